@@ -1,0 +1,316 @@
+"""The rows of the store: each table, and each of its columns, exists once, here.
+
+A table is a ``NamedTuple``; a column is a field whose ``Annotated`` metadata carries what its type does not say. The DDL, the Arrow and
+Pandera schemas (`schemas.tables`) and the reference page (`docs/tables.md`) are all made from these classes.
+
+JSON columns hold text (type `Json`). A column whose type admits ``None`` says in its description what null means.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal, NamedTuple, NewType
+
+__all__ = [
+    "RECORDS",
+    "Action",
+    "Agent",
+    "Col",
+    "Episode",
+    "EpisodeMetric",
+    "Failure",
+    "JudgeRun",
+    "Json",
+    "Label",
+    "LogDisagreement",
+    "OracleAction",
+    "Reject",
+    "Run",
+    "Source",
+    "StoreInfo",
+    "Turn",
+    "TurnMetric",
+    "Utterance",
+    "Verdict",
+]
+
+Json = NewType("Json", str)
+"""A JSON document as text."""
+
+Channel = Literal["public", "private"]
+VerdictStatus = Literal["answered", "undecided", "failed", "skipped"]
+
+
+class Col(NamedTuple):
+    """What a column's type does not say."""
+
+    doc: str
+    """One sentence: what the value is, and what null means where it can be null."""
+    unit: str = ""
+    """Unit or range, such as ``0..1``, ``USD``, ``s``; empty where none applies."""
+    key: bool = False
+    """Whether the column is part of what identifies a row."""
+
+
+class StoreInfo(NamedTuple):
+    """A fact about the store itself."""
+
+    name: Annotated[str, Col("name of the fact: `schema_version`, `created_by`, `created_at`", key=True)]
+    value: Annotated[str, Col("its value")]
+
+
+class Source(NamedTuple):
+    """An ingested file."""
+
+    source_id: Annotated[str, Col("sha256 of the file's bytes; of its path where the file could not be read", key=True)]
+    path: Annotated[str, Col("absolute path at the time of ingest")]
+    file: Annotated[str, Col("path relative to the folder given to `cotrace ingest`")]
+    format: Annotated[str | None, Col("name of the adapter that read it; null if no adapter knows the format")]
+    adapter_version: Annotated[int | None, Col("version of that adapter; null with `format`")]
+    bytes: Annotated[int | None, Col("size; null if the file could not be read", "bytes")]
+    episodes: Annotated[int, Col("episodes taken from it", "count")]
+    rejected: Annotated[int, Col("parts of it that stand in `rejects`", "count")]
+    ingested_at: Annotated[datetime, Col("when", "UTC")]
+
+
+class Reject(NamedTuple):
+    """A part of a source that could not be used."""
+
+    source_id: Annotated[str, Col("the source", key=True)]
+    path: Annotated[str, Col("its absolute path")]
+    locator: Annotated[str, Col("where in it: `games[0].turns[3]`, `line 7`, empty for the whole file", key=True)]
+    reason: Annotated[str, Col("what is wrong, why, and the mend")]
+    excerpt: Annotated[str, Col("the first characters of what stood there")]
+
+
+class Run(NamedTuple):
+    """An experiment: models under conditions."""
+
+    run_id: Annotated[str, Col("made from benchmark, name, team and condition", key=True)]
+    benchmark: Annotated[str, Col("craft, einstein, asympuzl, overcooked or coordination")]
+    name: Annotated[str, Col("the folder or label of the experiment")]
+    condition: Annotated[Json, Col("JSON object of the conditions; keys differ by benchmark (docs/ of each)")]
+    started_at: Annotated[datetime | None, Col("earliest start of its episodes as logged; null if no log says", "local time of the log")]
+
+
+class Episode(NamedTuple):
+    """A game."""
+
+    episode_id: Annotated[str, Col("made from the source's path and the place in it; stays when the file grows", key=True)]
+    run_id: Annotated[str, Col("the experiment")]
+    source_id: Annotated[str, Col("the file")]
+    benchmark: Annotated[str, Col("craft, einstein, asympuzl, overcooked or coordination")]
+    task_id: Annotated[str, Col("the structure, puzzle, order or question")]
+    level: Annotated[str | None, Col("the task's tier or level; null if the log does not say")]
+    model: Annotated[str, Col("the evaluated model (CRAFT: the directors')")]
+    team: Annotated[Json, Col("JSON object role -> model")]
+    seed: Annotated[int | None, Col("seed or run index that tells repetitions apart; null if the log has none")]
+    max_turns: Annotated[int | None, Col("turn limit; null if the log does not say", "turns")]
+    turns_taken: Annotated[int, Col("turns recorded", "turns")]
+    success: Annotated[bool | None, Col("the goal was reached; null if the game could not be set up")]
+    score: Annotated[float | None, Col("the benchmark's main end-to-end metric, recomputed; null if the game could not be set up")]
+    stop_reason: Annotated[str | None, Col("why the game ended, as logged; null if not logged or still running")]
+    error: Annotated[str | None, Col("what broke the game; null if nothing did")]
+    goal: Annotated[Json | None, Col("JSON of the target or goal state; null if the log has none")]
+    details: Annotated[Json, Col("JSON object of further logged facts; keys differ by benchmark")]
+    file: Annotated[str, Col("path relative to the folder given to `cotrace ingest`")]
+    started_at: Annotated[datetime | None, Col("start as logged; null if not logged", "local time of the log")]
+
+
+class Agent(NamedTuple):
+    """An agent in a game."""
+
+    episode_id: Annotated[str, Col("the game", key=True)]
+    agent: Annotated[str, Col("its name in the game, such as D1 or Builder", key=True)]
+    role: Annotated[str, Col("what it does: director, builder, player, ...")]
+    model: Annotated[str | None, Col("the model behind it; null if the log does not say")]
+    persona: Annotated[str | None, Col("archetype or scripted persona; null if none")]
+    private_view: Annotated[Json | None, Col("JSON of what only this agent knew; null if it knew nothing of its own")]
+    view_kind: Annotated[
+        str | None, Col("which reading of the target that view is (CRAFT: spans, size1, mirrored, mirrored_size1, other); null if none")
+    ]
+    view_source: Annotated[str | None, Col("where the view was found: prompt (what was really shown), log, or derived; null if none")]
+
+
+class Turn(NamedTuple):
+    """What happens between two states of a game."""
+
+    episode_id: Annotated[str, Col("the game", key=True)]
+    turn: Annotated[int, Col("from 1", key=True)]
+    state_before: Annotated[Json, Col("JSON of the state as logged")]
+    state_after: Annotated[Json, Col("JSON of the state after the turn, as logged or, where the log has none, by replay")]
+    oracle_available: Annotated[
+        bool | None, Col("verified actions were listed on this turn, as logged; null if the log cannot say (a clarification)")
+    ]
+    oracle_followed: Annotated[bool | None, Col("one of them was taken, as logged; null where none was listed")]
+    progress: Annotated[float, Col("progress after the turn, recomputed", "0..1")]
+    goal_reached: Annotated[bool | None, Col("the goal was reached on this turn, as logged; null if the turn broke off")]
+    error: Annotated[str | None, Col("exception inside the turn, as logged; null if none")]
+    at: Annotated[datetime | None, Col("time stamp as logged; null if none", "local time of the log")]
+
+
+class Utterance(NamedTuple):
+    """A message or a thought."""
+
+    episode_id: Annotated[str, Col("the game", key=True)]
+    turn: Annotated[int, Col("from 1", key=True)]
+    seq: Annotated[int, Col("order inside the turn, from 1", key=True)]
+    agent: Annotated[str, Col("who")]
+    channel: Annotated[str, Col("`public`: said to others, `private`: reasoning")]
+    audience: Annotated[list[str], Col("who could read it, the author included")]
+    text: Annotated[str, Col("verbatim")]
+    tokens: Annotated[int | None, Col("length as logged; null if the log does not count", "tokens")]
+    superseded: Annotated[bool, Col("the log kept only a later utterance of this agent as its answer of the turn")]
+
+
+class Action(NamedTuple):
+    """An attempted action."""
+
+    episode_id: Annotated[str, Col("the game", key=True)]
+    turn: Annotated[int, Col("from 1", key=True)]
+    seq: Annotated[int, Col("order inside the turn, from 1", key=True)]
+    agent: Annotated[str, Col("who")]
+    verb: Annotated[str, Col("place, remove, clarify, ...; the benchmark's own verbs in lower case")]
+    arguments: Annotated[Json, Col("JSON object, as the engine understood it")]
+    raw: Annotated[str | None, Col("what the agent wrote or its parse before the engine touched it; null if not logged")]
+    accepted: Annotated[bool | None, Col("the engine carried it out, as logged; null where there is nothing to carry out")]
+    undoes: Annotated[bool, Col("it takes back earlier work (CRAFT: remove); what counts is written in docs/spirals.md")]
+    error_code: Annotated[str | None, Col("code of the rule that refused it (docs/ of each benchmark); null if accepted")]
+    error_text: Annotated[str | None, Col("the engine's message as logged; null if accepted")]
+
+
+class OracleAction(NamedTuple):
+    """A candidate action of a turn: listed by the log, verified by replay, or (nearly always) both."""
+
+    episode_id: Annotated[str, Col("the game", key=True)]
+    turn: Annotated[int, Col("from 1", key=True)]
+    rank: Annotated[int, Col("from 1: first the listed ones in their order, then the others in the engine's order", key=True)]
+    verb: Annotated[str, Col("the benchmark's own verbs in lower case")]
+    arguments: Annotated[Json, Col("JSON object")]
+    undoes: Annotated[bool, Col("it takes back earlier work, as in `actions`")]
+    listed: Annotated[bool, Col("the log lists it: the agents could be shown it")]
+    verified: Annotated[bool, Col("replay confirms that it makes progress")]
+
+
+class TurnMetric(NamedTuple):
+    """A number about a turn."""
+
+    episode_id: Annotated[str, Col("the game", key=True)]
+    turn: Annotated[int, Col("from 1; 0 is the state before the first turn", key=True)]
+    metric: Annotated[str, Col("`<benchmark>.<metric>`", key=True)]
+    value: Annotated[float, Col("the number; yes/no metrics are 1 and 0; a metric that does not apply has no row")]
+
+
+class EpisodeMetric(NamedTuple):
+    """A number about a game."""
+
+    episode_id: Annotated[str, Col("the game", key=True)]
+    metric: Annotated[str, Col("`<benchmark>.<metric>`", key=True)]
+    value: Annotated[float, Col("the number; yes/no metrics are 1 and 0; a metric that does not apply has no row")]
+
+
+class Failure(NamedTuple):
+    """A category that a rule gave to a turn."""
+
+    episode_id: Annotated[str, Col("the game", key=True)]
+    turn: Annotated[int, Col("from 1", key=True)]
+    agent: Annotated[str | None, Col("whose failure; null for the team", key=True)]
+    taxonomy: Annotated[str, Col("name of the taxonomy", key=True)]
+    category: Annotated[
+        str, Col("category inside it; includes the category of turns that went right, so that shares have a denominator", key=True)
+    ]
+    evidence: Annotated[str | None, Col("what the rule saw; null where the category says it all")]
+
+
+class LogDisagreement(NamedTuple):
+    """A place where the log and the replay differ."""
+
+    episode_id: Annotated[str, Col("the game", key=True)]
+    turn: Annotated[int | None, Col("from 1; null where the whole game is meant", key=True)]
+    field: Annotated[str, Col("what differs", key=True)]
+    logged: Annotated[str | None, Col("what the log says; null if it says nothing")]
+    recomputed: Annotated[str | None, Col("what replay gives; null if it gives nothing")]
+
+
+class JudgeRun(NamedTuple):
+    """One scoring job."""
+
+    judge_run_id: Annotated[str, Col("made when the job starts", key=True)]
+    rubric: Annotated[str, Col("name of the rubric")]
+    rubric_hash: Annotated[str, Col("hash of the rubric's content")]
+    variant: Annotated[str | None, Col("which walls were opened on purpose; null: none, the rubric as written")]
+    judge: Annotated[str, Col("`engine` or `llm:<model>`")]
+    model: Annotated[str | None, Col("provider/model; null for the engine")]
+    parameters: Annotated[Json, Col("JSON object: temperature, repeats, selection, limits, ...")]
+    started_at: Annotated[datetime, Col("when", "UTC")]
+    finished_at: Annotated[datetime | None, Col("when; null while running or after a kill", "UTC")]
+    units: Annotated[int, Col("units put to the judge", "count")]
+    calls: Annotated[int, Col("requests sent, retries included", "count")]
+    tokens_in: Annotated[int, Col("prompt tokens as billed", "tokens")]
+    tokens_out: Annotated[int, Col("completion tokens as billed", "tokens")]
+    cost: Annotated[float | None, Col("by the price file; null if the model has no price there", "USD")]
+    status: Annotated[str, Col("running, finished, stopped_by_budget, interrupted")]
+
+
+class Verdict(NamedTuple):
+    """One answer to one question about one unit, or the recorded absence of one."""
+
+    judge_run_id: Annotated[str, Col("the scoring job", key=True)]
+    rubric: Annotated[str, Col("name of the rubric")]
+    rubric_hash: Annotated[str, Col("hash of the rubric's content")]
+    variant: Annotated[str | None, Col("which walls were opened on purpose; null: none")]
+    question: Annotated[str, Col("question inside the rubric, such as PS2", key=True)]
+    unit_id: Annotated[str, Col("what was judged: `<episode>/<turn>/<agent>`, parts left out where the unit is larger", key=True)]
+    unit_hash: Annotated[str, Col("hash of what the judge was shown")]
+    episode_id: Annotated[str, Col("the game")]
+    turn: Annotated[int | None, Col("from 1; null for a whole episode")]
+    agent: Annotated[str | None, Col("whose utterance or turn; null for a group")]
+    judge: Annotated[str, Col("`engine` or `llm:<model>`", key=True)]
+    repeat: Annotated[int, Col("from 1", key=True)]
+    answer: Annotated[str | None, Col("one of the rubric's answers; null unless answered")]
+    score: Annotated[float | None, Col("the rubric's number for the answer; null for N/A and where there is no answer", "0..1")]
+    reason: Annotated[str | None, Col("the judge's reason, or what failed; null if it gave none")]
+    status: Annotated[str, Col("answered, undecided, failed or skipped")]
+
+
+class Label(NamedTuple):
+    """One person's (or another source's) answer."""
+
+    source: Annotated[str, Col("where it comes from: a file's name, `planted`, `dashboard`", key=True)]
+    annotator: Annotated[str, Col("who", key=True)]
+    rubric: Annotated[str, Col("name of the rubric")]
+    question: Annotated[str, Col("question inside the rubric", key=True)]
+    unit_key: Annotated[str, Col("what was labelled, as the source names it", key=True)]
+    episode_id: Annotated[str | None, Col("the game; null if it is not in this store")]
+    turn: Annotated[int | None, Col("from 1; null for a whole episode")]
+    agent: Annotated[str | None, Col("whose utterance or turn; null for a group")]
+    answer: Annotated[str, Col("as given")]
+    score: Annotated[float | None, Col("its number; null for N/A", "0..1")]
+
+
+class TableName(NamedTuple):
+    """Which table a record class fills."""
+
+    name: str
+    record: type[tuple[object, ...]]
+
+
+RECORDS: tuple[TableName, ...] = (
+    TableName("store_info", StoreInfo),
+    TableName("sources", Source),
+    TableName("rejects", Reject),
+    TableName("runs", Run),
+    TableName("episodes", Episode),
+    TableName("agents", Agent),
+    TableName("turns", Turn),
+    TableName("utterances", Utterance),
+    TableName("actions", Action),
+    TableName("oracle_actions", OracleAction),
+    TableName("turn_metrics", TurnMetric),
+    TableName("episode_metrics", EpisodeMetric),
+    TableName("failures", Failure),
+    TableName("log_disagreements", LogDisagreement),
+    TableName("judge_runs", JudgeRun),
+    TableName("verdicts", Verdict),
+    TableName("labels", Label),
+)

@@ -1,0 +1,158 @@
+"""How a store is opened: short transactions, so that other processes can read and write in between.
+
+DuckDB lets one process at a time hold a file for writing, and none read meanwhile. So nobody here keeps a connection: each read
+and each write opens the file, does its work and closes it, and waits its turn when another process is at it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from schemas.errors import StoreError
+from schemas.tables import TABLES
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["DEFAULT_STORE", "SCHEMA_VERSION", "Store"]
+
+DEFAULT_STORE = "cotrace.duckdb"
+SCHEMA_VERSION = 1
+"""Raised when a table of `schemas.records` changes in a way that an older cotrace cannot read."""
+
+
+class Store:
+    """A cotrace store: one DuckDB file."""
+
+    def __init__(self, path: str | Path, *, lock_wait_s: float = 30.0) -> None:
+        self.path = Path(path)
+        self.lock_wait_s = lock_wait_s
+        """How long to wait for another process that holds the file, in seconds."""
+
+    def create(self) -> None:
+        """Make the tables if the file does not exist yet or lacks some.
+
+        Raises:
+            StoreError: the file cannot be made, is no store, or is of a newer version.
+        """
+        with self.writing() as connection:
+            for spec in TABLES:
+                connection.execute(spec.ddl())
+                _comment(connection, spec.name, spec.grain)
+            connection.execute(
+                "INSERT INTO store_info SELECT * FROM (VALUES ('schema_version', ?), ('created_at', ?)) "
+                "WHERE NOT EXISTS (SELECT 1 FROM store_info WHERE name = 'schema_version')",
+                [str(SCHEMA_VERSION), datetime.now(UTC).isoformat(timespec="seconds")],
+            )
+
+    def exists(self) -> bool:
+        """Whether there is a file at the store's path."""
+        return self.path.exists()
+
+    @contextmanager
+    def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A read-only connection that can neither reach other files nor change its settings; closed on leaving.
+
+        Raises:
+            StoreError: there is no store at the path, it is no DuckDB file, of a newer version, or stays locked.
+        """
+        if not self.path.exists():
+            raise StoreError(
+                f"no store at {self.path}: make one with `cotrace ingest PATH --store {self.path}`, or name another with --store"
+            )
+        connection = self._open(read_only=True)
+        try:
+            self._check_version(connection)
+            connection.execute("SET enable_external_access = false")
+            connection.execute("SET lock_configuration = true")
+            yield connection
+        finally:
+            connection.close()
+
+    @contextmanager
+    def writing(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection inside one transaction: committed on leaving, rolled back on any exception, then closed.
+
+        Raises:
+            StoreError: the file cannot be written, is no DuckDB file, of a newer version, or stays locked.
+        """
+        self._check_writable()
+        connection = self._open(read_only=False)
+        try:
+            self._check_version(connection)
+            connection.execute("BEGIN TRANSACTION")
+            try:
+                yield connection
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+        finally:
+            connection.close()
+
+    def _check_writable(self) -> None:
+        parent = self.path.parent
+        if self.path.is_dir():
+            raise StoreError(f"{self.path} is a folder: name a file with --store")
+        if not parent.is_dir():
+            raise StoreError(f"no folder {parent} for the store: make it first, or name another place with --store")
+        if self.path.exists() and not os.access(self.path, os.W_OK):
+            raise StoreError(f"store {self.path} is read-only: make it writable (chmod u+w), or name another with --store")
+        if not self.path.exists() and not os.access(parent, os.W_OK):
+            raise StoreError(f"folder {parent} is read-only, so no store can be made in it: name another place with --store")
+
+    def _open(self, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+        import duckdb
+        from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
+
+        retrying = Retrying(
+            retry=retry_if_exception(_is_locked),
+            wait=wait_random_exponential(multiplier=0.01, max=0.5),
+            stop=stop_after_delay(self.lock_wait_s),
+            reraise=True,
+        )
+        try:
+            return retrying(duckdb.connect, str(self.path), read_only=read_only)
+        except duckdb.Error as error:
+            raise StoreError(self._why_not_opened(error)) from error
+
+    def _why_not_opened(self, error: Exception) -> str:
+        first_line = str(error).splitlines()[0]
+        if _is_locked(error):
+            return (
+                f"store {self.path} is held by another process (waited {self.lock_wait_s:g} s): close the program that keeps it open "
+                f"({first_line.partition('Conflicting lock is held in ')[2].partition('. See')[0] or 'unknown'})"
+            )
+        if "newer version" in str(error) or "version number" in str(error).lower():
+            return f"store {self.path} was written by another version of DuckDB: open it with that version, or ingest the logs again ({first_line})"
+        if "not a valid DuckDB database file" in str(error):
+            return f"{self.path} is not a DuckDB file: name a store with --store"
+        return f"store {self.path} cannot be opened: {first_line}"
+
+    def _check_version(self, connection: duckdb.DuckDBPyConnection) -> None:
+        import duckdb
+
+        try:
+            row = connection.execute("SELECT value FROM store_info WHERE name = 'schema_version'").fetchone()
+        except duckdb.CatalogException:
+            if connection.execute("SELECT count(*) FROM duckdb_tables()").fetchone() != (0,):
+                raise StoreError(f"{self.path} is a DuckDB file but not a cotrace store: name another with --store") from None
+            return
+        if row is not None and int(row[0]) > SCHEMA_VERSION:
+            raise StoreError(
+                f"store {self.path} has schema version {row[0]}, this cotrace knows up to {SCHEMA_VERSION}: upgrade cotrace, or name another store with --store"
+            )
+
+
+def _is_locked(error: BaseException) -> bool:
+    return "Could not set lock on file" in str(error)
+
+
+def _comment(connection: duckdb.DuckDBPyConnection, name: str, grain: str) -> None:
+    text = grain.replace("'", "''")
+    connection.execute(f"COMMENT ON TABLE {name} IS '{text}'")

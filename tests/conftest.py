@@ -1,0 +1,20 @@
+"""What the tests share: where the published data lies, and what happens when it does not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with published logs and reference numbers; skips where it is absent, except in CI."""
+    if SHARED.is_dir():
+        return SHARED
+    if os.environ.get("CI"):
+        pytest.fail(f"CI must have the published data beside the project, at {SHARED.name}/")
+    pytest.skip("the published data (folder `shared` beside the project) is not here")
