@@ -1,0 +1,1 @@
+"""The environments and their agents: they play games and write structured logs."""

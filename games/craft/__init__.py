@@ -1,0 +1,28 @@
+"""CRAFT: three directors who each know one wall of a target guide a builder who knows none.
+
+Source of the rules: arXiv 2603.25268 and the behaviour of its released code. Where paper and
+code differ, the modules follow the code, because logs were written by it.
+
+Modules, from facts to play:
+
+========================= ===========================================================
+``blocks``                cells, block codes, colours, walls
+``board``                 the immutable board: stacks, span records, ghost cells
+``move``                  the builder's move
+``rules``                 validation and execution, with the published messages
+``views``                 what a director sees
+``oracle``                verified candidates and their sampling
+``removal``               how much of a candidate list is removal
+``metrics``               five scores of a board against a target
+``adherence``             did the builder follow a candidate
+``taxonomy``              failure categories, published and repaired
+``structures``            targets: files, reachability
+``generator``             targets from a seed
+``start_boards``          the board before turn 1
+``archetypes``            director personalities
+``builder``               the builder's line
+``director_output``       thinking and message in a director's raw answer
+``replay``                a logged game, recomputed
+``game``                  the environment
+========================= ===========================================================
+"""
