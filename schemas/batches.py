@@ -46,7 +46,7 @@ def check(batches: Mapping[str, pa.Table]) -> None:
     import polars as pl
 
     for name, batch in batches.items():
-        frame = pl.from_arrow(batch)
+        frame = pl.DataFrame(batch)
         try:
             table(name).pandera_schema().validate(frame)
         except pandera.errors.SchemaError as error:
@@ -54,7 +54,8 @@ def check(batches: Mapping[str, pa.Table]) -> None:
             found = cases.head(1).to_dicts() if isinstance(cases, pl.DataFrame) else cases
             column = getattr(error.schema, "name", None) or "?"
             raise StoreError(
-                f"table {name}, column {column}: check {error.check} failed ({found}); this is a bug in the adapter that made the rows: report it"
+                f"table {name}, column {column}: check {error.check} failed ({found}); "
+                "this is a bug in the adapter that made the rows: report it"
             ) from error
 
 

@@ -129,7 +129,7 @@ class Store:
                 f"({first_line.partition('Conflicting lock is held in ')[2].partition('. See')[0] or 'unknown'})"
             )
         if "newer version" in str(error) or "version number" in str(error).lower():
-            return f"store {self.path} was written by another version of DuckDB: open it with that version, or ingest the logs again ({first_line})"
+            return f"store {self.path} was written by another DuckDB: open it with that version, or ingest the logs again ({first_line})"
         if "not a valid DuckDB database file" in str(error):
             return f"{self.path} is not a DuckDB file: name a store with --store"
         return f"store {self.path} cannot be opened: {first_line}"
@@ -145,7 +145,8 @@ class Store:
             return
         if row is not None and int(row[0]) > SCHEMA_VERSION:
             raise StoreError(
-                f"store {self.path} has schema version {row[0]}, this cotrace knows up to {SCHEMA_VERSION}: upgrade cotrace, or name another store with --store"
+                f"store {self.path} has schema version {row[0]}, this cotrace knows up to {SCHEMA_VERSION}: "
+                "upgrade cotrace, or name another store with --store"
             )
 
 
