@@ -1,0 +1,1 @@
+"""Metrics and statistics over the store: SQL views first, Python where SQL ends."""

@@ -1,0 +1,36 @@
+"""Reading the store: one door for every report, page and script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from schemas.errors import UsageError
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["query"]
+
+
+def query(store: Store, sql: str, parameters: Mapping[str, object] | None = None) -> pl.DataFrame:
+    """Run one read-only query and give its rows.
+
+    Args:
+        store: where to read.
+        sql: one statement; `$name` stands for a parameter.
+        parameters: values of the parameters.
+
+    Raises:
+        UsageError: the SQL is wrong, or writes.
+        StoreError: the store cannot be read.
+    """
+    import duckdb
+    import polars as pl
+
+    with store.reading() as connection:
+        try:
+            return pl.DataFrame(connection.execute(sql, parameters).to_arrow_table())
+        except duckdb.Error as error:
+            raise UsageError(f"SQL: {' '.join(str(error).split())}") from error

@@ -1,0 +1,60 @@
+"""cotrace: why a team of LLM agents failed.
+
+The public face. Names are looked up when they are used, so that importing costs nothing:
+
+    import cotrace
+    store = cotrace.Store("cotrace.duckdb")
+    report = cotrace.ingest_paths(["logs/"], store)
+    frame = cotrace.query(store, "SELECT * FROM leaderboard")
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from analytics.query import query
+    from ingest.run import ingest_paths
+    from judges.runner import run as judge
+    from schemas.errors import CotraceError
+    from schemas.store import Store
+
+__all__ = ["CotraceError", "Store", "__version__", "ingest_paths", "judge", "query"]
+
+__version__ = "0.1.0"
+
+_ROOMS = ("schemas", "games", "ingest", "judges", "analytics", "dashboards")
+_HOMES = {
+    "CotraceError": ("schemas.errors", "CotraceError"),
+    "Store": ("schemas.store", "Store"),
+    "ingest_paths": ("ingest.run", "ingest_paths"),
+    "judge": ("judges.runner", "run"),
+    "query": ("analytics.query", "query"),
+}
+
+
+def _check_rooms() -> None:
+    """Other distributions ship packages of these plain names: make sure that ours are the ones found."""
+    home = Path(__file__).resolve().parent.parent
+    for room in _ROOMS:
+        spec = importlib.util.find_spec(room)
+        found = [Path(place).resolve() for place in (spec.submodule_search_locations or [])] if spec else []
+        if home / room not in found:
+            where = ", ".join(map(str, found)) or "nowhere"
+            raise ImportError(
+                f"cotrace needs its own package '{room}' ({home / room}) but Python finds it at {where}: "
+                "install cotrace into an environment of its own"
+            )
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'cotrace' has no attribute {name!r}; it has {', '.join(__all__)}")
+    module, attribute = _HOMES[name]
+    return getattr(importlib.import_module(module), attribute)
+
+
+_check_rooms()

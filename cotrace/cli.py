@@ -1,0 +1,91 @@
+"""The `cotrace` command: each verb lives in a module of its own under `cotrace/commands` and is imported when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from cotrace import __version__
+from schemas.errors import CotraceError
+
+__all__ = ["COMMANDS", "cli", "main"]
+
+COMMANDS: dict[str, str] = {
+    "demo": "Play games, ingest, judge, report, then serve the dashboard.",
+    "play": "Play games with scripted players and write their logs.",
+    "ingest": "Read logs into the store.",
+    "judge": "Have a judge answer a rubric's questions.",
+    "report": "Print one of the named reports.",
+    "sql": "Run one SQL query on the store, read-only.",
+    "dash": "Serve the dashboard.",
+    "rubric": "List, show, make and check rubrics.",
+    "labels": "Import people's answers.",
+    "claims": "Show what the engine judge understood of each message.",
+    "export": "Write every table as Parquet.",
+}
+"""Verb -> one line of help; the module is `cotrace.commands.<verb>`, the command in it `command`."""
+
+
+class _LazyGroup(click.Group):
+    """Imports a verb's module only when that verb is called, so that `cotrace --help` stays fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(f"cotrace.commands.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="cotrace")
+@click.option("--debug", is_flag=True, help="Show tracebacks instead of one-line errors.")
+def cli(*, debug: bool) -> None:
+    """Find out why a team of LLM agents failed.
+
+    \b
+    Example:
+      cotrace ingest logs/ && cotrace judge --rubric spatial_grounding --judge engine && cotrace dash
+    """
+    if debug:
+        os.environ["COTRACE_DEBUG"] = "1"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 1 done but some input or calls failed, 2 wrong use."""
+    try:
+        code = cli.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
+    except click.ClickException as error:
+        code = _complain(error.format_message(), error)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("cotrace: interrupted; what was finished is kept, start the same command again to continue", err=True)
+        code = 130
+    except CotraceError as error:
+        code = _complain(str(error), error)
+    except BrokenPipeError:
+        sys.stderr.close()
+        code = 0
+    except Exception as error:  # noqa: BLE001 - the one place where anything unforeseen becomes a line and an exit code
+        code = _complain(
+            f"internal error, {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''} (--debug shows where)", error
+        )
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _complain(message: str, error: BaseException) -> int:
+    if os.environ.get("COTRACE_DEBUG"):
+        traceback.print_exception(error)
+    click.echo(f"cotrace: {' '.join(message.split())}", err=True)
+    return 2

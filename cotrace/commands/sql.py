@@ -1,0 +1,31 @@
+"""`cotrace sql`: any query, read-only."""
+
+from __future__ import annotations
+
+import click
+
+from cotrace.commands.options import format_option, say, store_option
+from schemas.store import Store
+
+__all__ = ["command"]
+
+
+@click.command()
+@click.argument("statement")
+@store_option
+@format_option("table", "csv", "json", "parquet")
+def command(statement: str, store: Store, output_format: str) -> None:
+    """Run one SQL query on the store; it can read tables and views and nothing else.
+
+    \b
+    Example:
+      cotrace sql "SELECT outcome, count(*) AS turns FROM outcomes GROUP BY outcome"
+    """
+    from analytics.query import query
+    from analytics.views import ensure_installed
+    from cotrace.output import emit
+
+    ensure_installed(store)
+    rows = query(store, statement)
+    emit(rows, output_format)
+    say(f"{len(rows)} rows from {store.path}")

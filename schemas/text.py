@@ -1,0 +1,25 @@
+"""Text from logs, made safe to show."""
+
+from __future__ import annotations
+
+import unicodedata
+
+__all__ = ["excerpt", "printable"]
+
+
+def printable(text: str) -> str:
+    """The text with control, format and surrogate characters replaced, so that it cannot steer a terminal; line breaks become ⏎."""
+    return "".join(_shown(character) for character in text)
+
+
+def excerpt(text: str, length: int = 200) -> str:
+    """The first characters, printable."""
+    return printable(text[:length])
+
+
+def _shown(character: str) -> str:
+    if character == "\n":
+        return "⏎"
+    if character == "\t":
+        return " "
+    return "�" if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} else character
