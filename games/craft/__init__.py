@@ -9,19 +9,23 @@ Modules, from facts to play:
 ``blocks``                cells, block codes, colours, walls
 ``board``                 the immutable board: stacks, span records, ghost cells
 ``move``                  the builder's move
-``rules``                 validation and execution, with the published messages
+``rules``                 validation and execution
+``errors``                error codes and the published messages
+``flags``                 the flags of an accepted move
 ``views``                 what a director sees
 ``oracle``                verified candidates and their sampling
 ``removal``               how much of a candidate list is removal
 ``metrics``               five scores of a board against a target
 ``adherence``             did the builder follow a candidate
 ``taxonomy``              failure categories, published and repaired
-``structures``            targets: files, reachability
+``structures``            targets and structure files
+``reachability``          can a target be completed, and its ceiling
 ``generator``             targets from a seed
 ``start_boards``          the board before turn 1
 ``archetypes``            director personalities
 ``builder``               the builder's line
 ``director_output``       thinking and message in a director's raw answer
+``history``               the shared conversation
 ``replay``                a logged game, recomputed
 ``game``                  the environment
 ========================= ===========================================================

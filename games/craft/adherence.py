@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from games.craft.blocks import is_large
 from games.craft.move import Move
 
 __all__ = ["followed_full", "followed_logged", "followed_physical", "same_effect", "same_place"]
@@ -23,8 +22,10 @@ def followed_full(listed: Sequence[Move], attempted: Move, *, accepted: bool) ->
 
 
 def followed_physical(listed: Sequence[Move], attempted: Move, *, accepted: bool) -> bool:
-    """Tell whether an accepted move does what a candidate does; a large block may be named from
-    either end and a small one may carry a superfluous second cell."""
+    """Tell whether an accepted move does what a candidate does.
+
+    A large block may be named from either end; a small one may carry a superfluous second cell.
+    """
     return accepted and any(same_effect(move, attempted) for move in listed)
 
 
@@ -39,12 +40,4 @@ def same_place(first: Move, second: Move) -> bool:
 
 def same_effect(first: Move, second: Move) -> bool:
     """Compare what two moves do to the board: action, block, layer and the cells it covers."""
-    return (first.action, first.block, first.layer) == (
-        second.action,
-        second.block,
-        second.layer,
-    ) and _covered(first) == _covered(second)
-
-
-def _covered(move: Move) -> frozenset[str]:
-    return move.cells() if is_large(move.block or "") else frozenset((move.position,))
+    return (first.action, first.block, first.layer) == (second.action, second.block, second.layer) and first.covered() == second.covered()

@@ -12,10 +12,14 @@ Parts are not trimmed. Whatever cannot be read becomes a clarification.
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 from games.craft.move import Move
 
 __all__ = ["Clarification", "ParsedMove", "builder_line", "parse_answer", "parse_line"]
+
+_LONGEST_CODE: Final = 3
+"""Longer text behind REMOVE is not taken for a block code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +72,23 @@ def _parsed(text: str) -> ParsedMove | Clarification:
 
 
 def _place(text: str) -> ParsedMove | Clarification:
-    parts = text.split(":", 6)
-    if len(parts) == 7 and parts[5] == "CONFIRM":
-        return _move("place", parts[1], parts[2:5], parts[6])
-    if len(parts) >= 6 and parts[4] == "CONFIRM":
-        return _move("place", parts[1], parts[2:4], parts[5])
-    if len(parts) >= 4:
-        return _move("place", parts[1], parts[2:4], f"Placing {parts[1]} at {parts[2]}")
+    match text.split(":", 6):
+        case [_, block, position, layer, span_to, "CONFIRM", confirmation]:
+            return ParsedMove(Move("place", block, position, int(layer), span_to), confirmation)
+        case [_, block, position, layer, "CONFIRM", confirmation, *_]:  # cut at its first colon
+            return ParsedMove(Move("place", block, position, int(layer)), confirmation)
+        case [_, block, position, layer, *_]:
+            return ParsedMove(Move("place", block, position, int(layer)), f"Placing {block} at {position}")
     return _unreadable(text)
 
 
 def _remove(text: str) -> ParsedMove | Clarification:
-    parts = text.split(":", 5)
-    if len(parts) == 6 and parts[4] == "CONFIRM":
-        return _move("remove", None, parts[1:4], parts[5])
-    parts = text.split(":", 4)
-    if len(parts) == 5 and parts[3] == "CONFIRM":
-        return _move("remove", None, parts[1:3], parts[4])
+    match text.split(":", 5):
+        case [_, position, layer, span_to, "CONFIRM", confirmation]:
+            return ParsedMove(Move("remove", None, position, int(layer), span_to), confirmation)
+    match text.split(":", 4):
+        case [_, position, layer, "CONFIRM", confirmation]:
+            return ParsedMove(Move("remove", None, position, int(layer)), confirmation)
     return _unreadable(text)
 
 
@@ -92,15 +96,8 @@ def _without_block(text: str) -> str:
     """Drop a block code that the grammar does not ask for: ``REMOVE:bl:(0,0):...``."""
     verb, first, *rest = text.split(":")
     code = first.strip()
-    if len(code) <= 3 and not code.startswith("("):
-        return ":".join([verb, *rest])
-    return text
-
-
-def _move(action: str, block: str | None, place: list[str], confirmation: str) -> ParsedMove:
-    position, layer, *span_to = place
-    span = span_to[0] if span_to else None
-    return ParsedMove(Move(action, block, position, int(layer), span), confirmation)
+    is_code = len(code) <= _LONGEST_CODE and not code.startswith("(")
+    return ":".join([verb, *rest]) if is_code else text
 
 
 def _unreadable(text: str) -> Clarification:

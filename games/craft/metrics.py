@@ -7,12 +7,16 @@ canonical cells count.
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from games.craft.board import Board, Stack
 
-__all__ = ["METRICS", "Metrics", "progress"]
+__all__ = ["COMPLETION_THRESHOLD", "METRICS", "Metrics", "progress"]
 
-METRICS = (
+COMPLETION_THRESHOLD: Final = 0.95
+"""Overall progress at which a game counts as completed and stops."""
+
+METRICS: Final = (
     "overall_progress",
     "completion_percentage",
     "iou_score",
@@ -56,7 +60,7 @@ class Metrics:
 
 def progress(board: Board, target: Board) -> Metrics:
     """Score a board against a target."""
-    shared = either = right = matching = sizes = 0
+    shared = either = right = matching = 0
     for stack, wanted in zip(board.stacks, target.stacks, strict=True):
         cell = _cell_counts(stack, wanted)
         shared += cell[0]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from games.craft.blocks import Cell
+from games.craft.blocks import Cell, is_large
 
 __all__ = ["Move"]
 
@@ -51,6 +51,8 @@ class Move:
             log["block"] = self.block
         return log | {"position": self.position, "layer": self.layer, "span_to": self.span_to}
 
-    def cells(self) -> frozenset[Cell]:
-        """Give the cells the move names, one or two."""
-        return frozenset((self.position,) if self.span_to is None else (self.position, self.span_to))
+    def covered(self) -> frozenset[Cell]:
+        """Give the cells the block covers: one, or two of a large block whose second cell is named."""
+        if self.span_to is None or not is_large(self.block or ""):
+            return frozenset((self.position,))
+        return frozenset((self.position, self.span_to))

@@ -27,6 +27,8 @@ _COORDINATE: Final = re.compile(r"\(\d,\d\)")
 """Matched at the start only: the released engine lets text after the bracket pass."""
 
 _DIGIT: Final = re.compile(r"\d")
+_AXES: Final = 2
+"""Numbers in a coordinate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ def _tidy_cell(text: str) -> str:
 
 def _tidy_pair(text: str) -> str:
     parts = _parts(text)
-    return f"({parts[0]},{parts[1]})" if len(parts) == 2 else text
+    return f"({parts[0]},{parts[1]})" if len(parts) == _AXES else text
 
 
 def _tidied(move: Move, *, position: str) -> Move:
@@ -129,7 +131,7 @@ def _bad_coordinate(_: Board, move: Move) -> _Fields | None:
     if move.position in CELL_INDEX or "(" not in move.position:
         return None
     parts = _parts(move.position)
-    return None if len(parts) == 2 else {"parts": parts}
+    return None if len(parts) == _AXES else {"parts": parts}
 
 
 def _invalid_position(_: Board, move: Move) -> _Fields | None:
@@ -137,7 +139,7 @@ def _invalid_position(_: Board, move: Move) -> _Fields | None:
 
 
 def _unreadable_digits(_: Board, move: Move) -> _Fields | None:
-    if move.position in CELL_INDEX or len(_DIGIT.findall(move.position)) == 2:
+    if move.position in CELL_INDEX or len(_DIGIT.findall(move.position)) == _AXES:
         return None
     return {"reason": "too many values to unpack (expected 2)"}
 
@@ -146,7 +148,7 @@ def _out_of_bounds(_: Board, move: Move) -> _Fields | None:
     if move.position in CELL_INDEX:
         return None
     row, column = map(int, _DIGIT.findall(move.position))
-    return None if row <= 2 and column <= 2 else {"row": row, "column": column}
+    return None if f"({row},{column})" in CELL_INDEX else {"row": row, "column": column}
 
 
 def _unknown_action(_: Board, move: Move) -> _Fields | None:

@@ -1,0 +1,319 @@
+"""The CRAFT environment: who acts next, what an agent may see, what its text does.
+
+======================= =====================================================================
+agents                  ``D1``, ``D2``, ``D3`` (directors), ``builder``
+a turn                  three director slots drawn with replacement, then the builder
+director's text         ``director_output``: reasoning and message
+builder's text          ``builder``: one PLACE, REMOVE or CLARIFY line
+end                     progress >= 0.95 after an accepted move, or ``max_turns`` turns
+======================= =====================================================================
+
+The turn order follows the published loop, drawn from a generator of the game's own: the same
+structure, settings and seed give the same game for the same texts.
+"""
+
+import random
+from dataclasses import dataclass, field
+from typing import Final, Literal, get_args
+
+from games.craft.blocks import DIRECTORS, Director
+from games.craft.board import Board
+from games.craft.builder import Clarification, parse_answer
+from games.craft.director_output import DirectorAnswer, parse_director
+from games.craft.flags import Flags, placement_flags
+from games.craft.history import builder_said, director_said, discussion, result_line, trimmed
+from games.craft.metrics import COMPLETION_THRESHOLD, Metrics, progress
+from games.craft.move import Move
+from games.craft.oracle import DEFAULT_SAMPLE, candidates, sample
+from games.craft.rules import Outcome, execute
+from games.craft.start_boards import StartBoard, start_board
+from games.craft.structures import Structure
+from games.craft.views import View, ViewKind, all_views, director_view
+from schemas.errors import UsageError
+
+__all__ = [
+    "AGENTS",
+    "Agent",
+    "BuilderObservation",
+    "DirectorObservation",
+    "Game",
+    "GameSettings",
+    "GameState",
+    "StopReason",
+    "TurnRecord",
+]
+
+Agent = Literal["D1", "D2", "D3", "builder"]
+AGENTS: Final[tuple[Agent, ...]] = get_args(Agent)
+
+StopReason = Literal["target_achieved", "max_turns_reached"]
+
+_SLOTS: Final = 3
+"""Director calls in a turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameSettings:
+    """Conditions of a game. The defaults are those of the paper's oracle condition."""
+
+    start: StartBoard = "empty"
+    oracle: bool = True
+    """Whether the builder is shown candidates."""
+
+    num_oracle: int = DEFAULT_SAMPLE
+    """Most candidates shown in a turn."""
+
+    max_turns: int = 20
+    target_views: ViewKind = "spans"
+    """How directors are shown their part of the target; the board is always shown as ``spans``."""
+
+    same_turn_messages: bool = False
+    """Whether a director hears who spoke earlier in the turn (paper: yes; released code: no)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DirectorObservation:
+    """All that a director may see when asked to speak."""
+
+    director: Director
+    turn: int
+    target_view: View
+    """The director's own wall of the target."""
+
+    board_views: dict[Director, View]
+    """All three walls of the current board; nobody sees the hidden cells."""
+
+    history: tuple[str, ...]
+    """The conversation before this turn, and this turn's messages if the settings say so."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuilderObservation:
+    """All that the builder may see when asked to act."""
+
+    turn: int
+    board: Board
+    discussion: str
+    """This turn's messages, one line each; the builder sees no earlier ones."""
+
+    listed: tuple[Move, ...]
+    """Verified candidates; empty without oracle or when there are none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRecord:
+    """A finished turn."""
+
+    turn: int
+    answers: tuple[tuple[Director, DirectorAnswer], ...]
+    """Every director call in order; a director can occur repeatedly."""
+
+    board_before: Board
+    candidates: tuple[Move, ...]
+    """All candidates before the move, whether shown or not."""
+
+    listed: tuple[Move, ...]
+    builder_text: str
+    """The builder's answer as given."""
+
+    clarification: str | None
+    """The builder's question or the parser's complaint; None if the line was a move."""
+
+    written: Move | None
+    """The move as written; None for a clarification."""
+
+    confirmation: str | None
+    outcome: Outcome | None
+    """What the engine did with the move; None for a clarification."""
+
+    flags: Flags | None
+    """None unless a move was accepted."""
+
+    board_after: Board
+    metrics: Metrics
+    """Scores of ``board_after``."""
+
+    history: tuple[str, ...]
+    """The conversation after the turn, before it is trimmed for the next one."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameState:
+    """Everything about a running game, targets included: for logs and tests, not for agents."""
+
+    turn: int
+    """The turn being played, from 1; after the end, the last one played."""
+
+    speakers: tuple[Director, ...]
+    """The directors of this turn in order of speaking; empty after the end."""
+
+    board: Board
+    candidates: tuple[Move, ...]
+    listed: tuple[Move, ...]
+    metrics: Metrics
+    history: tuple[str, ...]
+    next_agent: Agent | None
+    """Who acts next; None after the end."""
+
+    stop_reason: StopReason | None
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What is fixed when a turn begins, and the answers as they come in."""
+
+    number: int
+    speakers: tuple[Director, ...]
+    candidates: tuple[Move, ...]
+    listed: tuple[Move, ...]
+    answers: list[tuple[Director, DirectorAnswer]] = field(default_factory=list)
+
+    @property
+    def next_agent(self) -> Agent:
+        spoken = len(self.answers)
+        return self.speakers[spoken] if spoken < len(self.speakers) else "builder"
+
+
+class Game:
+    """One game of CRAFT."""
+
+    agents: Final = AGENTS
+
+    def __init__(self, structure: Structure, settings: GameSettings = GameSettings(), *, seed: int = 0) -> None:
+        """Set up the start board and draw the first turn's speakers.
+
+        Raises:
+            UsageError: ``max_turns`` or ``num_oracle`` is below 1.
+        """
+        if min(settings.max_turns, settings.num_oracle) < 1:
+            raise UsageError(f"a game needs max_turns and num_oracle of at least 1, got {settings.max_turns} and {settings.num_oracle}")
+        self.structure = structure
+        self.settings = settings
+        self.seed = seed
+        self.turns: list[TurnRecord] = []
+        """Finished turns."""
+        self.stop_reason: StopReason | None = None
+        self._rng = random.Random(f"craft-game:{structure.structure_id}:{seed}")
+        self._board = start_board(structure.target, settings.start)
+        self._metrics = progress(self._board, structure.target)
+        self._history: tuple[str, ...] = ()
+        self._turn = self._begin_turn()
+
+    @property
+    def done(self) -> bool:
+        """Whether the game is over."""
+        return self.stop_reason is not None
+
+    @property
+    def next_agent(self) -> Agent | None:
+        """Who acts next; None after the end."""
+        return None if self.done else self._turn.next_agent
+
+    def state(self) -> GameState:
+        """Give everything about the game as it stands."""
+        turn = self._turn
+        return GameState(
+            turn=turn.number,
+            speakers=() if self.done else turn.speakers,
+            board=self._board,
+            candidates=turn.candidates,
+            listed=turn.listed,
+            metrics=self._metrics,
+            history=self._history,
+            next_agent=self.next_agent,
+            stop_reason=self.stop_reason,
+        )
+
+    def observe(self, agent: Agent) -> DirectorObservation | BuilderObservation:
+        """Give what an agent may see now."""
+        if agent == "builder":
+            return self.observe_builder()
+        return self.observe_director(agent)
+
+    def observe_director(self, director: Director) -> DirectorObservation:
+        """Give what a director may see now."""
+        heard = [director_said(*answer) for answer in self._turn.answers] if self.settings.same_turn_messages else []
+        return DirectorObservation(
+            director=director,
+            turn=self._turn.number,
+            target_view=director_view(self.structure.target, director, self.settings.target_views),
+            board_views=all_views(self._board),
+            history=(*self._history, *heard),
+        )
+
+    def observe_builder(self) -> BuilderObservation:
+        """Give what the builder may see now."""
+        turn = self._turn
+        return BuilderObservation(turn.number, self._board, discussion(turn.answers), turn.listed)
+
+    def act(self, agent: Agent, text: str) -> TurnRecord | None:
+        """Let an agent say its text; the builder's text ends the turn and gives its record.
+
+        Raises:
+            UsageError: the game is over, or it is another agent's turn to act.
+        """
+        if self.done:
+            raise UsageError(f"{agent} cannot act: the game ended after turn {self._turn.number} ({self.stop_reason}); start a new game")
+        if agent != self._turn.next_agent:
+            raise UsageError(f"{agent} cannot act in turn {self._turn.number}: it is for {self._turn.next_agent} to act; see next_agent")
+        if agent != "builder":
+            self._turn.answers.append((agent, parse_director(text)))
+            return None
+        return self._finish_turn(text)
+
+    def _begin_turn(self) -> _Turn:
+        speakers = self._rng.choices(DIRECTORS, k=_SLOTS)
+        self._rng.shuffle(speakers)
+        number = len(self.turns) + 1
+        found = candidates(self._board, self.structure.target)
+        listed = sample(found, self.settings.num_oracle, number) if self.settings.oracle else ()
+        return _Turn(number, tuple(speakers), found, listed)
+
+    def _finish_turn(self, text: str) -> TurnRecord:
+        turn, parsed, before = self._turn, parse_answer(text), self._board
+        lines = [director_said(*answer) for answer in turn.answers]
+        clarification = written = confirmation = outcome = flags = None
+        if isinstance(parsed, Clarification):
+            clarification = parsed.text
+            lines.append(builder_said(clarification))
+        else:
+            written, confirmation = parsed.move, parsed.confirmation
+            outcome = execute(before, written)
+            flags = self._settle(outcome)
+            lines += [builder_said(confirmation), result_line(outcome)]
+        self._history = (*self._history, *lines)
+        record = TurnRecord(
+            turn=turn.number,
+            answers=tuple(turn.answers),
+            board_before=before,
+            candidates=turn.candidates,
+            listed=turn.listed,
+            builder_text=text,
+            clarification=clarification,
+            written=written,
+            confirmation=confirmation,
+            outcome=outcome,
+            flags=flags,
+            board_after=self._board,
+            metrics=self._metrics,
+            history=self._history,
+        )
+        self.turns.append(record)
+        self._go_on(accepted=flags is not None)
+        return record
+
+    def _settle(self, outcome: Outcome) -> Flags | None:
+        self._board = outcome.board
+        if not outcome.accepted:
+            return None
+        self._metrics = progress(self._board, self.structure.target)
+        return placement_flags(outcome, self.structure.target)
+
+    def _go_on(self, *, accepted: bool) -> None:
+        if accepted and self._metrics.overall_progress >= COMPLETION_THRESHOLD:
+            self.stop_reason = "target_achieved"
+        elif len(self.turns) >= self.settings.max_turns:
+            self.stop_reason = "max_turns_reached"
+        else:
+            self._history = trimmed(self._history)
+            self._turn = self._begin_turn()
