@@ -1,0 +1,1 @@
+"""Rubrics, the judges that answer them, the runner and agreement with truth and people."""

@@ -1,0 +1,1 @@
+"""What only the judges of CRAFT need: the reader of director language and the engine checks."""

@@ -1,0 +1,22 @@
+"""The reader of director language: free text against the board and the speaker's frame gives typed claims.
+
+The pipeline: `tokens` (words) -> `items` (blocks, places, actions) -> `clauses` (one predicate each) -> `drafts` (claims in the making, with
+`places` resolving cells and layers) -> `discourse` (merging and order) -> `reader`. Vocabulary is data in `vocabulary`.
+"""
+
+from judges.craft.language.model import BlockType, Claim, Reading
+from judges.craft.language.reader import read
+from judges.craft.language.records import claim_record, claims_of
+from judges.craft.language.score import FieldScore, score_all, score_first
+
+__all__ = [
+    "BlockType",
+    "Claim",
+    "FieldScore",
+    "Reading",
+    "claim_record",
+    "claims_of",
+    "read",
+    "score_all",
+    "score_first",
+]

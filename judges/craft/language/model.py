@@ -1,0 +1,94 @@
+"""What the reader gives: claims, each with its text span and the origin of every field.
+
+The fields and their closed sets follow the annotation of the shared director messages (claims of real utterances, sections 3 to 5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = ["BlockType", "Claim", "Color", "Flag", "Origin", "OwnWall", "Reading", "Size", "Verb"]
+
+Verb = Literal["place", "remove", "replace", "keep", "confirm", "ask", "other"]
+Color = Literal["g", "b", "r", "y", "o"]
+Size = Literal["s", "l"]
+OwnWall = Literal["yes", "no", "unclear"]
+Origin = Literal["stated", "resolved", "carried"]
+"""``stated``: in the claim's own words. ``resolved``: from a reference and the board. ``carried``: from an earlier sentence."""
+
+Flag = Literal[
+    "contradicts_board",
+    "relative_reference",
+    "no_instruction",
+    "move_as_remove_and_place",
+    "first_is_not_first_in_text",
+    "foreign_frame",
+    "mass_instruction",
+]
+"""Only the flags that text and board decide; matters of taste (leaked reasoning, artefacts) are not guessed."""
+
+INSTRUCTIONS: frozenset[str] = frozenset({"place", "remove", "replace", "keep"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockType:
+    """Colour and size of a block as far as the text names them."""
+
+    color: Color | None = None
+    size: Size | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One thing the text asks for or says; a field that the text does not settle is None."""
+
+    verb: Verb
+    color: Color | None = None
+    size: Size | None = None
+    cells: tuple[str, ...] | None = None
+    """Cells such as ``"(0,1)"`` in canonical order: one small block each, or both cells of one large block."""
+
+    layer: int | None = None
+    """0 bottom, 1 middle, 2 top."""
+
+    first: bool = False
+    """The instruction to be carried out first; true for exactly one claim of a text with instructions."""
+
+    old: BlockType | None = None
+    """The block that is said to be there now."""
+
+    start: int = 0
+    """Character offset in the text where the words of the claim begin."""
+
+    end: int = 0
+    """Character offset just behind the last word of the claim."""
+
+    origins: dict[str, Origin] = field(default_factory=dict)
+    """Where each field that is not None comes from, keyed ``color``, ``size``, ``cells``, ``layer``."""
+
+    @property
+    def is_instruction(self) -> bool:
+        """Whether something is to be done: place, remove, replace or keep."""
+        return self.verb in INSTRUCTIONS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """All that was read from one text."""
+
+    claims: tuple[Claim, ...]
+    """In text order."""
+
+    specific: bool
+    """Whether a listener knows action, block and place of the first instruction."""
+
+    own_wall: OwnWall
+    """Whether the places of all instructions lie on the speaker's wall; ``unclear`` if no place can be told."""
+
+    flags: frozenset[Flag]
+
+    @property
+    def first(self) -> Claim | None:
+        """The instruction to be carried out first, None without any instruction."""
+        return next((claim for claim in self.claims if claim.first), None)

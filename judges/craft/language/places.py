@@ -1,0 +1,217 @@
+"""Groups of words to cells and layers: named places, places given by another block, places mentioned before."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from judges.craft.language.clauses import Group
+from judges.craft.language.items import Item
+from judges.craft.language.model import Origin
+from judges.craft.language.walls import WALLS, Board, WallBlock, cells_of, height, wall_blocks
+
+__all__ = ["Focus", "Place", "Scene"]
+
+_DEPTHS = {("D1", "far"): 0, ("D1", "near"): 2, ("D3", "far"): 0, ("D3", "near"): 2}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a claim points to; None where the words do not settle it."""
+
+    cells: tuple[str, ...] | None = None
+    layer: int | None = None
+    cells_origin: Origin = "stated"
+    layer_origin: Origin = "stated"
+    relative: bool = False
+    """Given by another block."""
+
+
+@dataclass(frozen=True)
+class Focus:
+    """What ``there`` and ``it`` refer to."""
+
+    cells: tuple[str, ...] | None = None
+    layer: int | None = None
+    color: str | None = None
+    size: str | None = None
+    source: str = ""
+    """What kind of clause it comes from: an instruction, an observation, a complaint, a bare mention."""
+
+    sentence: int = -9
+
+
+@dataclass
+class Scene:
+    """Whose words are read, before which board, and what was spoken of last."""
+
+    speaker: str
+    board: Board
+    focus: Focus = field(default_factory=Focus)
+    blocks: list[WallBlock] = field(init=False)
+    relative: bool = False
+    """Whether any place was given by another block."""
+
+    foreign: bool = False
+    """Whether coordinates and words of one place disagree."""
+
+    def __post_init__(self) -> None:
+        self.blocks = wall_blocks(self.board, self.speaker)
+
+    def place_of(self, group: Group, verb: str) -> Place:
+        """Give the place of a group for an action with the given verb."""
+        named = self._named(group)
+        if named.cells is None and group.rest:
+            named = self._rest(group, named)
+        if named.cells is None and (group.there or (group.refers and not group.relation)) and not group.places:
+            carried = self.focus.layer if named.layer is None else named.layer
+            named = Place(
+                self.focus.cells, carried, "carried", "carried" if named.layer is None else named.layer_origin
+            )
+        if group.relation in ("on_top", "below"):
+            return self._stacked(group, named, verb)
+        if group.relation in ("next_to", "left_of", "right_of"):
+            return self._beside(group, named)
+        if group.top_of or (group.block is not None and group.block.topmost):
+            return self._topmost(group, named, verb)
+        return named
+
+    def find(self, *, color: str | None, size: str | None, layer: int | None, cells: tuple[str, ...] | None = None,
+             top: bool = False) -> WallBlock | None:  # fmt: skip
+        """Give the only block of the speaker's wall that fits the description, None if there are several or none."""
+        fits = [
+            block
+            for block in self.blocks
+            if (color is None or block.color == color)
+            and (size is None or block.size == size)
+            and (layer is None or block.layer == layer)
+            and (cells is None or set(cells) <= set(block.cells))
+            and (not top or block.is_top)
+        ]
+        return fits[0] if len(fits) == 1 else None
+
+    def _wall(self, group: Group) -> str:
+        return f"D{group.director.number}" if group.director is not None else self.speaker
+
+    def _named(self, group: Group) -> Place:
+        wall = self._wall(group)
+        layers = {item.number for item in group.layers}
+        layer = next(iter(layers)) if len(layers) == 1 else None
+        coordinates = [cell for item in group.places for cell in re.findall(r"\(\d,\d\)", item.value)]
+        if coordinates:
+            self._compare_frames(group, wall, coordinates)
+            return Place(tuple(sorted(set(coordinates))), layer)
+        if any(item.kind == "middle_side" for item in group.places):
+            if layers:
+                return Place(None, layer)
+            layer = 1
+        indexes = [self._indexes(item, wall) for item in group.places]
+        if not indexes or any(found is None for found in indexes):
+            return Place(None, layer)
+        return Place(cells_of(wall, [index for found in indexes for index in found or ()]), layer)
+
+    def _compare_frames(self, group: Group, wall: str, coordinates: list[str]) -> None:
+        sides = [
+            item.number for item in group.places if item.kind in ("side", "middle_side") and item.number is not None
+        ]
+        if sides and set(cells_of(wall, sides)) != set(coordinates):
+            self.foreign = True
+
+    def _indexes(self, item: Item, wall: str) -> tuple[int, ...] | None:
+        if item.kind in ("side", "middle_side"):
+            return None if item.number is None else (item.number,)
+        if item.kind == "cells" and item.value.isdigit():
+            return tuple(int(digit) for digit in item.value)
+        if item.kind == "depth" and (wall, item.value) in _DEPTHS:
+            return (_DEPTHS[wall, item.value],)
+        return None
+
+    def _rest(self, group: Group, named: Place) -> Place:
+        wall = WALLS[self._wall(group)]
+        taken = self.focus.cells or ()
+        if not taken or any(cell not in wall for cell in taken):
+            return named
+        free = tuple(cell for cell in wall if cell not in taken)
+        layer = self.focus.layer if named.layer is None else named.layer
+        return Place(free, layer, "resolved", "carried", relative=True)
+
+    def _anchor(self, group: Group, cells: tuple[str, ...] | None) -> WallBlock | None:
+        item = group.anchor
+        if item is None or item.kind != "block" or not (item.color or item.size):
+            return None
+        stated = {other.number for other in group.anchor_layers}
+        layer = next(iter(stated)) if len(stated) == 1 else None
+        found = self.find(color=item.color, size=item.size, layer=layer, cells=cells)
+        return found or (self.find(color=item.color, size=item.size, layer=None, cells=cells) if cells else None)
+
+    def _stacked(self, group: Group, named: Place, verb: str) -> Place:
+        """Resolve ``on top of``, ``above``, ``below``: one layer off the block that is referred to."""
+        self.relative = True
+        step = 1 if group.relation == "on_top" else -1
+        cells, origin = named.cells, named.cells_origin
+        if cells is None and (group.anchor is None or group.anchor.kind == "pron"):
+            cells, origin = self.focus.cells, "carried"
+        anchor = self._anchor(group, cells)
+        if cells is None and anchor is not None:
+            cells, origin = anchor.cells, "resolved"
+        stated = {other.number for other in group.anchor_layers}
+        base: int | None = anchor.layer if anchor is not None else None
+        if base is None and len(stated) == 1:
+            base = next(iter(stated))
+        if base is None and group.anchor is not None and group.anchor.kind == "pron":
+            base = self.focus.layer
+        layer = base + step if base is not None and 0 <= base + step <= 2 else None
+        if layer is None and step == 1 and cells is not None and base is None:
+            layer = self._top_layer(cells, verb)
+        if group.anchor is None and named.layer is not None:
+            layer = named.layer
+        return Place(cells, layer, origin, "resolved", relative=True)
+
+    def _beside(self, group: Group, named: Place) -> Place:
+        """Resolve ``next to it``: the middle cell beside an outer one, both others for two blocks or a large one."""
+        self.relative = True
+        if named.cells is not None:
+            return named
+        anchor = self._anchor(group, None)
+        beside = anchor.cells if anchor is not None else None
+        layer = anchor.layer if anchor is not None else None
+        if beside is None and (group.anchor is None or group.anchor.kind != "block" or group.anchor.again):
+            beside, layer = self.focus.cells, self.focus.layer
+        wall = WALLS[self._wall(group)]
+        if beside is None or any(cell not in wall for cell in beside):
+            return Place(None, named.layer, relative=True)
+        wide = group.block is not None and (group.block.size == "l" or group.block.number == 2)
+        indexes = _neighbours([wall.index(cell) for cell in beside], group.relation or "", wide=wide)
+        cells = cells_of(self._wall(group), indexes) if indexes else None
+        return Place(cells, layer if named.layer is None else named.layer, "resolved", "carried", relative=True)
+
+    def _topmost(self, group: Group, named: Place, verb: str) -> Place:
+        self.relative = True
+        cells = named.cells
+        if cells is None and verb != "place" and group.block is not None:
+            found = self.find(color=group.block.color, size=group.block.size, layer=None, top=True)
+            cells = found.cells if found is not None else None
+            named = Place(cells, named.layer, "resolved")
+        if cells is None:
+            return Place(None, None, relative=True)
+        return Place(cells, self._top_layer(cells, verb), named.cells_origin, "resolved", relative=True)
+
+    def _top_layer(self, cells: tuple[str, ...], verb: str) -> int | None:
+        """Give the layer of the top block, or the next free layer for a block to be placed."""
+        heights = {height(self.board, cell) for cell in cells}
+        if len(heights) != 1:
+            return None
+        layer = heights.pop() - (0 if verb == "place" else 1)
+        return layer if 0 <= layer <= 2 else None
+
+
+def _neighbours(indexes: list[int], relation: str, *, wide: bool) -> tuple[int, ...] | None:
+    if relation == "left_of":
+        return (min(indexes) - 1,) if min(indexes) > 0 else None
+    if relation == "right_of":
+        return (max(indexes) + 1,) if max(indexes) < 2 else None
+    free = [index for index in range(3) if index not in indexes]
+    if wide:
+        return (free[0], free[1]) if len(free) == 2 and free[1] - free[0] == 1 else None
+    beside = [index for index in free if any(abs(index - other) == 1 for other in indexes)]
+    return (beside[0],) if len(beside) == 1 else None

@@ -1,0 +1,99 @@
+"""The reader: free director text, the speaker and the board before the move in, typed claims out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from judges.craft.language.clauses import clauses_of
+from judges.craft.language.discourse import settle
+from judges.craft.language.drafts import Draft, DraftWriter
+from judges.craft.language.items import items_of
+from judges.craft.language.model import Claim, Flag, OwnWall, Reading
+from judges.craft.language.places import Scene
+from judges.craft.language.tokens import sentences
+from judges.craft.language.walls import WALLS, height
+
+__all__ = ["read"]
+
+
+def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading:
+    """Give the claims of a public message or of private reasoning.
+
+    ``speaker`` is ``D1``, ``D2`` or ``D3``: places are read in that director's frame (formats, 4.2). ``board`` maps cells to stacks
+    of block codes, bottom to top, before the builder's move.
+
+    Raises:
+        ValueError: the speaker is no director.
+    """
+    if speaker not in WALLS:
+        raise ValueError(f"speaker {speaker!r} is no director; it must be one of {', '.join(WALLS)}")
+    scene = Scene(speaker, board)
+    writer = DraftWriter(scene)
+    for number, sentence in enumerate(sentences(text)):
+        for clause in clauses_of(items_of(sentence), number):
+            writer.read(clause)
+    claims = settle(writer.drafts)
+    return Reading(
+        claims=tuple(claims),
+        specific=_is_specific(claims, board),
+        own_wall=_own_wall(claims, speaker, writer.drafts),
+        flags=frozenset(_flags(claims, writer.drafts, scene)),
+    )
+
+
+def _is_specific(claims: Sequence[Claim], board: Mapping[str, Sequence[str]]) -> bool:
+    first = next((claim for claim in claims if claim.first), None)
+    if first is None or not first.cells:
+        return False
+    if first.verb in ("place", "replace"):
+        cells = len(first.cells)
+        return first.color is not None and (cells == 2 if first.size == "l" else first.size == "s")
+    return True
+
+
+def _own_wall(claims: Sequence[Claim], speaker: str, drafts: Sequence[Draft]) -> OwnWall:
+    if any(draft.whole for draft in drafts):
+        return "no"
+    places = [cell for claim in claims if claim.is_instruction for cell in claim.cells or ()]
+    if not places:
+        return "unclear"
+    return "yes" if all(cell in WALLS[speaker] for cell in places) else "no"
+
+
+def _flags(claims: Sequence[Claim], drafts: Sequence[Draft], scene: Scene) -> list[Flag]:
+    flags: list[Flag] = []
+    instructions = [claim for claim in claims if claim.is_instruction]
+    if not instructions:
+        flags.append("no_instruction")
+    elif not instructions[0].first:
+        flags.append("first_is_not_first_in_text")
+    if scene.relative:
+        flags.append("relative_reference")
+    if scene.foreign:
+        flags.append("foreign_frame")
+    if any(draft.moved for draft in drafts):
+        flags.append("move_as_remove_and_place")
+    if any(draft.whole for draft in drafts):
+        flags.append("mass_instruction")
+    if any(_contradicts(claim, scene) for claim in claims):
+        flags.append("contradicts_board")
+    return flags
+
+
+def _contradicts(claim: Claim, scene: Scene) -> bool:
+    """Whether the block that the claim says is there is not there."""
+    if claim.verb in ("remove", "keep", "confirm", "other"):
+        color, size = claim.color, claim.size
+    elif claim.old is not None:
+        color, size = claim.old.color, claim.old.size
+    else:
+        return False
+    if color is None or not claim.cells:
+        return False
+    return not all(_shows(scene, cell, color, size, claim.layer) for cell in claim.cells)
+
+
+def _shows(scene: Scene, cell: str, color: str, size: str | None, layer: int | None) -> bool:
+    layers = range(height(scene.board, cell)) if layer is None else [layer]
+    codes = [scene.board[cell][at] for at in layers if at < height(scene.board, cell)]
+    return any(code[0] == color and size in (None, code[1]) for code in codes)

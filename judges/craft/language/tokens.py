@@ -1,0 +1,115 @@
+"""Text to words: unified quotes and dashes, contractions expanded, slips of the finger mended; offsets stay those of the text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from judges.craft.language.vocabulary import (
+    BLOCK_NOUNS,
+    CELL_NOUNS,
+    COLORS,
+    LAYER_NOUNS,
+    PHRASES,
+    SIZES,
+    TYPO_TARGETS,
+)
+
+__all__ = ["Token", "sentences"]
+
+_ALIKE = str.maketrans({"’": "'", "‘": "'", "`": " ", "“": '"', "”": '"', "—": ";", "–": "-", "\u00a0": " ", "*": " ", "…": ".",
+                        "↔": "-", "→": "-"})  # fmt: skip
+_TOKEN = re.compile(
+    r"[(\[]\s*[0-9]\s*,\s*[0-9]\s*[)\]]"  # a cell
+    r"|\b(?:one|two|single|double|1|2)-(?:cell|block|slot|space|wide|width|unit|length)\b"
+    r"|\b[12]\s?x\s?[12]\b"
+    r"|[^\W\d_]+(?:'[^\W\d_]+)?"
+    r"|[0-9]+"
+    r"|\.(?=\s|$)|[,;:!?&\n]"
+)
+_LIST_MARK = re.compile(r"(?m)^[ \t]*(?:[-•]|\(?\d{1,2}[.)])[ \t]+")
+_BLOCK_CODE = re.compile(r"[gbryo][sl]")
+_DIRECTOR = re.compile(r"\b(?:director\s*)?d([123])\b")
+_PRONOUNS = frozenset("it that there here what he she who where this".split())
+_ENDINGS = {"'re": "are", "'ve": "have", "'ll": "will", "'d": "would", "'m": "am"}
+_END_OF_SENTENCE = frozenset(".!?\n")
+
+
+@dataclass(frozen=True)
+class Token:
+    """One word or mark with its character offsets in the text."""
+
+    word: str
+    start: int
+    end: int
+
+
+def sentences(text: str) -> list[list[Token]]:
+    """Give the words of a text, sentence by sentence; a line end closes a sentence, marks of enumerations are left out."""
+    plain = text.translate(_ALIKE).lower()
+    plain = _LIST_MARK.sub(lambda mark: "\n" + " " * (len(mark.group()) - 1), plain)
+    plain = _DIRECTOR.sub(lambda match: f"d{match.group(1)}".ljust(len(match.group())), plain)
+    result: list[list[Token]] = [[]]
+    for match in _TOKEN_WITH_DIRECTORS.finditer(plain):
+        words = _words(match.group())
+        result[-1].extend(Token(word, match.start(), match.end()) for word in words)
+        if words[0] in _END_OF_SENTENCE:
+            result.append([])
+    return [sentence for sentence in result if sentence]
+
+
+_TOKEN_WITH_DIRECTORS = re.compile(r"\bd[123](?:'s)?\b|" + _TOKEN.pattern)
+
+
+def _words(raw: str) -> list[str]:
+    """Expand a contraction, join the parts of a cell, mend a slip."""
+    if raw[0] in "([":
+        digits = re.findall("[0-9]", raw)
+        return [f"({digits[0]},{digits[1]})"]
+    if "'" in raw:
+        return _expand(raw)
+    if re.fullmatch(r"[12]\s?x\s?[12]", raw):
+        return [raw.replace(" ", "")]
+    return [mend(raw)]
+
+
+def _expand(raw: str) -> list[str]:
+    stem, _, ending = raw.partition("'")
+    if raw.endswith("n't"):
+        return [{"ca": "can", "wo": "will"}.get(raw[:-3], raw[:-3]), "not"]
+    if ending == "s":
+        return [stem, "is"] if stem in _PRONOUNS else (["lets"] if stem == "let" else [stem])
+    word = _ENDINGS.get("'" + ending)
+    return [stem, word] if word else [stem]
+
+
+@cache
+def _known_words() -> frozenset[str]:
+    phrase_words = {word for phrase in PHRASES for word in phrase}
+    return frozenset(phrase_words | set(COLORS) | set(SIZES) | set(BLOCK_NOUNS) | CELL_NOUNS | LAYER_NOUNS | _ORDINARY)
+
+
+_ORDINARY = frozenset(
+    "pace lack sack lace state layered stacked lager gree mall later player seconds thirds lace".split()
+)
+
+
+@cache
+def mend(word: str) -> str:
+    """Give the word that was meant if one letter was lost, doubled or swapped with its neighbour; else the word itself."""
+    if len(word) < 4 or word in _known_words() or word in TYPO_TARGETS:
+        return word
+    return next((target for target in TYPO_TARGETS if _is_slip(word, target)), word)
+
+
+def _is_slip(typed: str, meant: str) -> bool:
+    if typed[0] != meant[0] or abs(len(typed) - len(meant)) > 1 or len(meant) < 5:
+        return False
+    if len(typed) == len(meant):
+        pairs = (meant[:i] + meant[i + 1] + meant[i] + meant[i + 2 :] for i in range(len(meant) - 1))
+        return typed in pairs
+    longer, shorter = (typed, meant) if len(typed) > len(meant) else (meant, typed)
+    drops = (i for i in range(len(longer)) if longer[:i] + longer[i + 1 :] == shorter)
+    # A lost letter may be any one; a letter too many only counts when it doubles its neighbour.
+    return any(longer is meant or longer[i] == longer[i - 1] for i in drops)

@@ -1,0 +1,250 @@
+"""The words of directors, as data: every line of a table is one meaning and the phrases that carry it.
+
+A phrase is written in lower case with single blanks; contractions are already expanded (``isn't`` is ``is not``).
+Longer phrases win over shorter ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+__all__ = [
+    "ADJECTIVES",
+    "BLOCK_NOUNS",
+    "CELL_NOUNS",
+    "COLORS",
+    "COUNTS",
+    "DETERMINERS",
+    "LAYER_NOUNS",
+    "NUMERALS",
+    "PHRASES",
+    "SIZES",
+    "TYPO_TARGETS",
+    "Meaning",
+]
+
+
+class Meaning(NamedTuple):
+    """What a phrase stands for: a kind of item and, within the kind, a value."""
+
+    kind: str
+    value: str = ""
+
+
+COLORS: Mapping[str, str] = {
+    **dict.fromkeys(("green", "greens"), "g"),
+    **dict.fromkeys(("blue", "blues"), "b"),
+    **dict.fromkeys(("red", "reds"), "r"),
+    **dict.fromkeys(("yellow", "yellows"), "y"),
+    **dict.fromkeys(("orange", "oranges", "naranja"), "o"),
+    **dict.fromkeys(("verde", "verdes"), "g"),
+    **dict.fromkeys(("azul", "azules"), "b"),
+    **dict.fromkeys(("rojo", "roja", "rojos"), "r"),
+    **dict.fromkeys(("amarillo", "amarilla"), "y"),
+}
+
+SIZES: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("small", "little", "tiny", "single", "mini", "short", "smaller", "1x1", "one-cell", "single-cell", "1-cell", "size 1",
+         "size one", "single cell", "small sized", "single wide", "pequeño", "pequeña", "size small", "one-block", "one-slot",
+         "single-slot", "single-block", "one-wide", "single-wide", "1-block", "1-wide", "1-slot", "narrow", "one-space"),
+        "s",
+    ),
+    **dict.fromkeys(
+        ("large", "big", "long", "double", "wide", "larger", "bigger", "2x1", "1x2", "two-cell", "double-cell", "2-cell", "size 2",
+         "size two", "double wide", "double-wide", "double width", "double-width", "two cell wide", "grande", "size large",
+         "two-slot", "double-slot", "two-wide", "2-wide", "two-block", "2-block", "2-slot", "two-unit", "double-length", "domino",
+         "two-space", "huge"),
+        "l",
+    ),
+}  # fmt: skip
+
+BLOCK_NOUNS: Mapping[str, str | None] = {
+    **dict.fromkeys(
+        ("block", "blocks", "piece", "pieces", "brick", "bricks", "tile", "tiles", "cube", "cubes", "one", "ones", "bloque",
+         "chunk", "unit"),
+        None,
+    ),
+    **dict.fromkeys(("domino", "dominoes", "dominos"), "l"),
+}  # fmt: skip
+
+DETERMINERS = frozenset(
+    "a an the that this those these another my our its existing current un una el all each any some new extra".split()
+)
+COUNTS: Mapping[str, int] = {"one": 1, "two": 2, "three": 3, "both": 2, "2": 2, "3": 3, "pair": 2}
+ADJECTIVES = frozenset(
+    "existing current new extra single same other wrong incorrect misplaced matching correct stray entire whole "
+    "remaining old unwanted last final next also colored coloured color colour solid plain of de".split()
+)
+CELL_NOUNS = frozenset(
+    "cell cells corner corners edge end side spot spots slot slots position positions column columns place square squares "
+    "space spaces hole field location locations section part third area region stack tower pile post".split()
+)
+LAYER_NOUNS = frozenset("layer layers row rows tier level levels floor course storey story line".split())
+NUMERALS: Mapping[str, int] = {"0": 0, "1": 1, "2": 2, "zero": 0, "one": 1, "two": 2}
+
+# Forms of a verb: base, gerund, participle; forms that are also nouns of this game stand in NOUN_LIKE of the lexer.
+_VERBS: Mapping[str, tuple[str, ...]] = {
+    "place": (
+        "place placing placed", "put putting put", "add adding added", "drop dropping dropped", "set setting set",
+        "stack stacking stacked", "install installing installed", "lay laying laid", "position positioning positioned",
+        "insert inserting inserted", "build building built", "stick sticking stuck", "pop popping popped", "fill filling filled",
+        "plop plopping plopped", "bring bringing brought", "give giving given", "get getting got", "throw throwing thrown",
+        "use using used", "slot slotting slotted", "park parking parked", "start starting started", "finish finishing finished",
+        "complete completing completed", "tuck tucking tucked", "plant planting planted", "seat seating seated",
+        "slap slapping slapped", "plonk plonking plonked", "deploy deploying deployed", "locate locating located",
+        "include including included", "pick picking picked", "grab grabbing grabbed", "send sending sent", "make making made",
+        "begin beginning begun", "try trying tried", "attach attaching attached", "apply applying applied",
+        "extend extending extended", "continue continuing continued", "go going gone", "follow following followed",
+        "colocar colocando colocado", "pon poniendo placé", "coloca ponga coloque", "rest resting rested",
+    ),
+    "remove": (
+        "remove removing removed", "take taking taken", "clear clearing cleared", "lift lifting lifted", "pull pulling pulled",
+        "delete deleting deleted", "erase erasing erased", "discard discarding discarded", "eliminate eliminating eliminated",
+        "unstack unstacking unstacked", "strip stripping stripped", "ditch ditching ditched", "toss tossing tossed",
+        "dismantle dismantling dismantled", "undo undoing undone", "detach detaching detached", "lose losing lost",
+        "extract extracting extracted", "withdraw withdrawing withdrawn", "knock knocking knocked", "yank yanking yanked",
+    ),
+    "replace": (
+        "replace replacing replaced", "swap swapping swapped", "change changing changed", "exchange exchanging exchanged",
+        "switch switching switched", "substitute substituting substituted", "convert converting converted",
+        "turn turning turned", "trade trading traded", "upgrade upgrading upgraded",
+    ),
+    "move": ("move moving moved", "slide sliding slid", "shift shifting shifted", "relocate relocating relocated",
+             "transfer transferring transferred", "push pushing pushed"),
+    "keep": ("keep keeping kept", "leave leaving left-behind", "maintain maintaining maintained", "preserve preserving preserved",
+             "retain retaining retained", "stay staying stayed", "remain remaining remained"),
+    "fix": ("fix fixing fixed", "correct-it correcting corrected", "address addressing addressed", "sort sorting sorted",
+            "adjust adjusting adjusted"),
+}  # fmt: skip
+
+_PLAIN: Mapping[Meaning, str] = {
+    Meaning("act_base", "remove"): (
+        "get rid of|take off|take away|take out|take down|lift off|lift out|pull off|pull out|clear away|clear out|clear off|"
+        "pop off|knock off|drop the idea of|getting rid of|taking off|taking away|lifting off|pulling off|strip off|throw out|"
+        "throw away|pick up|peel off"
+    ),
+    Meaning("act_ed", "remove"): "taken off|taken away|taken out|lifted off|pulled off|cleared away|gone|gotten rid of|pulled out|off the board|taken down",
+    Meaning("act_base", "place"): (
+        "start with|finish with|begin with|go with|put down|set down|put in|drop in|slot in|pop in|go ahead with|end with|"
+        "continue with|fill in|fill up|build up|get started with"
+    ),
+    Meaning("act_base", "replace"): "swap out|swap in|change out|switch out|trade out|swap over",
+    Meaning("go_away"): (
+        "has to go|have to go|needs to go|need to go|must go|should go|has to come off|needs to come off|should come off|"
+        "must come off|has to come out|needs to come out|should come out|have to come off|does not belong|do not belong|"
+        "should not be|must not be|has no business|needs to leave|ought to go|is blocking|is in the way|is not supposed to be|"
+        "is extra|is not needed|should leave|has to leave|to be gone|can go|have to come out"
+    ),
+    Meaning("belong"): (
+        "goes|belongs|belong|should sit|should go on|needs to sit|sits|should rest|should span|should stretch|should cover|"
+        "needs to span|should run|should occupy|should extend|must go in|should fill|needs to fill|should follow|should come|"
+        "needs to cover|must sit|must span|should lie|comes next|needs to go in|should go in|should go at|needs to go on|"
+        "needs to go at|has to go in|has to go on|has to go at"
+    ),
+    Meaning("need"): (
+        "need|needs|want|wants|require|requires|would like|would love|missing|lacks|lacking|lack|looking for|look for|asks for|"
+        "ask for|calls for|call for|target has|target shows|target is|target needs|target wants|should have|should contain|"
+        "there should be|should hold|must have|must contain|should show|needs to have|needs to contain|could use|"
+        "waiting for|short of|needed|required|is absent|absent|supposed to have|supposed to contain|expect|expects|expecting|"
+        "ought to have|there must be|there needs to be|requesting|request|prefer|to have|should start with|wish for|has to have|"
+        "target says|wanted|still open for|calling for|asking for|should see|would be|must be filled with|hope for|shows a gap for|"
+        "should receive|should get|still to come|is due|due|need to see|want to see|needs to start with|have to have|should be having"
+    ),
+    Meaning("should"): (
+        "should be|must be|needs to be|need to be|ought to be|supposed to be|has to be|have to be|should become|should instead be|"
+        "needs to become|should actually be|should now be|should really be|should rather be|want it to be|shall be|to be|should still be"
+    ),
+    Meaning("state"): (
+        "see|sees|notice|noticed|seeing|there is|there are|have|has|is|are|was|were|shows|show|spot|got|having|contains|holds|"
+        "notice that|has got|currently|am|appears|looks|look|appear|observed|had|showing|reads|noticing|occupies|sitting|find"
+    ),
+    Meaning("confirm"): (
+        "correct|perfect|good|great|fine|in place|all set|complete|done|matches|match|aligned|ok|okay|finished|looks good|"
+        "is right|are right|looks right|look right|already there|perfectly|correctly|properly|solid|spot on|is set|are set|as requested|"
+        "is finished|is done|settled|matched|satisfied|nailed|successfully"
+    ),
+    Meaning("wrong"): (
+        "wrong|incorrect|mismatch|mismatched|misplaced|is not right|are not right|problem|issue|issues|off|cluttered|mess|bothers|"
+        "differs|not aligning|does not match|do not match|does not fit|mistake|error|causing"
+    ),
+    Meaning("empty"): "empty|bare|open|vacant|unfilled|nothing there|free|blank|uncovered|nothing sits|nothing on|nothing",
+    Meaning("ensure"): "ensure|make sure|be sure|double check|ensuring|making sure|verify|see to it|check that|confirm that|confirm",
+    Meaning("not"): "not|never|no need|avoid|without|cannot|rather not|stop|hold off|skip|instead of placing|refrain",
+    Meaning("cond"): "once|after|when|as soon as|now that|upon",
+    Meaning("if"): "if|unless|whether|assuming|in case",
+    Meaning("before"): "before|prior to|until",
+    Meaning("purpose"): (
+        "so that|so we can|so i can|so you can|allow us|allows us|allowing us|lets us|in order|so that we|makes room|make room|"
+        "we can|i can|you can|this will|that will|this would|which will|this lets|that way|this way|will help|opens up|enables us|"
+        "would let us|so"
+    ),
+    Meaning("first"): "first|firstly|first off|first of all|start by|starting by|begin by|beginning by|start off by|immediately|right away|priority|to start|to begin|top priority|initially|most urgent",
+    Meaning("then"): "then|next|afterwards|afterward|followed by|after that|later|finally|lastly|subsequently|second|secondly|third|also|additionally|plus|once that is done|when that is done|after this|besides|as well as",
+    Meaning("and"): "and|&|y|or|plus",
+    Meaning("but"): "but|however|yet|though|although|while|whereas|because|since",
+    Meaning("where"): "where|which|that|who",
+    Meaning("with"): "with|by|for|to|into|in favor of|in exchange for|con",
+    Meaning("from"): "from|out of",
+    Meaning("prep"): "in|on|at|across|over|spanning|covering|along|within|inside|under my|through|onto|en",
+    Meaning("subject"): "i|we|you|lets|let us|please|builder|everyone|can you|could you|can we|could we|would you|go ahead and|kindly",
+    Meaning("instead_of"): "instead of|rather than|in place of|as opposed to",
+    Meaning("instead"): "instead",
+    Meaning("on_top"): (
+        "on top of|atop|on top|directly on top of|right on top of|directly above|right above|just above|above|over the top of|"
+        "sitting on|resting on|stacked on|onto the top of|over top of"
+    ),
+    Meaning("below"): "below|beneath|underneath|under|directly below|right below|directly under|at the foot of",
+    Meaning("next_to"): "next to|beside|adjacent to|alongside|right next to|neighboring|neighbouring|directly next to|just next to|immediately next to|by the side of",
+    Meaning("left_of"): "left of|to the left of|on the left of the|just left of",
+    Meaning("right_of"): "right of|to the right of|just right of",
+    Meaning("top_of"): "top of|very top of|from the top|at the top|very top",
+    Meaning("there"): "there|here|same spot|same cell|same place|same position|that spot|that specific spot|that particular spot|that cell|that corner|that place|this spot|this cell|that position|this corner|this position|its place|its spot|that slot|same slot|same corner|that space|that gap|that hole|that stack|that square",
+    Meaning("pron"): "it|them|they|that|those|this|these|its|lo",
+    Meaning("rest"): "the rest|remaining two|remaining cells|other two|other two cells",
+    Meaning("whole"): "everything|all of it|whole wall|entire wall|all blocks|all of them|whole board|entire board|start over|from scratch",
+    Meaning("ask"): "what|which of|who|do you|does anyone|does d1|does d2|does d3|are there|is anyone|is there|how about you|anyone",
+    Meaning("skip"): (
+        "take care|take a look|take a moment|take note|taken into account|take into account|taking into account|right now|right order|right place|"
+        "right track|right there|right in|right at|right on|all right|for granted|left to right|right to left|bottom to top|top to bottom|"
+        "nothing left|left to do|left for me|is left|are left|left to add|the way|clear path|go ahead|right away|right side up|"
+        "right block|right piece|right color|right colour|at first|first thing|the first thing|from the start|big picture|in one picture|"
+        "clear that|crystal clear|is clear|so far|by the way|in the way|long as|top priority|for now|right after|pull together|"
+        "take turns|take the last step|drop by|on the other hand|no longer|as long as|for long|before long|step by step|one by one|"
+        "one at a time|one step|one more thing|one thing|first step|next step|last step|one clear|base my|based on|the only one|in place of my|"
+        "putting it all|put together|putting together|set up|sets up|setting up|moving on|move on|next move|last move|first move|"
+        "leave it to|leave that to|leave the rest|let me see|at once|no one|everyone|the last one|that last one|this one|that one is|add up|"
+        "keep in mind|keep coming|keep going|keep an eye|go over|going over|go through|changes nothing|follow the|start building|"
+        "start from|build my|build on|building on|rebuild|clear the path|clear the way|clear the space|clearing the path|clearing the way|"
+        "clear a path|clear space|clear up|clearing things|get the alignment|getting|gets|get to|get back|get my|get our|make it|making it|"
+        "make this|make my|gives|give us|give me a moment|use the|use my|make progress|make any sense|try to|trying to|tries|complete my|"
+        "finish my|finish that|finish the|complete the|completing the|complete that|go back|in front of|a bit|set the foundation|"
+        "set a solid|set my|set our|set things|setting the|sets the|set the stage|set us"
+    ),
+}  # fmt: skip
+
+
+def _phrases() -> dict[tuple[str, ...], Meaning]:
+    table: dict[tuple[str, ...], Meaning] = {}
+    for verb, rows in _VERBS.items():
+        for row in rows:
+            base, gerund, participle = row.split()
+            table[participle,] = Meaning("act_ed", verb)
+            table[gerund,] = Meaning("act_ing", verb)
+            table[base,] = Meaning("act_base", verb)
+            third = base + ("es" if base.endswith(("s", "x", "ch", "sh", "o")) else "s")
+            table.setdefault((third,), Meaning("act_base", verb))
+    for meaning, phrases in _PLAIN.items():
+        for phrase in phrases.split("|"):
+            table[tuple(phrase.split())] = meaning
+    return table
+
+
+PHRASES: Mapping[tuple[str, ...], Meaning] = _phrases()
+
+TYPO_TARGETS: tuple[str, ...] = (
+    *"green blue yellow orange small little large left right middle center centre bottom corner layer block blocks".split(),
+    *"place remove replace position leftmost rightmost spanning across foundation upper second third".split(),
+)
+"""Words whose slips of the finger (one letter lost, doubled or swapped with its neighbour) are mended."""
