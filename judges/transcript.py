@@ -1,0 +1,218 @@
+"""Whole games out of the store as typed objects: what judges and engine checks look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["ActionView", "AgentView", "JsonObject", "OracleView", "Transcript", "TurnView", "UtteranceView", "load"]
+
+JsonObject = Mapping[str, Any]
+"""A parsed JSON object out of the store. Equal states share one object, so treat it as read-only."""
+
+_GAMES_PER_READ = 256
+"""Games held in memory, and read in one short connection, at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentView:
+    """An agent of the game (table `agents`)."""
+
+    name: str
+    role: str
+    persona: str | None
+    private_view: JsonObject | None
+    """What only this agent knew, as it was really shown; None if it knew nothing of its own."""
+    view_kind: str | None
+    """Which reading of the target that view is (CRAFT: spans, size1, mirrored, mirrored_size1, other)."""
+
+
+@dataclass(frozen=True, slots=True)
+class UtteranceView:
+    """A message or a thought (table `utterances`)."""
+
+    seq: int
+    agent: str
+    channel: str
+    """`public` or `private`."""
+    audience: tuple[str, ...]
+    text: str
+    superseded: bool
+    """The log kept only a later utterance of this agent as its answer of the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionView:
+    """An attempted action (table `actions`)."""
+
+    agent: str
+    verb: str
+    arguments: JsonObject
+    accepted: bool | None
+    error_code: str | None
+    error_text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OracleView:
+    """A candidate action (table `oracle_actions`)."""
+
+    verb: str
+    arguments: JsonObject
+    listed: bool
+    """The log lists it: the agents could be shown it."""
+    verified: bool
+    """Replay confirms that it makes progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnView:
+    """What happens between two states (tables `turns`, `utterances`, `actions`, `oracle_actions`)."""
+
+    turn: int
+    """From 1."""
+    state_before: JsonObject
+    state_after: JsonObject
+    utterances: tuple[UtteranceView, ...]
+    """In order of creation."""
+    actions: tuple[ActionView, ...]
+    oracle: tuple[OracleView, ...]
+    """Candidates by rank: first the listed ones."""
+    oracle_available: bool | None
+    oracle_followed: bool | None
+    error: str | None
+
+    def said(self, channel: str, agent: str | None = None) -> list[UtteranceView]:
+        """Utterances of one channel, of one agent if given, in order."""
+        return [u for u in self.utterances if u.channel == channel and (agent is None or u.agent == agent)]
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A whole game."""
+
+    episode_id: str
+    benchmark: str
+    task_id: str
+    model: str
+    """The evaluated one."""
+    team: JsonObject
+    """Role -> model."""
+    goal: JsonObject | None
+    details: JsonObject
+    agents: Mapping[str, AgentView]
+    turns: tuple[TurnView, ...]
+    """In order; turn numbers count from 1 without gaps."""
+
+    def turn(self, number: int) -> TurnView:
+        """The turn of that number, from 1.
+
+        Raises:
+            IndexError: the game has no such turn.
+        """
+        if not 1 <= number <= len(self.turns):
+            raise IndexError(f"episode {self.episode_id} has turns 1 to {len(self.turns)}, not {number}")
+        return self.turns[number - 1]
+
+
+def load(store: Store, episode_ids: Sequence[str]) -> Iterator[Transcript]:
+    """The games of those ids, in that order; ids that are not in the store are left out.
+
+    Games are read some hundreds at a time, each time in one short read-only connection, so a store of any size can be walked through.
+
+    Raises:
+        StoreError: the store cannot be opened.
+    """
+    for start in range(0, len(episode_ids), _GAMES_PER_READ):
+        chunk = list(episode_ids[start : start + _GAMES_PER_READ])
+        with store.reading() as connection:
+            games = _read(connection, chunk)
+        yield from (games[episode_id] for episode_id in chunk if episode_id in games)
+
+
+def _read(connection: duckdb.DuckDBPyConnection, ids: list[str]) -> dict[str, Transcript]:
+    agents = _grouped(connection, "agents", "agent, role, persona, private_view, view_kind", ids, order="agent")
+    turns = _grouped(connection, "turns", "turn, state_before, state_after, oracle_available, oracle_followed, error", ids, order="turn")
+    said = _grouped(connection, "utterances", "turn, seq, agent, channel, audience, text, superseded", ids, order="turn, seq")
+    done = _grouped(connection, "actions", "turn, agent, verb, arguments, accepted, error_code, error_text", ids, order="turn, seq")
+    oracle = _grouped(connection, "oracle_actions", "turn, verb, arguments, listed, verified", ids, order="turn, rank")
+    columns = "benchmark, task_id, model, team, goal, details"
+    games: dict[str, Transcript] = {}
+    for episode_id, (row,) in _grouped(connection, "episodes", columns, ids, order="episode_id").items():
+        benchmark, task_id, model, team, goal, details = row
+        games[episode_id] = Transcript(
+            episode_id=episode_id,
+            benchmark=benchmark,
+            task_id=task_id,
+            model=model,
+            team=_parsed(team),
+            goal=_parsed_or_none(goal),
+            details=_parsed(details),
+            agents={a[0]: AgentView(a[0], a[1], a[2], _parsed_or_none(a[3]), a[4]) for a in agents.get(episode_id, [])},
+            turns=_turns(turns.get(episode_id, []), said.get(episode_id, []), done.get(episode_id, []), oracle.get(episode_id, [])),
+        )
+    return games
+
+
+_Row = tuple[Any, ...]
+
+
+def _grouped(connection: duckdb.DuckDBPyConnection, table: str, columns: str, ids: list[str], *, order: str) -> dict[str, list[_Row]]:
+    rows = connection.execute(
+        f"SELECT episode_id, {columns} FROM {table} WHERE episode_id IN (SELECT unnest(?)) ORDER BY episode_id, {order}", [ids]
+    ).fetchall()
+    groups: dict[str, list[_Row]] = {}
+    for episode_id, *rest in rows:
+        groups.setdefault(episode_id, []).append(tuple(rest))
+    return groups
+
+
+def _turns(turns: list[_Row], said: list[_Row], done: list[_Row], oracle: list[_Row]) -> tuple[TurnView, ...]:
+    utterances: dict[int, list[UtteranceView]] = {}
+    for turn, seq, agent, channel, audience, text, superseded in said:
+        utterances.setdefault(turn, []).append(UtteranceView(seq, agent, channel, tuple(audience), text, superseded))
+    actions: dict[int, list[ActionView]] = {}
+    for turn, agent, verb, arguments, accepted, code, error in done:
+        actions.setdefault(turn, []).append(ActionView(agent, verb, _parsed(arguments), accepted, code, error))
+    candidates: dict[int, list[OracleView]] = {}
+    for turn, verb, arguments, listed, verified in oracle:
+        candidates.setdefault(turn, []).append(OracleView(verb, _parsed(arguments), listed, verified))
+    states: dict[str, JsonObject] = {}
+    return tuple(
+        TurnView(
+            turn=number,
+            state_before=_shared(before, states),
+            state_after=_shared(after, states),
+            utterances=tuple(utterances.get(number, ())),
+            actions=tuple(actions.get(number, ())),
+            oracle=tuple(candidates.get(number, ())),
+            oracle_available=available,
+            oracle_followed=followed,
+            error=error,
+        )
+        for number, before, after, available, followed, error in turns
+    )
+
+
+def _shared(text: str, states: dict[str, JsonObject]) -> JsonObject:
+    """A state is mostly the one before it: parse each text once."""
+    if text not in states:
+        states[text] = _parsed(text)
+    return states[text]
+
+
+def _parsed(text: str) -> JsonObject:
+    value: JsonObject = orjson.loads(text)
+    return value
+
+
+def _parsed_or_none(text: str | None) -> JsonObject | None:
+    return None if text is None else _parsed(text)
