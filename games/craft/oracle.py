@@ -8,12 +8,13 @@ next turn, to be put back.
 
 import random
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 from games.craft.blocks import CELLS, Cell, is_large
 from games.craft.board import Board, Stack
 from games.craft.move import Move
-from games.craft.rules import execute
+from games.craft.rules import accepts
 
 __all__ = ["DEFAULT_SAMPLE", "candidates", "sample"]
 
@@ -21,10 +22,11 @@ DEFAULT_SAMPLE: Final = 5
 """Candidates listed per turn in the published runs."""
 
 
+@lru_cache(maxsize=8192)  # boards stay as they are on refused turns, and games of one target begin alike
 def candidates(board: Board, target: Board) -> tuple[Move, ...]:
     """Give all candidates in cell order, each large block once. Ghost cells play no part."""
     real = Board(board.stacks, board.spans) if board.ghosts else board
-    return tuple(move for move in _proposals(real, target) if execute(real, move).accepted)
+    return tuple(move for move in _proposals(real, target) if accepts(real, move))
 
 
 def sample(moves: Sequence[Move], n: int, turn: int, structure_idx: int = 0) -> tuple[Move, ...]:

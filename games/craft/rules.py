@@ -17,7 +17,7 @@ from games.craft.board import Board
 from games.craft.errors import MESSAGES, ErrorCode, MoveError
 from games.craft.move import Move
 
-__all__ = ["Outcome", "examine", "execute", "validate"]
+__all__ = ["Outcome", "accepts", "examine", "execute", "validate"]
 
 _Fields = Mapping[str, object]
 _Check = tuple[ErrorCode, Callable[[Board, Move], _Fields | None]]
@@ -79,9 +79,15 @@ def execute(board: Board, move: Move) -> Outcome:
     tidied, error = examine(board, named)
     if error is not None:
         return Outcome(board, tidied, move.position, error)
-    changed, done = (_place if move.action == "place" else _remove)(board, named)
-    error = None if done else MoveError("X1", MESSAGES["X1"])
-    return Outcome(changed, tidied, move.position, error)
+    if not _carries(board, named):
+        return Outcome(_with_named_cells(board, named), tidied, move.position, MoveError("X1", MESSAGES["X1"]))
+    changed = _place(board, named) if named.action == "place" else _remove(board, named)
+    return Outcome(changed, tidied, move.position, None)
+
+
+def accepts(board: Board, move: Move) -> bool:
+    """Tell whether ``execute`` would carry a move out, without making the board."""
+    return examine(board, move)[1] is None and _carries(board, move)
 
 
 def _with_removed_block(board: Board, move: Move) -> Move:
@@ -258,17 +264,14 @@ def _examine_place(board: Board, move: Move) -> tuple[Move, MoveError | None]:
     return tidied, _first_failure(_SPAN_FITS_CHECKS, board, tidied)
 
 
-def _place(board: Board, move: Move) -> tuple[Board, bool]:
+def _place(board: Board, move: Move) -> Board:
     block, cell = _block(move), move.position
+    stack = board.stack(cell)
     if not is_large(block):
-        return board.with_stack(cell, (*board.stack(cell), block)), True
+        return board.with_stack(cell, (*stack, block))
     span_to = _span_to(move)
-    stack, partner_stack = board.stack(cell), board.stack(span_to)
-    if len(stack) != len(partner_stack):  # only a ghost cell can differ here; it is made all the same
-        return board.with_stack(cell, stack).with_stack(span_to, partner_stack), False
-    placed = board.with_stack(cell, (*stack, block)).with_stack(span_to, (*partner_stack, block))
-    spans = (*board.layer_spans(move.layer), (cell, span_to))
-    return placed.with_layer_spans(move.layer, spans), True
+    placed = board.with_stack(cell, (*stack, block)).with_stack(span_to, (*board.stack(span_to), block))
+    return placed.with_layer_spans(move.layer, (*board.layer_spans(move.layer), (cell, span_to)))
 
 
 # -- remove --------------------------------------------------------------------------------------
@@ -326,22 +329,38 @@ def _examine_remove(board: Board, move: Move) -> tuple[Move, MoveError | None]:
     return tidied, _first_failure(_PARTNER_CHECKS, board, tidied)
 
 
-def _remove(board: Board, move: Move) -> tuple[Board, bool]:
+def _remove(board: Board, move: Move) -> Board:
     stack = board.stack(move.position)
-    if not stack or move.layer != len(stack) - 1:  # a ghost cell was named
-        return board, False
-    shorter = board.with_stack(move.position, stack[:-1])
+    removed = board.with_stack(move.position, stack[:-1])
     if not is_large(stack[-1]):
-        return shorter, True
-    if move.span_to is None:
-        return board, False
-    partner_stack = board.stack(move.span_to)
-    if len(partner_stack) != len(stack) or partner_stack[-1] != stack[-1]:
-        return board, False
-    pair = {move.position, move.span_to}
+        return removed
+    span_to = _span_to(move)
+    pair = {move.position, span_to}
     spans = tuple(span for span in board.layer_spans(move.layer) if set(span) != pair)
-    removed = shorter.with_stack(move.span_to, partner_stack[:-1])
-    return removed.with_layer_spans(move.layer, spans), True
+    return removed.with_stack(span_to, board.stack(span_to)[:-1]).with_layer_spans(move.layer, spans)
+
+
+# -- execution: what a move that passed the checks can still fail on (X1) ---------------------------
+
+
+def _carries(board: Board, move: Move) -> bool:
+    """Look at the stacks under the names as written: ghost cells differ, halves may be covered."""
+    stack = board.stack(move.position)
+    if move.action == "place":
+        return not is_large(_block(move)) or len(stack) == board.height(_span_to(move))
+    if not stack or move.layer != len(stack) - 1:
+        return False
+    partner_stack = board.stack(_span_to(move)) if is_large(stack[-1]) else stack
+    return len(partner_stack) == len(stack) and partner_stack[-1] == stack[-1]
+
+
+def _with_named_cells(board: Board, move: Move) -> Board:
+    """A large block that could not be placed leaves its two names behind, as empty ghost cells."""
+    if move.action != "place":
+        return board
+    for cell in (move.position, _span_to(move)):
+        board = board.with_stack(cell, board.stack(cell))
+    return board
 
 
 # -- fields that earlier checks have made sure of -------------------------------------------------
