@@ -1,0 +1,1 @@
+"""The Dash app: every page is a function of the store and the address."""

@@ -1,0 +1,34 @@
+"""States of a benchmark that has no drawing: as indented JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from dash import html
+
+from dashboards.parts import Part
+from judges.transcript import Transcript, TurnView
+
+__all__ = ["TextDrawing"]
+
+
+class TextDrawing:
+    """Shows any state as text."""
+
+    def turn(self, game: Transcript, turn: TurnView) -> Part:  # noqa: ARG002 - the same face for every benchmark
+        """Both states."""
+        return html.Div([_text("Before", turn.state_before), _text("After", turn.state_after)], className="columns")
+
+    def goal(self, game: Transcript) -> Part:
+        """The goal as stored."""
+        return _text("Goal", game.goal)
+
+    def action(self, verb: str, arguments: Mapping[str, Any]) -> str:
+        """Verb and arguments."""
+        return f"{verb} " + ", ".join(f"{key}={value}" for key, value in arguments.items() if value is not None)
+
+
+def _text(title: str, state: object) -> Part:
+    return html.Div([html.H3(title), html.Pre(json.dumps(state, indent=1, ensure_ascii=False))])

@@ -1,0 +1,12 @@
+"""The pages, one module each: PATH, TITLE, IN_MENU and `content(read)`. To add one, write its module and list it here."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from dashboards.pages import failures, game, judges, overview, remove_gap, spirals, turns
+
+__all__ = ["PAGES"]
+
+PAGES: tuple[ModuleType, ...] = (overview, failures, remove_gap, spirals, judges, turns, game)
+"""In the order of the menu."""

@@ -1,0 +1,109 @@
+"""Writes the pages of docs/ that are made from the source: tables, views, command line, rubrics.
+
+`--check` writes nothing and fails when a page is stale, so that a change of a column, a view or a command cannot leave the docs behind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+MADE = "<!-- Made by `make docs` from the source. Do not edit. -->"
+
+
+def tables_page() -> str:
+    """Every table of the store, column by column."""
+    from schemas.store import SCHEMA_VERSION
+    from schemas.tables import TABLES
+
+    lines = [
+        "# The store's tables",
+        "",
+        MADE,
+        "",
+        f"One DuckDB file, schema version {SCHEMA_VERSION}. These tables are a public contract: any DuckDB client of the same version can read them.",
+        "JSON columns are DuckDB `JSON`. Key columns together identify a row; they are not declared as indexes.",
+        "",
+    ]
+    for spec in TABLES:
+        lines += [f"## {spec.name}", "", f"One row is: {spec.grain[0].lower()}{spec.grain[1:]}", "", "| column | type | null? | meaning | unit or range |", "|---|---|---|---|---|"]
+        for column in spec.columns:
+            name = f"**{column.name}**" if column.key else column.name
+            lines.append(f"| {name} | {column.sql_type} | {'yes' if column.nullable else 'no'} | {column.doc} | {column.unit} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def views_page() -> str:
+    """Every view, from the header of its .sql file."""
+    from analytics.views import VIEWS
+
+    lines = ["# The views", "", MADE, "", "Each view is one commented file in `analytics/`. Every rate stands beside its counts.", ""]
+    for view in VIEWS:
+        lines += [f"## {view.name}", "", view.summary, "", "| column | unit | meaning |", "|---|---|---|"]
+        lines += [f"| {column.name} | {column.unit} | {column.doc} |" for column in view.columns]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def cli_page() -> str:
+    """What each command says of itself."""
+    from cotrace.cli import cli
+
+    lines = ["# The command line", "", MADE, ""]
+    for path, command in _commands("cotrace", cli):
+        context = click.Context(command, info_name=path, terminal_width=100)
+        lines += [f"## {path}", "", "```", command.get_help(context), "```", ""]
+    return "\n".join(lines)
+
+
+def _commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from _commands(f"{path} {name}", inner)
+
+
+def rubrics_page() -> str:
+    """Every rubric that is shipped."""
+    from judges.rubric import shipped
+
+    lines = ["# The rubrics", "", MADE, ""]
+    for rubric in shipped():
+        lines += [rubric.as_markdown(), ""]
+    return "\n".join(lines)
+
+
+PAGES: dict[str, Callable[[], str]] = {"tables.md": tables_page, "views.md": views_page, "cli.md": cli_page, "rubrics.md": rubrics_page}
+
+
+def main() -> int:
+    """Write the pages, or with --check say which are stale; 1 if any is."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a page is stale")
+    check = parser.parse_args().check
+    stale = [name for name, page in PAGES.items() if not _is_current(DOCS / name, page(), write=not check)]
+    for name in stale:
+        print(f"docs/{name} {'is stale: run `make docs`' if check else 'written'}")
+    return 1 if check and stale else 0
+
+
+def _is_current(path: Path, text: str, *, write: bool) -> bool:
+    wanted = text.rstrip() + "\n"
+    current = path.is_file() and path.read_text(encoding="utf-8") == wanted
+    if write and not current:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(wanted, encoding="utf-8")
+    return current
+
+
+if __name__ == "__main__":
+    sys.exit(main())
