@@ -13,7 +13,7 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["ActionView", "AgentView", "JsonObject", "OracleView", "Transcript", "TurnView", "UtteranceView", "load"]
+__all__ = ["ActionView", "AgentView", "JsonObject", "OracleView", "Transcript", "TurnView", "UtteranceView", "load", "read_games"]
 
 JsonObject = Mapping[str, Any]
 """A parsed JSON object out of the store. Equal states share one object, so treat it as read-only."""
@@ -134,11 +134,12 @@ def load(store: Store, episode_ids: Sequence[str]) -> Iterator[Transcript]:
     for start in range(0, len(episode_ids), _GAMES_PER_READ):
         chunk = list(episode_ids[start : start + _GAMES_PER_READ])
         with store.reading() as connection:
-            games = _read(connection, chunk)
+            games = read_games(connection, chunk)
         yield from (games[episode_id] for episode_id in chunk if episode_id in games)
 
 
-def _read(connection: duckdb.DuckDBPyConnection, ids: list[str]) -> dict[str, Transcript]:
+def read_games(connection: duckdb.DuckDBPyConnection, ids: list[str]) -> dict[str, Transcript]:
+    """The games of those ids over a connection that the caller holds; ids that are not in the store are left out."""
     agents = _grouped(connection, "agents", "agent, role, persona, private_view, view_kind", ids, order="agent")
     turns = _grouped(connection, "turns", "turn, state_before, state_after, oracle_available, oracle_followed, error", ids, order="turn")
     said = _grouped(connection, "utterances", "turn, seq, agent, channel, audience, text, superseded", ids, order="turn, seq")
