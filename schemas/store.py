@@ -54,6 +54,15 @@ class Store:
         """Whether there is a file at the store's path."""
         return self.path.exists()
 
+    def check(self) -> None:
+        """Make sure that the store can be read, before anything is promised on top of it.
+
+        Raises:
+            StoreError: it cannot.
+        """
+        with self.reading():
+            pass
+
     @contextmanager
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A read-only connection that can neither reach other files nor change its settings; closed on leaving.
