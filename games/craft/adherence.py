@@ -1,4 +1,4 @@
-"""Did the builder follow a listed candidate? Three readings, from loose to physical."""
+"""Did the builder follow a listed candidate? Three readings, of the logs and of the reference tables."""
 
 from collections.abc import Sequence
 
@@ -16,17 +16,20 @@ def followed_logged(listed: Sequence[Move], attempted: Move) -> bool:
     return any(same_place(move, attempted) for move in listed)
 
 
-def followed_full(listed: Sequence[Move], attempted: Move, *, accepted: bool) -> bool:
-    """Tell whether an accepted move is literally a candidate, second cell included."""
-    return accepted and attempted in listed
+def followed_full(listed: Sequence[Move], attempted: Move) -> bool:
+    """Tell whether the move is literally a candidate, block and second cell included.
 
-
-def followed_physical(listed: Sequence[Move], attempted: Move, *, accepted: bool) -> bool:
-    """Tell whether an accepted move does what a candidate does.
-
-    A large block may be named from either end; a small one may carry a superfluous second cell.
+    The engine refuses such a move only when a blank in its coordinates leads execution to a ghost cell (X1).
     """
-    return accepted and any(same_effect(move, attempted) for move in listed)
+    return attempted in listed
+
+
+def followed_physical(listed: Sequence[Move], attempted: Move) -> bool:
+    """Tell whether the move is a candidate, a large block named from either end.
+
+    As in ``followed_full`` a superfluous second cell on a small block does not count as following; ``same_effect`` lets it pass.
+    """
+    return any(_same_ends(move, attempted) for move in listed)
 
 
 def same_place(first: Move, second: Move) -> bool:
@@ -39,5 +42,13 @@ def same_place(first: Move, second: Move) -> bool:
 
 
 def same_effect(first: Move, second: Move) -> bool:
-    """Compare what two moves do to the board: action, block, layer and the cells it covers."""
+    """Compare what two moves do to the board: action, block, layer and the cells the block covers."""
     return (first.action, first.block, first.layer) == (second.action, second.block, second.layer) and first.covered() == second.covered()
+
+
+def _same_ends(first: Move, second: Move) -> bool:
+    ends = {first.position, first.span_to}
+    return (first.action, first.block, first.layer) == (second.action, second.block, second.layer) and ends == {
+        second.position,
+        second.span_to,
+    }

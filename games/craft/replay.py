@@ -54,7 +54,7 @@ class ReplayedTurn:
     """Whether progress after the last accepted move so far is at least 0.95."""
 
     repeats_previous_failed_move: bool
-    """Whether the move names the action, position and layer of one refused in the turn before."""
+    """Whether a refused move names the action, position and layer of the one refused in the turn before."""
 
     @property
     def accepted(self) -> bool:
@@ -63,8 +63,8 @@ class ReplayedTurn:
 
     @property
     def board_changed(self) -> bool:
-        """Whether a stack of the nine canonical cells changed."""
-        return self.board_before.stacks != self.board_after.stacks
+        """Whether a stack changed, be it only a ghost cell's; the board has changed exactly when a move was accepted."""
+        return self.accepted
 
 
 def replay(start: Board, target: Board, moves: Iterable[Move | None], *, num_oracle: int | None = DEFAULT_SAMPLE) -> Iterator[ReplayedTurn]:
@@ -89,7 +89,8 @@ def replay(start: Board, target: Board, moves: Iterable[Move | None], *, num_ora
             if error is None:
                 metrics, flags = progress(board, target), placement_flags(outcome, target)
                 achieved = metrics.overall_progress >= COMPLETION_THRESHOLD
-        follows = _follows(listed, attempted, accepted=error is None)
+        previous, refused = refused, attempted if error is not None else None
+        follows = _follows(listed, attempted)
         yield ReplayedTurn(
             turn=turn,
             board_before=before,
@@ -106,16 +107,11 @@ def replay(start: Board, target: Board, moves: Iterable[Move | None], *, num_ora
             published=published_category(listed, attempted, error.message if error else None),
             repaired=repaired_category(listed, attempted, error),
             target_achieved=achieved,
-            repeats_previous_failed_move=refused is not None and attempted is not None and same_place(refused, attempted),
+            repeats_previous_failed_move=refused is not None and previous is not None and same_place(previous, refused),
         )
-        refused = attempted if error is not None else None
 
 
-def _follows(listed: tuple[Move, ...], attempted: Move | None, *, accepted: bool) -> tuple[bool | None, bool | None, bool | None]:
+def _follows(listed: tuple[Move, ...], attempted: Move | None) -> tuple[bool | None, bool | None, bool | None]:
     if not listed or attempted is None:
         return None, None, None
-    return (
-        followed_logged(listed, attempted),
-        followed_full(listed, attempted, accepted=accepted),
-        followed_physical(listed, attempted, accepted=accepted),
-    )
+    return followed_logged(listed, attempted), followed_full(listed, attempted), followed_physical(listed, attempted)

@@ -19,7 +19,7 @@ other end counts as a wrong position; a right small block with a superfluous sec
 from collections.abc import Sequence
 from typing import Final, Literal, get_args
 
-from games.craft.adherence import followed_full, followed_physical, same_place
+from games.craft.adherence import followed_full, same_effect, same_place
 from games.craft.errors import ErrorCode, MoveError, category_of
 from games.craft.move import Move
 
@@ -116,7 +116,7 @@ def published_category(listed: Sequence[Move], attempted: Move | None, error_tex
         return "no_oracle_or_attempt"
     if error_text is not None:
         return _PUBLISHED_ERRORS[category_of(error_text)]
-    if followed_full(listed, attempted, accepted=True):
+    if followed_full(listed, attempted):
         return "correct"
     there = [move for move in listed if same_place(move, attempted)]
     if not there:
@@ -137,7 +137,7 @@ def repaired_category(listed: Sequence[Move], attempted: Move | None, error: Mov
         return "no_oracle_or_attempt"
     if error is not None:
         return ERROR_KINDS[error.code]
-    if followed_physical(listed, attempted, accepted=True):
+    if any(same_effect(move, attempted) for move in listed):
         return "correct"
     near = [_difference(move, attempted) for move in listed if _touches(move, attempted)]
     return min(near, key=_NEAREST_FIRST.index, default="wrong_position")
