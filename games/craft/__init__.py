@@ -9,6 +9,7 @@ Modules, from facts to play:
 ``blocks``                cells, block codes, colours, walls
 ``board``                 the immutable board: stacks, span records, ghost cells
 ``move``                  the builder's move
+``checks``                what a move has to pass, check by check
 ``rules``                 validation and execution
 ``errors``                error codes and the published messages
 ``flags``                 the flags of an accepted move
@@ -27,6 +28,7 @@ Modules, from facts to play:
 ``director_output``       thinking and message in a director's raw answer
 ``history``               the shared conversation
 ``replay``                a logged game, recomputed
+``observations``          what an agent may see
 ``game``                  the environment
 ========================= ===========================================================
 """

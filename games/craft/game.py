@@ -24,18 +24,17 @@ from games.craft.flags import Flags, placement_flags
 from games.craft.history import builder_said, director_said, discussion, result_line, trimmed
 from games.craft.metrics import COMPLETION_THRESHOLD, Metrics, progress
 from games.craft.move import Move
+from games.craft.observations import BuilderObservation, DirectorObservation
 from games.craft.oracle import DEFAULT_SAMPLE, candidates, sample
 from games.craft.rules import Outcome, execute
 from games.craft.start_boards import StartBoard, start_board
 from games.craft.structures import Structure
-from games.craft.views import View, ViewKind, all_views, director_view
+from games.craft.views import ViewKind, all_views, director_view
 from schemas.errors import UsageError
 
 __all__ = [
     "AGENTS",
     "Agent",
-    "BuilderObservation",
-    "DirectorObservation",
     "Game",
     "GameSettings",
     "GameState",
@@ -69,35 +68,6 @@ class GameSettings:
 
     same_turn_messages: bool = False
     """Whether a director hears who spoke earlier in the turn (paper: yes; released code: no)."""
-
-
-@dataclass(frozen=True, slots=True)
-class DirectorObservation:
-    """All that a director may see when asked to speak."""
-
-    director: Director
-    turn: int
-    target_view: View
-    """The director's own wall of the target."""
-
-    board_views: dict[Director, View]
-    """All three walls of the current board; nobody sees the hidden cells."""
-
-    history: tuple[str, ...]
-    """The conversation before this turn, and this turn's messages if the settings say so."""
-
-
-@dataclass(frozen=True, slots=True)
-class BuilderObservation:
-    """All that the builder may see when asked to act."""
-
-    turn: int
-    board: Board
-    discussion: str
-    """This turn's messages, one line each; the builder sees no earlier ones."""
-
-    listed: tuple[Move, ...]
-    """Verified candidates; empty without oracle or when there are none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,9 @@ Kind = Literal["request", "filler", "done"]
 Perspective = Literal["explicit", "possessive", "bare"]
 """Explicit remark on who sees the place; mere "my"; no marker at all."""
 
-OutputFault = Literal["output_empty_message", "output_no_close", "output_no_tags", "output_unclosed_think", "output_blank", "output_api_error"]
+OutputFault = Literal[
+    "output_empty_message", "output_no_close", "output_no_tags", "output_unclosed_think", "output_blank", "output_api_error"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

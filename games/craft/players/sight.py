@@ -95,7 +95,9 @@ class Sight:
 
     def built(self, cell: Cell, layer: int, action: str) -> bool:
         """Tell whether a move of this kind has been carried out there."""
-        return any(done.accepted and done.move.action == action and done.move.layer == layer and cell in done.move.covered() for done in self.done)
+        return any(
+            done.accepted and done.move.action == action and done.move.layer == layer and cell in done.move.covered() for done in self.done
+        )
 
     @staticmethod
     def _order(verb: Verb, view: View, owner: Director, cell: Cell, layer: int) -> Instruction | None:
@@ -103,7 +105,11 @@ class Sight:
         if block is None:
             return None
         size = "l" if block.size == 2 else "s"  # noqa: PLR2004 - sizes are counted in cells
-        partner = next((other for other in WALLS[owner] if other != cell and _entry(view, owner, other, layer) == block), None) if size == "l" else None
+        partner = (
+            next((other for other in WALLS[owner] if other != cell and _entry(view, owner, other, layer) == block), None)
+            if size == "l"
+            else None
+        )
         return Instruction(verb, _LETTERS[block.color], size, cell, layer, partner)
 
 
