@@ -5,7 +5,8 @@ Source: formats/einstein.md section 4. The grammar is the published one, odd cor
 
 import re
 from collections.abc import Callable
-from typing import Final, Literal, NamedTuple, cast
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, get_args
 
 from games.einstein.bins import BINS, Bin, RelationKind
 from games.einstein.items import Grounding, Item, relation
@@ -15,7 +16,8 @@ __all__ = ["Action", "ActionType", "Answer", "Ask", "Move", "Pass", "Share", "ac
 ActionType = Literal["move", "share", "ask", "pass", "invalid"]
 
 
-class Move(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Move:
     """Take an object from one bin to another."""
 
     block: int
@@ -28,7 +30,8 @@ class Move(NamedTuple):
         return f"move block{self.block} from {self.source} to {self.target}"
 
 
-class Share(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Share:
     """Tell the partner an item."""
 
     item: Item
@@ -39,7 +42,8 @@ class Share(NamedTuple):
         return f"share {self.item.text}"
 
 
-class Ask(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Ask:
     """Ask the partner about an object."""
 
     block: int
@@ -50,7 +54,8 @@ class Ask(NamedTuple):
         return f"ask block{self.block}"
 
 
-class Pass(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Pass:
     """Do nothing."""
 
     @property
@@ -77,7 +82,7 @@ class Answer(NamedTuple):
 
 _THINK: Final = re.compile(r"<THINK>(.*?)</THINK>", re.DOTALL)
 _ACTION: Final = re.compile(r"<ACTION>(.*?)</ACTION>", re.DOTALL)
-_KINDS: Final = ("row", "column", "diagonal", "bin")
+_KINDS: Final[tuple[RelationKind, ...]] = get_args(RelationKind)
 _HIGHEST_BLOCK: Final = 30
 """The grammar reads object numbers up to here, whatever the game has."""
 
@@ -140,14 +145,14 @@ def _grounding(parts: list[str]) -> Item | None:
     if len(parts) != _GROUNDING_PARTS or parts[1] != "in" or parts[2] not in BINS:
         return None
     block = _block(parts[0])
-    return None if block is None else Grounding(block, cast("Bin", parts[2]))
+    return None if block is None else Grounding(block, parts[2])
 
 
 def _relation(parts: list[str]) -> Item | None:
     if len(parts) != _RELATION_PARTS or parts[2] != "same" or parts[3] not in _KINDS:
         return None
     one, other = _block(parts[0]), _block(parts[1])
-    return None if one is None or other is None else relation(one, other, cast("RelationKind", parts[3]))
+    return None if one is None or other is None else relation(one, other, parts[3])
 
 
 def _move(text: str) -> Move | None:
@@ -157,7 +162,7 @@ def _move(text: str) -> Move | None:
     block = _block(words[1])
     if block is None or words[3] not in BINS or words[5] not in BINS:
         return None
-    return Move(block, cast("Bin", words[3]), cast("Bin", words[5]))
+    return Move(block, words[3], words[5])
 
 
 _READERS: Final[dict[str, Callable[[str], Action | None]]] = {"ask": _ask, "share": _share}

@@ -1,0 +1,60 @@
+"""Which reading of the rules is played: the sane one, or the published code with its defects.
+
+Each field is one point where the paper's words and the published code differ (docs/einstein.md has a line for each).
+Source: formats/einstein.md section 13.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+__all__ = ["RULES", "STEP_LIMIT", "Rules", "RulesName"]
+
+RulesName = Literal["sane", "published"]
+
+STEP_LIMIT: Final = 30
+"""Steps in a game, both players together (section 4)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """One reading. True is always what the paper says."""
+
+    solved_at_limit_succeeds: bool
+    """A game solved in the very last step is a success."""
+
+    right_guesses_accepted: bool
+    """A move of an unknown object that the table carries out is accepted, not shown as failed."""
+
+    passes_accepted: bool
+    """Passing is a regular action, not shown as failed."""
+
+    replies_in_mixed_pairs: bool
+    """A seek-only player may reply also when its partner plays another mode."""
+
+    unreadable_is_infeasible: bool
+    """The affordance verifier rejects answers that the grammar does not read."""
+
+    idle_asks_rejected: bool
+    """The communication verifier rejects asks about placed objects, and whatever the mode does not allow; it also works in mode none."""
+
+    obsolete_noticed: bool
+    """The communication verifier brings the flags up to date before it looks at them."""
+
+    replies_are_reasonable: bool
+    """The reasoning verifier counts replies of a seek-only player among the expected actions."""
+
+
+def _reading(*, sane: bool) -> Rules:
+    return Rules(
+        solved_at_limit_succeeds=sane,
+        right_guesses_accepted=sane,
+        passes_accepted=sane,
+        replies_in_mixed_pairs=sane,
+        unreadable_is_infeasible=sane,
+        idle_asks_rejected=sane,
+        obsolete_noticed=sane,
+        replies_are_reasonable=sane,
+    )
+
+
+RULES: Final[dict[RulesName, Rules]] = {"sane": _reading(sane=True), "published": _reading(sane=False)}

@@ -1,0 +1,91 @@
+"""The published Einstein games and reference rows, as the engine's tests read them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from games.einstein.engine import Setting
+from games.einstein.modes import ActionMode
+from games.einstein.puzzle import parse_game_id
+from games.einstein.replay import Samples, Step, replay
+from games.einstein.rules import RULES
+from games.einstein.verifiers import Verifier
+
+Row = dict[str, str]
+"""A row of a CSV file."""
+
+
+@dataclass(frozen=True)
+class PublishedGame:
+    """One dialog file, replayed."""
+
+    run: str
+    manifest: Row
+    log: dict[str, Any]
+    setting: Setting
+    steps: list[Step]
+
+    @property
+    def file_id(self) -> str:
+        """The game's key inside its run."""
+        return str(self.log["file_id"])
+
+    @property
+    def verifier(self) -> Verifier | None:
+        """The verifier of the run by the manifest."""
+        return verifier_of(self.manifest)
+
+
+def verifier_of(manifest: Row) -> Verifier | None:
+    """Give the verifier that a manifest row names."""
+    name = manifest["verifier"].removesuffix("_verifier")
+    return None if name == "none" else cast("Verifier", name)
+
+
+def samples_of(log: dict[str, Any]) -> list[Samples]:
+    """Give the answers of every step of a dialog file."""
+    found = []
+    for entry in log["dialog"]:
+        response = entry["response"]
+        texts = (response,) if isinstance(response, str) else tuple(response)
+        found.append(Samples(texts, tuple(entry["actions_err"]) if "actions_err" in entry else None))
+    return found
+
+
+def published_games(shared: Path) -> Iterator[PublishedGame]:
+    """Yield every published game, replayed under the published rules with what the manifest says."""
+    folder = shared / "data" / "einstein"
+    manifests = {row["run"]: row for row in rows(folder / "manifest.csv")}
+    for path in sorted(folder.glob("*/json/dialog_*.json")):
+        run = path.parts[-3]
+        manifest = manifests[run]
+        log = json.loads(path.read_text(encoding="utf-8"))
+        mode = cast("ActionMode", manifest["action_mode"])
+        setting = Setting(parse_game_id(log["pkl_path"]), (mode, mode), RULES["published"])
+        steps = list(replay(setting, samples_of(log), verifier_of(manifest)))
+        yield PublishedGame(run, manifest, log, setting, steps)
+
+
+def reference(shared: Path, name: str) -> list[Row]:
+    """Give the rows of one reference file."""
+    return rows(shared / "reference" / name)
+
+
+def rows(path: Path) -> list[Row]:
+    """Read a CSV file."""
+    with path.open(newline="", encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+def cell(value: object) -> str:
+    """Write a value as the reference files do: six decimals, 1 and 0 for yes and no, empty for none."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(int(value))
+    return f"{value:.6f}" if isinstance(value, float) else str(value)
