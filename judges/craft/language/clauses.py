@@ -13,11 +13,13 @@ _ACTS = frozenset({"act_base", "act_ing", "act_ed"})
 _PREDICATES = _ACTS | {"need", "should", "state", "confirm", "wrong", "empty", "go_away", "belong", "ensure"}
 _WITH_SUBJECT = frozenset({"should", "state", "confirm", "wrong", "empty", "go_away", "belong", "need"})
 _ARGUMENTS = frozenset("block side middle_side cell cells listing layer director wall there pron rest whole on_top below next_to "
-                       "top_of depth left_of right_of".split())  # fmt: skip
+                       "top_of depth left_of right_of same_layer".split())  # fmt: skip
 _PLACES = frozenset("side middle_side cell cells listing layer there rest depth director".split())
-_CONNECTORS = frozenset("comma but then where cond if before purpose".split())
+_CONNECTORS = frozenset("comma but then where cond if before purpose because".split())
+_STAYING = frozenset({"keep", "is", "are", "sitting"})
+_SEEING = frozenset({"see", "sees", "notice", "noticed", "seeing", "spot", "observed", "noticing", "find", "notice that"})
 _RELATIONS = frozenset({"on_top", "below", "next_to", "left_of", "right_of"})
-_MODIFIERS = frozenset("first then not cond if before purpose instead ask".split())
+_MODIFIERS = frozenset("first then not cond if before purpose instead ask because".split())
 
 
 @dataclass
@@ -38,6 +40,9 @@ class Group:
     anchor_layers: list[Item] = field(default_factory=list)
     anchor_places: list[Item] = field(default_factory=list)
     top_of: bool = False
+    same_layer: bool = False
+    """``that row``: the layer mentioned before."""
+
     refers: bool = False
     """``it``, ``them``, ``that``: the block is one mentioned before."""
 
@@ -57,16 +62,7 @@ class Group:
     @property
     def is_blank(self) -> bool:
         """Whether nothing was said at all."""
-        return not (
-            self.block
-            or self.places
-            or self.layers
-            or self.there
-            or self.refers
-            or self.rest
-            or self.relation
-            or self.top_of
-        )
+        return not (self.block or self.places or self.layers or self.there or self.refers or self.rest or self.relation or self.top_of)
 
 
 @dataclass
@@ -129,14 +125,15 @@ def clauses_of(items: Sequence[Item], sentence: int) -> list[Clause]:
     for number, index in enumerate(at):
         stop = at[number + 1] if number + 1 < len(at) else len(merged)
         span = merged[index + 1 : stop]
-        cut = len(span) if stop == len(merged) else _split(span, merged[stop])
+        cut = len(span) if stop == len(merged) else _split(span, merged[stop], merged[index])
         clauses.append(_clause(merged[index], before, span[:cut], sentence, question=question))
         before = span[cut:]
     return clauses
 
 
 def _clause(predicate: Item | None, before: list[Item], body: list[Item], sentence: int, *, question: bool) -> Clause:
-    marks = {item.kind for item in before if item.kind in _MODIFIERS}
+    own = before[_own_begin(before) :]
+    marks = {item.kind for item in own if item.kind in _MODIFIERS} | {item.kind for item in before if item.kind == "first"}
     marks |= {item.kind for item in body if item.kind in ("first", "instead")}
     if question:
         marks.add("question")
@@ -155,49 +152,55 @@ def _clause(predicate: Item | None, before: list[Item], body: list[Item], senten
     )
 
 
-def _split(span: Sequence[Item], predicate: Item) -> int:
+def _own_begin(before: Sequence[Item]) -> int:
+    """Give the index behind the last comma: what stands before it steers another clause."""
+    return max((index + 1 for index, item in enumerate(before) if item.kind in ("comma", "but")), default=0)
+
+
+def _split(span: Sequence[Item], predicate: Item, previous: Item) -> int:
     """Give the index from which the items between two predicates belong to the second one."""
+    fresh = not any(item.kind in ("comma", "but", "where", "subject", "because") for item in span)
+    if previous.kind == "state" and previous.value in _SEEING and predicate.kind in _WITH_SUBJECT and fresh:
+        return 0  # "I notice that X is Y": all that was noticed is the subject of the second verb
+    if _ends_relative(span):
+        return len(span) - 1
     for index in range(len(span) - 1, -1, -1):
         kind = span[index].kind
-        if kind in _CONNECTORS or kind in ("subject", "not", "first", "ask"):
+        if kind in ("subject", "not", "first"):
+            return _split_before(span, index, predicate, previous)
+        if kind in _CONNECTORS or kind == "ask":
             tail = span[index + 1 :]
-            if kind == "subject" and index and span[index - 1].kind in ("prep", "on_top"):
-                continue
-            if kind == "comma" and tail and _continues_list(span[:index], tail, predicate):
-                continue
-            if kind in ("subject", "not", "first"):
-                return _split_before(span, index, predicate)
-            return index
-        if kind == "and":
-            tail = span[index + 1 :]
-            arguments = [item for item in tail if item.kind in _ARGUMENTS]
-            opens = bool(tail) and tail[0].kind == "prep"
-            if not arguments or opens or (predicate.kind in _WITH_SUBJECT and predicate.number != 1):
+            if not (kind == "comma" and tail and _continues_list(span[:index], tail, predicate)):
                 return index
-    if predicate.kind in _WITH_SUBJECT | {"act_ed"} and predicate.number == 1 and span and not _has_block(span):
+        if kind == "and" and _opens_clause(span, index, predicate):
+            return index
+    if predicate.number == 1 and span and not _has_block(span):
         return 0
     return len(span)
 
 
-def _split_before(span: Sequence[Item], index: int, predicate: Item) -> int:
+def _ends_relative(span: Sequence[Item]) -> bool:
+    """Tell the ``that`` of ``the blocks that should be ...``."""
+    return len(span) > 1 and span[-1].value == "that" and span[-2].kind in _ARGUMENTS - {"pron"}
+
+
+def _opens_clause(span: Sequence[Item], index: int, predicate: Item) -> bool:
+    """Tell the ``and`` between two clauses from the one between two places of one block."""
+    tail = span[index + 1 :]
+    arguments = [item for item in tail if item.kind in _ARGUMENTS]
+    if not arguments or tail[0].kind == "prep":
+        return True
+    if predicate.kind not in _WITH_SUBJECT or predicate.number == 1:
+        return False
+    between_places = index > 0 and span[index - 1].kind in _PLACES and tail[0].kind in _PLACES
+    earlier = [at for at in range(index) if span[at].kind in ("comma", "but")]
+    return not (between_places and earlier and not _has_block(span[earlier[-1] :]))
+
+
+def _split_before(span: Sequence[Item], index: int, predicate: Item, previous: Item) -> int:
     """Step back over a fronted place: ``..., in the middle I need``."""
-    cut = _split(span[:index], predicate)
-    fronted = [item for item in span[cut:index] if item.kind in _ARGUMENTS]
-    joined = cut < index and span[cut].kind in (
-        "comma",
-        "but",
-        "then",
-        "and",
-        "cond",
-        "purpose",
-        "where",
-        "first",
-        "subject",
-        "not",
-        "before",
-        "if",
-    )
-    return cut if joined and (fronted or cut == index - 1) else index
+    cut = _split(span[:index], predicate, previous)
+    return cut if cut < index and span[cut].kind in _CONNECTORS | {"and", "first", "subject", "not", "if"} else index
 
 
 def _has_block(span: Sequence[Item]) -> bool:
@@ -219,26 +222,48 @@ def _continues_list(before: Sequence[Item], tail: Sequence[Item], predicate: Ite
 def _merge_predicates(items: list[Item]) -> list[Item]:
     """Join helper verbs to the verb they carry: ``need you to place``, ``should be removed``, ``want it taken off``."""
     result: list[Item] = []
-    for index, item in enumerate(items):
+    for item in items:
         previous = next((other for other in reversed(result) if other.kind not in ("first", "instead")), None)
-        if item.kind in _ACTS and previous is not None:
-            if item.kind != "act_ed" and _ends_with_to(result):
-                _drop_carrier(result)
-            elif previous.kind == "should" and (item.kind == "act_ed" or item.value in ("place",)):
-                result.remove(previous)
-                item = replace(item, kind="act_ed", start=previous.start, number=1)
-            elif previous.kind == "state" and item.kind == "act_ed":
-                result.remove(previous)
-                item = Item(kind="confirm", start=previous.start, end=item.end, value=item.value)
-            elif item.kind == "act_ed" and item.number is None and item.value != "keep":
-                carrier = _carrier(result)
-                if carrier is not None:
-                    result[carrier] = replace(item, start=result[carrier].start, number=2, end=result[carrier].end)
-                    continue
-        if item.kind == "state" and previous is not None and previous.kind in ("need", "state"):
-            continue
-        result.append(item)
+        if previous is None:
+            result.append(item)
+        elif _ensured(result) and item.kind in ("state", "act_base") and item.value in _STAYING:
+            if item.value == "keep":
+                result[:] = [replace(item, start=o.start, end=o.end) if o.kind == "ensure" else o for o in result]
+        elif item.kind in _ACTS:
+            _merge_verb(result, previous, item)
+        elif previous.kind == "state" and item.kind in ("confirm", "wrong", "empty", "need", "go_away", "belong"):
+            result.remove(previous)
+            result.append(replace(item, start=previous.start))
+        elif not (item.kind in ("state", "confirm") and previous.kind in ("need", "state", "confirm", "wrong")):
+            result.append(item)
     return result
+
+
+def _ensured(result: Sequence[Item]) -> bool:
+    """Whether the talk is of ``make sure`` and the block it is about."""
+    last = next((item for item in reversed(result) if item.kind in _PREDICATES or item.kind in ("comma", "but")), None)
+    return last is not None and last.kind == "ensure"
+
+
+def _merge_verb(result: list[Item], previous: Item, item: Item) -> None:
+    """Join a verb to the helper before it, or leave out a participle that only describes a block."""
+    done = item.kind == "act_ed"
+    if not done and _ends_with_to(result):
+        _drop_carrier(result)
+    elif previous.kind == "should" and (done or item.value == "place"):
+        result.remove(previous)
+        item = replace(item, kind="act_ed", start=previous.start, number=1)
+    elif previous.kind in ("state", "confirm") and (done or item.value == "place"):
+        result.remove(previous)
+        item = Item(kind="confirm", start=previous.start, end=item.end, value=item.value)
+    elif done and item.value != "keep":
+        carrier = _carrier(result)
+        if carrier is not None:
+            result[carrier] = replace(item, start=result[carrier].start, number=2, end=result[carrier].end)
+            return
+        if any(other.kind in _PREDICATES for other in result):
+            return
+    result.append(item)
 
 
 def _ends_with_to(result: Sequence[Item]) -> bool:
@@ -263,9 +288,7 @@ def _drop_carrier(result: list[Item]) -> None:
 def _carrier(result: Sequence[Item]) -> int | None:
     """Find the wish whose object a participle closes: ``I want the red one removed``."""
     for index in range(len(result) - 1, -1, -1):
-        if result[index].kind == "need" or (
-            result[index].kind == "state" and result[index].value in ("have", "see", "got")
-        ):
+        if result[index].kind == "need" or (result[index].kind == "state" and result[index].value == "have"):
             blocks = [item for item in result[index + 1 :] if item.kind in ("block", "pron")]
             return index if len(blocks) == 1 else None
         if result[index].kind in _PREDICATES or result[index].kind == "comma":
@@ -306,14 +329,13 @@ def _attach(groups: list[Group], item: Item, *, role: str, separated: bool, ahea
     if item.kind == "block":
         _attach_block(groups, item, role=role)
         return
-    if (
-        item.kind in ("side", "middle_side", "cell", "cells", "listing", "depth", "layer")
-        and separated
-        and group.block is not None
-    ):
+    if item.kind in ("side", "middle_side", "cell", "cells", "listing", "depth", "layer") and separated and group.block is not None:
         if group.place_first and any(other.kind == "block" for other in ahead):
             group = Group(role=role)
             groups.append(group)
+    if item.kind == "cell" and any(other.kind == "listing" for other in group.places):
+        group = Group(role=role)
+        groups.append(group)
     if item.kind in _RELATIONS:
         group.relation = item.kind
     elif item.kind == "pron":
@@ -321,6 +343,8 @@ def _attach(groups: list[Group], item: Item, *, role: str, separated: bool, ahea
             group.anchor = item
         elif group.block is None:
             group.refers = True
+    elif item.kind == "same_layer":
+        group.same_layer = True
     elif item.kind == "there":
         group.there = True
     elif item.kind == "rest":

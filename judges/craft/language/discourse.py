@@ -32,6 +32,7 @@ def _merge(drafts: list[Draft]) -> list[Draft]:
                 result = [other for other in result if other is not statement]
                 draft = _filled(draft, statement)
         if draft.verb == "remove" and draft.explicit:
+            result = [other for other in result if not _explained(other, draft)]
             _demote_replacement(result, draft)
         result.append(draft)
     return result
@@ -46,11 +47,7 @@ def _accept_statements(result: list[Draft], pointing: Draft) -> None:
 
 
 def _statement_for(result: Sequence[Draft], request: Draft) -> Draft | None:
-    fits = [
-        draft
-        for draft in result
-        if not draft.explicit and draft.verb in ("place", "replace") and _same_block(draft, request)
-    ]
+    fits = [draft for draft in result if not draft.explicit and draft.verb in ("place", "replace") and _same_block(draft, request)]
     return fits[-1] if fits else None
 
 
@@ -89,6 +86,16 @@ def _filled(request: Draft, statement: Draft) -> Draft:
                    count=request.count or statement.count, origins=origins)  # fmt: skip
 
 
+def _explained(statement: Draft, removal: Draft) -> bool:
+    """Whether ``because the top block must go`` gives the reason for the removal that is asked for."""
+    return (
+        statement.verb == "remove"
+        and not statement.explicit
+        and _agree(statement.color, removal.color)
+        and _overlap(statement.place.cells, removal.place.cells)
+    )
+
+
 def _demote_replacement(result: list[Draft], removal: Draft) -> None:
     """After an explicit removal of the old block only the placing is left of ``A should be B``."""
     for draft in result:
@@ -100,28 +107,16 @@ def _demote_replacement(result: list[Draft], removal: Draft) -> None:
 def _without_taken_up(drafts: list[Draft]) -> list[Draft]:
     """Leave out observations whose content an instruction repeats, and drafts that say nothing."""
     instructions = [draft for draft in drafts if draft.verb in INSTRUCTIONS]
-    return [
-        draft for draft in drafts if not (_is_empty(draft) or (draft.droppable and _is_taken_up(draft, instructions)))
-    ]
+    return [draft for draft in drafts if not (_is_empty(draft) or (draft.droppable and _is_taken_up(draft, instructions)))]
 
 
 def _is_empty(draft: Draft) -> bool:
-    return (
-        draft.color is None
-        and draft.size is None
-        and draft.place.cells is None
-        and draft.place.layer is None
-        and not draft.whole
-    )
+    return draft.color is None and draft.size is None and draft.place.cells is None and draft.place.layer is None and not draft.whole
 
 
 def _is_taken_up(observation: Draft, instructions: Sequence[Draft]) -> bool:
     for draft in instructions:
-        if (
-            observation.color is None
-            and _overlap(observation.place.cells, draft.place.cells)
-            and draft.place.cells is not None
-        ):
+        if observation.color is None and _overlap(observation.place.cells, draft.place.cells) and draft.place.cells is not None:
             return True
         if observation.color is not None and draft.verb == "remove" and draft.color == observation.color:
             return True
@@ -137,9 +132,7 @@ def _once(drafts: Sequence[Draft]) -> list[Draft]:
         if twin is None:
             kept.append(draft)
             continue
-        kept[kept.index(twin)] = replace(
-            _filled(twin, draft), first=twin.first or draft.first, explicit=twin.explicit or draft.explicit
-        )
+        kept[kept.index(twin)] = replace(_filled(twin, draft), first=twin.first or draft.first, explicit=twin.explicit or draft.explicit)
     return kept
 
 
@@ -181,9 +174,7 @@ def _claim(draft: Draft, *, first: bool) -> Claim:
         cells=place.cells,
         layer=place.layer,
         first=first,
-        old=BlockType(color=cast("Color | None", old[0]), size=cast("Size | None", old[1]))
-        if old is not None
-        else None,
+        old=BlockType(color=cast("Color | None", old[0]), size=cast("Size | None", old[1])) if old is not None else None,
         start=draft.start,
         end=draft.end,
         origins=origins,

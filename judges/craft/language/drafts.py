@@ -49,6 +49,8 @@ class DraftWriter:
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
         self.drafts: list[Draft] = []
+        self._before_seen = Focus()
+        self._layer_before: int | None = None
 
     def read(self, clause: Clause) -> None:
         """Append the drafts of one clause."""
@@ -64,6 +66,11 @@ class DraftWriter:
         if "first" in clause.marks:
             for draft in self.drafts[before:]:
                 draft.first = draft.verb not in ("other", "confirm", "ask")
+        if "purpose" in clause.marks:
+            self.drafts[before:] = [draft for draft in self.drafts[before:] if draft.place.cells is not None or draft.pointing]
+        if "because" in clause.marks:
+            for draft in self.drafts[before:]:
+                draft.explicit = False
         if "before" in clause.marks:
             for draft in self.drafts[before:]:
                 draft.later = True
@@ -84,7 +91,8 @@ class DraftWriter:
         elif verb == "replace":
             self._replace(clause, groups)
         elif verb == "fix":
-            if groups and groups[0].refers or not groups:
+            self._note(clause, groups, "complaint")
+            if not any(group.has_place for group in groups):
                 self._point(clause, "replace")
         elif verb == "place" and any(group.refers for group in groups) and not any(group.block for group in groups):
             self._place_it(clause, groups)
@@ -94,6 +102,8 @@ class DraftWriter:
             for group in groups:
                 if group.block is not None:
                     self._add(clause, verb, group)
+                elif group.layers or group.same_layer:
+                    self._finish_layer(clause, group)
 
     def _need(self, clause: Clause) -> None:
         if "not" in clause.marks:
@@ -102,7 +112,7 @@ class DraftWriter:
         objects = [group for group in body if group.block is not None]
         if not objects:
             objects = [_joined(group, body) for group in subject if group.block is not None]
-        elif subject and not objects[0].has_place:
+        elif subject:
             objects[0] = _joined(objects[0], subject)
         old = self._seen_here(clause, objects[0]) if objects else None
         for group in objects:
@@ -117,6 +127,7 @@ class DraftWriter:
     def _should(self, clause: Clause) -> None:
         body, subject = clause.groups(), clause.subject_groups()
         if "not" in clause.marks:
+            self._go_away(clause)
             return
         named = [group for group in subject if group.block is not None]
         objects = [group for group in body if group.block is not None and (group.block.color or group.block.size)]
@@ -146,6 +157,8 @@ class DraftWriter:
             for group in body[:1]:
                 self._add(clause, "ask", group)
             return
+        if len(subject) == 1 and len(body) == 1 and _is_bare(subject[0].block) and body[0].block is not None:
+            subject, body = [replace_block(subject[0], body[0].block)], []
         blocks = [group for group in [*subject, *body] if group.block is not None]
         if "not" in clause.marks:
             self._note(clause, [*subject, *body], "complaint")
@@ -167,6 +180,8 @@ class DraftWriter:
         if "cond" in clause.marks or "not" in clause.marks:
             self._note(clause, [*clause.subject_groups(), *clause.groups()], "complaint")
             return
+        if not clause.subject_groups() and not clause.groups() and self._confirm_seen(clause):
+            return
         if self._is_request_context(clause):
             return
         groups = [*clause.subject_groups(), *clause.groups()]
@@ -174,14 +189,19 @@ class DraftWriter:
             if group.block is not None or group.layers or group.places:
                 self._add(clause, "confirm", group, droppable=group.block is None)
 
+    def _confirm_seen(self, clause: Clause) -> bool:
+        """Turn ``I see A, which matches`` into a confirmation; the talk goes on about what was spoken of before it."""
+        seen = self.drafts[-1] if self.drafts else None
+        if seen is None or seen.verb != "other" or seen.sentence != clause.sentence:
+            return False
+        seen.verb, seen.end = "confirm", clause.end
+        self._scene.focus = self._before_seen
+        return True
+
     def _is_request_context(self, clause: Clause) -> bool:
         """Tell ``to set it correctly`` behind a request from a confirmation of its own."""
         groups = [*clause.subject_groups(), *clause.groups()]
-        return (
-            not any(group.block for group in groups)
-            and bool(self.drafts)
-            and self.drafts[-1].sentence == clause.sentence
-        )
+        return not any(group.block for group in groups) and bool(self.drafts) and self.drafts[-1].sentence == clause.sentence
 
     def _wrong(self, clause: Clause) -> None:
         subject, body = clause.subject_groups(), clause.groups()
@@ -209,7 +229,9 @@ class DraftWriter:
             seen = self._last_seen(clause)
             if seen is not None:
                 self._take_up(seen)
-                self._append(replace(seen, verb="remove", explicit=False, droppable=False, end=clause.end))
+                place = self._scene.place_of(body[0], "remove") if body and body[0].places else seen.place
+                place = place if place.layer is not None else replace(place, layer=seen.place.layer)
+                self._append(replace(seen, verb="remove", explicit=False, droppable=False, end=clause.end, place=place))
 
     def _belong(self, clause: Clause) -> None:
         subject, body = clause.subject_groups(), clause.groups()
@@ -232,12 +254,7 @@ class DraftWriter:
     def _bare(self, clause: Clause) -> None:
         groups = clause.groups()
         for group in groups:
-            if (
-                group.block is not None
-                and group.block.color
-                and (group.has_place or group.relation)
-                and not clause.marks & {"cond", "not"}
-            ):
+            if group.block is not None and group.block.color and (group.has_place or group.relation) and not clause.marks & {"cond", "not"}:
                 verb = "ask" if "ask" in clause.marks else "place"
                 self._add(clause, verb, group, explicit=False)
             else:
@@ -247,15 +264,22 @@ class DraftWriter:
 
     def _objects(self, clause: Clause) -> list[Group]:
         body, subject = clause.groups(), clause.subject_groups()
-        if clause.passive or (
-            clause.predicate is not None and clause.predicate.value == "keep" and not any(g.block for g in body)
-        ):
+        if clause.passive or (clause.predicate is not None and clause.predicate.value == "keep" and not any(g.block for g in body)):
             named = [group for group in subject if not group.is_blank]
-            return [_joined(group, body) for group in named] if named else body
+            own = [group for group in body if group.role == "main"]
+            return [*(_joined(group, own) for group in named), *(group for group in body if group not in own)] if named else body
         fronted = [group for group in subject if group.block is None and (group.places or group.layers)]
-        if fronted and body and not body[0].has_place:
+        if fronted and body:
             return [_joined(body[0], fronted), *body[1:]]
         return body
+
+    def _finish_layer(self, clause: Clause, group: Group) -> None:
+        """Read ``... to finish that row``: the layer of the request that stands before it."""
+        asked = self.drafts[-1] if self.drafts else None
+        if asked is None or asked.sentence != clause.sentence or asked.verb != "place" or asked.place.layer is not None:
+            return
+        layer = next((item.number for item in group.layers), self._layer_before)
+        asked.place = replace(asked.place, layer=layer, layer_origin="carried")
 
     def _forbidden(self, clause: Clause, verb: str, groups: list[Group]) -> None:
         if verb in ("remove", "replace", "move") and not clause.personal:
@@ -268,6 +292,8 @@ class DraftWriter:
     def _remove(self, clause: Clause, groups: list[Group]) -> None:
         for group in groups:
             if group.refers and group.block is None and not group.relation:
+                if (clause.kind == "act_ing" or "first" in clause.marks) and self._removal_again(clause):
+                    continue
                 seen = self._last_seen(clause, any_source=True)
                 if seen is not None:
                     self._take_up(seen)
@@ -277,6 +303,13 @@ class DraftWriter:
             if group.block is None and not group.has_place and not group.top_of and not group.whole:
                 continue
             self._add(clause, "remove", group)
+
+    def _removal_again(self, clause: Clause) -> bool:
+        """Read ``removing it comes first``: a remark on a removal asked for before."""
+        asked = [draft for draft in self.drafts if draft.verb == "remove"]
+        if asked and "first" in clause.marks:
+            asked[-1].first = True
+        return bool(asked)
 
     def _replace(self, clause: Clause, groups: list[Group]) -> None:
         olds = [group for group in groups if group.role == "main"]
@@ -331,11 +364,10 @@ class DraftWriter:
 
     def _move_seen(self, clause: Clause, seen: Draft, goal: Group | None) -> None:
         self._take_up(seen)
-        self._append(
-            replace(seen, verb="remove", explicit=True, droppable=False, old=None, moved=True, sentence=clause.sentence)
-        )
+        block = Item(kind="block", start=seen.start, end=clause.end, color=seen.color, size=seen.size)
+        self._add(clause, "remove", Group(block=block), inherit=seen.place)
+        self.drafts[-1].moved = True
         if goal is not None:
-            block = Item(kind="block", start=clause.start, end=clause.end, color=seen.color, size=seen.size)
             self._add(clause, "place", replace_block(goal, block))
             self.drafts[-1].moved = True
 
@@ -352,6 +384,12 @@ class DraftWriter:
              inherit: Place | None = None, droppable: bool = False) -> None:  # fmt: skip
         block = group.block
         color, size = (block.color, block.size) if block is not None else (None, None)
+        if not (color or size) and not group.has_place:
+            if verb in ("other", "confirm", "ask") and not group.layers:
+                return
+            if verb == "place" and not group.relation and not group.layers and (block is None or not block.number):
+                self._point(clause, verb)
+                return
         origins: dict[str, Origin] = {}
         if block is not None and block.again and color is None:
             color = self._scene.focus.color
@@ -363,13 +401,11 @@ class DraftWriter:
         if place.cells is None and inherit is not None:
             place = Place(inherit.cells, inherit.layer if place.layer is None else place.layer, "carried",
                           "carried" if place.layer is None else place.layer_origin)  # fmt: skip
-        if (
-            place.cells is None
-            and verb in ("place", "remove", "keep", "replace")
-            and not group.places
-            and not group.relation
-        ):
+        asking = verb in ("place", "remove", "keep", "replace") or (verb == "other" and place.layer is not None)
+        if place.cells is None and asking and not group.places and not group.relation:
             place = self._carried(clause, verb, color, place)
+        if verb in ("remove", "keep") and color:
+            place, size = self._as_mentioned(clause, color, size, place, origins)
         if place.cells is None and verb in ("remove", "keep") and not group.places and color:
             found = self._scene.find(color=color, size=size, layer=place.layer)
             if found is not None:
@@ -377,17 +413,50 @@ class DraftWriter:
         if old is None and group.old is not None and group.old.kind == "block":
             old = (group.old.color, group.old.size)
             verb = "replace" if verb == "place" else verb
+        if not explicit and place.layer is None and old is None:
+            place = self._layer_of_sentence(clause, place)
         start, end = _span(clause, group)
         draft = Draft(verb=verb, start=start, end=end, explicit=explicit, color=color, size=size, place=place, old=old,
                       droppable=droppable, sentence=clause.sentence, origins=origins, whole=group.whole,
                       count=block.number if block is not None else None)  # fmt: skip
         self._append(draft)
 
+    def _layer_of_sentence(self, clause: Clause, place: Place) -> Place:
+        """Carry the layer of the observation that a wish of the same sentence stands against."""
+        seen = self.drafts[-1] if self.drafts else None
+        if seen is None or seen.sentence != clause.sentence or seen.verb != "other":
+            return place
+        return replace(place, layer=seen.place.layer, layer_origin="carried")
+
+    def _as_mentioned(self, clause: Clause, color: str, size: str | None, place: Place,
+                      origins: dict[str, Origin]) -> tuple[Place, str | None]:  # fmt: skip
+        """Fill place, layer and size from the last sentences if they spoke of the same block."""
+        for draft in reversed(self.drafts):
+            about = (draft.color, draft.size) if draft.verb == "other" else draft.old or (None, None)
+            if clause.sentence - draft.sentence > 1 or about[0] != color or (size and about[1] and size != about[1]):
+                continue
+            cells, layer = draft.place.cells, draft.place.layer
+            if place.cells is not None and (cells is None or set(place.cells) != set(cells)):
+                continue
+            if size is None and about[1] is not None:
+                size, origins["size"] = about[1], "carried"
+            if place.cells is None:
+                place = replace(place, cells=cells, cells_origin="carried")
+            if place.layer is None and layer is not None:
+                place = replace(place, layer=layer, layer_origin="carried")
+            break
+        return place, size
+
     def _append(self, draft: Draft) -> None:
         self.drafts.append(draft)
         if draft.pointing:
             return
+        if draft.verb == "confirm" and self._scene.focus.source in ("complaint", "plain"):
+            return
+        if draft.verb == "other":
+            self._before_seen = self._scene.focus
         source = "observation" if draft.droppable else "instruction"
+        self._layer_before = self._scene.focus.layer
         self._scene.focus = Focus(draft.place.cells, draft.place.layer, draft.color, draft.size, source, draft.sentence)
 
     def _carried(self, clause: Clause, verb: str, color: str | None, place: Place) -> Place:
@@ -447,6 +516,10 @@ class DraftWriter:
     def _take_up(self, draft: Draft) -> None:
         if draft in self.drafts and draft.verb in ("other",):
             self.drafts.remove(draft)
+
+
+def _is_bare(block: Item | None) -> bool:
+    return block is not None and not (block.color or block.size)
 
 
 def replace_block(group: Group, block: Item | None) -> Group:

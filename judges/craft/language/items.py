@@ -32,13 +32,12 @@ _MIDDLES = frozenset("middle center centre mid central medio centro".split())
 _BOTTOMS = frozenset("bottom bottommost buttom base foundation ground lowest lower lowermost inferior abajo".split())
 _TOPS = frozenset("top topmost upper uppermost highest superior arriba".split())
 _ORDINALS = {"first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2}
-_NOUN_LIKE = frozenset(
-    "place stack position slot drop set change park rest base build move use pick lay turn try start trade".split()
-)
+_NOUN_LIKE = frozenset("place stack position slot drop set change park rest base build move use pick lay turn try start trade".split())
 _BEFORE_NOUN = DETERMINERS | frozenset(
     "left right middle center centre far bottom top same in next last corner of right-hand each tall first second third".split()
 )
 _AFTER_ADVERB = frozenset("in at on above next now there here away after beside where under below over onto".split())
+_LINKING = frozenset("is are not look looks be all quite already now just still be totally seems".split())
 _BEFORE_SIDE = frozenset(
     "the my far bottom top middle upper lower center centre and or most to on in at near our its d1 d2 d3 base".split()
 )
@@ -161,16 +160,12 @@ def _pair(words: Sequence[str], index: int, word: str) -> Found:
         first, second = second, first
     if second not in ("two", "2"):
         if word in ("three", "all") and (after in CELL_NOUNS or after == "three"):
-            return (
-                (_item("cells", value="012"), 2)
-                if _at(words, index + (1 if after in CELL_NOUNS else 2)) in CELL_NOUNS
-                else None
-            )
+            return (_item("cells", value="012"), 2) if _at(words, index + (1 if after in CELL_NOUNS else 2)) in CELL_NOUNS else None
         return None
     pairs = {_LEFT: "01", _RIGHT: "12"}
     if first in _SIDES:
         return _item("cells", value=pairs[_SIDES[first]]), 2
-    if first in ("first", "last") and _at(words, index + 2) in CELL_NOUNS:
+    if first in ("first", "last") and (_at(words, index + 2) in CELL_NOUNS or _leads_to_block(words, index + 2)):
         return _item("cells", value="01" if first == "first" else "12"), 2
     return (_item("cells", value="?"), 2) if first in _MIDDLES else None
 
@@ -191,14 +186,24 @@ def _side(words: Sequence[str], index: int, word: str) -> Found:
     if word not in _SIDES:
         return None
     before, after = _at(words, index - 1), _at(words, index + 1)
-    if word == "right" and after in _AFTER_ADVERB and before not in _BEFORE_SIDE:
+    if word == "left" and (after in ("over", "off") or before in ("is", "are", "nothing", "have", "blocks", "anything")):
         return None, 1
-    if word == "left" and (after in ("to", "over", "off") or before in ("is", "are", "nothing", "have")):
-        return None, 1
-    if word == "right" and before in ("is", "not", "look", "looks", "be", "all", "quite"):
-        if after not in LAYER_NOUNS | CELL_NOUNS:
+    if word == "right" and before not in _BEFORE_SIDE and after not in CELL_NOUNS | LAYER_NOUNS:
+        if before in _LINKING and after not in _AFTER_ADVERB:
             return _item("wrong" if before == "not" else "confirm"), 1
+        if after in _AFTER_ADVERB or before in _LINKING:
+            return None, 1
+    if after == "of" and before in ("the", "left", "right", "just", "directly", "immediately") and _opens_block(words, index + 2):
+        return _item("left_of" if _SIDES[word] == _LEFT else "right_of"), 2
     return _item("side", number=_SIDES[word]), 1
+
+
+def _opens_block(words: Sequence[str], index: int) -> bool:
+    """Tell ``left of the red block`` from ``left of my top layer``."""
+    word = _at(words, index)
+    if word in ("it", "that", "them"):
+        return _at(words, index + 1) not in LAYER_NOUNS | CELL_NOUNS
+    return _leads_to_block(words, index + 1 if word in DETERMINERS else index)
 
 
 def _middle(words: Sequence[str], index: int, word: str) -> Found:
@@ -207,12 +212,9 @@ def _middle(words: Sequence[str], index: int, word: str) -> Found:
     after = _at(words, index + 1)
     if after in LAYER_NOUNS:
         return _item("layer", number=1), 2
-    if (
-        after in _SIDES
-        and _at(words, index + 2) not in ("of", "and")
-        and after not in ("left" if _at(words, index + 2) == "to" else "")
-    ):
-        return _item("middle_side", number=_SIDES[after]), 2
+    if after in _SIDES:
+        both = _at(words, index + 2) in ("cells", "columns", "spots", "slots", "positions")
+        return (_item("cells", value="?") if both else _item("middle_side", number=_SIDES[after])), 2
     return _item("side", number=_MIDDLE), 1
 
 
@@ -270,15 +272,7 @@ def _block(words: Sequence[str], index: int) -> Found:
         elif word in COLORS and not color:
             color = COLORS[word]
             noun = noun or word.endswith("s")
-        elif (
-            len(word) == 2
-            and word[0] in "gbryo"
-            and word[1] in "sl"
-            and not color
-            and word != "os"
-            or word == "os"
-            and not color
-        ):
+        elif len(word) == 2 and word[0] in "gbryo" and word[1] in "sl" and not color and word != "os" or word == "os" and not color:
             color, size, noun = word[0], size or word[1], True
         elif word in BLOCK_NOUNS and not noun and not (word == "one" and _counts(words, at)):
             noun, size = True, size or (BLOCK_NOUNS[word] or "")
@@ -305,9 +299,7 @@ def _block(words: Sequence[str], index: int) -> Found:
         and not _size_counts(words, at)
     ):
         return None
-    return _item(
-        "block", color=color or None, size=size or None, noun=noun, number=number, again=again, topmost=topmost
-    ), at - index
+    return _item("block", color=color or None, size=size or None, noun=noun, number=number, again=again, topmost=topmost), at - index
 
 
 def _is_block_noun(words: Sequence[str], at: int) -> bool:
@@ -338,12 +330,21 @@ def _phrase(words: Sequence[str], index: int) -> Found:
         meaning = PHRASES.get(tuple(words[index : index + length]))
         if meaning is None:
             continue
+        if words[index] == "correct" and length == 1 and _corrects(words, index):
+            return _item("act_base", value="fix"), 1
+        if meaning.kind == "empty" and _at(words, index + length) in CELL_NOUNS:
+            return None, length
         if meaning.kind == "skip":
             return None, length
         if length == 1 and meaning.kind.startswith("act") and _is_noun(words, index):
             return None, 1
         return _item(meaning.kind, value=meaning.value or words[index]), length
     return None
+
+
+def _corrects(words: Sequence[str], index: int) -> bool:
+    """Tell the verb ``correct that`` from the adjective."""
+    return _at(words, index - 1) in ("to", "lets", "please", "") or _at(words, index + 1) in ("that", "it", "this", "my", "the")
 
 
 def _is_noun(words: Sequence[str], index: int) -> bool:

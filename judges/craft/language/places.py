@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from judges.craft.language.clauses import Group
 from judges.craft.language.items import Item
@@ -61,13 +61,13 @@ class Scene:
     def place_of(self, group: Group, verb: str) -> Place:
         """Give the place of a group for an action with the given verb."""
         named = self._named(group)
+        if group.same_layer and named.layer is None:
+            named = replace(named, layer=self.focus.layer, layer_origin="carried")
         if named.cells is None and group.rest:
             named = self._rest(group, named)
         if named.cells is None and (group.there or (group.refers and not group.relation)) and not group.places:
             carried = self.focus.layer if named.layer is None else named.layer
-            named = Place(
-                self.focus.cells, carried, "carried", "carried" if named.layer is None else named.layer_origin
-            )
+            named = Place(self.focus.cells, carried, "carried", "carried" if named.layer is None else named.layer_origin)
         if group.relation in ("on_top", "below"):
             return self._stacked(group, named, verb)
         if group.relation in ("next_to", "left_of", "right_of"):
@@ -111,9 +111,7 @@ class Scene:
         return Place(cells_of(wall, [index for found in indexes for index in found or ()]), layer)
 
     def _compare_frames(self, group: Group, wall: str, coordinates: list[str]) -> None:
-        sides = [
-            item.number for item in group.places if item.kind in ("side", "middle_side") and item.number is not None
-        ]
+        sides = [item.number for item in group.places if item.kind in ("side", "middle_side") and item.number is not None]
         if sides and set(cells_of(wall, sides)) != set(coordinates):
             self.foreign = True
 

@@ -23,9 +23,7 @@ def claims_of(record: Mapping[str, Any]) -> dict[str, Any]:
     where = f"record {name!r}"
     speaker = _text(record, "speaker", where)
     if speaker not in WALLS:
-        raise BadInputError(
-            f"{where}: speaker {speaker!r} is no director; give one of {', '.join(WALLS)}", locator="speaker"
-        )
+        raise BadInputError(f"{where}: speaker {speaker!r} is no director; give one of {', '.join(WALLS)}", locator="speaker")
     reading = read(_text(record, "utterance", where), speaker, _board(record, where))
     return {"id": name, **_reading_record(reading)}
 
@@ -65,9 +63,7 @@ def _text(record: Mapping[str, Any], key: str, where: str) -> str:
 def _board(record: Mapping[str, Any], where: str) -> dict[str, Sequence[str]]:
     board = record.get("board_before")
     if not isinstance(board, Mapping):
-        raise BadInputError(
-            f"{where}: board_before must map cells such as '(0,1)' to lists of block codes", locator="board_before"
-        )
+        raise BadInputError(f"{where}: board_before must map cells such as '(0,1)' to lists of block codes", locator="board_before")
     for cell, stack in board.items():
         if not isinstance(stack, list) or not all(isinstance(code, str) and len(code) == 2 for code in stack):
             raise BadInputError(f"{where}: the stack of cell {cell} must be a list of codes such as 'bs', bottom first",

@@ -90,9 +90,7 @@ def _known_words() -> frozenset[str]:
     return frozenset(phrase_words | set(COLORS) | set(SIZES) | set(BLOCK_NOUNS) | CELL_NOUNS | LAYER_NOUNS | _ORDINARY)
 
 
-_ORDINARY = frozenset(
-    "pace lack sack lace state layered stacked lager gree mall later player seconds thirds lace".split()
-)
+_ORDINARY = frozenset("pace lack sack lace state layered stacked lager gree mall later player seconds thirds lace".split())
 
 
 @cache

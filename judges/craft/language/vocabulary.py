@@ -69,9 +69,7 @@ BLOCK_NOUNS: Mapping[str, str | None] = {
     **dict.fromkeys(("domino", "dominoes", "dominos"), "l"),
 }  # fmt: skip
 
-DETERMINERS = frozenset(
-    "a an the that this those these another my our its existing current un una el all each any some new extra".split()
-)
+DETERMINERS = frozenset("a an the that this those these another my our its existing current un una el all each any some new extra".split())
 COUNTS: Mapping[str, int] = {"one": 1, "two": 2, "three": 3, "both": 2, "2": 2, "3": 3, "pair": 2}
 ADJECTIVES = frozenset(
     "existing current new extra single same other wrong incorrect misplaced matching correct stray entire whole "
@@ -90,14 +88,14 @@ _VERBS: Mapping[str, tuple[str, ...]] = {
         "place placing placed", "put putting put", "add adding added", "drop dropping dropped", "set setting set",
         "stack stacking stacked", "install installing installed", "lay laying laid", "position positioning positioned",
         "insert inserting inserted", "build building built", "stick sticking stuck", "pop popping popped", "fill filling filled",
-        "plop plopping plopped", "bring bringing brought", "give giving given", "get getting got", "throw throwing thrown",
+        "plop plopping plopped", "bring bringing brought", "give giving given", "get getting gotten", "throw throwing thrown",
         "use using used", "slot slotting slotted", "park parking parked", "start starting started", "finish finishing finished",
         "complete completing completed", "tuck tucking tucked", "plant planting planted", "seat seating seated",
-        "slap slapping slapped", "plonk plonking plonked", "deploy deploying deployed", "locate locating located",
+        "slap slapping slapped", "plonk plonking plonked", "deploy deploying deployed",
         "include including included", "pick picking picked", "grab grabbing grabbed", "send sending sent", "make making made",
-        "begin beginning begun", "try trying tried", "attach attaching attached", "apply applying applied",
-        "extend extending extended", "continue continuing continued", "go going gone", "follow following followed",
-        "colocar colocando colocado", "pon poniendo placé", "coloca ponga coloque", "rest resting rested",
+        "begin beginning begun", "attach attaching attached", "apply applying applied",
+        "extend extending extended", "continue continuing continued",
+        "colocar colocando colocado", "pon poniendo puesto", "coloca ponga coloque", "placé pongan colocad",
     ),
     "remove": (
         "remove removing removed", "take taking taken", "clear clearing cleared", "lift lifting lifted", "pull pulling pulled",
@@ -138,7 +136,7 @@ _PLAIN: Mapping[Meaning, str] = {
         "is extra|is not needed|should leave|has to leave|to be gone|can go|have to come out"
     ),
     Meaning("belong"): (
-        "goes|belongs|belong|should sit|should go on|needs to sit|sits|should rest|should span|should stretch|should cover|"
+        "goes|belongs|belong|should sit|should go on|needs to sit|should rest|should span|should stretch|should cover|"
         "needs to span|should run|should occupy|should extend|must go in|should fill|needs to fill|should follow|should come|"
         "needs to cover|must sit|must span|should lie|comes next|needs to go in|should go in|should go at|needs to go on|"
         "needs to go at|has to go in|has to go on|has to go at"
@@ -161,7 +159,7 @@ _PLAIN: Mapping[Meaning, str] = {
         "notice that|has got|currently|am|appears|looks|look|appear|observed|had|showing|reads|noticing|occupies|sitting|find"
     ),
     Meaning("confirm"): (
-        "correct|perfect|good|great|fine|in place|all set|complete|done|matches|match|aligned|ok|okay|finished|looks good|"
+        "as it should be|as they should be|as it should|as needed|as expected|as planned|as intended|as required|already right|already correct|already done|correct|perfect|good|great|fine|in place|all set|complete|done|matches|match|aligned|ok|okay|finished|looks good|"
         "is right|are right|looks right|look right|already there|perfectly|correctly|properly|solid|spot on|is set|are set|as requested|"
         "is finished|is done|settled|matched|satisfied|nailed|successfully"
     ),
@@ -171,7 +169,7 @@ _PLAIN: Mapping[Meaning, str] = {
     ),
     Meaning("empty"): "empty|bare|open|vacant|unfilled|nothing there|free|blank|uncovered|nothing sits|nothing on|nothing",
     Meaning("ensure"): "ensure|make sure|be sure|double check|ensuring|making sure|verify|see to it|check that|confirm that|confirm",
-    Meaning("not"): "not|never|no need|avoid|without|cannot|rather not|stop|hold off|skip|instead of placing|refrain",
+    Meaning("not"): "not|never|no need|avoid|without|cannot|rather not|hold off|instead of placing|refrain",
     Meaning("cond"): "once|after|when|as soon as|now that|upon",
     Meaning("if"): "if|unless|whether|assuming|in case",
     Meaning("before"): "before|prior to|until",
@@ -183,24 +181,24 @@ _PLAIN: Mapping[Meaning, str] = {
     Meaning("first"): "first|firstly|first off|first of all|start by|starting by|begin by|beginning by|start off by|immediately|right away|priority|to start|to begin|top priority|initially|most urgent",
     Meaning("then"): "then|next|afterwards|afterward|followed by|after that|later|finally|lastly|subsequently|second|secondly|third|also|additionally|plus|once that is done|when that is done|after this|besides|as well as",
     Meaning("and"): "and|&|y|or|plus",
-    Meaning("but"): "but|however|yet|though|although|while|whereas|because|since",
+    Meaning("but"): "but|however|yet|though|although|while|whereas",
+    Meaning("because"): "because|since|as we|as i",
     Meaning("where"): "where|which|that|who",
     Meaning("with"): "with|by|for|to|into|in favor of|in exchange for|con",
     Meaning("from"): "from|out of",
-    Meaning("prep"): "in|on|at|across|over|spanning|covering|along|within|inside|under my|through|onto|en",
+    Meaning("prep"): "in|on|at|across|over|spanning|covering|so that it covers|so it covers|so that it spans|so it spans|that covers|that spans|which covers|which spans|covers|spans|so that it stretches|reaching|along|within|inside|under my|through|onto|en",
     Meaning("subject"): "i|we|you|lets|let us|please|builder|everyone|can you|could you|can we|could we|would you|go ahead and|kindly",
     Meaning("instead_of"): "instead of|rather than|in place of|as opposed to",
     Meaning("instead"): "instead",
     Meaning("on_top"): (
         "on top of|atop|on top|directly on top of|right on top of|directly above|right above|just above|above|over the top of|"
-        "sitting on|resting on|stacked on|onto the top of|over top of"
+        "sitting on|resting on|stacked on|stacked over|stacked above|stacked on top of|piled on|piled over|onto the top of|over top of"
     ),
     Meaning("below"): "below|beneath|underneath|under|directly below|right below|directly under|at the foot of",
     Meaning("next_to"): "next to|beside|adjacent to|alongside|right next to|neighboring|neighbouring|directly next to|just next to|immediately next to|by the side of",
-    Meaning("left_of"): "left of|to the left of|on the left of the|just left of",
-    Meaning("right_of"): "right of|to the right of|just right of",
     Meaning("top_of"): "top of|very top of|from the top|at the top|very top",
-    Meaning("there"): "there|here|same spot|same cell|same place|same position|that spot|that specific spot|that particular spot|that cell|that corner|that place|this spot|this cell|that position|this corner|this position|its place|its spot|that slot|same slot|same corner|that space|that gap|that hole|that stack|that square",
+    Meaning("there"): "there|here|same spot|same cell|same place|same position|that spot|that specific spot|that particular spot|that cell|that corner|that place|this spot|this cell|that position|this corner|this position|that column|this column|the column|that one spot|its place|its spot|that slot|same slot|same corner|that space|that gap|that hole|that stack|that square",
+    Meaning("same_layer"): "that row|that layer|same layer|same row|this layer|this row|that level|same level|same tier|that tier",
     Meaning("pron"): "it|them|they|that|those|this|these|its|lo",
     Meaning("rest"): "the rest|remaining two|remaining cells|other two|other two cells",
     Meaning("whole"): "everything|all of it|whole wall|entire wall|all blocks|all of them|whole board|entire board|start over|from scratch",
@@ -219,7 +217,7 @@ _PLAIN: Mapping[Meaning, str] = {
         "start from|build my|build on|building on|rebuild|clear the path|clear the way|clear the space|clearing the path|clearing the way|"
         "clear a path|clear space|clear up|clearing things|get the alignment|getting|gets|get to|get back|get my|get our|make it|making it|"
         "make this|make my|gives|give us|give me a moment|use the|use my|make progress|make any sense|try to|trying to|tries|complete my|"
-        "finish my|finish that|finish the|complete the|completing the|complete that|go back|in front of|a bit|set the foundation|"
+        "finish my|go back|in front of|a bit|set the foundation|"
         "set a solid|set my|set our|set things|setting the|sets the|set the stage|set us"
     ),
 }  # fmt: skip
