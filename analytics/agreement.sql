@@ -1,0 +1,99 @@
+-- agreement: how far a judge agrees with labels, with another judge, and with itself.
+-- One row is (rubric, question, kind, rater_a, variant_a, rater_b, variant_b). The counts of single answers: agreement_confusion.
+--   rubric  text  name of the rubric
+--   question  text  question inside the rubric
+--   kind  text  label_judge, judge_judge or self, as in answer_pairs
+--   rater_a  text  the labels' source, or a judge
+--   variant_a  text  variant of that judge; null: none, or labels
+--   rater_b  text  the judge
+--   variant_b  text  variant of that judge; null: none
+--   pairs  count  pairs of answers asked for
+--   n  count  pairs in which both answered (N/A is an answer)
+--   undecided  count  other pairs in which one could not tell; in no rate
+--   failed  count  other pairs in which no usable reply came from one; in no rate
+--   skipped  count  other pairs in which the rubric did not apply for one; in no rate
+--   coverage  0..1  n / pairs
+--   agreed  count  pairs of equal answers
+--   agreement  0..1  agreed / n; null if n is 0
+--   agreement_low  0..1  lower end of its 95 % Wilson interval; null if n is 0
+--   agreement_high  0..1  upper end; null if n is 0
+--   expected  0..1  agreement by chance, from both raters' own shares of each answer; null if n is 0
+--   kappa  -1..1  unweighted Cohen kappa over all answers, N/A included; null if n is 0 or both always gave one and the same answer
+-- Reads: answer_pairs, agreement_confusion, intervals.
+create or replace view agreement as
+
+with pairs as (
+    select
+        rubric,
+        question,
+        kind,
+        rater_a,
+        coalesce(variant_a, '') as variant_a,
+        rater_b,
+        coalesce(variant_b, '') as variant_b,
+        count(*) as pairs,
+        count(*) filter (status_a = 'answered' and status_b = 'answered') as n,
+        count(*) filter ('failed' in (status_a, status_b)) as failed,
+        count(*) filter ('failed' not in (status_a, status_b) and 'undecided' in (status_a, status_b)) as undecided,
+        count(*) filter (
+            'failed' not in (status_a, status_b) and 'undecided' not in (status_a, status_b) and 'skipped' in (status_a, status_b)
+        ) as skipped,
+        count(*) filter (answer_a = answer_b) as agreed
+    from answer_pairs
+    group by all
+),
+
+confusion as (
+    select * replace (coalesce(variant_a, '') as variant_a, coalesce(variant_b, '') as variant_b)
+    from agreement_confusion
+),
+
+by_a as (
+    select rubric, question, kind, rater_a, variant_a, rater_b, variant_b, answer_a as answer, sum(n) as n
+    from confusion
+    group by all
+),
+
+by_b as (
+    select rubric, question, kind, rater_a, variant_a, rater_b, variant_b, answer_b as answer, sum(n) as n
+    from confusion
+    group by all
+),
+
+chance as (
+    select rubric, question, kind, rater_a, variant_a, rater_b, variant_b, sum(by_a.n * by_b.n)::double as products
+    from by_a
+    inner join by_b using (rubric, question, kind, rater_a, variant_a, rater_b, variant_b, answer)
+    group by all
+),
+
+rated as (
+    select
+        pairs.*,
+        agreed / nullif(n, 0) as agreement,
+        case when n > 0 then coalesce(products, 0) / (n * n) end as expected
+    from pairs
+    left join chance using (rubric, question, kind, rater_a, variant_a, rater_b, variant_b)
+)
+
+select
+    rubric,
+    question,
+    kind,
+    rater_a,
+    nullif(variant_a, '') as variant_a,
+    rater_b,
+    nullif(variant_b, '') as variant_b,
+    pairs,
+    n,
+    undecided,
+    failed,
+    skipped,
+    n / pairs as coverage,
+    agreed,
+    agreement,
+    wilson_low(agreed, n) as agreement_low,
+    wilson_high(agreed, n) as agreement_high,
+    expected,
+    (agreement - expected) / nullif(1 - expected, 0) as kappa
+from rated;

@@ -1,0 +1,40 @@
+-- cost: what scoring has cost.
+-- One row is (rubric, judge, model, variant).
+--   rubric  text  name of the rubric
+--   judge  text  `engine` or `llm:<model>`
+--   model  text  provider/model; null for the engine
+--   variant  text  which walls were opened on purpose; null: none
+--   runs  count  scoring jobs
+--   unfinished  count  jobs among them that did not finish: running, stopped by the budget, or interrupted
+--   units  count  units put to the judge, over all jobs
+--   calls  count  requests sent, retries included
+--   tokens_in  tokens  prompt tokens as billed
+--   tokens_out  tokens  completion tokens as billed
+--   runs_priced  count  jobs whose model has a price
+--   cost_usd  USD  cost of the priced jobs; null if there is none
+--   cost_per_unit_usd  USD  cost of the priced jobs / their units; null if there is none
+--   wall_s  s  time from start to finish, summed over jobs that ended; null if none did
+--   first_started_at  UTC  start of the first job
+--   last_started_at  UTC  start of the last job
+-- Reads: judge_runs.
+create or replace view cost as
+
+select
+    rubric,
+    judge,
+    model,
+    variant,
+    count(*) as runs,
+    count(*) filter (status <> 'finished') as unfinished,
+    sum(units)::bigint as units,
+    sum(calls)::bigint as calls,
+    sum(tokens_in)::bigint as tokens_in,
+    sum(tokens_out)::bigint as tokens_out,
+    count(cost) as runs_priced,
+    sum(cost) as cost_usd,
+    sum(cost) / nullif(sum(units) filter (cost is not null), 0) as cost_per_unit_usd,
+    sum(epoch(finished_at - started_at)) as wall_s,
+    min(started_at) as first_started_at,
+    max(started_at) as last_started_at
+from judge_runs
+group by rubric, judge, model, variant;

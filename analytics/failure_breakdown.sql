@@ -1,0 +1,64 @@
+-- failure_breakdown: how often each failure category occurs.
+-- One row is (taxonomy, benchmark, condition, model, level, category). Every category that a taxonomy has anywhere in the store has a row in
+-- each of its groups, so that a zero is seen as a zero.
+--   taxonomy  text  name of the taxonomy
+--   benchmark  text  its benchmark
+--   condition  text  the condition of the runs, as in run_conditions
+--   model  text  the evaluated model
+--   level  text  the task's tier; null if the log does not say
+--   category  text  category inside the taxonomy, the one of turns that went right included
+--   turns  count  rows of this category
+--   denominator  count  rows with any category that counts (CRAFT: turns with candidates and a recorded move)
+--   share  0..1  turns / denominator; null for a category outside the denominator, and if that is 0
+--   share_low  0..1  lower end of the 95 % Wilson interval of share; null where share is
+--   share_high  0..1  upper end; null where share is
+-- Reads: failure_turns, intervals.
+create or replace view failure_breakdown as
+
+with counts as (
+    select taxonomy, benchmark, condition, model, level, category, counted, count(*) as turns
+    from failure_turns
+    group by all
+),
+
+groups as (
+    select taxonomy, benchmark, condition, model, level, coalesce(sum(turns) filter (counted), 0)::bigint as denominator
+    from counts
+    group by all
+),
+
+categories as (
+    select distinct taxonomy, category, counted
+    from counts
+),
+
+filled as (
+    select
+        groups.*,
+        categories.category,
+        categories.counted,
+        coalesce(counts.turns, 0) as turns
+    from groups
+    inner join categories using (taxonomy)
+    left join counts
+        on groups.taxonomy = counts.taxonomy
+        and groups.benchmark = counts.benchmark
+        and groups.condition = counts.condition
+        and groups.model = counts.model
+        and groups.level is not distinct from counts.level
+        and categories.category = counts.category
+)
+
+select
+    taxonomy,
+    benchmark,
+    condition,
+    model,
+    level,
+    category,
+    turns,
+    denominator,
+    case when counted then turns / nullif(denominator, 0) end as share,
+    case when counted then wilson_low(turns, denominator) end as share_low,
+    case when counted then wilson_high(turns, denominator) end as share_high
+from filled;

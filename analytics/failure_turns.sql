@@ -1,0 +1,33 @@
+-- failure_turns: the category each turn has in each taxonomy.
+-- One row is a row of `failures`: (turn, agent, taxonomy, category).
+--   episode_id  text  the game
+--   turn  number  from 1
+--   agent  text  whose failure; null for the team
+--   benchmark  text  its benchmark
+--   condition  text  the condition of the run, as in run_conditions
+--   model  text  the evaluated model
+--   level  text  the task's tier; null if the log does not say
+--   task_id  text  the structure, puzzle, order or question
+--   taxonomy  text  name of the taxonomy
+--   category  text  category inside it
+--   counted  flag  the turn belongs to the denominator of shares; false where there was no candidate or no attempt to classify
+--   evidence  text  what the rule saw; null where the category says it all
+-- Reads: failures, episodes, run_conditions.
+create or replace view failure_turns as
+
+select
+    failures.episode_id,
+    failures.turn,
+    failures.agent,
+    episodes.benchmark,
+    run_conditions.condition,
+    episodes.model,
+    episodes.level,
+    episodes.task_id,
+    failures.taxonomy,
+    failures.category,
+    failures.category <> 'no_oracle_or_attempt' as counted,
+    failures.evidence
+from failures
+inner join episodes using (episode_id)
+inner join run_conditions using (run_id);

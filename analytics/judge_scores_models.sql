@@ -1,0 +1,7 @@
+-- judge_scores_models: how each judge answered each question, by evaluated model, over all turns.
+-- One row is (rubric, question, judge, variant, benchmark, condition, model).
+-- Columns as in: judge_scores_by.
+-- Reads: judge_scores_by.
+create or replace view judge_scores_models as
+
+select * exclude (outcome) from judge_scores_by(false);

@@ -1,0 +1,68 @@
+-- outcomes: what became of the oracle's candidates on each turn.
+-- One row is a turn, of any benchmark.
+--   episode_id  text  the game
+--   turn  number  from 1
+--   benchmark  text  its benchmark
+--   condition  text  the condition of the run, as in run_conditions
+--   model  text  the evaluated model
+--   team  JSON  object role -> model
+--   task_id  text  the structure, puzzle, order or question
+--   level  text  the task's tier; null if the log does not say
+--   outcome  text  clarify: somebody asked and nobody acted; no_move: nobody acted; no_oracle: no candidate was listed; followed and
+--                  not_followed: the log's own flag, which in CRAFT compares action, position and layer only
+--   followed_full  flag  CRAFT: a candidate was literally carried out; null without candidates and elsewhere
+--   followed_physical  flag  CRAFT: a candidate was carried out in effect; null without candidates and elsewhere
+--   accepted  flag  the engine carried out every action of the turn; null without one
+--   undoes  flag  an action of the turn takes back earlier work; null without one
+--   progress  0..1  after the turn
+-- Reads: episodes, run_conditions, turns, actions, turn_metrics.
+create or replace view outcomes as
+
+with acted as (
+    select
+        episode_id,
+        turn,
+        count(*) filter (verb <> 'clarify') > 0 as has_move,
+        bool_and(accepted) filter (verb <> 'clarify') as accepted,
+        bool_or(undoes) filter (verb <> 'clarify') as undoes
+    from actions
+    group by all
+),
+
+adherence as (
+    select
+        episode_id,
+        turn,
+        max(value) filter (metric = 'craft.followed_full') = 1 as followed_full,
+        max(value) filter (metric = 'craft.followed_physical') = 1 as followed_physical
+    from turn_metrics
+    where metric in ('craft.followed_full', 'craft.followed_physical')
+    group by all
+)
+
+select
+    turns.episode_id,
+    turns.turn,
+    episodes.benchmark,
+    run_conditions.condition,
+    episodes.model,
+    episodes.team,
+    episodes.task_id,
+    episodes.level,
+    case
+        when acted.has_move is null then 'no_move'
+        when not acted.has_move then 'clarify'
+        when turns.oracle_followed then 'followed'
+        when turns.oracle_available then 'not_followed'
+        else 'no_oracle'
+    end as outcome,
+    adherence.followed_full,
+    adherence.followed_physical,
+    acted.accepted,
+    acted.undoes,
+    turns.progress
+from turns
+inner join episodes using (episode_id)
+inner join run_conditions using (run_id)
+left join acted using (episode_id, turn)
+left join adherence using (episode_id, turn);

@@ -1,0 +1,204 @@
+"""The named views: one commented ``.sql`` file each, read in the order in which they build on one another.
+
+The header of each file is its documentation, and data: ``docs/views.md`` and the checks are made from it. Its grammar::
+
+    -- <name>: <what it is>
+    -- One row is <grain>
+    -- Parameters: <name: what it is>            (table macros)
+    --   <column>  <unit or type>  <meaning>     (two blanks between the three; deeper indented lines continue the meaning)
+    -- Columns as in: <view or table>.           (instead, or for those that are not listed)
+    -- Reads: <what it builds on>.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from schemas.errors import UsageError
+from schemas.store import Store
+from schemas.tables import TABLES
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["NAMES", "VIEWS", "View", "ViewColumn", "ensure_installed", "install", "view"]
+
+FILES: tuple[str, ...] = (
+    "intervals",
+    "run_conditions",
+    "turn_states",
+    "craft_turn_facts",
+    "craft_turns",
+    "craft_game_facts",
+    "craft_games",
+    "craft_models",
+    "craft_structures",
+    "outcomes",
+    "failure_turns",
+    "failure_breakdown",
+    "remove_gap_by",
+    "remove_gap",
+    "remove_gap_models",
+    "correction_spirals",
+    "leaderboard",
+    "verdicts_latest",
+    "judge_scores_by",
+    "judge_scores",
+    "judge_scores_models",
+    "answer_pairs",
+    "agreement_confusion",
+    "agreement",
+    "cost",
+)
+"""Names of the ``.sql`` files; each one reads only what stands before it, and tables."""
+
+_HASH = "views_hash"
+_SECTION = re.compile(r"^-- (One row is|Parameters:|Macros:|Columns as in:|Reads:) ?(.*)$")
+_COLUMN = re.compile(r"^-- {3}(\w+(?:\([\w, ]+\))?) {2,}(\S+) {2,}(\S.*)$")
+_MORE = re.compile(r"^-- {4,}(\S.*)$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewColumn:
+    """One documented column (or, of ``intervals``, one scalar macro)."""
+
+    name: str
+    unit: str
+    """Unit, range or type: ``count``, ``0..1``, ``-1..1``, ``turns``, ``flag``, ``text``, ``number``, ..."""
+    doc: str
+    """What it is, and what null means where it can be null."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """One ``.sql`` file."""
+
+    name: str
+    kind: str
+    """``view``, ``table macro`` or ``macros``."""
+    summary: str
+    """What it is and what one row is."""
+    columns: tuple[ViewColumn, ...]
+    """Documented in its header, or inherited from where the header points to."""
+    reads: tuple[str, ...]
+    parameters: str
+    """What a table macro takes; empty elsewhere."""
+    sql: str
+
+
+def view(name: str) -> View:
+    """The view of that name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    import difflib
+
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    near = difflib.get_close_matches(name, _BY_NAME, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(NAMES)}"
+    raise UsageError(f"no view {name!r}: {hint}")
+
+
+def install(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make all views and macros anew in the store of this connection, and remember which they are; the caller holds the transaction."""
+    for spec in VIEWS:
+        connection.execute(spec.sql)
+        if spec.kind == "view":
+            connection.execute(f"comment on view {spec.name} is '{spec.summary.replace(chr(39), chr(39) * 2)}'")
+    connection.execute("delete from store_info where name = ?", [_HASH])
+    connection.execute("insert into store_info (name, value) values (?, ?)", [_HASH, _hash()])
+
+
+def ensure_installed(store: Store) -> None:
+    """Make the views in a store that lacks them or has those of another cotrace; writes nothing where they are current.
+
+    Raises:
+        StoreError: the store cannot be read, or cannot be written and has other views.
+    """
+    with store.reading() as connection:
+        row = connection.execute("select value from store_info where name = ?", [_HASH]).fetchone()
+    if row == (_hash(),):
+        return
+    with store.writing() as connection:
+        install(connection)
+
+
+@cache
+def _hash() -> str:
+    return hashlib.sha256("\0".join(spec.sql for spec in VIEWS).encode()).hexdigest()
+
+
+def _load(name: str, known: dict[str, tuple[ViewColumn, ...]]) -> View:
+    sql = files("analytics").joinpath(f"{name}.sql").read_text(encoding="utf-8")
+    header = [line for line in sql.split("create or replace", 1)[0].split("\n") if line]
+    sections, columns = _parse(header)
+    if not header[0].startswith(f"-- {name}: "):
+        raise ValueError(f"analytics/{name}.sql: the header must begin with `-- {name}: ` and say what it is")
+    own = {column.name for column in columns}
+    inherited = known[sections["Columns as in:"].rstrip(".")] if "Columns as in:" in sections else ()
+    grain = f"One row is {sections['One row is']}" if "One row is" in sections else ""
+    return View(
+        name=name,
+        kind=_kind(sql, grain),
+        summary=f"{sections['summary']} {grain}".strip(),
+        columns=(*(column for column in inherited if column.name not in own and _selected(sql, column.name)), *columns),
+        reads=tuple(part.strip(" .") for part in sections["Reads:"].split(",")),
+        parameters=sections.get("Parameters:", ""),
+        sql=sql,
+    )
+
+
+def _parse(header: list[str]) -> tuple[dict[str, str], tuple[ViewColumn, ...]]:
+    """Sections by their first words, and the columns, of a header's lines."""
+    sections: dict[str, str] = {"summary": header[0].partition(": ")[2]}
+    columns: list[ViewColumn] = []
+    current = "summary"
+    for line in header[1:]:
+        if found := _SECTION.match(line):
+            current = found[1]
+            sections[current] = found[2]
+        elif found := _COLUMN.match(line):
+            columns.append(ViewColumn(name=found[1], unit=found[2], doc=found[3]))
+        elif found := _MORE.match(line):
+            last = columns.pop()
+            columns.append(ViewColumn(name=last.name, unit=last.unit, doc=f"{last.doc} {found[1]}"))
+        else:
+            sections[current] += " " + line.removeprefix("-- ")
+    return sections, tuple(columns)
+
+
+def _kind(sql: str, grain: str) -> str:
+    if not grain:
+        return "macros"
+    return "table macro" if "\ncreate or replace macro " in sql else "view"
+
+
+def _selected(sql: str, column: str) -> bool:
+    """Whether a view that inherits its columns lets this one through: all but those named after ``exclude``."""
+    excluded = re.search(r"exclude \(([^)]*)\)", sql)
+    return excluded is None or column not in re.findall(r"\w+", excluded[1])
+
+
+def _load_all() -> tuple[View, ...]:
+    known = {spec.name: tuple(ViewColumn(name=c.name, unit=c.unit, doc=c.doc) for c in spec.columns) for spec in TABLES}
+    loaded: list[View] = []
+    for name in FILES:
+        loaded.append(_load(name, known))
+        known[name] = loaded[-1].columns
+    return tuple(loaded)
+
+
+VIEWS: tuple[View, ...] = _load_all()
+"""All ``.sql`` files, each after those it reads."""
+
+NAMES: tuple[str, ...] = tuple(spec.name for spec in VIEWS if spec.kind == "view")
+"""What can be selected from without arguments."""
+
+_BY_NAME = {spec.name: spec for spec in VIEWS}
