@@ -21,7 +21,7 @@ Part = Any
 
 def card(title: str, *children: Part, hint: str = "") -> Part:
     """A titled box; the hint says how to read it."""
-    heading = [html.H2(title)] + ([html.P(hint, className="hint")] if hint else [])
+    heading = ([html.H2(title)] if title else []) + ([html.P(hint, className="hint")] if hint else [])
     return html.Section([*heading, *children], className="card")
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from dashboards.address import Address, where
+from dashboards.address import FILTERS, Address, where
 
 if TYPE_CHECKING:
     import duckdb
@@ -23,16 +23,20 @@ class Reader:
     def __init__(self, connection: duckdb.DuckDBPyConnection, address: Address) -> None:
         self.connection = connection
         self.address = address
-        self.condition, self._filter_values = where(address)
-        """SQL condition for the filters; holds for every view that has their columns."""
 
-    def rows(self, sql: str, parameters: Mapping[str, object] | None = None) -> pl.DataFrame:
-        """The rows of a query. `{filters}` in it stands for the condition of the address; `$name` for a parameter."""
+    def rows(self, sql: str, parameters: Mapping[str, object] | None = None, *, filter_on: Sequence[str] = FILTERS) -> pl.DataFrame:
+        """The rows of a query.
+
+        Args:
+            sql: `{filters}` stands for the condition that the address sets, `$name` for a parameter.
+            parameters: values of the parameters.
+            filter_on: the filters whose columns the query has.
+        """
         import polars as pl
 
-        filtered = "{filters}" in sql
-        values = {**(parameters or {}), **(self._filter_values if filtered else {})}
-        result = self.connection.execute(sql.replace("{filters}", self.condition), values)
+        condition, filter_values = where(self.address, filter_on)
+        values = {**(parameters or {}), **(filter_values if "{filters}" in sql else {})}
+        result = self.connection.execute(sql.replace("{filters}", condition), values)
         return pl.DataFrame(result.to_arrow_table())
 
 

@@ -1,0 +1,153 @@
+"""Overview: how far each team got, with intervals, and what its games are made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dash import html
+
+from dashboards.parts import Part, card, figure, note, number, rate, stat, table
+from dashboards.reader import Reader
+from dashboards.theme import MODEL_COLORS, plain, styled
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+    import polars as pl
+
+__all__ = ["IN_MENU", "PATH", "TITLE", "content", "leaderboard", "metric_profile"]
+
+PATH = "/"
+TITLE = "Overview"
+IN_MENU = True
+
+
+def content(read: Reader) -> Part:
+    """Leaderboard and end-to-end metrics under the filters."""
+    totals = read.rows(
+        """
+        SELECT count(*) AS games, count(*) FILTER (success) AS won, count(*) FILTER (score IS NULL) AS broken,
+            coalesce(sum(turns_taken), 0)::BIGINT AS turns, count(DISTINCT (model, condition)) AS teams
+        FROM games WHERE {filters}
+        """
+    ).row(0, named=True)
+    if totals["games"] == 0:
+        return note("No game under these filters.")
+    verdicts = read.rows("SELECT count(*) AS n, count(*) FILTER (status = 'answered') AS answered FROM verdicts_latest").row(0, named=True)
+    differing = read.rows("SELECT count(DISTINCT episode_id) AS games FROM log_disagreements").item()
+    board = leaderboard_rows(read)
+    return html.Div(
+        [
+            html.H1("Overview"),
+            html.P("How far each team got. Filters above narrow every page and live in the address.", className="lead"),
+            html.Div(
+                [
+                    stat("games", f"{totals['games']}", f"{totals['broken']} could not be set up"),
+                    stat("turns", f"{totals['turns']}"),
+                    stat("reached the goal", rate(totals["won"], totals["games"] - totals["broken"])),
+                    stat("verdicts in the store", f"{verdicts['n']}", f"{verdicts['answered']} answered"),
+                    stat("games whose log differs from its replay", f"{differing}", "table log_disagreements"),
+                ],
+                className="stats",
+            ),
+            card("Leaderboard", figure("leaderboard", leaderboard(board)), hint="Mean score of the games with its 95 % t interval. A ring: what is reached of the ceiling that verified moves can reach."),
+            _metrics(read),
+            card("In numbers", _table(board)),
+        ]
+    )
+
+
+def leaderboard_rows(read: Reader) -> pl.DataFrame:
+    """The leaderboard view under the filters; with a tier filter, means over the games of these tiers."""
+    return read.rows(
+        "SELECT * FROM leaderboard_by($levels) WHERE {filters} ORDER BY benchmark, score_mean DESC NULLS LAST, model, condition",
+        {"levels": list(read.address.all("level")) or None},
+        filter_on=("benchmark", "condition", "model"),
+    )
+
+
+def leaderboard(rows: pl.DataFrame) -> go.Figure:
+    """Teams from best to worst: mean score with its interval, and the share of the ceiling where one is known."""
+    import plotly.graph_objects as go
+    import polars as pl
+
+    scored = rows.filter(pl.col("score_mean").is_not_null())
+    labels = [_team(row) for row in scored.iter_rows(named=True)]
+    drawn = go.Figure()
+    bars = scored.select(
+        up=(pl.col("score_high") - pl.col("score_mean")).fill_null(0), down=(pl.col("score_mean") - pl.col("score_low")).fill_null(0)
+    )
+    drawn.add_scatter(
+        x=scored["score_mean"].to_list(), y=labels, mode="markers", name="score", marker={"size": 11, "color": MODEL_COLORS[0]},
+        error_x={"type": "data", "symmetric": False, "array": bars["up"].to_list(), "arrayminus": bars["down"].to_list(), "color": MODEL_COLORS[0], "thickness": 1.6},
+        customdata=[[f"/spirals?model={row['model']}", row["n"]] for row in scored.iter_rows(named=True)],
+        hovertemplate="%{y}: %{x:.3f}, n %{customdata[1]}<extra>score</extra>",
+    )  # fmt: skip
+    drawn.add_scatter(
+        x=scored["ceiling_share_mean"].to_list(), y=labels, mode="markers", name="share of the ceiling",
+        marker={"size": 11, "symbol": "circle-open", "color": MODEL_COLORS[1], "line": {"width": 2}}, hovertemplate="%{y}: %{x:.3f}<extra>share of the ceiling</extra>",
+    )  # fmt: skip
+    drawn.update_yaxes(autorange="reversed", type="category")
+    drawn.update_xaxes(title="score", rangemode="tozero")
+    return styled(drawn, height=150 + 38 * len(labels))
+
+
+def _team(row: dict[str, object]) -> str:
+    return f"{plain(row['model'])}<br><sup>{plain(row['condition'])}</sup>"
+
+
+def _metrics(read: Reader) -> Part:
+    rows = read.rows(
+        """
+        SELECT games.model, games.condition, metric, avg(value) AS mean, stddev_samp(value) / sqrt(count(*)) AS sem, count(*) AS n,
+            mean - t_critical(n - 1) * sem AS low, mean + t_critical(n - 1) * sem AS high
+        FROM games INNER JOIN episode_metrics USING (episode_id)
+        WHERE {filters} AND metric NOT LIKE '%.structure.%' AND metric NOT LIKE '%\\_t0' ESCAPE '\\'
+        GROUP BY ALL ORDER BY ALL
+        """
+    )
+    if rows.is_empty():
+        return html.Div()
+    return card("End-to-end metrics", figure("metrics", metric_profile(rows)), hint="Means over games with 95 % t intervals.")
+
+
+def metric_profile(rows: pl.DataFrame) -> go.Figure:
+    """Every end-to-end metric of every team, side by side."""
+    import plotly.graph_objects as go
+
+    drawn = go.Figure()
+    for place, ((model, condition), team) in enumerate(rows.group_by("model", "condition", maintain_order=True)):
+        highs = [(high - mean) if high is not None else 0 for high, mean in zip(team["high"], team["mean"], strict=True)]
+        drawn.add_bar(
+            x=[name.partition(".")[2].replace("_", " ") for name in team["metric"]], y=team["mean"].to_list(), name=plain(model),
+            marker={"color": MODEL_COLORS[place % len(MODEL_COLORS)]}, error_y={"type": "data", "array": highs, "color": "#5c6577", "thickness": 1.2},
+            customdata=[[n, plain(condition)] for n in team["n"]], hovertemplate="%{fullData.name} (%{customdata[1]})<br>%{x}: %{y:.3f}, n %{customdata[0]}<extra></extra>",
+        )  # fmt: skip
+    drawn.update_layout(barmode="group")
+    drawn.update_yaxes(title="mean")
+    return styled(drawn, height=380)
+
+
+def _table(rows: pl.DataFrame) -> Part:
+    import polars as pl
+
+    shown = rows.with_columns(
+        won=pl.struct("successes", "n").map_elements(lambda r: rate(r["successes"], r["n"]), return_dtype=pl.String),
+        refused=pl.struct("failed", "attempted").map_elements(lambda r: rate(r["failed"], r["attempted"]), return_dtype=pl.String),
+        asked=pl.struct("clarify", "turns").map_elements(lambda r: rate(r["clarify"], r["turns"]), return_dtype=pl.String),
+        obeyed=pl.struct("followed", "oracle_turns").map_elements(lambda r: rate(r["followed"], r["oracle_turns"]), return_dtype=pl.String),
+    )
+    columns = {
+        "model": "Model",
+        "condition": "Condition",
+        "n": "Games",
+        "score_mean": "Score",
+        "score_sem": "SEM",
+        "score_low": "95 % from",
+        "score_high": "to",
+        "ceiling_share_mean": "Of ceiling",
+        "won": "Goal reached",
+        "refused": "Refused actions",
+        "asked": "Clarifications",
+        "obeyed": "Followed the oracle",
+    }
+    return table(shown, columns, link=lambda row: f"/game?model={row['model']}", show={"score_sem": number})

@@ -1,0 +1,136 @@
+"""Correction spirals: a row an episode, a cell a turn, spirals marked; a click opens the game."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dash import dcc, html
+
+from dashboards.pages import game
+from dashboards.parts import Part, card, figure, note, stat, table
+from dashboards.reader import Reader
+from dashboards.theme import CATEGORY_COLORS, plain, styled
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+    import polars as pl
+
+__all__ = ["IN_MENU", "PATH", "TITLE", "content", "heat_map"]
+
+PATH = "/spirals"
+TITLE = "Spirals"
+IN_MENU = True
+
+_ROWS = 60
+_OUTCOMES = ("followed", "not_followed", "no_oracle", "clarify", "no_move")
+_KINDS = ("repeated_failure", "undo_loop", "over_removal", "stall")
+
+
+def content(read: Reader) -> Part:
+    """Games with the most wasted turns first, sixty a page: `?from=0`."""
+    start = read.address.number("from", 0)
+    totals = read.rows(
+        """
+        SELECT count(*) AS games, count(*) FILTER (episode_id IN (SELECT episode_id FROM correction_spirals)) AS with_spiral
+        FROM games WHERE {filters} AND turns_taken > 0
+        """
+    ).row(0, named=True)
+    if totals["games"] == 0:
+        return note("No game under these filters.")
+    kinds = read.rows(
+        """
+        SELECT model, condition, kind, count(*) AS spirals, count(DISTINCT episode_id) AS games, sum(turns_wasted)::BIGINT AS turns_wasted
+        FROM correction_spirals WHERE {filters} GROUP BY ALL ORDER BY ALL
+        """
+    )
+    wasted = read.rows(
+        """
+        WITH marked AS (
+            SELECT DISTINCT episode_id, unnest(range(start_turn, end_turn + 1)) AS turn FROM correction_spirals
+        )
+        SELECT count(*) AS turns, count(marked.turn) AS inside
+        FROM outcomes LEFT JOIN marked USING (episode_id, turn) WHERE {filters}
+        """
+    ).row(0, named=True)
+    episodes = read.rows(
+        """
+        WITH wasted AS (SELECT episode_id, sum(turns_wasted)::BIGINT AS turns_wasted FROM correction_spirals GROUP BY ALL)
+        SELECT episode_id, model, task_id, condition, coalesce(turns_wasted, 0) AS turns_wasted
+        FROM games LEFT JOIN wasted USING (episode_id)
+        WHERE {filters} AND turns_taken > 0
+        ORDER BY turns_wasted DESC, model, task_id, episode_id LIMIT $rows OFFSET $start
+        """,
+        {"rows": _ROWS, "start": start},
+    )
+    if episodes.is_empty():
+        return note("There is no such page of games.", dcc.Link("Show the first", href=read.address.to(**{"from": None})))
+    shown = {"ids": episodes["episode_id"].to_list()}
+    cells = read.rows("SELECT episode_id, turn, outcome FROM outcomes WHERE episode_id IN (SELECT unnest($ids)) ORDER BY turn", shown)
+    spirals = read.rows("SELECT * FROM correction_spirals WHERE episode_id IN (SELECT unnest($ids)) ORDER BY start_turn", shown)
+    columns = {"model": "Model", "condition": "Condition", "kind": "Kind", "spirals": "Spirals", "games": "Games", "turns_wasted": "Turns wasted"}
+    share = f"{100 * wasted['inside'] / wasted['turns']:.0f} %" if wasted["turns"] else "–"
+    return html.Div(
+        [
+            html.H1("Correction spirals"),
+            html.P("Stretches of turns spent on correcting without getting anywhere.", className="lead"),
+            html.Div(
+                [
+                    stat("games with a spiral", f"{totals['with_spiral']}", f"of {totals['games']}"),
+                    stat("turns inside spirals", share, f"{wasted['inside']} of {wasted['turns']}"),
+                ],
+                className="stats",
+            ),
+            card(
+                "Games, turn by turn",
+                figure("spirals", heat_map(episodes, cells, spirals)),
+                _pager(read, start, totals["games"]),
+                hint="Most wasted turns first. A cell is a turn, its colour what became of it; a frame is a spiral. Click a cell to open the game there.",
+            ),
+            card("By kind", table(kinds, columns) if not kinds.is_empty() else html.P("No spirals under these filters.")),
+        ]
+    )
+
+
+def _pager(read: Reader, start: int, games: int) -> Part:
+    steps = [("← more wasted", start - _ROWS), ("fewer wasted →", start + _ROWS)]
+    links = [dcc.Link(text, href=read.address.to(**{"from": at or None}), className="choice") for text, at in steps if 0 <= at < games]
+    return html.Div([html.Span(f"games {start + 1} to {min(start + _ROWS, games)} of {games}", className="choices-label"), *links], className="choices")
+
+
+def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame) -> go.Figure:
+    """Outcome of every turn of the given games, and a frame around every spiral, coloured by kind."""
+    import plotly.graph_objects as go
+
+    place = {episode: row for row, episode in enumerate(episodes["episode_id"])}
+    longest = cells["turn"].max()
+    width = int(longest) if isinstance(longest, int) else 0
+    codes: list[list[int | None]] = [[None] * width for _ in place]
+    links: list[list[Any]] = [[[f"{game.PATH}?episode={episode}&turn={turn + 1}", ""] for turn in range(width)] for episode in place]
+    for row in cells.iter_rows(named=True):
+        codes[place[row["episode_id"]]][row["turn"] - 1] = _OUTCOMES.index(row["outcome"])
+        links[place[row["episode_id"]]][row["turn"] - 1][1] = row["outcome"].replace("_", " ")
+    steps = len(_OUTCOMES)
+    scale = [[edge / steps, CATEGORY_COLORS[name]] for at, name in enumerate(_OUTCOMES) for edge in (at, at + 1)]
+    drawn = go.Figure(
+        go.Heatmap(
+            z=codes, customdata=links, x=list(range(1, width + 1)), y=list(range(len(place))), zmin=-0.5, zmax=steps - 0.5, colorscale=scale, showscale=False,
+            xgap=2, ygap=2, opacity=0.55, hoverongaps=False, hovertemplate="turn %{x}: %{customdata[1]}<extra></extra>",
+        )
+    )  # fmt: skip
+    for outcome in _OUTCOMES:
+        drawn.add_scatter(x=[None], y=[None], mode="markers", marker={"symbol": "square", "size": 11, "color": CATEGORY_COLORS[outcome], "opacity": 0.55}, name=outcome.replace("_", " "))
+    for kind in _KINDS:
+        drawn.add_scatter(x=[None], y=[None], mode="markers", marker={"symbol": "square-open", "size": 11, "color": CATEGORY_COLORS[kind], "line": {"width": 3}}, name=kind.replace("_", " "))
+    shapes = [
+        {
+            "type": "rect", "x0": row["start_turn"] - 0.5, "x1": row["end_turn"] + 0.5, "y0": place[row["episode_id"]] - 0.5 + inset, "y1": place[row["episode_id"]] + 0.5 - inset,
+            "line": {"color": CATEGORY_COLORS[row["kind"]], "width": 2.5},
+        }
+        for row in spirals.iter_rows(named=True)
+        for inset in [0.06 * _KINDS.index(row["kind"])]
+    ]  # fmt: skip
+    labels = [f"{plain(row['task_id'])} · {plain(row['model'])}" for row in episodes.iter_rows(named=True)]
+    drawn.update_layout(shapes=shapes)
+    drawn.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, autorange="reversed", showgrid=False)
+    drawn.update_xaxes(title="turn", dtick=1, showgrid=False)
+    return styled(drawn, height=130 + 24 * len(labels))

@@ -1,0 +1,80 @@
+"""Turns: the turns behind a bar, with what was said, tried and possible."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import dcc, html
+
+from dashboards.boards import drawing_of
+from dashboards.pages import game
+from dashboards.parts import Part, card, note
+from dashboards.reader import Reader
+from judges.transcript import Transcript, read_games
+from schemas.text import printable
+
+__all__ = ["IN_MENU", "PATH", "TITLE", "content"]
+
+PATH = "/turns"
+TITLE = "Turns"
+IN_MENU = False
+
+_SHOWN = 40
+_MATCHING = """
+SELECT episode_id, turn, model, task_id, outcome
+FROM outcomes
+WHERE {filters}
+    AND ($outcome = '' OR outcome = $outcome)
+    AND ($turn = 0 OR turn = $turn)
+    AND ($category = '' OR (episode_id, turn) IN (
+        SELECT (episode_id, turn) FROM failures WHERE taxonomy = $taxonomy AND category = $category))
+ORDER BY model, task_id, episode_id, turn
+"""
+
+
+def content(read: Reader) -> Part:
+    """The turns that the address asks for: by outcome, by category of a taxonomy, by turn number."""
+    address = read.address
+    asked = {
+        "outcome": address.one("outcome"),
+        "category": address.one("category"),
+        "taxonomy": address.one("taxonomy", "craft_published"),
+        "turn": address.number("turn", 0),
+    }
+    found = read.rows(_MATCHING, asked)
+    named = [str(value).replace("_", " ") for key, value in asked.items() if value and key in {"outcome", "category"}]
+    title = f"Turns: {', '.join(named)}" if named else "Turns"
+    if found.is_empty():
+        return note("No turn fits this address.", dcc.Link("Back to the failure breakdown", href=address.filters().to("/failures")))
+    shown = found.head(_SHOWN)
+    games = read_games(read.connection, shown["episode_id"].unique().to_list())
+    cards = [_turn_card(games[row["episode_id"]], row) for row in shown.iter_rows(named=True)]
+    count = f"{len(found)} turns" + (f", the first {_SHOWN} shown" if len(found) > _SHOWN else "")
+    return html.Div([html.H1(printable(title)), html.P(count, className="lead"), *cards])
+
+
+def _turn_card(played: Transcript, row: dict[str, Any]) -> Part:
+    turn = played.turn(row["turn"])
+    draw = drawing_of(played.benchmark)
+    said = [html.Div([html.Span(f"{u.agent}: ", className="who"), html.Span(u.text, className="text")], className="speech") for u in turn.said("public")]
+    tried = [draw.action(action.verb, action.arguments) + _answer(action.accepted, action.error_text) for action in turn.actions]
+    possible = [draw.action(found.verb, found.arguments) for found in turn.oracle if found.listed]
+    head = dcc.Link(f"{played.task_id} · {played.model} · turn {turn.turn}", href=f"{game.PATH}?episode={played.episode_id}&turn={turn.turn}")
+    return card(
+        "",
+        html.P([html.B(head), " ", html.Span(row["outcome"].replace("_", " "), className="pill warn" if row["outcome"] != "followed" else "pill good")]),
+        *said,
+        _listed("Tried", tried),
+        _listed("Verified actions listed", possible),
+    )
+
+
+def _answer(accepted: bool | None, error: str | None) -> str:  # noqa: FBT001 - the three answers of an engine
+    if accepted is None:
+        return ""
+    return " (accepted)" if accepted else f" (refused: {error})"
+
+
+def _listed(title: str, entries: list[str]) -> Part:
+    return html.Div([html.H3(title), html.Ul([html.Li(entry) for entry in entries] or [html.Li("none")])])
+
