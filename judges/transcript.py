@@ -89,6 +89,8 @@ class TurnView:
     oracle_available: bool | None
     oracle_followed: bool | None
     error: str | None
+    goal_reached: bool | None
+    """The goal was reached on this turn; None if the turn broke off."""
 
     def said(self, channel: str, agent: str | None = None) -> list[UtteranceView]:
         """Utterances of one channel, of one agent if given, in order."""
@@ -141,7 +143,9 @@ def load(store: Store, episode_ids: Sequence[str]) -> Iterator[Transcript]:
 def read_games(connection: duckdb.DuckDBPyConnection, ids: list[str]) -> dict[str, Transcript]:
     """The games of those ids over a connection that the caller holds; ids that are not in the store are left out."""
     agents = _grouped(connection, "agents", "agent, role, persona, private_view, view_kind", ids, order="agent")
-    turns = _grouped(connection, "turns", "turn, state_before, state_after, oracle_available, oracle_followed, error", ids, order="turn")
+    turns = _grouped(
+        connection, "turns", "turn, state_before, state_after, oracle_available, oracle_followed, error, goal_reached", ids, order="turn"
+    )
     said = _grouped(connection, "utterances", "turn, seq, agent, channel, audience, text, superseded", ids, order="turn, seq")
     done = _grouped(connection, "actions", "turn, agent, verb, arguments, accepted, error_code, error_text", ids, order="turn, seq")
     oracle = _grouped(connection, "oracle_actions", "turn, verb, arguments, listed, verified", ids, order="turn, rank")
@@ -198,8 +202,9 @@ def _turns(turns: list[_Row], said: list[_Row], done: list[_Row], oracle: list[_
             oracle_available=available,
             oracle_followed=followed,
             error=error,
+            goal_reached=reached,
         )
-        for number, before, after, available, followed, error in turns
+        for number, before, after, available, followed, error, reached in turns
     )
 
 

@@ -1,0 +1,68 @@
+"""What a piece of evidence is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from judges.evidence_text import Entry
+from judges.rubric import UnitKind
+from judges.transcript import JsonObject, Transcript, TurnView
+
+__all__ = ["AGENT_UNITS", "TURN_UNITS", "Piece", "Scene", "action_text"]
+
+AGENT_UNITS: tuple[UnitKind, ...] = ("utterance", "agent_turn")
+TURN_UNITS: tuple[UnitKind, ...] = (*AGENT_UNITS, "turn")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """The unit that is judged, inside its game."""
+
+    game: Transcript
+    roles: tuple[str, ...]
+    """Roles that the rubric is about; empty: all."""
+    turn: TurnView | None = None
+    """None for a whole game."""
+    agent: str | None = None
+    """None for a group."""
+    seq: int | None = None
+    """Which utterance of the turn; None unless the unit is one utterance."""
+
+    @property
+    def now(self) -> TurnView:
+        """The turn of a unit that has one; rubric validation lets turn-bound pieces stand only in such rubrics."""
+        assert self.turn is not None
+        return self.turn
+
+    @property
+    def agent_name(self) -> str:
+        """The agent of a unit that has one; guarded like `now`."""
+        assert self.agent is not None
+        return self.agent
+
+    def is_judged_role(self, agent: str) -> bool:
+        """Whether the agent has one of the roles that the rubric is about."""
+        known = self.game.agents.get(agent)
+        return not self.roles or (known is not None and known.role in self.roles)
+
+
+class Piece(NamedTuple):
+    """A named piece of evidence."""
+
+    name: str
+    doc: str
+    """What it shows, for the documentation."""
+    units: tuple[UnitKind, ...]
+    """Kinds of unit it makes sense for."""
+    benchmarks: tuple[str, ...]
+    """Benchmarks it exists for; empty: all."""
+    render: Callable[[Scene], list[Entry]]
+    """The evidence; an empty list where there is none in this unit."""
+
+
+def action_text(verb: str, arguments: JsonObject) -> str:
+    """An action on one line: ``place: block=gs, position=(0,1), layer=0``; arguments without a value are left out."""
+    given = ", ".join(f"{name}={value}" for name, value in arguments.items() if value is not None)
+    return f"{verb}: {given}" if given else verb

@@ -1,0 +1,128 @@
+"""Rubrics: files of data from which prompt, answer type, documentation and validation are made.
+
+The format is described in docs/rubrics.md; `judges.rubric_file` reads and checks it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import orjson
+
+from schemas.errors import UsageError
+
+__all__ = ["Group", "Question", "Rubric", "UnitKind", "Variant"]
+
+UnitKind = Literal["utterance", "agent_turn", "turn", "episode"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    """One question of a rubric."""
+
+    id: str
+    """Such as PS2."""
+    ask: str
+    na_when: str | None
+    """When the question does not apply; None: it always applies, and N/A is no possible answer."""
+    examples: Mapping[str, str]
+    """Answer -> a case in which it is right; one for each possible answer."""
+    engine: str | None
+    """Name of the deterministic check that knows the truth (`judges.checks`); None if there is none."""
+    also_shows: tuple[str, ...]
+    """Pieces that this question needs beyond the rubric's: it is then asked in a call of its own."""
+    answers: tuple[str, ...]
+    """Possible answers: those of the rubric, without the score-less ones unless `na_when` is given."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Variant:
+    """Walls that are opened (or moved) on purpose, so that the effect can be measured."""
+
+    name: str
+    why: str
+    shows_add: tuple[str, ...]
+    shows_remove: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Group:
+    """Questions of a rubric that may see the same pieces, and so share one call."""
+
+    shows: tuple[str, ...]
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rubric:
+    """A set of questions about one kind of unit, and the wall around the judge."""
+
+    name: str
+    version: int
+    """Raised when an answer could change."""
+    source: str
+    """Where the questions come from."""
+    unit: UnitKind
+    benchmarks: tuple[str, ...]
+    roles: tuple[str, ...]
+    """Roles whose utterances and turns are judged; empty: all."""
+    about: str | None
+    """The piece that is judged: a unit in which it is empty is `skipped`, not asked. None: every unit is asked."""
+    shows: tuple[str, ...]
+    """All that the judge may see."""
+    answers: Mapping[str, float | None]
+    """Answer -> score, 0 to 1; None: an answer without a score."""
+    repeats: int
+    """How often each unit is asked unless the caller says otherwise."""
+    instructions: str
+    questions: tuple[Question, ...]
+    variants: tuple[Variant, ...]
+    variant: str | None = None
+    """Name of the variant in force; None: the rubric as written."""
+
+    @property
+    def hash(self) -> str:
+        """16 hex digits over everything that could change an answer: not over `repeats`, `source` or variants not in force."""
+        content = {
+            "name": self.name,
+            "version": self.version,
+            "unit": self.unit,
+            "roles": self.roles,
+            "about": self.about,
+            "shows": self.shows,
+            "answers": list(self.answers.items()),
+            "instructions": self.instructions,
+            "questions": self.questions,
+        }
+        return hashlib.blake2b(orjson.dumps(content), digest_size=8).hexdigest()
+
+    def groups(self) -> tuple[Group, ...]:
+        """The questions by what they may see, in the order of their first question."""
+        found: dict[tuple[str, ...], list[Question]] = {}
+        for question in self.questions:
+            extra = tuple(piece for piece in question.also_shows if piece not in self.shows)
+            found.setdefault(self.shows + extra, []).append(question)
+        return tuple(Group(shows=shows, questions=tuple(questions)) for shows, questions in found.items())
+
+    def with_variant(self, name: str | None) -> Rubric:
+        """The rubric with that variant in force.
+
+        Raises:
+            UsageError: the rubric declares no such variant.
+        """
+        if name is None:
+            return self
+        for variant in self.variants:
+            if variant.name == name:
+                kept = tuple(piece for piece in self.shows if piece not in variant.shows_remove)
+                return replace(self, shows=kept + variant.shows_add, variant=name)
+        known = ", ".join(v.name for v in self.variants) or "none"
+        raise UsageError(f"rubric {self.name} has no variant {name}: it declares {known}")
+
+
+BUILT_IN = Path(__file__).parent / "rubrics"
+"""The folder of the rubrics that come with cotrace."""

@@ -1,0 +1,103 @@
+"""The pieces of evidence that a rubric can list under `shows`: the wall around a judge.
+
+A prompt is built from the pieces that the rubric lists and from nothing else. Pieces of all benchmarks stand here, those of one
+benchmark in a module of their own (`judges.craft.evidence`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from judges.craft import evidence as craft
+from judges.evidence_text import Entry, one_line
+from judges.pieces import AGENT_UNITS, TURN_UNITS, Piece, Scene, action_text
+from judges.transcript import TurnView, UtteranceView
+
+__all__ = ["HISTORY_TURNS", "PIECES", "show"]
+
+HISTORY_TURNS = 5
+"""Turns before the judged one that `history` reaches back: a little more than the 12 lines of the published judge (formats section 8.5)."""
+
+
+def show(names: Iterable[str], scene: Scene) -> dict[str, list[Entry]]:
+    """The listed pieces of the scene, in that order; nothing else can be in the result."""
+    return {name: PIECES[name].render(scene) for name in names}
+
+
+def _judged_agent(scene: Scene) -> list[Entry]:
+    name = scene.agent_name
+    agent = scene.game.agents.get(name)
+    return [Entry("The agent that is judged:", f"{one_line(name)} ({one_line(agent.role) if agent else 'role unknown'})")]
+
+
+def _quoted(messages: Iterable[UtteranceView]) -> list[Entry]:
+    return [Entry(f"{one_line(u.agent)} said:", u.text) for u in messages if u.text.strip()]
+
+
+def _utterance(scene: Scene) -> list[Entry]:
+    return _quoted(u for u in scene.now.utterances if u.seq == scene.seq)
+
+
+def _public_message(scene: Scene) -> list[Entry]:
+    return _quoted(u for u in scene.now.said("public", scene.agent_name) if not u.superseded)
+
+
+def _private_reasoning(scene: Scene) -> list[Entry]:
+    thoughts = (u for u in scene.now.said("private", scene.agent_name) if not u.superseded and u.text.strip())
+    return [Entry(f"{one_line(u.agent)} thought:", u.text) for u in thoughts]
+
+
+def _public_messages(scene: Scene) -> list[Entry]:
+    return _quoted(u for u in scene.now.said("public") if not u.superseded and scene.is_judged_role(u.agent))
+
+
+def _other_messages(scene: Scene) -> list[Entry]:
+    said = scene.now.said("public")
+    return _quoted(u for u in said if not u.superseded and u.agent != scene.agent_name and scene.is_judged_role(u.agent))
+
+
+def _history(scene: Scene) -> list[Entry]:
+    turn = scene.now.turn
+    return _record(t for t in scene.game.turns if turn - HISTORY_TURNS <= t.turn < turn)
+
+
+def _dialogue(scene: Scene) -> list[Entry]:
+    return _record(scene.game.turns)
+
+
+def _record(turns: Iterable[TurnView]) -> list[Entry]:
+    """What everybody could hear and see happen; not the state, which not everybody could see."""
+    entries: list[Entry] = []
+    for turn in turns:
+        entries += [Entry(f"turn {turn.turn}, {one_line(u.agent)} said:", u.text) for u in turn.said("public") if u.text.strip()]
+        entries += [
+            Entry(f"turn {turn.turn}, {one_line(a.agent)} tried:", f"{action_text(a.verb, a.arguments)}: {_outcome(accepted=a.accepted)}")
+            for a in turn.actions
+            if a.accepted is not None
+        ]
+    return entries
+
+
+def _outcome(*, accepted: bool | None) -> str:
+    return "carried out" if accepted else "refused"
+
+
+def _oracle_actions(scene: Scene) -> list[Entry]:
+    listed = [action_text(o.verb, o.arguments) for o in scene.now.oracle if o.listed]
+    return [Entry("Candidate actions of this turn, each verified to make progress:", "\n".join(listed))] if listed else []
+
+
+_GENERAL: tuple[Piece, ...] = (
+    Piece("judged_agent", "who is judged: name and role", AGENT_UNITS, (), _judged_agent),
+    Piece("utterance", "the one public message that is judged", ("utterance",), (), _utterance),
+    Piece("public_message", "what the judged agent said to others this turn", AGENT_UNITS, (), _public_message),
+    Piece("private_reasoning", "what the judged agent thought this turn", AGENT_UNITS, (), _private_reasoning),
+    Piece("public_messages", "what the agents of the judged roles said this turn", TURN_UNITS, (), _public_messages),
+    Piece("other_messages", "what the other agents of the judged roles said this turn", AGENT_UNITS, (), _other_messages),
+    Piece("history", f"public messages and actions of up to {HISTORY_TURNS} turns strictly before this one", TURN_UNITS, (), _history),
+    Piece("dialogue", "public messages and actions of the whole game", ("episode",), (), _dialogue),
+    Piece("oracle_actions", "the candidate actions that the log lists for this turn", TURN_UNITS, (), _oracle_actions),
+)
+
+PIECES: Mapping[str, Piece] = {piece.name: piece for piece in (*_GENERAL, *craft.PIECES)}
+"""Name -> piece: everything that a rubric can show."""

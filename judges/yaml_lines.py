@@ -1,0 +1,81 @@
+"""YAML with the line of everything in it, and with the traps that YAML sets to people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import yaml
+
+__all__ = ["Lines", "NodePath", "read_with_lines"]
+
+NodePath = tuple[str | int, ...]
+"""Keys and list indices from the top of the document."""
+
+_BOOLEAN = "tag:yaml.org,2002:bool"
+_NULL = "tag:yaml.org,2002:null"
+
+
+class Lines:
+    """Where things stand in a YAML document."""
+
+    def __init__(self) -> None:
+        self._by_path: dict[NodePath, int] = {(): 1}
+        self.mistakes: list[tuple[int, str]] = []
+        """(line from 1, message): keys given twice, and words that YAML does not read as words."""
+
+    def add(self, path: NodePath, line: int) -> None:
+        """Remember that what the path leads to starts on that line, from 1."""
+        self._by_path[path] = line
+
+    def of(self, path: Sequence[str | int]) -> int:
+        """Line, from 1, of what the path leads to, or of the nearest thing above it that exists."""
+        known = tuple(path)
+        while known not in self._by_path:
+            known = known[:-1]
+        return self._by_path[known]
+
+
+def read_with_lines(text: str) -> tuple[Any, Lines]:
+    """The parsed document and its lines; an empty document is an empty mapping.
+
+    Raises:
+        yaml.MarkedYAMLError: the text is not YAML.
+    """
+    lines = Lines()
+    loader = yaml.SafeLoader(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return {}, lines
+        _walk(node, (), lines)
+        return loader.construct_document(node), lines
+    finally:
+        loader.dispose()
+
+
+def _walk(node: yaml.Node, path: NodePath, lines: Lines) -> None:
+    lines.add(path, node.start_mark.line + 1)
+    if isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            _walk(item, (*path, index), lines)
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            _look_at_key(key, line, seen, lines)
+            _walk(value, (*path, str(key.value)), lines)
+            lines.add((*path, str(key.value)), line)
+
+
+def _look_at_key(key: yaml.Node, line: int, seen: set[str], lines: Lines) -> None:
+    word = str(key.value)
+    if key.tag == _BOOLEAN:
+        lines.mistakes.append((line, f'{word} without quotes is a boolean in YAML 1.1, not a word: write "{word}"'))
+    elif key.tag == _NULL:
+        lines.mistakes.append((line, f'{word} without quotes is null in YAML, not a word: write "{word}"'))
+    elif not isinstance(key, yaml.ScalarNode) or not key.tag.endswith(":str"):
+        lines.mistakes.append((line, f'the key {word} is not text: write "{word}"'))
+    if word in seen:
+        lines.mistakes.append((line, f"{word} is given twice: delete or rename one of them"))
+    seen.add(word)
