@@ -1,0 +1,217 @@
+"""A game as the checks look at it: boards with spans, candidates, the view really shown, texts read once."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from games.craft.blocks import CELLS, COLORS, DIRECTORS, WALLS, Cell, Director
+from games.craft.board import Board
+from games.craft.move import Move
+from judges.checks import Decision
+from judges.craft.checks.requests import Request, mentions_of, requests_of
+from judges.craft.language import read
+from judges.transcript import AgentView, Transcript, TurnView, UtteranceView
+
+__all__ = ["Game", "Scene", "Speech", "ViewedBlock", "game_of", "undecided"]
+
+ViewedBlock = tuple[str, str]
+"""Colour letter and apparent size letter."""
+
+_LETTERS: Final[dict[str, str]] = {name: letter for letter, name in COLORS.items()}
+_NO_THOUGHT: Final = "No thinking provided"
+_NO_MESSAGE: Final = "No message provided"
+_FAILED_THOUGHT: Final = "Error in generation:"
+_FAILED_MESSAGE: Final = "I need a moment to analyze the situation."
+
+
+def undecided(reason: str) -> Decision:
+    """Give the decision that nothing is proved, with what is missing."""
+    return Decision(None, reason)
+
+
+@dataclass(frozen=True)
+class Speech:
+    """One text of a director and what was read from it."""
+
+    agent: Director
+    text: str
+    superseded: bool
+    requests: tuple[Request, ...]
+    mentions: tuple[Request, ...]
+
+    @property
+    def cells(self) -> frozenset[Cell]:
+        """All cells that the text names in requests and observations."""
+        return frozenset(cell for claim in (*self.requests, *self.mentions) for cell in claim.cells)
+
+    @cached_property
+    def main(self) -> tuple[Request, ...]:
+        """The requests that count: those on the speaker's own wall, or all if none is."""
+        own = tuple(request for request in self.requests if request.on_wall(self.agent))
+        return own or self.requests
+
+
+class Scene:
+    """One turn: board, candidates, texts, attempted move."""
+
+    def __init__(self, transcript: Transcript, view: TurnView) -> None:
+        self.transcript = transcript
+        self.view = view
+
+    @cached_property
+    def board(self) -> Board:
+        """The board before the builder's move, nine canonical cells."""
+        return _board(self.view.state_before)
+
+    @cached_property
+    def stacks(self) -> Mapping[str, Sequence[str]]:
+        """Stacks of the nine cells, bottom to top."""
+        return dict(zip(CELLS, self.board.stacks, strict=True))
+
+    @cached_property
+    def messages(self) -> tuple[Speech, ...]:
+        """Public messages of the directors in order, superseded ones included, empty and placeholder ones left out."""
+        said = self.view.said("public")
+        return tuple(self._speech(u) for u in said if u.agent in WALLS and _message_text(u.text))
+
+    @cached_property
+    def current(self) -> tuple[Speech, ...]:
+        """The messages that the log keeps as the turn's answers."""
+        return tuple(message for message in self.messages if not message.superseded)
+
+    @cached_property
+    def candidates(self) -> tuple[Move, ...]:
+        """The candidates as listed; empty if the log lists none."""
+        return tuple(_move(o.verb, o.arguments) for o in self.view.oracle if o.listed)
+
+    @cached_property
+    def attempted(self) -> Move | None:
+        """The builder's move as the engine understood it; None on clarifications and broken turns."""
+        action = next((a for a in self.view.actions if a.verb in ("place", "remove")), None)
+        if action is None or not isinstance(action.arguments.get("layer"), int):
+            return None
+        return _move(action.verb, action.arguments)
+
+    @cached_property
+    def accepted(self) -> bool:
+        """Whether the attempted move was carried out."""
+        return any(a.accepted for a in self.view.actions)
+
+    @property
+    def clarified(self) -> bool:
+        """Whether the builder asked instead of moving."""
+        return any(a.verb == "clarify" for a in self.view.actions)
+
+    @property
+    def confirmation(self) -> str:
+        """What the builder said, empty if nothing."""
+        return " ".join(u.text for u in self.view.said("public") if u.agent not in WALLS)
+
+    def thought(self, agent: Director) -> Speech | None:
+        """The director's private reasoning; None where the log has none."""
+        found = [u for u in self.view.said("private", agent) if not u.superseded and _is_thought(u.text)]
+        return self._speeches(found[-1]) if found else None
+
+    def message(self, agent: Director) -> Speech | None:
+        """The director's public message; None if it is empty or a placeholder."""
+        return next((m for m in reversed(self.current) if m.agent == agent), None)
+
+    def _speeches(self, utterance: UtteranceView) -> Speech:
+        key = utterance.seq
+        if key not in self._read:
+            self._read[key] = self._speech(utterance)
+        return self._read[key]
+
+    @cached_property
+    def _read(self) -> dict[int, Speech]:
+        return {}
+
+    def _speech(self, utterance: UtteranceView) -> Speech:
+        text = _message_text(utterance.text)
+        claims = read(text, utterance.agent, self.stacks).claims
+        agent = next(name for name in DIRECTORS if name == utterance.agent)
+        return Speech(agent, text, utterance.superseded, requests_of(claims, text), mentions_of(claims, text))
+
+
+class Game:
+    """One transcript with its target and its turns, each prepared once."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self.transcript = transcript
+        self._scenes: dict[int, Scene] = {}
+
+    @cached_property
+    def target(self) -> Board | None:
+        """The goal; None if the log has none."""
+        return None if self.transcript.goal is None else _board(self.transcript.goal)
+
+    def scene(self, turn: int) -> Scene:
+        """Give one turn, from 1."""
+        if turn not in self._scenes:
+            self._scenes[turn] = Scene(self.transcript, self.transcript.turn(turn))
+        return self._scenes[turn]
+
+    def before(self, turn: int) -> tuple[Scene, ...]:
+        """Give all turns before one, oldest first."""
+        return tuple(self.scene(number) for number in range(1, turn))
+
+    def shown(self, agent: Director, cell: Cell, layer: int) -> ViewedBlock | None:
+        """Give the target block that this director was really shown where she reads this cell; None where nothing.
+
+        The column of a view counts from the director's left like the words left, middle, right, so a view that was shown
+        mirrored is checked in the director's own reading of it (see `agents.view_kind`).
+
+        Raises:
+            LookupError: the store has no view for this director, or the cell is not on her wall.
+        """
+        entry = self._view(agent)[f"row_{layer}"][WALLS[agent].index(cell)]
+        color = _LETTERS.get(entry["color"])
+        return None if color is None else (color, "l" if entry["size"] == 2 else "s")
+
+    def has_view(self, agent: Director) -> bool:
+        """Whether the store knows what this director was shown."""
+        view = self.transcript.agents.get(agent)
+        return view is not None and _is_whole_view(view)
+
+    def _view(self, agent: Director) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        if not self.has_view(agent):
+            raise LookupError(f"no target view of {agent} in episode {self.transcript.episode_id}")
+        return self.transcript.agents[agent].private_view or {}
+
+
+_RECENT: Final[deque[Game]] = deque(maxlen=4)
+
+
+def game_of(transcript: Transcript) -> Game:
+    """Give the prepared game of a transcript; the last few are kept, so all checks of a game share the work."""
+    for game in _RECENT:
+        if game.transcript is transcript:
+            return game
+    game = Game(transcript)
+    _RECENT.append(game)
+    return game
+
+
+def _board(state: Mapping[str, Any]) -> Board:
+    return Board.from_json({cell: state["stacks"].get(cell, ()) for cell in CELLS}, state.get("spans"))
+
+
+def _move(verb: str, arguments: Mapping[str, Any]) -> Move:
+    return Move.from_log({"action": verb, "position": "", "layer": 0} | dict(arguments))
+
+
+def _is_thought(text: str) -> bool:
+    stripped = text.strip()
+    return bool(stripped) and stripped != _NO_THOUGHT and not stripped.startswith(_FAILED_THOUGHT)
+
+
+def _message_text(text: str) -> str:
+    stripped = text.replace("</message>", "").strip()
+    return "" if stripped in (_NO_MESSAGE, _FAILED_MESSAGE) else stripped
+
+
+def _is_whole_view(agent: AgentView) -> bool:
+    view = agent.private_view
+    return view is not None and all(len(view.get(f"row_{layer}", ())) == len(WALLS["D1"]) for layer in range(3))

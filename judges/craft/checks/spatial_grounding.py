@@ -1,0 +1,293 @@
+"""Spatial grounding (SG1 to SG7): private reasoning against the board and the target as that director was shown it.
+
+How truth is fixed: formats, section 12.2. A request is a thing the reasoning wants placed or removed; where it has several
+on the director's own wall, a question is answered only if the answer is the same for all of them.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from games.craft.blocks import MAX_HEIGHT, WALLS, Cell, Director
+from games.craft.move import Move
+from games.craft.rules import execute
+from judges.checks import Check, Decision
+from judges.craft.checks.evidence import Game, Scene, Speech, game_of, undecided
+from judges.craft.checks.requests import Request
+from judges.craft.checks.vocabulary import mentions_director, names_done, text_colors
+from judges.transcript import Transcript
+
+__all__ = ["CHECKS"]
+
+_COORDINATE: Final = re.compile(r"\(\s*([0-2])\s*,\s*([0-2])\s*\)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A director's reasoning with all it is checked against."""
+
+    game: Game
+    scene: Scene
+    director: Director
+    thought: Speech
+
+    def height(self, cell: Cell) -> int:
+        return self.scene.board.height(cell)
+
+    def shown(self, cell: Cell, layer: int) -> tuple[str, str] | None:
+        return self.game.shown(self.director, cell, layer)
+
+    def on_board(self, cell: Cell, layer: int) -> str | None:
+        stack = self.scene.board.stack(cell)
+        return stack[layer] if layer < len(stack) else None
+
+    def is_right(self, cell: Cell, layer: int) -> bool | None:
+        """Whether the block there is what the target has there; None if looks and truth differ."""
+        block, wanted = self.on_board(cell, layer), self.shown(cell, layer)
+        target = self.game.target
+        if block is None or wanted is None or target is None:
+            return False
+        looks = block[0] == wanted[0]
+        stack = target.stack(cell)
+        truly = layer < len(stack) and stack[layer] == block
+        return looks if looks == truly else None
+
+
+def names_missing_block(subject: _Subject) -> Decision:
+    """SG1: the reasoning names a block that really is missing on this director's wall."""
+    requests = [r for r in subject.thought.requests if r.on_wall(subject.director)]
+    if not requests:
+        return undecided("no request on the director's own wall could be read from the reasoning")
+    hits = [r for r in requests if _is_missing(subject, r)]
+    if hits:
+        return Decision("yes", f"{hits[0]}: the target view has this block there and the board does not")
+    reasons = [_not_missing(subject, r) for r in requests]
+    if all(reasons) and not _unread_colors(subject.thought):
+        return Decision("no", "; ".join(reason for reason in reasons if reason))
+    return undecided(f"cannot prove whether {requests[0]} is missing")
+
+
+def _is_missing(subject: _Subject, request: Request) -> bool:
+    if request.verb == "remove" or request.block is None or not request.one_block:
+        return False
+    layers = range(MAX_HEIGHT) if request.layer is None else [request.layer]
+    wanted = (request.color, request.size)
+    return any(all(layer >= subject.height(cell) and subject.shown(cell, layer) == wanted for cell in request.cells) for layer in layers)
+
+
+def _not_missing(subject: _Subject, request: Request) -> str:
+    """Give why what a request names is not missing; empty if that cannot be proved."""
+    if request.verb == "remove":
+        return _not_missing_removal(subject, request)
+    cell = request.cells[0]
+    if request.color is None or request.verb != "place":
+        return ""
+    if request.layer is not None and all(subject.is_right(c, request.layer) for c in request.cells):
+        return f"{request}: that layer is already right"
+    rest = [subject.shown(c, layer) for c in request.cells for layer in range(subject.height(c), MAX_HEIGHT)]
+    if not any(block and block[0] == request.color for block in rest):
+        return f"{request}: the target view has no such colour in the rest of {cell}"
+    return ""
+
+
+def _not_missing_removal(subject: _Subject, request: Request) -> str:
+    if request.layer is None:
+        return ""
+    cell = request.cells[0]
+    if subject.on_board(cell, request.layer) is None:
+        return f"{request}: nothing stands there, and no missing block is named"
+    if subject.is_right(cell, request.layer):
+        return f"{request}: that block is right, and no missing block is named"
+    if request.layer < subject.height(cell) - 1:
+        return f"{request}: that block is buried, and no missing block is named"
+    return ""
+
+
+def leaves_out_right_blocks(subject: _Subject) -> Decision:
+    """SG2: the reasoning does not dwell on blocks that are already right."""
+    wall = WALLS[subject.director]
+    claims = [c for c in (*subject.thought.mentions, *subject.thought.requests) if not c.cells or not set(c.cells).isdisjoint(wall)]
+    right = [claim for claim in claims if _is_about_right_block(subject, claim)]
+    if right:
+        return Decision("no", f"{right[0]}: that block is already right")
+    unplaced = [claim for claim in claims if claim.color is not None and (not claim.cells or claim.layer is None)]
+    if not subject.thought.requests or unplaced or _unread_colors(subject.thought):
+        return undecided("not every block that the reasoning names could be placed")
+    if not subject.thought.mentions and names_done(subject.thought.text):
+        return undecided("something is called right at a place that could not be read")
+    if any(_looks_right(subject, cell, claim.layer) for claim in claims for cell in claim.cells):
+        return undecided("a block that the reasoning names looks right and is not")
+    return Decision("yes", "none of the blocks that the reasoning names stands right on the board")
+
+
+def _is_about_right_block(subject: _Subject, claim: Request) -> bool:
+    """Whether a claim names a block by colour and layer that stands right: one half is enough, unless it is to be placed."""
+    layer = claim.layer
+    if layer is None or claim.color is None:
+        return False
+    named = [cell for cell in claim.cells if cell in WALLS[subject.director]]
+    fits = [subject.is_right(cell, layer) is True and (subject.on_board(cell, layer) or "")[:1] == claim.color for cell in named]
+    return all(fits) and bool(fits) if claim.verb == "place" else any(fits)
+
+
+def _looks_right(subject: _Subject, cell: Cell, layer: int | None) -> bool:
+    return layer is not None and cell in WALLS[subject.director] and subject.is_right(cell, layer) is not False
+
+
+def gives_next_layer(subject: _Subject, request: Request) -> Decision:
+    """SG3: the layer of the missing block follows from what is stacked there."""
+    if request.verb != "place" or request.layer is None or not request.cells:
+        return undecided(f"{request}: no layer and cell of a block to be placed")
+    heights = {subject.height(cell) for cell in request.cells}
+    own = [cell for cell in request.cells if cell in WALLS[subject.director]]
+    if len(heights) != 1 or not own:
+        return undecided(f"{request}: its cells differ in height, or are not on the director's wall")
+    height = heights.pop()
+    if height >= MAX_HEIGHT or any((subject.shown(cell, height) or ("",))[0] != request.color for cell in own):
+        return undecided(f"{request}: the colour is not the one that comes next there")
+    if request.layer == height:
+        return Decision("yes", f"{request}: the stack is {height} high, so this is the next layer")
+    return Decision("no", f"{request}: the stack is {height} high, the next layer is {height}")
+
+
+def arrives_at_candidate(subject: _Subject, request: Request) -> Decision:
+    """SG4: the action is one of the listed candidates."""
+    listed = subject.scene.candidates
+    if not listed:
+        return undecided("no candidates were listed on this turn")
+    if request.color is None or not request.cells or request.verb == "replace":
+        return undecided(f"{request}: action, colour and cell are not all known")
+    exact = [move for move in listed if _is_move(request, move)]
+    if exact:
+        return Decision("yes", f"{request}: is the candidate {_written(exact[0])}")
+    same_action = [move for move in listed if move.action == request.verb and (move.block or "")[:1] == request.color]
+    near = [move for move in same_action if not move.covered().isdisjoint(request.cells)]
+    if near:
+        return undecided(f"{request}: near the candidate {_written(near[0])}, but not equal to it")
+    return Decision("no", f"{request}: no candidate {request.verb}s this colour there")
+
+
+def can_be_carried_out(subject: _Subject, request: Request) -> Decision:
+    """SG5: the engine would accept the action as it stands, the partner of a removed domino supplied."""
+    move = _literal(subject, request)
+    if move is None:
+        return undecided(f"{request}: not enough is named to try it")
+    outcome = execute(subject.scene.board, move)
+    if outcome.error is None:
+        return Decision("yes", f"{request}: the engine accepts {_written(move)}")
+    return Decision("no", f"{request}: the engine refuses {_written(move)}: {outcome.error.message}")
+
+
+def reads_size(subject: _Subject, request: Request) -> Decision:
+    """SG6: the size is the one that the target view shows."""
+    if request.verb != "place" or request.size is None or not request.on_wall(subject.director):
+        return undecided(f"{request}: no size of a block to be placed on the director's wall")
+    layer = request.layer if request.layer is not None else subject.height(request.cells[0])
+    views = [subject.shown(cell, layer) for cell in request.cells] if layer < MAX_HEIGHT else [None]
+    named = views[0] if request.size == "s" or len(request.cells) == 1 else next((view for view in views if view), None)
+    if named is None or named[0] != request.color:
+        return undecided(f"{request}: the target view shows another colour there")
+    if named[1] == request.size:
+        return Decision("yes", f"{request}: the target view shows this size")
+    return Decision("no", f"{request}: the target view shows the other size")
+
+
+def keeps_to_own_wall(subject: _Subject) -> Decision:
+    """SG7: only cells that this director can see are named."""
+    wall = WALLS[subject.director]
+    named = {f"({i},{j})" for i, j in _COORDINATE.findall(subject.thought.text)} | subject.thought.cells
+    foreign = sorted(named.difference(wall))
+    if foreign:
+        return Decision("no", f"names {', '.join(foreign)}, outside {subject.director}'s wall {', '.join(wall)}")
+    others = [name for name in WALLS if name != subject.director and mentions_director(subject.thought.text, name)]
+    if not named or others:
+        return undecided("no cell could be read, or another director's side is spoken of")
+    return Decision("yes", f"names only {', '.join(sorted(named))}, all on {subject.director}'s wall")
+
+
+def _literal(subject: _Subject, request: Request) -> Move | None:
+    if not request.cells or request.verb == "replace":
+        return None
+    cell = request.cells[0]
+    if request.verb == "remove":
+        return _literal_removal(subject, request, cell)
+    layer = request.layer if request.layer is not None else subject.height(cell)
+    if request.block is None or not request.one_block:
+        return None
+    span_to = request.cells[1] if request.size == "l" else None
+    return Move("place", request.block, cell, layer, span_to)
+
+
+def _literal_removal(subject: _Subject, request: Request, cell: Cell) -> Move | None:
+    height = subject.height(cell)
+    layer = request.layer if request.layer is not None else height - 1
+    partner = subject.scene.board.partner(cell, layer)
+    if height and request.layer == height - 1 and request.color not in (None, subject.scene.board.stack(cell)[-1][0]):
+        return None
+    return Move("remove", None, cell, max(layer, 0), partner)
+
+
+def _is_move(request: Request, move: Move) -> bool:
+    if move.action != request.verb or move.block is None or set(request.cells) != move.covered():
+        return False
+    return request.block == move.block and request.layer in (None, move.layer)
+
+
+def _written(move: Move) -> str:
+    to = f" to {move.span_to}" if move.span_to else ""
+    return f"{move.action} {move.block or 'the top'} at {move.position}{to}, layer {move.layer}"
+
+
+def _unread_colors(speech: Speech) -> bool:
+    """Whether a colour word stands in the text that no claim took up."""
+    read = {c.color for c in (*speech.requests, *speech.mentions)} | {c.old_color for c in speech.requests}
+    return not text_colors(speech.text) <= read
+
+
+def _unanimous(decisions: Iterable[Decision]) -> Decision:
+    answers = list(decisions)
+    if len({decision.answer for decision in answers}) == 1:
+        return answers[0]
+    reasons = "; ".join(decision.reason for decision in answers)
+    return undecided(f"the reasoning asks for several things, and the answer is not the same for all: {reasons}")
+
+
+def _whole(answer: Callable[[_Subject], Decision]) -> Check:
+    """Make a check of a question about all that the reasoning says."""
+
+    def check(transcript: Transcript, turn: int, agent: str | None) -> Decision:
+        game = game_of(transcript)
+        director = next((name for name in WALLS if name == agent), None)
+        if director is None or not game.has_view(director):
+            return undecided(f"{agent or 'nobody'} is no director whose target view is known")
+        scene = game.scene(turn)
+        thought = scene.thought(director)
+        if thought is None:
+            return undecided("the log has no reasoning of this director on this turn")
+        return answer(_Subject(game, scene, director, thought))
+
+    return check
+
+
+def _each(answer: Callable[[_Subject, Request], Decision]) -> Check:
+    """Make a check of a question about the action that the reasoning arrives at."""
+
+    def for_all(subject: _Subject) -> Decision:
+        requests = subject.thought.main
+        if not requests:
+            return undecided("no request could be read from the reasoning")
+        return _unanimous(answer(subject, request) for request in requests)
+
+    return _whole(for_all)
+
+
+CHECKS: Final[dict[str, Check]] = {
+    "craft.SG1": _whole(names_missing_block),
+    "craft.SG2": _whole(leaves_out_right_blocks),
+    "craft.SG3": _each(gives_next_layer),
+    "craft.SG4": _each(arrives_at_candidate),
+    "craft.SG5": _each(can_be_carried_out),
+    "craft.SG6": _each(reads_size),
+    "craft.SG7": _whole(keeps_to_own_wall),
+}

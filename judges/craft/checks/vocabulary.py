@@ -1,0 +1,179 @@
+"""Words that decide what geometry cannot: perspective, acknowledgement, praise, confirmation; as data.
+
+Each table is a sequence of regular expression fragments, matched as whole words without regard to case.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+__all__ = [
+    "COLOR_WORDS",
+    "SIZE_WORDS",
+    "claims_exclusive_view",
+    "claims_shared_view",
+    "has_perspective",
+    "mentions_director",
+    "names_disagreement",
+    "names_done",
+    "names_place",
+    "text_colors",
+    "text_sizes",
+    "without_view_remarks",
+]
+
+
+def _any_of(fragments: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(r"(?<![\w])(?:" + "|".join(fragments) + r")(?![\w])", re.IGNORECASE)
+
+
+COLOR_WORDS: Final[dict[str, str]] = {
+    "g": r"greens?|greenish|g[sl]",
+    "b": r"blues?|bluish|b[sl]",
+    "r": r"reds?|reddish|r[sl]",
+    "y": r"yellows?|yellowish|y[sl]",
+    "o": r"oranges?|o[sl]",
+}
+"""Colour letter -> the words for it, block codes included."""
+
+SIZE_WORDS: Final[dict[str, str]] = {
+    "s": r"small(?:er)?|little|tiny|short|single|one[- ]cell|single[- ]cell|unit|1\s?x\s?1|size[- ]?(?:1|one)|one cell|[gbryo]s",
+    "l": r"large(?:r)?|big(?:ger)?|long|wide|double|two[- ]cell|domino(?:es)?|[12]\s?x\s?[12]|size[- ]?(?:2|two)|two cells|both cells|[gbryo]l",
+}
+"""Size letter -> the words for it, block codes included."""
+
+_PLACE: Final = (
+    r"left(?:most|[- ]hand)?|right[- ]hand|rightmost",
+    r"(?<!all )(?<!already )right(?= (?:of|end|edge|cell|corner|side|spot|slot|position|part|half|most|column|stack|on my|in my|bottom|middle|top|one))",
+    r"(?:the|my|our|far|top|bottom|upper|lower|middle|and|d[123]'s|to|on|at|in)[ -]right",
+    r"middle|mid|cent(?:er|re|ral)|corners?|ends?|edges?|columns?|cells?|slots?|positions?",
+    r"next to|beside|adjacent|on top of|above|below|under(?:neath)?|beneath|between|over the|atop",
+    r"near(?:est)?|far(?:thest)?|back|front",
+    r"(?:first|second|third|1st|2nd|3rd|last) (?:cell|spot|slot|position|column|stack|one|place)",
+)
+_PLACE_WORD: Final = _any_of(_PLACE)
+_COORDINATE: Final = re.compile(r"\(\s*\d\s*,\s*\d\s*\)|\b[0-2]\s*,\s*[0-2]\b")
+
+_DIRECTOR: Final = {
+    name: _any_of((rf"{name}(?:'s)?", rf"(?:director|player|agent) ?(?:#|no\.? ?)?{name[1]}")) for name in ("D1", "D2", "D3")
+}
+
+_SEE: Final = (
+    r"(?:see|sees|seen|view|views|viewed|spot|spots|look at|looks at|know|knows|check|checks|tell|observe|witness|make out|verify)"
+)
+_NOBODY: Final = r"(?:nobody|no one|no-one|none of (?:you|the (?:other|rest)\w*)|neither of (?:you|the other\w*)|no other (?:director|wall|view|seat|side)\w*)"
+_OTHERS: Final = r"(?:the others?|other directors?|others|you (?:two|both|all|others)|the rest of you|the other (?:two|walls|sides|seats)|either of you|anyone else|anybody else|d[123](?: (?:and|or|nor) d[123])?)"
+_CANNOT: Final = r"(?:can(?:'t|not| not)|can ?t|do(?:es)?(?:n't| not)|don't|won't|will not|couldn't|are unable to|is unable to|have no way to|never|have no view)"
+
+_EXCLUSIVE: Final = _any_of(
+    (
+        rf"only i (?:can |could |am able to |get to |do )?{_SEE}",
+        r"(?:i am|i'm|i alone am|me,? i'm) the only (?:one|director|person|player|pair of eyes)",
+        r"(?:i alone|just me|only me|no one but me|nobody but me|nobody except me|mine alone|my eyes only|for my eyes|me alone|unique to (?:me|my)|exclusive(?:ly)? (?:to |for )?(?:me|my|mine))",
+        r"only (?:on|from|to|by|in|within|for) (?:me\b|my|mine)[\w ]*",
+        r"(?:visible|seen|in view|can be seen|shows?|showing|appears?) (?:only |just |solely |exclusively )?(?:to|from|by|on|in) (?:me|my|mine)[\w ]{0,20}(?:only|alone)",
+        r"(?:visible|seen|in view|shows?) (?:only|just|solely|exclusively) (?:to|from|by|on|in) (?:me|my|mine)",
+        rf"{_NOBODY}(?: else)?(?: of you)?(?: \w+){{0,2}}? (?:can |could |will |is able to |has (?:a )?)?{_SEE}",
+        rf"{_NOBODY} else[\w' ]{{0,30}}",
+        rf"{_OTHERS}(?: \w+){{0,2}}? {_CANNOT}(?: \w+){{0,2}}? {_SEE}",
+        r"(?:hidden|invisible|out of (?:sight|view)|not visible|blind spot|can't be seen|cannot be seen) (?:from|to|for|by) (?:the )?(?:others?|rest|everyone else|anyone else|you|d[123]|both of you|all of you)[\w ]*",
+        r"my (?:own )?private (?:cell|part|view|spot|area|corner)|my own private",
+    )
+)
+_SHARED: Final = _any_of(
+    (
+        r"shared? (?:by|with|between|corner|cell|edge|column|spot|stack|place|view)[\w ]*",
+        r"(?:shares?|sharing) (?:it|this|that|the|a|our)[\w ]*",
+        rf"(?:d[123]|you|director [123]|others?) (?:can |could |should |may |might |will |does |do )?(?:also|too|as well) (?:can |could )?{_SEE}",
+        rf"(?:d[123]|director [123])(?: \w+){{0,2}}? {_SEE}(?: \w+){{0,4}}? (?:too|as well|also)",
+        rf"both (?:of us )?(?:can |could )?{_SEE}|we both|both of our|both our walls|two of us (?:can )?{_SEE}",
+        r"in common(?: with)?|common (?:corner|cell|edge|column|stack)|overlaps? with|overlap(?:ping)? (?:corner|cell|with)|on both (?:our |of our )?walls",
+        r"visible (?:to|from|for) (?:d[123]|director [123]|both)[\w ]*|also (?:visible|seen|on) (?:to |by |from |for )?(?:d[123])[\w' ]*|also d[123]'s",
+    )
+)
+_PERSPECTIVE: Final = _any_of(
+    (
+        r"my|mine|me|i|i'm|i've|i'd|i'll|myself|our|ours|us|we|here",
+        r"d[123](?:'s)?|directors?|others?|everyone|everybody|anyone|nobody|you|your|yours",
+        r"see|sees|seen|view|views|visible|look|looks|looking|side|sides|wall|walls|perspective|angle|vantage|seat|chair|sit|face|faces|facing",
+    )
+)
+_DISAGREEMENT: Final = _any_of(
+    (
+        r"clash(?:es|ing)?|conflict(?:s|ing|ed)?|contradict(?:s|ing|ed|ion|ory|ions)?|disagree(?:s|d|ing|ment)?|at odds|mismatch(?:es)?|discrepanc(?:y|ies)|inconsisten\w+|dispute[sd]?",
+        r"differ(?:s|ent|ently|ence|ing)?|another way|other way|otherwise|opposite|contrary|unlike|versus|vs|instead of what|rather than what|not what|in contrast",
+        r"however d[123]|but d[123]|although d[123]|though d[123]|while d[123]|whereas d[123]|despite|even though|even if|regardless of|against what|with respect to d[123]|no matter what",
+        r"(?:d[123]|director [123])(?:'s| has| just| had)?(?: \w+){0,2}? (?:said|says|saying|asked|asks|asking|wants?|wanted|calls?|called|thinks?|thought|describes?|described|claims?|claimed|suggest(?:s|ed)?|requests?|requested|message|instruction|request|idea|call|suggestion|proposal|reading|version|sees)",
+        r"heard d[123]|know d[123]|(?:sorry|respectfully|apologies),? d[123]|not so,? d[123]|let's settle|to settle|resolve|reconcile|sort (?:this|that|it) out|agree on",
+    )
+)
+_DONE: Final = _any_of(
+    (
+        r"already|match(?:es|ed|ing)?|(?:is|are|looks?|already|all|be) correct(?:ly)?|as (?:it|they) should|as (?:intended|planned|required|wanted)",
+        r"done|fine|good|perfect|completed?|finished|settled|in place|(?:is|are|all|already) set|okay|ok|agrees?|equals?|identical|same as",
+    )
+)
+
+
+def text_colors(text: str) -> frozenset[str]:
+    """Give the letters of all colours that a text names."""
+    return frozenset(letter for letter, pattern in _COLOR_PATTERNS.items() if pattern.search(text))
+
+
+def text_sizes(text: str) -> frozenset[str]:
+    """Give the letters of all sizes that a text names."""
+    return frozenset(letter for letter, pattern in _SIZE_PATTERNS.items() if pattern.search(text))
+
+
+def names_place(text: str) -> bool:
+    """Tell whether a text has any word or coordinate that could name a cell; layers alone do not."""
+    return bool(_COORDINATE.search(text) or _PLACE_WORD.search(_LAYER_ONLY.sub(" ", text)))
+
+
+def mentions_director(text: str, name: str | None = None) -> bool:
+    """Tell whether a text names a director, or that director."""
+    if name is not None:
+        return bool(_DIRECTOR[name].search(text))
+    return any(pattern.search(text) for pattern in _DIRECTOR.values())
+
+
+def names_disagreement(text: str) -> str | None:
+    """Give the words by which a text takes notice of another opinion; None if there are none."""
+    return _found(_DISAGREEMENT, text)
+
+
+def claims_exclusive_view(text: str) -> str | None:
+    """Give the words that say only the speaker sees a place; None if there are none."""
+    return _found(_EXCLUSIVE, text)
+
+
+def claims_shared_view(text: str) -> str | None:
+    """Give the words that say another director sees a place too; None if there are none."""
+    return _found(_SHARED, text)
+
+
+def without_view_remarks(text: str) -> str:
+    """Give the text without its remarks about who sees a place, so that a director named only there does not count."""
+    return _SHARED.sub(" ", _EXCLUSIVE.sub(" ", text))
+
+
+def has_perspective(text: str) -> bool:
+    """Tell whether a text has any word that ties it to somebody's seat: persons, sides, seeing."""
+    return bool(_PERSPECTIVE.search(text))
+
+
+def names_done(text: str) -> bool:
+    """Tell whether a text has a word by which something could be called right or finished."""
+    return bool(_DONE.search(text))
+
+
+def _found(pattern: re.Pattern[str], text: str) -> str | None:
+    match = pattern.search(text)
+    return match.group(0) if match else None
+
+
+_COLOR_PATTERNS: Final = {letter: _any_of((words,)) for letter, words in COLOR_WORDS.items()}
+_SIZE_PATTERNS: Final = {letter: _any_of((words,)) for letter, words in SIZE_WORDS.items()}
+_LAYER_ONLY: Final = re.compile(
+    r"\b(?:middle|mid|center|centre|second|top|bottom)[- ](?:layer|row|level|tier|floor|stor(?:e)?y)\b", re.IGNORECASE
+)
