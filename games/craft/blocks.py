@@ -22,7 +22,6 @@ __all__ = [
     "WALLS",
     "Cell",
     "Director",
-    "canonical_cell",
     "is_large",
 ]
 
@@ -85,9 +84,3 @@ NEIGHBORS: Final[dict[Cell, tuple[Cell, ...]]] = {f"({i},{j})": _neighbors(i, j)
 def is_large(block: str) -> bool:
     """Tell whether a block code names a domino."""
     return block.endswith("l")
-
-
-def canonical_cell(name: str) -> Cell | None:
-    """Give the canonical cell a name stands for, ignoring blanks; None if it stands for none."""
-    compact = name.replace(" ", "")
-    return compact if compact in CELL_INDEX else None

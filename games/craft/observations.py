@@ -20,10 +20,13 @@ class DirectorObservation:
     """The director's own wall of the target."""
 
     board_views: dict[Director, View]
-    """All three walls of the current board; nobody sees the hidden cells."""
+    """All three walls of the current board; no view shows the hidden cells."""
 
     history: tuple[str, ...]
-    """The conversation before this turn, and this turn's messages if the settings say so."""
+    """The conversation before this turn, and this turn's messages if the settings say so.
+
+    Its result lines quote the whole board, hidden cells included, as in the published loop.
+    """
 
 
 @dataclass(frozen=True, slots=True)

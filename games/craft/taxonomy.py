@@ -17,7 +17,7 @@ other end counts as a wrong position; a right small block with a superfluous sec
 """
 
 from collections.abc import Sequence
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 from games.craft.adherence import followed_full, same_effect, same_place
 from games.craft.errors import ErrorCode, MoveError, category_of
@@ -25,9 +25,7 @@ from games.craft.move import Move
 
 __all__ = [
     "ERROR_KINDS",
-    "PUBLISHED_CATEGORIES",
     "PUBLISHED_NAMES",
-    "REPAIRED_CATEGORIES",
     "PublishedCategory",
     "RepairedCategory",
     "published_category",
@@ -44,7 +42,6 @@ PublishedCategory = Literal[
     "wrong_span",
     "no_oracle_or_attempt",
 ]
-PUBLISHED_CATEGORIES: Final[tuple[PublishedCategory, ...]] = get_args(PublishedCategory)
 
 PUBLISHED_NAMES: Final[dict[PublishedCategory, str | None]] = {
     "correct": "correct",
@@ -74,7 +71,6 @@ RepairedCategory = Literal[
     "wrong_span",
     "no_oracle_or_attempt",
 ]
-REPAIRED_CATEGORIES: Final[tuple[RepairedCategory, ...]] = get_args(RepairedCategory)
 
 ERROR_KINDS: Final[dict[ErrorCode, RepairedCategory]] = {
     "C1": "engine_coordinate_error",
