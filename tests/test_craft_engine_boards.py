@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from games.craft.blocks import HIDDEN_CELLS, NEIGHBORS, SEEN_BY, SHARED_CELLS
@@ -46,11 +48,35 @@ def test_boards_are_values() -> None:
     assert first.with_stack("(0,0)", ()) == EMPTY_BOARD != first
 
 
-@pytest.mark.parametrize("spans", [{"bottom": []}, {"0": [["(0,0)"]]}], ids=["layer no number", "one cell"])
-def test_bad_span_records_are_errors(spans: dict[str, list[list[str]]]) -> None:
-    """A span needs a layer number and two cells."""
-    with pytest.raises(ValueError, match=r"invalid literal|unpack"):
-        Board.from_json({}, spans)
+@pytest.mark.parametrize(
+    ("structure", "spans", "match"),
+    [
+        ({}, {"bottom": []}, "invalid literal"),
+        ({}, {"0": [["(0,0)"]]}, "is no span"),
+        ({}, {"0": ["ab"]}, "is no span"),
+        ({"(0,0)": "gs"}, {}, "'gs' is no stack"),
+        ({"(0, 0)": [1]}, {}, "is no stack"),
+        ({"(0,0)": None}, {}, "None is no stack"),
+    ],
+)
+def test_malformed_boards_are_errors(structure: dict[str, Any], spans: dict[str, Any], match: str) -> None:
+    """A stack is a list of texts; a span record has a layer number and two cells."""
+    with pytest.raises(ValueError, match=match):
+        Board.from_json(structure, spans)
+
+
+@pytest.mark.parametrize("change", [{"layer": "0"}, {"layer": None}, {"position": ["(0,0)"]}, {"block": 3}, {"span_to": 1}])
+def test_malformed_moves_are_errors(change: dict[str, Any]) -> None:
+    """Types that no log writes are refused with the whole move in the message."""
+    with pytest.raises(TypeError, match="is no move"):
+        Move.from_log({"action": "place", "block": "gs", "position": "(0,0)", "layer": 0, "span_to": None} | change)
+
+
+def test_moves_survive_their_log_form() -> None:
+    """A removal without a block stays without the key."""
+    for move in (Move("place", "gl", "(0,0)", 0, "(0, 1)"), Move("remove", None, "(2,2)", 1)):
+        assert Move.from_log(move.to_log()) == move
+    assert "block" not in Move("remove", None, "(2,2)", 1).to_log()
 
 
 def _codes(view: View) -> list[str]:

@@ -46,10 +46,10 @@ class Board:
         A canonical cell that is missing is empty; any other key becomes a ghost cell.
 
         Raises:
-            ValueError: a span layer is not a number, or a span has not exactly two cells.
+            ValueError: a stack is no list of texts, a span layer no number, or a span no two cells.
         """
-        stacks = tuple(tuple(structure.get(cell, ())) for cell in CELLS)
-        ghosts = tuple((key, tuple(stack)) for key, stack in structure.items() if key not in CELL_INDEX)
+        stacks = tuple(_stack(structure.get(cell, ())) for cell in CELLS)
+        ghosts = tuple((key, _stack(stack)) for key, stack in structure.items() if key not in CELL_INDEX)
         return cls(stacks, _spans_from_json(spans or {}), ghosts)
 
     def stack(self, cell: Cell) -> Stack:
@@ -111,13 +111,21 @@ class Board:
         return {str(layer): [list(span) for span in spans] for layer, spans in self.spans}
 
 
+def _stack(blocks: Sequence[str]) -> Stack:
+    if isinstance(blocks, list | tuple) and all(isinstance(block, str) for block in blocks):
+        return tuple(blocks)
+    raise ValueError(f"{blocks!r} is no stack; a stack is a list of block codes, bottom to top")
+
+
 def _spans_from_json(spans: Mapping[str, Sequence[Sequence[str]]]) -> LayerSpans:
     return tuple((int(layer), tuple(_span(cells) for cells in records)) for layer, records in spans.items())
 
 
 def _span(cells: Sequence[str]) -> Span:
-    first, second = cells
-    return (first, second)
+    match cells:
+        case [str(first), str(second)]:
+            return (first, second)
+    raise ValueError(f"{cells!r} is no span; a span is a list of two cells")
 
 
 EMPTY_BOARD = Board()

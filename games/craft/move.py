@@ -34,15 +34,13 @@ class Move:
 
         Raises:
             KeyError: action, position or layer is missing.
-            TypeError, ValueError: the layer is no number.
+            TypeError: one of them, the block or the second cell has a type that no log writes.
         """
-        return cls(
-            action=move["action"],
-            block=move.get("block"),
-            position=move["position"],
-            layer=int(move["layer"]),
-            span_to=move.get("span_to"),
-        )
+        fields = move["action"], move.get("block"), move["position"], move["layer"], move.get("span_to")
+        match fields:
+            case [str(), str() | None, str(), int(), str() | None]:
+                return cls(*fields)
+        raise TypeError(f"{dict(move)!r} is no move: action and position are texts, layer is an integer, block and span_to texts or null")
 
     def to_log(self) -> dict[str, Any]:
         """Give the dictionary logs hold; ``block`` is left out where it is unknown."""

@@ -2,6 +2,9 @@
 
 Pre-filled large blocks get no span record, as in the released engine: they look small in every view
 and cannot be removed (error R3).
+
+One fault is not copied: the released engine lets a pre-filled wall share its stacks with the target, so
+that a block removed there leaves the target as well.
 """
 
 from typing import Final, Literal, get_args
