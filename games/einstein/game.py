@@ -1,0 +1,214 @@
+"""The Einstein environment: who acts next, what a player may see, what its answer does.
+
+======================= =====================================================================
+agents                  ``Player1`` (bottom side, begins) and ``Player2`` (top side)
+a step                  one answer of one player, whatever it contains; strict alternation
+answer                  ``actions``: optional ``<THINK>``, then ``<ACTION>``; several with a verifier
+end                     all objects in their goal bins, or the step limit
+======================= =====================================================================
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from games.einstein.actions import Action, Answer, parse_answer, write_answer
+from games.einstein.bins import REACH, Bin, Player
+from games.einstein.engine import Setting
+from games.einstein.generator import generate
+from games.einstein.items import Item
+from games.einstein.modes import ActionMode, Modes
+from games.einstein.options import expected, options
+from games.einstein.prompts import HistoryEntry, system_prompt, user_prompt
+from games.einstein.puzzle import Puzzle
+from games.einstein.replay import Recorder, Step
+from games.einstein.rules import RULES, STEP_LIMIT, RulesName
+from games.einstein.table import Table, items_of
+from games.einstein.verifiers import Verifier, verify
+from schemas.errors import UsageError
+
+__all__ = ["AGENTS", "Agent", "Game", "GameSettings", "GameState", "Observation", "StopReason"]
+
+Agent = Literal["Player1", "Player2"]
+AGENTS: Final[tuple[Agent, Agent]] = get_args(Agent)
+
+StopReason = Literal["solved", "step_limit"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameSettings:
+    """Conditions of a game."""
+
+    modes: Modes = ("provide_seek", "provide_seek")
+    """The action space of each player."""
+
+    reasoning: bool = True
+    """Whether players are asked for their thoughts before the action."""
+
+    verifier: Verifier | None = None
+    """Filter over several answers a step; None: the first answer is executed."""
+
+    rules: RulesName = "sane"
+    step_limit: int = STEP_LIMIT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """All that a player may see."""
+
+    agent: Agent
+    player: Player
+    step: int
+    """Steps made so far."""
+
+    mode: ActionMode
+    partner_mode: ActionMode
+    num_objects: int
+    items: tuple[Item, ...]
+    """What it was given or told, groundings first."""
+
+    positions: tuple[Bin, ...]
+    reach: tuple[Bin, ...]
+    history: tuple[HistoryEntry, ...]
+    """Every step so far; nobody is shown the partner's thoughts."""
+
+    system: str
+    user: str
+    """The two messages for a language model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameState:
+    """Everything about a running game, goals included: for logs and tests, not for players."""
+
+    table: Table
+    expected: tuple[Action, ...]
+    """What the player to move may sensibly do; empty after the end."""
+
+    next_agent: Agent | None
+    """Who acts next; None after the end."""
+
+    stop_reason: StopReason | None
+    success: bool
+
+
+class Game:
+    """One game of Einstein Puzzles."""
+
+    agents: Final = AGENTS
+
+    def __init__(self, puzzle: Puzzle, settings: GameSettings = GameSettings()) -> None:
+        """Lay the table.
+
+        Raises:
+            UsageError: the step limit is below 1, or the published communication verifier is wanted in mode none.
+        """
+        if settings.step_limit < 1:
+            raise UsageError(f"a game needs a step limit of at least 1, got {settings.step_limit}")
+        if settings.rules == "published" and settings.verifier == "communication" and "none" in settings.modes:
+            raise UsageError("the published communication verifier stops in mode none; use the sane rules or another verifier")
+        self.puzzle = puzzle
+        self.settings = settings
+        self._recorder = Recorder(Setting(puzzle, settings.modes, RULES[settings.rules], settings.step_limit))
+
+    @classmethod
+    def drawn(cls, *, seed: int, num_objects: int, settings: GameSettings = GameSettings()) -> "Game":
+        """Set up a generated game: the same arguments, the same game.
+
+        Raises:
+            UsageError: as the constructor, or there are no puzzles of that size.
+        """
+        (puzzle,) = generate(count=1, seed=seed, num_objects=(num_objects,))
+        return cls(puzzle, settings)
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """Finished steps."""
+        return self._recorder.steps
+
+    @property
+    def setting(self) -> Setting:
+        """What the engine plays by."""
+        return self._recorder.setting
+
+    @property
+    def done(self) -> bool:
+        """Whether the game is over."""
+        return self._recorder.ended
+
+    @property
+    def next_agent(self) -> Agent | None:
+        """Who acts next; None after the end."""
+        return None if self.done else AGENTS[self._recorder.table.player]
+
+    @property
+    def stop_reason(self) -> StopReason | None:
+        """Why the game is over; None while it runs."""
+        if not self.done:
+            return None
+        return "solved" if self.steps[-1].outcome.terminated else "step_limit"
+
+    def state(self) -> GameState:
+        """Give everything about the game as it stands."""
+        table, setting = self._recorder.table, self.setting
+        sensible = () if self.done else expected(options(self.puzzle, table), table, setting.modes, setting.rules)
+        return GameState(
+            table=table,
+            expected=sensible,
+            next_agent=self.next_agent,
+            stop_reason=self.stop_reason,
+            success=bool(self.steps) and self.steps[-1].outcome.success,
+        )
+
+    def observe(self, agent: Agent) -> Observation:
+        """Give what a player may see now."""
+        player = _player(agent)
+        table, settings = self._recorder.table, self.settings
+        items = tuple(items_of(self.puzzle, table, player))
+        history = tuple(HistoryEntry(step.before.player, step.answer.action, step.outcome.history_ok) for step in self.steps)
+        return Observation(
+            agent=agent,
+            player=player,
+            step=table.step,
+            mode=settings.modes[player],
+            partner_mode=settings.modes[1 - player],
+            num_objects=self.puzzle.num_objects,
+            items=items,
+            positions=table.positions,
+            reach=REACH[player],
+            history=history,
+            system=system_prompt(settings.modes[player], reasoning=settings.reasoning),
+            user=user_prompt(player, items, table, history, reasoning=settings.reasoning),
+        )
+
+    def act(self, agent: Agent, answer: str | Action | Sequence[str]) -> Step:
+        """Let a player answer: with a text, with an action, or, for a verifier to choose from, with several texts.
+
+        Raises:
+            UsageError: the game is over, it is the other player's turn, or several texts came without a verifier.
+        """
+        if self.done:
+            raise UsageError(f"{agent} cannot act: the game ended after step {len(self.steps)} ({self.stop_reason}); start a new game")
+        if agent != self.next_agent:
+            raise UsageError(f"{agent} cannot act in step {len(self.steps) + 1}: it is for {self.next_agent} to act; see next_agent")
+        answers = _answers(answer)
+        if self.settings.verifier is None:
+            if len(answers) != 1:
+                raise UsageError(f"{agent} gave {len(answers)} answers, but the game has no verifier to choose one; give one answer")
+            return self._recorder.add(answers[0])
+        choice = verify(self.settings.verifier, self.setting, self._recorder.table, [found.action for found in answers])
+        return self._recorder.add(answers[choice.executed], choice)
+
+
+def _player(agent: Agent) -> Player:
+    if agent not in AGENTS:
+        raise UsageError(f"there is no agent {agent!r}; the agents are {', '.join(AGENTS)}")
+    return 0 if agent == AGENTS[0] else 1
+
+
+def _answers(answer: str | Action | Sequence[str]) -> list[Answer]:
+    if isinstance(answer, str):
+        return [parse_answer(answer)]
+    if isinstance(answer, Sequence):
+        return [parse_answer(text) for text in answer]
+    return [parse_answer(write_answer(answer.text))]
