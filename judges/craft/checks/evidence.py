@@ -168,7 +168,7 @@ class Game:
         """
         entry = self._view(agent)[f"row_{layer}"][WALLS[agent].index(cell)]
         color = _LETTERS.get(entry["color"])
-        return None if color is None else (color, "l" if entry["size"] == 2 else "s")
+        return None if color is None else (color, "s" if entry["size"] == 1 else "l")
 
     def has_view(self, agent: Director) -> bool:
         """Whether the store knows what this director was shown."""

@@ -57,6 +57,10 @@ def adds_something(subject: _Subject) -> Decision:
     echoed = [(r, o) for r in message.requests for m in others if not m.superseded for o in m.requests if _repeats(r, o)]
     if echoed:
         return _if_all_repeat(message, others, echoed[0])
+    return _unless_touched(message, others)
+
+
+def _unless_touched(message: Speech, others: list[Speech]) -> Decision:
     blurred = [m for m in others if _has_hidden_place(m)]
     if blurred:
         return undecided(f"{blurred[0].agent}'s message could not be read wholly")
@@ -85,6 +89,10 @@ def asks_for_new(subject: _Subject) -> Decision:
         return Decision("no", f"{standing[0]}: was carried out on an earlier turn and still stands")
     if standing:
         return undecided(f"{standing[0]}: stands already, but the message asks for more")
+    return _unless_known(subject, message)
+
+
+def _unless_known(subject: _Subject, message: Speech) -> Decision:
     past = [(scene, o) for scene in subject.earlier() for m in scene.messages for o in m.requests]
     asked = next((scene for r in message.requests for scene, o in past if _might_repeat(r, o)), None)
     if asked is not None:
@@ -104,17 +112,14 @@ def carries_reasoning_over(subject: _Subject) -> Decision:
         return undecided("there is no reasoning, or no message, to compare")
     if len(thought.main) != 1 or not thought.main[0].cells:
         return undecided("the reasoning's request could not be read, or there are several")
-    wanted = thought.main[0]
-    if not message.requests:
-        return undecided("no request could be read from the message")
-    if len(message.requests) > 1:
-        return undecided("the message asks for several things")
-    said = message.requests[0]
-    if not said.cells:
-        if names_place(message.text):
-            return undecided(f"{said}: its place could not be read")
-        return Decision("no", f"{wanted}: the message names no place")
-    return _compared(wanted, said)
+    if len(message.requests) != 1:
+        return undecided("no request could be read from the message, or there are several")
+    wanted, said = thought.main[0], message.requests[0]
+    if said.cells:
+        return _compared(wanted, said)
+    if names_place(message.text):
+        return undecided(f"{said}: its place could not be read")
+    return Decision("no", f"{wanted}: the message names no place")
 
 
 def _compared(wanted: Request, said: Request) -> Decision:

@@ -38,6 +38,10 @@ def describes_candidate_block(scene: Scene) -> Decision:
     possible = {move.block for move in scene.candidates if move.block and move.block[0] in colors}
     if not possible:
         return Decision("no", "no message names the colour of any candidate")
+    return _unless_typed(scene, possible)
+
+
+def _unless_typed(scene: Scene, possible: set[str]) -> Decision:
     if not _all_read(scene, needs_cells=False):
         return undecided("not every message could be read wholly")
     if any(r.color is None or r.size is None for r in _requests(scene)):
@@ -87,9 +91,13 @@ def builder_understood(scene: Scene) -> Decision:
     move = scene.attempted
     if move is None:
         return Decision("na", "the builder asked back") if scene.clarified else undecided("no move is logged")
-    requests = _requests(scene)
     if move.action == "place" and move.block not in BLOCKS:
         return undecided(f"the builder wrote {move.block!r}, which is no block")
+    return _compared(scene, move)
+
+
+def _compared(scene: Scene, move: Move) -> Decision:
+    requests = _requests(scene)
     if not requests or not all(r.cells for r in requests) or not _all_read(scene, needs_cells=True):
         return undecided("what the messages ask for, and where, could not be read wholly")
     followed = [r for r in requests if _was_followed(r, move)]
@@ -109,10 +117,12 @@ def miss_by_underspecification(scene: Scene) -> Decision:
         return undecided("no move is logged")
     if scene.accepted and any(_same_move(move, candidate) for candidate in scene.candidates):
         return Decision("na", f"the candidate {_written(move)} was carried out")
-    if names_a_place(scene).answer == "no":
-        if scene.accepted:
-            return Decision("yes", f"no message names a place, and {_written(move)} is no candidate")
-        return undecided("no message names a place, but the move was refused, too")
+    return _blamed(scene, move)
+
+
+def _blamed(scene: Scene, move: Move) -> Decision:
+    if names_a_place(scene).answer == "no" and scene.accepted:
+        return Decision("yes", f"no message names a place, and {_written(move)} is no candidate")
     if suffices(scene).answer == "yes" and any(_slipped(move, candidate) for candidate in scene.candidates):
         return Decision("no", f"the messages suffice; {_written(move)} differs from a candidate only in layer or second cell")
     return undecided("neither the messages nor the move alone explain the miss")

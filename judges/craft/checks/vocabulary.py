@@ -37,80 +37,96 @@ COLOR_WORDS: Final[dict[str, str]] = {
 """Colour letter -> the words for it, block codes included."""
 
 SIZE_WORDS: Final[dict[str, str]] = {
-    "s": r"small(?:er)?|little|tiny|short|single|one[- ]cell|single[- ]cell|unit|1\s?x\s?1|size[- ]?(?:1|one)|one cell|[gbryo]s",
-    "l": r"large(?:r)?|big(?:ger)?|long|wide|double|two[- ]cell|domino(?:es)?|[12]\s?x\s?[12]|size[- ]?(?:2|two)|two cells|both cells|[gbryo]l",
+    "s": r"small(?:er)?|little|tiny|short|single|one[- ]cell|unit|1\s?x\s?1|size[- ]?(?:1|one)|[gbryo]s",
+    "l": r"large(?:r)?|big(?:ger)?|long|wide|double|(?:two|both)[- ]cells?|dominos?|1\s?x\s?2|2\s?x\s?[12]|size[- ]?(?:2|two)|[gbryo]l",
 }
 """Size letter -> the words for it, block codes included."""
 
-_PLACE: Final = (
-    r"left(?:most|[- ]hand)?|right[- ]hand|rightmost",
-    r"(?<!all )(?<!already )right(?= (?:of|end|edge|cell|corner|side|spot|slot|position|part|half|most|column|stack|on my|in my|bottom|middle|top|one))",
-    r"(?:the|my|our|far|top|bottom|upper|lower|middle|and|d[123]'s|to|on|at|in)[ -]right",
-    r"middle|mid|cent(?:er|re|ral)|corners?|ends?|edges?|columns?|cells?|slots?|positions?",
-    r"next to|beside|adjacent|on top of|above|below|under(?:neath)?|beneath|between|over the|atop",
-    r"near(?:est)?|far(?:thest)?|back|front",
-    r"(?:first|second|third|1st|2nd|3rd|last) (?:cell|spot|slot|position|column|stack|one|place)",
+_PLACE: Final = _any_of(
+    (
+        r"left(?:most|[- ]hand)?|rightmost|right[- ]hand|(?:the|my|our|far|top|bottom|upper|lower|and|d[123]'s|to|on|at|in)[ -]right",
+        r"right(?= (?:of|end|edge|cell|corner|side|spot|slot|position|part|half|most|column|stack|on my|in my|bottom|middle|top|one))",
+        r"middle|mid|cent(?:er|re|ral)|corners?|ends?|edges?|columns?|cells?|slots?|positions?|near(?:est)?|far(?:thest)?|back|front",
+        r"next to|beside|adjacent|on top of|above|below|under(?:neath)?|beneath|between|over the|atop",
+        r"(?:first|second|third|1st|2nd|3rd|last) (?:cell|spot|slot|position|column|stack|one|place)",
+    )
 )
-_PLACE_WORD: Final = _any_of(_PLACE)
+_LAYER_ONLY: Final = re.compile(
+    r"\b(?:middle|mid|center|centre|second|top|bottom)[- ](?:layer|row|level|tier|floor|stor(?:e)?y)\b", re.IGNORECASE
+)
 _COORDINATE: Final = re.compile(r"\(\s*\d\s*,\s*\d\s*\)|\b[0-2]\s*,\s*[0-2]\b")
 
 _DIRECTOR: Final = {
     name: _any_of((rf"{name}(?:'s)?", rf"(?:director|player|agent) ?(?:#|no\.? ?)?{name[1]}")) for name in ("D1", "D2", "D3")
 }
 
-_SEE: Final = (
-    r"(?:see|sees|seen|view|views|viewed|spot|spots|look at|looks at|know|knows|check|checks|tell|observe|witness|make out|verify)"
+_SEE: Final = r"(?:see|sees|seen|views?|viewed|spots?|looks? at|knows?|checks?|tell|observe|witness|make out|verify)"
+_D: Final = r"(?:d[123]|director [123])"
+_ME: Final = r"(?:me|my|mine)"
+_NOBODY: Final = (
+    r"(?:nobody|no one|no-one|none of (?:you|the (?:other|rest)\w*)|neither of (?:you|the other\w*)"
+    r"|no other (?:director|wall|view|seat|side)\w*)"
 )
-_NOBODY: Final = r"(?:nobody|no one|no-one|none of (?:you|the (?:other|rest)\w*)|neither of (?:you|the other\w*)|no other (?:director|wall|view|seat|side)\w*)"
-_OTHERS: Final = r"(?:the others?|other directors?|others|you (?:two|both|all|others)|the rest of you|the other (?:two|walls|sides|seats)|either of you|anyone else|anybody else|d[123](?: (?:and|or|nor) d[123])?)"
-_CANNOT: Final = r"(?:can(?:'t|not| not)|can ?t|do(?:es)?(?:n't| not)|don't|won't|will not|couldn't|are unable to|is unable to|have no way to|never|have no view)"
+_OTHERS: Final = (
+    r"(?:the others?|other directors?|others|you (?:two|both|all|others)|the rest of you|the other (?:two|walls|sides|seats)"
+    rf"|either of you|anyone else|anybody else|{_D}(?: (?:and|or|nor) {_D})?)"
+)
+_REST: Final = rf"(?:others?|rest|everyone else|anyone else|you|{_D}|both of you|all of you)"
+_CANNOT: Final = (
+    r"(?:can(?:'t|not| not)|can ?t|do(?:es)?(?:n't| not)|won't|will not|couldn't|(?:are|is) unable to|have no way to|never|have no view)"
+)
 
 _EXCLUSIVE: Final = _any_of(
     (
         rf"only i (?:can |could |am able to |get to |do )?{_SEE}",
-        r"(?:i am|i'm|i alone am|me,? i'm) the only (?:one|director|person|player|pair of eyes)",
-        r"(?:i alone|just me|only me|no one but me|nobody but me|nobody except me|mine alone|my eyes only|for my eyes|me alone|unique to (?:me|my)|exclusive(?:ly)? (?:to |for )?(?:me|my|mine))",
-        r"only (?:on|from|to|by|in|within|for) (?:me\b|my|mine)[\w ]*",
-        r"(?:visible|seen|in view|can be seen|shows?|showing|appears?) (?:only |just |solely |exclusively )?(?:to|from|by|on|in) (?:me|my|mine)[\w ]{0,20}(?:only|alone)",
-        r"(?:visible|seen|in view|shows?) (?:only|just|solely|exclusively) (?:to|from|by|on|in) (?:me|my|mine)",
+        r"(?:i am|i'm|i alone am) the only (?:one|director|person|player|pair of eyes)",
+        r"i alone|just me|only me|no one but me|nobody (?:but|except) me|mine alone|me alone|(?:my|for my) eyes(?: only)?",
+        r"unique to (?:me|my)|exclusive(?:ly)? (?:to |for )?(?:me|my|mine)|my (?:own )?private (?:cell|part|view|spot|area|corner)",
+        rf"only (?:on|from|to|by|in|within|for) {_ME}\b[\w ]*",
+        rf"(?:visible|seen|in view|shows?|showing|appears?) (?:to|from|by|on|in) {_ME}\b[\w ]{{0,20}} (?:only|alone)",
+        rf"(?:visible|seen|in view|shows?|showing|appears?) (?:only|just|solely|exclusively) (?:to|from|by|on|in) {_ME}",
         rf"{_NOBODY}(?: else)?(?: of you)?(?: \w+){{0,2}}? (?:can |could |will |is able to |has (?:a )?)?{_SEE}",
         rf"{_NOBODY} else[\w' ]{{0,30}}",
         rf"{_OTHERS}(?: \w+){{0,2}}? {_CANNOT}(?: \w+){{0,2}}? {_SEE}",
-        r"(?:hidden|invisible|out of (?:sight|view)|not visible|blind spot|can't be seen|cannot be seen) (?:from|to|for|by) (?:the )?(?:others?|rest|everyone else|anyone else|you|d[123]|both of you|all of you)[\w ]*",
-        r"my (?:own )?private (?:cell|part|view|spot|area|corner)|my own private",
+        rf"(?:hidden|invisible|out of (?:sight|view)|not visible|can(?:no|')t be seen) (?:from|to|for|by) (?:the )?{_REST}[\w ]*",
     )
 )
 _SHARED: Final = _any_of(
     (
         r"shared? (?:by|with|between|corner|cell|edge|column|spot|stack|place|view)[\w ]*",
         r"(?:shares?|sharing) (?:it|this|that|the|a|our)[\w ]*",
-        rf"(?:d[123]|you|director [123]|others?) (?:can |could |should |may |might |will |does |do )?(?:also|too|as well) (?:can |could )?{_SEE}",
-        rf"(?:d[123]|director [123])(?: \w+){{0,2}}? {_SEE}(?: \w+){{0,4}}? (?:too|as well|also)",
+        rf"(?:{_D}|you|others?) (?:can |could |should |may |might |will |does |do )?(?:also|too|as well) (?:can |could )?{_SEE}",
+        rf"{_D}(?: \w+){{0,2}}? {_SEE}(?: \w+){{0,4}}? (?:too|as well|also)",
         rf"both (?:of us )?(?:can |could )?{_SEE}|we both|both of our|both our walls|two of us (?:can )?{_SEE}",
-        r"in common(?: with)?|common (?:corner|cell|edge|column|stack)|overlaps? with|overlap(?:ping)? (?:corner|cell|with)|on both (?:our |of our )?walls",
-        r"visible (?:to|from|for) (?:d[123]|director [123]|both)[\w ]*|also (?:visible|seen|on) (?:to |by |from |for )?(?:d[123])[\w' ]*|also d[123]'s",
+        r"in common|common (?:corner|cell|edge|column|stack)|overlap(?:s|ping)? (?:corner|cell|with)|on both (?:our |of our )?walls",
+        rf"visible (?:to|from|for) (?:{_D}|both)[\w ]*|also (?:visible|seen|on) (?:to |by |from |for )?{_D}[\w' ]*|also {_D}'s",
     )
 )
 _PERSPECTIVE: Final = _any_of(
     (
-        r"my|mine|me|i|i'm|i've|i'd|i'll|myself|our|ours|us|we|here",
-        r"d[123](?:'s)?|directors?|others?|everyone|everybody|anyone|nobody|you|your|yours",
-        r"see|sees|seen|view|views|visible|look|looks|looking|side|sides|wall|walls|perspective|angle|vantage|seat|chair|sit|face|faces|facing",
+        r"my|mine|me|i|i'm|i've|i'd|i'll|myself|our|ours|us|we|here|you|your|yours",
+        r"d[123](?:'s)?|directors?|others?|everyone|everybody|anyone|nobody",
+        r"see|sees|seen|views?|visible|look|looks|looking|sides?|walls?|perspective|angle|vantage|seat|chair|sit|faces?|facing",
     )
+)
+_OPINES: Final = (
+    r"(?:said|says|saying|ask(?:s|ed|ing)|wants?|wanted|call(?:s|ed)|thinks?|thought|describe[sd]?|claim(?:s|ed)|suggest(?:s|ed)"
+    r"|request(?:s|ed)?|message|instruction|idea|suggestion|proposal|reading|version|sees)"
 )
 _DISAGREEMENT: Final = _any_of(
     (
-        r"clash(?:es|ing)?|conflict(?:s|ing|ed)?|contradict(?:s|ing|ed|ion|ory|ions)?|disagree(?:s|d|ing|ment)?|at odds|mismatch(?:es)?|discrepanc(?:y|ies)|inconsisten\w+|dispute[sd]?",
-        r"differ(?:s|ent|ently|ence|ing)?|another way|other way|otherwise|opposite|contrary|unlike|versus|vs|instead of what|rather than what|not what|in contrast",
-        r"however d[123]|but d[123]|although d[123]|though d[123]|while d[123]|whereas d[123]|despite|even though|even if|regardless of|against what|with respect to d[123]|no matter what",
-        r"(?:d[123]|director [123])(?:'s| has| just| had)?(?: \w+){0,2}? (?:said|says|saying|asked|asks|asking|wants?|wanted|calls?|called|thinks?|thought|describes?|described|claims?|claimed|suggest(?:s|ed)?|requests?|requested|message|instruction|request|idea|call|suggestion|proposal|reading|version|sees)",
-        r"heard d[123]|know d[123]|(?:sorry|respectfully|apologies),? d[123]|not so,? d[123]|let's settle|to settle|resolve|reconcile|sort (?:this|that|it) out|agree on",
+        r"clash(?:es|ing)?|conflict(?:s|ing|ed)?|contradict\w*|disagree\w*|at odds|mismatch(?:es)?|discrepancy|inconsisten\w+",
+        r"differ(?:s|ent|ently|ence|ing)?|another way|other way|otherwise|opposite|contrary|unlike|versus|vs|in contrast",
+        r"(?:instead of|rather than|against|not) what|regardless of|no matter what|even though|even if|despite|with respect to d[123]",
+        r"(?:however|but|although|though|while|whereas|heard|know),? d[123]|(?:sorry|respectfully|apologies|not so),? d[123]",
+        rf"{_D}(?:'s| has| just| had)?(?: \w+){{0,2}}? {_OPINES}",
+        r"let's settle|to settle|resolve|reconcile|sort (?:this|that|it) out|agree on",
     )
 )
 _DONE: Final = _any_of(
     (
-        r"already|match(?:es|ed|ing)?|(?:is|are|looks?|already|all|be) correct(?:ly)?|as (?:it|they) should|as (?:intended|planned|required|wanted)",
-        r"done|fine|good|perfect|completed?|finished|settled|in place|(?:is|are|all|already) set|okay|ok|agrees?|equals?|identical|same as",
+        r"already|match(?:es|ed|ing)?|(?:is|are|looks?|all|be) correct(?:ly)?|as (?:it|they) should|as (?:intended|planned|wanted)",
+        r"done|fine|good|perfect|completed?|finished|settled|in place|(?:is|are|all) set|okay|ok|agrees?|equals?|identical|same as",
     )
 )
 
@@ -127,7 +143,7 @@ def text_sizes(text: str) -> frozenset[str]:
 
 def names_place(text: str) -> bool:
     """Tell whether a text has any word or coordinate that could name a cell; layers alone do not."""
-    return bool(_COORDINATE.search(text) or _PLACE_WORD.search(_LAYER_ONLY.sub(" ", text)))
+    return bool(_COORDINATE.search(text) or _PLACE.search(_LAYER_ONLY.sub(" ", text)))
 
 
 def mentions_director(text: str, name: str | None = None) -> bool:
@@ -174,6 +190,3 @@ def _found(pattern: re.Pattern[str], text: str) -> str | None:
 
 _COLOR_PATTERNS: Final = {letter: _any_of((words,)) for letter, words in COLOR_WORDS.items()}
 _SIZE_PATTERNS: Final = {letter: _any_of((words,)) for letter, words in SIZE_WORDS.items()}
-_LAYER_ONLY: Final = re.compile(
-    r"\b(?:middle|mid|center|centre|second|top|bottom)[- ](?:layer|row|level|tier|floor|stor(?:e)?y)\b", re.IGNORECASE
-)
