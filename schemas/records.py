@@ -127,7 +127,7 @@ class Agent(NamedTuple):
     persona: Annotated[str | None, Col("archetype or scripted persona; null if none")]
     private_view: Annotated[Json | None, Col("JSON of what only this agent knew; null if it knew nothing of its own")]
     view_kind: Annotated[
-        str | None, Col("which reading of the target that view is (CRAFT: spans, size1, mirrored, mirrored_size1, other); null if none")
+        str | None, Col("which reading of the target that view is (CRAFT: spans, flat, spans_mirrored, flat_mirrored, other); null if none")
     ]
     view_source: Annotated[str | None, Col("where the view was found: prompt (what was really shown), log, or derived; null if none")]
 

@@ -1,0 +1,77 @@
+"""Reports as one self-contained HTML file: figures that work offline, tables below."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from dashboards.address import Address
+from dashboards.pages import failures, judges, overview, remove_gap, spirals
+from dashboards.reader import reader
+from schemas.store import Store
+from schemas.text import printable
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+    import polars as pl
+
+__all__ = ["document"]
+
+_MOST_ROWS = 2_000
+"""Rows of a table that are written into the page; the CSV form has all."""
+
+
+def document(store: Store, tables: Mapping[str, pl.DataFrame]) -> str:
+    """One HTML page with a section for each report: its figure where the dashboard has one, then its rows.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    figures = _figures(store, list(tables))
+    style = files("dashboards").joinpath("assets/cotrace.css").read_text(encoding="utf-8")
+    sections = "\n".join(_section(name, rows, figures.get(name)) for name, rows in tables.items())
+    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return (
+        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>cotrace report</title><style>{style}</style>"
+        f"{_plotly() if figures else ''}</head><body><main><h1>cotrace report</h1>"
+        f"<p class='lead'>{html.escape(store.path.name)}, {made}</p>{sections}</main></body></html>"
+    )
+
+
+def _plotly() -> str:
+    from plotly.offline import get_plotlyjs
+
+    return f"<script>{get_plotlyjs()}</script>"
+
+
+def _section(name: str, rows: pl.DataFrame, drawn: go.Figure | None) -> str:
+    picture = drawn.to_html(full_html=False, include_plotlyjs=False, config={"displaylogo": False}) if drawn is not None else ""
+    head = "".join(f"<th>{html.escape(column)}</th>" for column in rows.columns)
+    body = "".join("<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows.head(_MOST_ROWS).iter_rows())
+    cut = f"<p class='hint'>The first {_MOST_ROWS} of {len(rows)} rows; --format csv has all.</p>" if len(rows) > _MOST_ROWS else ""
+    empty = "<p class='hint'>No rows.</p>" if rows.is_empty() else ""
+    return (
+        f"<section class='card'><h2>{html.escape(name)}</h2>{picture}{cut}{empty}"
+        f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></section>"
+    )
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else html.escape(printable(str(value)))
+
+
+def _figures(store: Store, names: list[str]) -> dict[str, go.Figure]:
+    """The dashboard's figures over the whole store, for the reports that have one."""
+    address = Address("/")
+    drawn: dict[str, go.Figure] = {}
+    with reader(store, address) as read:
+        for name, page in (("leaderboard", overview), ("failures", failures), ("remove-gap", remove_gap), ("spirals", spirals), ("judges", judges)):
+            figure = page.report_figure(read) if name in names else None
+            if figure is not None:
+                drawn[name] = figure
+    return drawn
