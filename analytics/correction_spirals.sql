@@ -60,7 +60,7 @@ refused_again as (
         min(actions.turn) as start_turn,
         max(actions.turn) as end_turn,
         actions.agent || ': ' || actions.verb || ' ' || actions.arguments || ' refused on turns '
-            || string_agg(distinct actions.turn::varchar, ', ' order by actions.turn::varchar) as evidence
+            || array_to_string(list_sort(list(distinct actions.turn)), ', ') as evidence
     from actions
     inner join steps using (episode_id, turn)
     where not actions.accepted

@@ -27,10 +27,13 @@ def query(store: Store, sql: str, parameters: Mapping[str, object] | None = None
         StoreError: the store cannot be read.
     """
     import duckdb
-    import polars as pl
 
     with store.reading() as connection:
         try:
-            return pl.DataFrame(connection.execute(sql, parameters).to_arrow_table())
+            relation = connection.sql(sql, params=parameters)
+            if relation is not None:
+                frame: pl.DataFrame = relation.pl()
+                return frame
         except duckdb.Error as error:
             raise UsageError(f"SQL: {' '.join(str(error).split())}") from error
+    raise UsageError("SQL: the statement gives no rows; begin with select, from, describe or explain")

@@ -1,0 +1,120 @@
+"""Intervals and standard errors for reports and pages; the views use the same formulas in SQL (``intervals.sql``)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from schemas.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Estimate", "Interval", "clustered_bootstrap", "clustered_sem", "sem", "t_interval", "wilson"]
+
+LEVEL = 0.95
+"""Coverage of every interval."""
+
+
+class Interval(NamedTuple):
+    """Two ends, ``low <= high``."""
+
+    low: float
+    high: float
+
+
+class Estimate(NamedTuple):
+    """A mean and its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def wilson(successes: int, n: int) -> Interval | None:
+    """95 % Wilson score interval of a share (Wilson 1927), inside 0..1; None without trials.
+
+    Raises:
+        UsageError: there are more successes than trials, or fewer than none.
+    """
+    from scipy import stats
+
+    if not 0 <= successes <= n:
+        raise UsageError(f"wilson: {successes} successes of {n} trials; give 0 <= successes <= trials")
+    if n == 0:
+        return None
+    found = stats.binomtest(successes, n).proportion_ci(confidence_level=LEVEL, method="wilson")
+    return Interval(float(found.low), float(found.high))
+
+
+def sem(values: Sequence[float]) -> float | None:
+    """Standard error of a mean: sample standard deviation (ddof 1) over sqrt(n); None below two values."""
+    from scipy import stats
+
+    return float(stats.sem(values, ddof=1)) if len(values) > 1 else None
+
+
+def t_interval(values: Sequence[float]) -> Interval | None:
+    """95 % interval of a mean by Student's t, not cut to the range of the values; None below two values."""
+    from scipy import stats
+
+    error = sem(values)
+    if error is None:
+        return None
+    half = float(stats.t.ppf((1 + LEVEL) / 2, len(values) - 1)) * error
+    mean = math.fsum(values) / len(values)
+    return Interval(mean - half, mean + half)
+
+
+def clustered_sem(values: Sequence[float], clusters: Sequence[Hashable]) -> float | None:
+    """Standard error of a mean whose values come in clusters, such as the answers about one game.
+
+    The sandwich estimator of Liang and Zeger (1986) with the factor G/(G-1): sqrt(G/(G-1) * sum over clusters of the squared sum of
+    residuals) / n. None below two clusters.
+
+    Args:
+        values: one number a unit.
+        clusters: the cluster of each, in the same order.
+    """
+    sums = _cluster_sums(values, clusters)
+    groups = len(sums)
+    if groups < 2:  # noqa: PLR2004 - a variance needs two
+        return None
+    totals, counts = sums[:, 0], sums[:, 1]
+    residuals = totals - counts * (totals.sum() / counts.sum())
+    return math.sqrt(groups / (groups - 1) * float((residuals**2).sum())) / float(counts.sum())
+
+
+def clustered_bootstrap(values: Sequence[float], clusters: Sequence[Hashable], *, draws: int = 2000, seed: int = 0) -> Estimate | None:
+    """Mean with a 95 % percentile interval over resampled clusters; the same seed gives the same interval. None without values.
+
+    Args:
+        values: one number a unit.
+        clusters: the cluster of each, in the same order, such as the episode.
+        draws: how many times clusters are drawn with replacement.
+        seed: of the random draws.
+    """
+    import numpy as np
+
+    sums = _cluster_sums(values, clusters)
+    if not len(sums):
+        return None
+    picks = np.random.default_rng(seed).integers(len(sums), size=(draws, len(sums)))
+    drawn = sums[picks].sum(axis=1)
+    low, high = np.quantile(drawn[:, 0] / drawn[:, 1], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Estimate(float(sums[:, 0].sum() / sums[:, 1].sum()), float(low), float(high))
+
+
+def _cluster_sums(values: Sequence[float], clusters: Sequence[Hashable]) -> NDArray[np.float64]:
+    """Shape (clusters, 2): sum and count of each cluster's values."""
+    import numpy as np
+
+    numbers: dict[Hashable, int] = {}
+    codes = [numbers.setdefault(cluster, len(numbers)) for cluster in clusters]
+    if len(codes) != len(values):
+        raise UsageError(f"{len(values)} values but {len(codes)} clusters: give each value its cluster")
+    if not codes:
+        return np.zeros((0, 2))
+    return np.column_stack([np.bincount(codes, weights=values), np.bincount(codes).astype(float)])
