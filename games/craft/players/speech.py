@@ -4,12 +4,12 @@ import random
 from collections.abc import Mapping
 from typing import Final
 
-from games.craft.blocks import COLORS, SEEN_BY, WALLS, Cell, Director, is_large
+from games.craft.blocks import COLORS, DIRECTORS, SEEN_BY, WALLS, Cell, Director, is_large
 from games.craft.director_output import FAILED_CALL_MESSAGE, DirectorAnswer, director_text
 from games.craft.move import Move
 from games.craft.players.grammar import wording
 from games.craft.players.instruction import Instruction
-from games.craft.players.plan import Plan
+from games.craft.players.plan import OutputFault, Plan
 from games.craft.players.sight import Sight
 
 __all__ = ["confirmation", "director_raw", "message", "thinking"]
@@ -20,21 +20,18 @@ _UNKNOWN_CELL: Final = "that spot"
 def director_raw(plan: Plan, sight: Sight, rng: random.Random) -> str:
     """Write a director's raw answer, output faults included."""
     answer = DirectorAnswer(thinking(plan, sight, rng), message(plan, sight, rng))
-    match plan.fault:
-        case None:
-            return director_text(answer.thinking, answer.message)
-        case "output_empty_message":
-            return director_text(answer.thinking, "")
-        case "output_no_close":
-            return director_text(answer.thinking, answer.message).removesuffix("</message>")
-        case "output_no_tags":
-            return answer.message
-        case "output_unclosed_think":
-            return director_text(answer.thinking, answer.message).replace("</think>", "")
-        case "output_blank":
-            return ""
-        case "output_api_error":
-            return director_text("Error in generation: no reply", FAILED_CALL_MESSAGE)
+    whole = director_text(answer.thinking, answer.message)
+    if plan.fault is None:
+        return whole
+    faulty: dict[OutputFault, str] = {
+        "output_empty_message": director_text(answer.thinking, ""),
+        "output_no_close": whole.removesuffix("</message>"),
+        "output_no_tags": answer.message,
+        "output_unclosed_think": whole.replace("</think>", ""),
+        "output_blank": "",
+        "output_api_error": director_text("Error in generation: no reply", FAILED_CALL_MESSAGE),
+    }
+    return faulty[plan.fault]
 
 
 def message(plan: Plan, sight: Sight, rng: random.Random) -> str:
@@ -100,16 +97,17 @@ def _block_phrase(said: Instruction, rng: random.Random) -> str:
     return wording().expand(f"{'block' if said.verb == 'place' else 'removed'}.{known}", slots, rng)
 
 
-def _owner(cell: Cell, speaker: Director) -> Director:
-    return speaker if cell in WALLS[speaker] else SEEN_BY[cell][0]
+def _owner(cells: frozenset[Cell], speaker: Director) -> Director:
+    """Give the director in whose words a place is named: the speaker if it lies on the own wall."""
+    return next(director for director in (speaker, *DIRECTORS) if cells <= set(WALLS[director]))
 
 
 def _spot_slots(said: Instruction, speaker: Director, rng: random.Random) -> dict[str, str]:
     slots: dict[str, str] = {}
     if said.cell is not None:
-        owner = _owner(said.cell, speaker)
-        slots |= {"owner": owner, "col": _column(said.cell, owner, rng)}
-        if said.span_to is not None and said.span_to in WALLS[owner]:
+        owner = _owner(said.cells, speaker)
+        slots |= {"owner": owner, "col": _column(said.cell, owner, rng), "colnoun": _column_noun(said.cell, owner, rng)}
+        if said.span_to is not None:
             slots["col2"] = _column(said.span_to, owner, rng)
     if said.layer is not None:
         slots |= {"lay": wording().expand(f"lay.{said.layer}", {}, rng), "n": str(said.layer)}
@@ -120,11 +118,15 @@ def _column(cell: Cell, owner: Director, rng: random.Random) -> str:
     return wording().expand(f"col.{WALLS[owner].index(cell)}", {}, rng)
 
 
+def _column_noun(cell: Cell, owner: Director, rng: random.Random) -> str:
+    return wording().expand(f"colnoun.{WALLS[owner].index(cell)}", {}, rng)
+
+
 def _spot(plan: Plan, speaker: Director, frame: str, slots: Mapping[str, str], rng: random.Random) -> str:
     said = plan.said
     if said is None or said.cell is None:
         return wording().expand(f"spot.{'vague' if plan.vague_place else 'none'}.{frame}", slots, rng)
-    foreign = _owner(said.cell, speaker) != speaker
+    foreign = _owner(said.cells, speaker) != speaker
     count = "two" if said.span_to else "one"
     return wording().expand(f"spot.{count}.layer.{'other' if foreign else frame}", slots, rng)
 

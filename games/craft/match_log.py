@@ -1,0 +1,150 @@
+"""Writes scripted games as cotrace's own log."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from games.craft.adherence import followed_logged
+from games.craft.blocks import DIRECTORS, Director
+from games.craft.board import Board
+from games.craft.director_output import DirectorAnswer
+from games.craft.game import GameSettings, TurnRecord
+from games.craft.metrics import COMPLETION_THRESHOLD, progress
+from games.craft.move import Move
+from games.craft.players.facts import TurnFacts
+from games.craft.players.match import Team, play_match
+from games.craft.players.truth import planted_labels
+from games.craft.start_boards import start_board
+from games.craft.structures import Structure
+from games.craft.views import director_view, views_json
+from games.log import ActionEntry, AgentEntry, End, GameLog, Header, OracleEntry, Turn, UtteranceEntry
+
+__all__ = ["header_of", "write_match"]
+
+_BUILDER: Final = "Builder"
+_EVERYBODY: Final = (*DIRECTORS, _BUILDER)
+_TURN_TIME: Final = timedelta(seconds=30)
+"""Pretended length of a turn: scripted games have no clock worth logging."""
+
+
+def header_of(structure: Structure, settings: GameSettings, team: Team, *, seed: int, started_at: datetime) -> Header:
+    """Give the first line of a game."""
+    condition = {
+        "provider_group": None,
+        "use_oracle": settings.oracle,
+        "num_oracle": settings.num_oracle,
+        "builder_tool_use": False,
+        "max_turns": settings.max_turns,
+        "max_tokens": None,
+        "start_board": settings.start,
+        "run": seed,
+    }
+    oracle = f"oracle{settings.num_oracle}" if settings.oracle else "no_oracle"
+    return Header(
+        benchmark="craft",
+        episode=f"{structure.structure_id}/{team.persona}_{team.builder}/{seed}",
+        run={"name": f"{oracle}_no_tools_run{seed}/{team.persona}_{team.builder}", "condition": condition},
+        task={
+            "id": structure.structure_id,
+            "level": structure.complexity,
+            "goal": _state(structure.target),
+        },
+        team={"director": team.persona, "builder": team.builder},
+        agents=_agents(structure, settings, team),
+        model=team.persona,
+        seed=seed,
+        max_turns=settings.max_turns,
+        started_at=started_at.isoformat(),
+        details={"scripted": True, "same_turn_messages": settings.same_turn_messages},
+    )
+
+
+def write_match(path: Path, header: Header, structure: Structure, settings: GameSettings, team: Team) -> int:
+    """Play a game into its file, a line a turn; give the number of turns.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    started_at = datetime.fromisoformat(header.started_at)
+    metrics, turns = progress(start_board(structure.target, settings.start), structure.target), 0
+    with GameLog(path, header) as log:
+        for facts in play_match(structure, settings, team, header.seed or 0):
+            turns, metrics = facts.record.turn, facts.record.metrics
+            log.turn(_turn(facts, settings, started_at + turns * _TURN_TIME))
+        success = metrics.overall_progress >= COMPLETION_THRESHOLD
+        reason = "target_achieved" if success else "max_turns_reached"
+        log.end(End(success=success, score=metrics.overall_progress, stop_reason=reason, turns_taken=turns))
+    return turns
+
+
+def _agents(structure: Structure, settings: GameSettings, team: Team) -> tuple[AgentEntry, ...]:
+    kind = settings.target_views
+    views = views_json({director: director_view(structure.target, director, kind) for director in DIRECTORS})
+    directors = [_director(director, team.directors[director], views[director], kind) for director in DIRECTORS]
+    return (*directors, AgentEntry(agent=_BUILDER, role="builder", model=team.builder, persona=team.builder))
+
+
+def _director(director: Director, persona: str, view: Any, kind: str) -> AgentEntry:
+    return AgentEntry(agent=director, role="director", model=persona, persona=persona, private_view=view, view_kind=_KINDS[kind])
+
+
+_KINDS: Final = {"spans": "spans", "flat": "size1", "spans_mirrored": "mirrored", "flat_mirrored": "mirrored_size1"}
+"""View kinds by the names the store uses."""
+
+
+def _state(board: Board) -> dict[str, Any]:
+    return {"stacks": board.structure_json(ghosts=True), "spans": board.spans_json()}
+
+
+def _turn(facts: TurnFacts, settings: GameSettings, at: datetime) -> Turn:
+    record = facts.record
+    attempted = record.outcome.move if record.outcome else None
+    return Turn(
+        turn=record.turn,
+        at=at.isoformat(),
+        state_before=_state(record.board_before),
+        utterances=_utterances(record),
+        oracle=[OracleEntry(move.action, _arguments(move)) for move in record.listed] if settings.oracle else None,
+        oracle_followed=followed_logged(record.listed, attempted) if record.listed and attempted else None,
+        actions=(_action(record),),
+        state_after=_state(record.board_after),
+        goal_reached=record.metrics.overall_progress >= COMPLETION_THRESHOLD,
+        labels=list(planted_labels(facts)),
+    )
+
+
+def _utterances(record: TurnRecord) -> list[UtteranceEntry]:
+    last = {director: number for number, (director, _) in enumerate(record.answers)}
+    entries = [
+        entry
+        for number, (director, answer) in enumerate(record.answers)
+        for entry in _spoken(director, answer, kept=last[director] == number)
+    ]
+    text = record.confirmation if record.clarification is None else record.clarification
+    return [*entries, UtteranceEntry(agent=_BUILDER, channel="public", audience=_EVERYBODY, text=text or "")]
+
+
+def _spoken(director: Director, answer: DirectorAnswer, *, kept: bool) -> tuple[UtteranceEntry, UtteranceEntry]:
+    thought = UtteranceEntry(agent=director, channel="private", audience=(director,), text=answer.thinking, superseded=not kept)
+    return thought, UtteranceEntry(agent=director, channel="public", audience=_EVERYBODY, text=answer.message, superseded=not kept)
+
+
+def _action(record: TurnRecord) -> ActionEntry:
+    outcome = record.outcome
+    if outcome is None:
+        question = {"question": record.clarification}
+        return ActionEntry(agent=_BUILDER, verb="clarify", arguments=question, raw=record.builder_text, accepted=None)
+    return ActionEntry(
+        agent=_BUILDER,
+        verb=outcome.move.action,
+        arguments=_arguments(outcome.move),
+        raw=record.builder_text,
+        accepted=outcome.accepted,
+        error_code=outcome.error.code if outcome.error else None,
+        error_text=outcome.error.message if outcome.error else None,
+        undoes=outcome.move.action == "remove",
+    )
+
+
+def _arguments(move: Move) -> dict[str, Any]:
+    return {"block": move.block, "position": move.position, "layer": move.layer, "span_to": move.span_to}

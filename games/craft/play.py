@@ -1,0 +1,143 @@
+"""Plays whole experiments of scripted CRAFT games and writes them as cotrace's own logs."""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from games.craft.game import GameSettings
+from games.craft.generator import StructureRules, generate_structures
+from games.craft.match_log import header_of, write_match
+from games.craft.players.match import Team, team
+from games.craft.structures import Structure, load_structures
+from games.log import state_of_file
+from schemas.errors import UsageError
+
+__all__ = ["DEFAULT_START", "PlayReport", "PlayRequest", "play"]
+
+DEFAULT_START: Final = datetime(2026, 1, 1)  # noqa: DTZ001 - logs hold local times without zone
+"""Start of every game unless the request says otherwise, so that the same request gives the same bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayRequest:
+    """What to play: every persona with every builder on every structure."""
+
+    out: Path
+    """Folder for ``<persona>_<builder>/<structure>_<seed>.jsonl``."""
+
+    personas: tuple[str, ...] = ("clear",)
+    """Names of ``PERSONAS``; three joined by ``+`` make a team of D1, D2 and D3."""
+
+    builders: tuple[str, ...] = ("oracle_follower",)
+    structures: int = 20
+    """How many targets to generate from the seed, or to take from the file."""
+
+    structures_file: Path | None = None
+    """A published structure file to take the targets from."""
+
+    rules: StructureRules = field(default_factory=StructureRules)
+    seed: int = 3
+    settings: GameSettings = field(default_factory=lambda: GameSettings(same_turn_messages=True))
+    started_at: datetime = DEFAULT_START
+    processes: int | None = None
+    """Worker processes; None: one a core."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayReport:
+    """What came of a request."""
+
+    played: int
+    kept: int
+    """Games whose whole log was there already."""
+
+    turns: int
+    """Turns of the games that were played."""
+
+    paths: tuple[Path, ...]
+    """All logs of the request, played or kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    path: Path
+    structure: Structure
+    team: Team
+    request: PlayRequest
+
+
+def play(request: PlayRequest, on_progress: Callable[[int, int], None] | None = None) -> PlayReport:
+    """Play what is not there yet; a log that was cut is played again from the start.
+
+    Args:
+        request: what to play.
+        on_progress: called with the games finished and the games in all.
+
+    Raises:
+        UsageError: a name is unknown, a number is out of range, or a log of that name holds another game.
+        BadInputError: the structures file is none.
+        OSError: a file cannot be read or written.
+    """
+    jobs = list(_jobs(request))
+    turns: list[int | None] = []
+    for count in _results(jobs, request.processes):
+        turns.append(count)
+        if on_progress is not None:
+            on_progress(len(turns), len(jobs))
+    played = [count for count in turns if count is not None]
+    return PlayReport(len(played), len(turns) - len(played), sum(played), tuple(job.path for job in jobs))
+
+
+def _jobs(request: PlayRequest) -> Iterator[_Job]:
+    if request.structures < 1:
+        raise UsageError(f"structures must be at least 1, got {request.structures}")
+    structures = _structures(request)
+    for persona in request.personas:
+        for builder in request.builders:
+            players = team(persona, builder)
+            folder = request.out / f"{players.persona}_{builder}"
+            for structure in structures:
+                yield _Job(folder / f"{structure.structure_id}_{request.seed}.jsonl", structure, players, request)
+
+
+def _structures(request: PlayRequest) -> tuple[Structure, ...]:
+    if request.structures_file is None:
+        return tuple(generate_structures(request.structures, request.seed, request.rules))
+    return load_structures(request.structures_file)[: request.structures]
+
+
+def _results(jobs: list[_Job], processes: int | None) -> Iterator[int | None]:
+    workers = min(processes or os.cpu_count() or 1, len(jobs))
+    if workers <= 1 or len(jobs) < _WORTH_PROCESSES:
+        yield from map(_play_job, jobs)
+        return
+    chunks = [jobs[start : start + _CHUNK] for start in range(0, len(jobs), _CHUNK)]
+    with ProcessPoolExecutor(workers) as pool:
+        for finished in as_completed([pool.submit(_play_jobs, chunk) for chunk in chunks]):
+            yield from finished.result()
+
+
+_WORTH_PROCESSES: Final = 64
+"""Fewer games are played sooner than workers start."""
+
+_CHUNK: Final = 16
+
+
+def _play_jobs(jobs: list[_Job]) -> list[int | None]:
+    return [_play_job(job) for job in jobs]
+
+
+def _play_job(job: _Job) -> int | None:
+    """Play a game; give its turns, or None if its log is there."""
+    request = job.request
+    header = header_of(job.structure, request.settings, job.team, seed=request.seed, started_at=request.started_at)
+    state = state_of_file(job.path, header)
+    if state == "complete":
+        return None
+    if state == "other":
+        raise UsageError(f"{job.path} holds another game than the one asked for; choose another folder or remove the file")
+    return write_match(job.path, header, job.structure, request.settings, job.team)

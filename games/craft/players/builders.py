@@ -1,0 +1,203 @@
+"""Builders as data: how they choose a move, when they ask back, and what goes wrong in their lines.
+
+A builder knows the board, the candidates (oracle condition) and what this turn's messages say; the
+messages reach it as instructions, so that its understanding is planted and never depends on wording.
+"""
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from games.craft.blocks import CELLS, COLORS, MAX_HEIGHT, Director
+from games.craft.board import Board
+from games.craft.builder import builder_line
+from games.craft.move import Move
+from games.craft.players.grammar import wording
+from games.craft.players.instruction import Instruction
+from games.craft.players.slips import LINE_SLIPS, MOVE_SLIPS, SlipScene
+from games.craft.players.speech import confirmation
+
+__all__ = ["BUILDERS", "Builder", "Choice", "Decision", "Desk", "Reading"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one message says."""
+
+    director: Director
+    said: Instruction | None
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What the builder has before it."""
+
+    board: Board
+    listed: tuple[Move, ...]
+    readings: tuple[Reading, ...]
+    """One a director, in order of speaking."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The move a builder has in mind."""
+
+    move: Move
+    followed: Director | None
+    """Whose message it carries out; None if it guesses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The builder's answer and what is planted in it."""
+
+    line: str
+    choice: Choice | None
+    """None for a question."""
+
+    slips: tuple[str, ...] = ()
+
+
+Policy = Callable[[Desk, random.Random], Choice]
+
+
+def _follow_candidates(desk: Desk, rng: random.Random) -> Choice:
+    """Take the candidate that a message fits best; without one, do what the messages say."""
+    fits = [
+        (_agreement(reading.said, move), reading, move)
+        for reading in desk.readings
+        if reading.said is not None
+        for move in desk.listed
+        if replace(reading.said, size=None, span_to=None).allows(move) and _agreement(reading.said, move) > 0
+    ]
+    if fits:
+        best = max(fit[0] for fit in fits)
+        _, reading, move = rng.choice([fit for fit in fits if fit[0] == best])
+        placed = reading.said is not None and reading.said.cell is not None
+        return Choice(move, reading.director if placed else None)
+    asked = any(reading.said is not None and reading.said.cell is not None for reading in desk.readings)
+    if desk.listed and not (asked and rng.random() < _TRUST):
+        return Choice(rng.choice(desk.listed), None)
+    return _do_as_told(desk, rng)
+
+
+_TRUST: Final = 0.6
+"""Chance that messages win against a list of candidates that they do not fit."""
+
+
+def _agreement(said: Instruction, move: Move) -> int:
+    block = move.block or ""
+    pairs = (
+        (said.color, block[:1]),
+        (said.size, block[1:]),
+        (said.layer, move.layer),
+        (said.cell, said.cell),
+        (said.span_to, move.span_to),
+    )
+    return sum(given is not None and given == is_ for given, is_ in pairs)
+
+
+def _do_as_told(desk: Desk, rng: random.Random) -> Choice:
+    """Carry out the most definite message word for word; what it leaves open is guessed."""
+    said = [reading for reading in desk.readings if reading.said is not None]
+    if not said:
+        return Choice(_filled(Instruction("place", None, None, None, None), desk, rng), None)
+    most = max(_definiteness(reading.said) for reading in said)
+    reading = rng.choice([reading for reading in said if _definiteness(reading.said) == most])
+    instruction = reading.said
+    if instruction is None:
+        raise AssertionError(reading)
+    return Choice(_filled(instruction, desk, rng), reading.director if instruction.cell is not None else None)
+
+
+def _definiteness(said: Instruction | None) -> int:
+    if said is None:
+        return 0
+    return sum(part is not None for part in (said.color, said.size, said.cell, said.layer, said.span_to))
+
+
+def _filled(said: Instruction, desk: Desk, rng: random.Random) -> Move:
+    heights = {cell: desk.board.height(cell) for cell in CELLS}
+    fitting = [cell for cell in CELLS if (heights[cell] < MAX_HEIGHT if said.verb == "place" else heights[cell])]
+    cell = said.cell or rng.choice(fitting or list(CELLS))
+    if said.verb == "remove":
+        layer = max(heights[cell] - 1, 0) if said.layer is None else said.layer
+        return Move("remove", said.block, cell, layer, said.span_to)
+    layer = heights[cell] if said.layer is None else said.layer
+    block = (said.color or rng.choice(list(COLORS))) + (said.size or "s")
+    return Move("place", block, cell, layer, said.span_to)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Builder:
+    """A scripted builder."""
+
+    policy: Policy
+    slips: Mapping[str, float] = field(default_factory=dict)
+    """Slip name -> chance a turn; the first that comes up and can happen is made."""
+
+    asks: float = 0.0
+    """Chance to ask back when no message is complete or two disagree about a place."""
+
+    def decide(self, desk: Desk, rng: random.Random) -> Decision:
+        """Give this turn's answer."""
+        doubt = _doubt(desk, rng)
+        if doubt is not None and rng.random() < self.asks:
+            return Decision(f"CLARIFY:{doubt}", None)
+        choice = self.policy(desk, rng)
+        scene = SlipScene(desk.board, choice.followed, rng)
+        for name, chance in self.slips.items():
+            if rng.random() < chance and (line := _slipped(name, choice, scene)) is not None:
+                return Decision(line, choice, (name,))
+        return Decision(_line(choice.move, choice, rng), choice)
+
+
+def _slipped(name: str, choice: Choice, scene: SlipScene) -> str | None:
+    if name in MOVE_SLIPS:
+        move = MOVE_SLIPS[name](choice.move, scene)
+        return None if move is None else _line(move, choice, scene.rng)
+    return LINE_SLIPS[name](_line(choice.move, choice, scene.rng), choice.move, scene)
+
+
+def _line(move: Move, choice: Choice, rng: random.Random) -> str:
+    return builder_line(move, confirmation(move, choice.followed, rng))
+
+
+def _doubt(desk: Desk, rng: random.Random) -> str | None:
+    said = [reading for reading in desk.readings if reading.said is not None]
+    if not said:
+        return wording().sentence("question.nothing", {}, rng)
+    for first in said:
+        for second in said:
+            if first is not second and _at_odds(first.said, second.said):
+                return wording().sentence("question.conflict", {"who": first.director, "who2": second.director}, rng)
+    if any(reading.said is not None and reading.said.complete for reading in said):
+        return None
+    unclear = said[0]
+    topic = "place" if unclear.said is not None and unclear.said.cell is None else "block"
+    return wording().sentence(f"question.{topic}", {"who": unclear.director}, rng)
+
+
+def _at_odds(first: Instruction | None, second: Instruction | None) -> bool:
+    if first is None or second is None or not first.cells & second.cells or first.layer != second.layer:
+        return False
+    return (first.verb, first.block) != (second.verb, second.block)
+
+
+_SLOPPY: Final = (
+    "layer_slip", "span_omitted", "span_wrong", "span_extra", "endpoint_reversed", "frame_flip", "color_slip", "place_on_full",
+)  # fmt: skip
+_FORMAT: Final = (
+    "span_none_text", "bad_block_code", "bad_coordinate", "space_in_coordinate", "malformed_line", "layer_not_a_number",
+    "remove_with_code", "brackets", "colon_in_confirmation", "extra_line",
+)  # fmt: skip
+
+BUILDERS: Final[dict[str, Builder]] = {
+    "oracle_follower": Builder(policy=_follow_candidates),
+    "literal": Builder(policy=_do_as_told),
+    "sloppy": Builder(policy=_follow_candidates, slips=dict.fromkeys(_SLOPPY, 0.07)),
+    "clarifier": Builder(policy=_follow_candidates, asks=0.7),
+    "format_breaker": Builder(policy=_follow_candidates, slips=dict.fromkeys(_FORMAT, 0.05)),
+}
+"""Builder name -> builder."""

@@ -1,0 +1,209 @@
+"""cotrace's own game log, version 1: JSON Lines, one file a game, one line flushed at a time.
+
+The first line says what is played, then comes one line a turn, the last line says how it ended and is
+missing while the game runs. docs/formats/cotrace_log.md describes every field. Nothing here knows a benchmark.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Literal, Self
+
+import orjson
+
+__all__ = [
+    "LOG_VERSION",
+    "ActionEntry",
+    "AgentEntry",
+    "End",
+    "FileState",
+    "GameLog",
+    "Header",
+    "Label",
+    "OracleEntry",
+    "Turn",
+    "UtteranceEntry",
+    "header_line",
+    "state_of_file",
+]
+
+LOG_VERSION: Final = 1
+
+FileState = Literal["absent", "cut", "complete", "other"]
+"""``cut``: the game broke off. ``other``: the file holds something else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentEntry:
+    """An agent and what only it knew."""
+
+    agent: str
+    role: str
+    model: str | None = None
+    persona: str | None = None
+    private_view: Any = None
+    view_kind: str | None = None
+    """Which reading of the goal the view is; None without a view."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """The first line: everything that is fixed before the first turn."""
+
+    benchmark: str
+    episode: str
+    run: Mapping[str, Any]
+    """``name`` and ``condition``."""
+
+    task: Mapping[str, Any]
+    """``id``, ``level``, ``goal``."""
+
+    team: Mapping[str, str]
+    """Role -> model."""
+
+    agents: Sequence[AgentEntry]
+    model: str
+    """The evaluated one."""
+
+    seed: int | None
+    max_turns: int | None
+    started_at: str
+    """ISO time, without zone."""
+
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UtteranceEntry:
+    """A message or a thought."""
+
+    agent: str
+    channel: Literal["public", "private"]
+    audience: Sequence[str]
+    text: str
+    superseded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OracleEntry:
+    """A verified candidate that was listed."""
+
+    verb: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionEntry:
+    """An attempted action and what the engine answered."""
+
+    agent: str
+    verb: str
+    arguments: Mapping[str, Any]
+    raw: str | None
+    accepted: bool | None
+    """None where there is nothing to carry out, such as a question."""
+
+    error_code: str | None = None
+    error_text: str | None = None
+    undoes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A planted answer to a rubric question. ``agent`` None means the group."""
+
+    rubric: str
+    question: str
+    agent: str | None
+    answer: str
+    basis: str
+    planted: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A turn."""
+
+    turn: int
+    """From 1."""
+
+    at: str
+    state_before: Any
+    utterances: Sequence[UtteranceEntry]
+    oracle: Sequence[OracleEntry] | None
+    """None where the condition has no oracle; empty where it had nothing to list."""
+
+    oracle_followed: bool | None
+    actions: Sequence[ActionEntry]
+    state_after: Any
+    goal_reached: bool
+    error: str | None = None
+    labels: Sequence[Label] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """The last line."""
+
+    success: bool
+    score: float
+    stop_reason: str
+    turns_taken: int
+    error: str | None = None
+
+
+class GameLog:
+    """Writes one game; whoever reads the file meanwhile sees whole lines.
+
+    Use as a context manager. Leaving it without ``end`` leaves a cut file, which is readable.
+    """
+
+    def __init__(self, path: Path, header: Header) -> None:
+        """Start the file anew, folders included, with the header as its first line.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = path.open("wb")
+        self._write(header_line(header))
+
+    def turn(self, turn: Turn) -> None:
+        """Append a turn."""
+        self._write(orjson.dumps(turn, option=orjson.OPT_APPEND_NEWLINE))
+
+    def end(self, end: End) -> None:
+        """Append the last line."""
+        self._write(orjson.dumps({"end": end}, option=orjson.OPT_APPEND_NEWLINE))
+
+    def _write(self, line: bytes) -> None:
+        self._file.write(line)
+        self._file.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._file.close()
+
+
+def header_line(header: Header) -> bytes:
+    """Give the first line of a game's file."""
+    return orjson.dumps({"cotrace_log": LOG_VERSION, **asdict(header)}, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def state_of_file(path: Path, header: Header) -> FileState:
+    """Tell whether a file holds this very game, whole or cut.
+
+    Raises:
+        OSError: the file is there and cannot be read.
+    """
+    if not path.exists():
+        return "absent"
+    content = path.read_bytes()
+    expected = header_line(header)
+    if not content.startswith(expected):
+        return "cut" if expected.startswith(content) else "other"
+    last = content.rstrip(b"\n").rpartition(b"\n")[2]
+    return "complete" if last.startswith(b'{"end":') and content.endswith(b"\n") else "cut"
