@@ -11,6 +11,8 @@ from urllib.parse import parse_qs, urlencode
 
 __all__ = ["FILTERS", "Address", "where"]
 
+_MOST_DIGITS = 9
+
 FILTERS: tuple[str, ...] = ("benchmark", "condition", "model", "level")
 """The filters every page has; each is a column of the views."""
 
@@ -41,13 +43,13 @@ class Address:
     def number(self, key: str, default: int) -> int:
         """The first value of the key as a whole number; the default where it is none."""
         text = self.one(key)
-        return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else default
+        return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else default
 
-    def to(self, path: str | None = None, **changes: str | int | Sequence[str] | None) -> str:
+    def to(self, path: str | None = None, /, **changes: str | int | Sequence[str] | None) -> str:
         """The address with other values for some keys; None or empty takes a key away."""
         values: dict[str, Sequence[str]] = dict(self.values)
         for key, value in changes.items():
-            if value is None or value == "" or value == ():
+            if value is None or (not isinstance(value, int) and not value):
                 values.pop(key, None)
             else:
                 values[key] = [str(value)] if isinstance(value, str | int) else list(value)

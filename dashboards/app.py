@@ -96,10 +96,14 @@ def draw_page(store: Store, address: Address) -> tuple[Part, Part, Part]:
             return _navigation(address, page), _filter_bar(read), page.content(read)
     except CotraceError as error:
         return _navigation(address, page), None, note(f"This page could not be drawn: {error}")
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - one of the named boundaries: whatever fails becomes a page that says so
         _LOG.exception("page %s failed", address.path)
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        return _navigation(address, page), None, note(f"This page could not be drawn ({reason}). The terminal that serves the dashboard shows where.")
+        return (
+            _navigation(address, page),
+            None,
+            note(f"This page could not be drawn ({reason}). The terminal that serves the dashboard shows where."),
+        )
 
 
 def _empty(store: Store) -> Part:
@@ -114,7 +118,8 @@ def _empty(store: Store) -> Part:
 def _navigation(address: Address, current: ModuleType | None) -> Part:
     shown = [page for page in PAGES if page.IN_MENU]
     links = [
-        dcc.Link(page.TITLE, href=address.filters().to(page.PATH), className="nav-link current" if page is current else "nav-link") for page in shown
+        dcc.Link(page.TITLE, href=address.filters().to(page.PATH), className="nav-link current" if page is current else "nav-link")
+        for page in shown
     ]
     return [dcc.Link("cotrace", href="/", className="brand"), html.Nav(links)]
 

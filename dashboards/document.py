@@ -70,7 +70,13 @@ def _figures(store: Store, names: list[str]) -> dict[str, go.Figure]:
     address = Address("/")
     drawn: dict[str, go.Figure] = {}
     with reader(store, address) as read:
-        for name, page in (("leaderboard", overview), ("failures", failures), ("remove-gap", remove_gap), ("spirals", spirals), ("judges", judges)):
+        for name, page in (
+            ("leaderboard", overview),
+            ("failures", failures),
+            ("remove-gap", remove_gap),
+            ("spirals", spirals),
+            ("judges", judges),
+        ):
             figure = page.report_figure(read) if name in names else None
             if figure is not None:
                 drawn[name] = figure

@@ -27,7 +27,7 @@ def card(title: str, *children: Part, hint: str = "") -> Part:
 
 def figure(name: str, chart: go.Figure) -> Part:
     """A figure; points whose customdata begins with an address lead there when clicked."""
-    config = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"], "responsive": True}
+    config: Any = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"], "responsive": True}
     return dcc.Graph(id={"type": "figure", "name": name}, figure=chart, config=config)
 
 
@@ -38,7 +38,10 @@ def note(text: str, *children: Part) -> Part:
 
 def stat(label: str, value: str, detail: str = "") -> Part:
     """One number with its label."""
-    return html.Div([html.Div(value, className="stat-value"), html.Div(label, className="stat-label"), html.Div(detail, className="stat-detail")], className="stat")
+    return html.Div(
+        [html.Div(value, className="stat-value"), html.Div(label, className="stat-label"), html.Div(detail, className="stat-detail")],
+        className="stat",
+    )
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -26,12 +26,14 @@ def tables_page() -> str:
         "",
         MADE,
         "",
-        f"One DuckDB file, schema version {SCHEMA_VERSION}. These tables are a public contract: any DuckDB client of the same version can read them.",
+        f"One DuckDB file, schema version {SCHEMA_VERSION}. These tables are a public contract: any DuckDB client of the same version",
+        "can read them.",
         "JSON columns are DuckDB `JSON`. Key columns together identify a row; they are not declared as indexes.",
         "",
     ]
     for spec in TABLES:
-        lines += [f"## {spec.name}", "", f"One row is: {spec.grain[0].lower()}{spec.grain[1:]}", "", "| column | type | null? | meaning | unit or range |", "|---|---|---|---|---|"]
+        lines += [f"## {spec.name}", "", f"One row is: {spec.grain[0].lower()}{spec.grain[1:]}", ""]
+        lines += ["| column | type | null? | meaning | unit or range |", "|---|---|---|---|---|"]
         for column in spec.columns:
             name = f"**{column.name}**" if column.key else column.name
             lines.append(f"| {name} | {column.sql_type} | {'yes' if column.nullable else 'no'} | {column.doc} | {column.unit} |")

@@ -18,8 +18,8 @@ __all__ = ["command"]
 def command(file: TextIO) -> int:
     """Read CRAFT messages and print the claims found in each, as JSON lines.
 
-    Input: {"id", "speaker", "utterance", "board_before"}; output: {"id", "claims"}. A line that cannot be used is named on stderr and left out; the exit code is
-    then 1. `-` reads from standard input.
+    Input: {"id", "speaker", "utterance", "board_before"}; output: {"id", "claims"}. A line that cannot be used is named on stderr
+    and left out; the exit code is then 1. `-` reads from standard input.
 
     \b
     Example:

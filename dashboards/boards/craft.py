@@ -26,7 +26,12 @@ class CraftDrawing:
         touched = _touched(turn.actions)
         return html.Div(
             [
-                html.Div([html.H3("Board before the move (far row on top; the attempted place is outlined)"), _layers(turn.state_before, touched)]),
+                html.Div(
+                    [
+                        html.H3("Board before the move (far row on top; the attempted place is outlined)"),
+                        _layers(turn.state_before, touched),
+                    ]
+                ),
                 html.Div([html.H3("Board after"), _layers(turn.state_after, set())]),
             ],
             className="boards",
@@ -100,7 +105,13 @@ def _wall(agent: AgentView) -> Part:
         cells.extend(_wall_row(row, line))
     kind = f" ({agent.view_kind.replace('_', ' ')} view)" if agent.view_kind else ""
     named = " ".join(WALLS[agent.name]) if agent.name in WALLS else ""
-    return html.Div([html.H3(f"{agent.name}'s wall of the target{kind}"), html.Div(cells, className="wall"), html.Div(f"left to right {named}", className="layer-title")])
+    return html.Div(
+        [
+            html.H3(f"{agent.name}'s wall of the target{kind}"),
+            html.Div(cells, className="wall"),
+            html.Div(f"left to right {named}", className="layer-title"),
+        ]
+    )
 
 
 def _wall_row(row: Sequence[JsonObject], line: int) -> list[Part]:

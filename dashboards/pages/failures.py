@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["IN_MENU", "PATH", "TITLE", "chart", "content"]
+__all__ = ["IN_MENU", "PATH", "TITLE", "chart", "content", "report_figure"]
 
 PATH = "/failures"
 TITLE = "Failures"
@@ -43,15 +43,30 @@ def content(read: Reader) -> Part:
     if rows.is_empty():
         return html.Div([html.H1("Failure breakdown"), choices, note("No turn that counts under these filters.")])
     hint = (
-        "Share of the turns that count: those with verified actions and a recorded attempt. Click a part of a bar to read the turns behind it. "
+        "Share of the turns that count: those with verified actions and a recorded attempt. "
+        "Click a part of a bar to read the turns behind it. "
         "Turns left out of the denominator stand in the table."
     )
     outside = read.rows(
-        "SELECT category, count(*) AS turns FROM failure_turns WHERE {filters} AND taxonomy = $taxonomy AND NOT counted GROUP BY ALL ORDER BY ALL",
+        """
+        SELECT category, count(*) AS turns FROM failure_turns
+        WHERE {filters} AND taxonomy = $taxonomy AND NOT counted GROUP BY ALL ORDER BY ALL
+        """,
         {"taxonomy": taxonomy},
     )
-    left_out = [html.P(f"Left out: {row['turns']} turns {row['category'].replace('_', ' ')}.", className="hint") for row in outside.iter_rows(named=True)]
-    columns = {by: _GROUPS[by], "category": "Category", "turns": "Turns", "denominator": "of", "share": "Share", "share_low": "95 % from", "share_high": "to"}
+    left_out = [
+        html.P(f"Left out: {row['turns']} turns {row['category'].replace('_', ' ')}.", className="hint")
+        for row in outside.iter_rows(named=True)
+    ]
+    columns = {
+        by: _GROUPS[by],
+        "category": "Category",
+        "turns": "Turns",
+        "denominator": "of",
+        "share": "Share",
+        "share_low": "95 % from",
+        "share_high": "to",
+    }
     return html.Div(
         [
             html.H1("Failure breakdown"),
@@ -62,12 +77,19 @@ def content(read: Reader) -> Part:
     )
 
 
+def report_figure(read: Reader) -> go.Figure | None:
+    """The breakdown by model of the first taxonomy; None without classified turns."""
+    known = read.rows("SELECT DISTINCT taxonomy FROM failures ORDER BY taxonomy")["taxonomy"].to_list()
+    return chart(counts(read, known[0], "model"), "model", known[0], read.address) if known else None
+
+
 def counts(read: Reader, taxonomy: str, by: str) -> pl.DataFrame:
     """Turns of each category in each group, with the group's denominator and Wilson interval."""
     return read.rows(
         f"""
         WITH counted AS (
-            SELECT "{by}", category, count(*) AS turns FROM failure_turns WHERE {{filters}} AND taxonomy = $taxonomy AND counted GROUP BY ALL
+            SELECT "{by}", category, count(*) AS turns FROM failure_turns
+            WHERE {{filters}} AND taxonomy = $taxonomy AND counted GROUP BY ALL
         ),
         whole AS (SELECT *, sum(turns) OVER (PARTITION BY "{by}")::BIGINT AS denominator FROM counted)
         SELECT
@@ -99,7 +121,10 @@ def chart(rows: pl.DataFrame, by: str, taxonomy: str, address: Address) -> go.Fi
             y=part["share"].to_list(),
             customdata=[[link, turns_, whole] for link, turns_, whole in zip(links, part["turns"], part["denominator"], strict=True)],
             hovertemplate="%{x}<br>%{fullData.name}: %{y:.1%} (%{customdata[1]} of %{customdata[2]})<extra></extra>",
-            marker={"color": color_of(category, order) if category in order[: len(MODEL_COLORS)] else None, "line": {"color": "white", "width": 1}},
+            marker={
+                "color": color_of(category, order) if category in order[: len(MODEL_COLORS)] else None,
+                "line": {"color": "white", "width": 1},
+            },
         )
     drawn.update_layout(barmode="stack")
     drawn.update_yaxes(title="share of turns", tickformat=".0%", range=[0, 1])

@@ -75,7 +75,9 @@ def _turn_page(read: Reader, game: Transcript, turn: TurnView) -> Part:
             html.P(f"turn {turn.turn} of {len(game.turns)}, episode {game.episode_id}", className="lead"),
             _timeline(game, turn, facts),
             _stepper(game, turn),
-            html.Div([_said(game, turn), html.Div([_tried(read, game, turn, draw, facts), _verdicts(read, game, turn)])], className="columns"),
+            html.Div(
+                [_said(game, turn), html.Div([_tried(read, game, turn, draw, facts), _verdicts(read, game, turn)])], className="columns"
+            ),
             card("State", draw.turn(game, turn)),
             card("Goal and private views", draw.goal(game)),
         ]
@@ -109,8 +111,14 @@ def _stepper(game: Transcript, turn: TurnView) -> Part:
 
 
 def _said(game: Transcript, turn: TurnView) -> Part:
-    speeches = [_speech(game, utterance.agent, utterance.channel, utterance.text, superseded=utterance.superseded) for utterance in turn.utterances]
-    return card("Said and thought", *(speeches or [html.P("Nobody spoke.", className="hint")]), hint="Private reasoning in italics: only its author could read it.")
+    speeches = [
+        _speech(game, utterance.agent, utterance.channel, utterance.text, superseded=utterance.superseded) for utterance in turn.utterances
+    ]
+    return card(
+        "Said and thought",
+        *(speeches or [html.P("Nobody spoke.", className="hint")]),
+        hint="Private reasoning in italics: only its author could read it.",
+    )
 
 
 def _speech(game: Transcript, agent: str, channel: str, text: str, *, superseded: bool) -> Part:
@@ -140,9 +148,20 @@ def _tried(read: Reader, game: Transcript, turn: TurnView, draw: Drawing, facts:
     for action in turn.actions:
         answer = {True: "accepted", False: f"refused: {action.error_text}", None: ""}[action.accepted]
         kind = "pill good" if action.accepted else "pill bad"
-        parts.append(html.P([html.B(f"{action.agent}: "), draw.action(action.verb, action.arguments), " ", html.Span(answer, className=kind) if answer else None]))
+        parts.append(
+            html.P(
+                [
+                    html.B(f"{action.agent}: "),
+                    draw.action(action.verb, action.arguments),
+                    " ",
+                    html.Span(answer, className=kind) if answer else None,
+                ]
+            )
+        )
     parts.append(html.H3("Verified actions" if turn.oracle else "No verified action on this turn"))
-    parts.append(html.Ul([html.Li(draw.action(found.verb, found.arguments) + ("" if found.listed else " (not listed)")) for found in turn.oracle]))
+    parts.append(
+        html.Ul([html.Li(draw.action(found.verb, found.arguments) + ("" if found.listed else " (not listed)")) for found in turn.oracle])
+    )
     rules = read.rows(
         "SELECT taxonomy, category, evidence FROM failures WHERE episode_id = $id AND turn = $turn ORDER BY taxonomy",
         {"id": game.episode_id, "turn": turn.turn},
@@ -165,12 +184,22 @@ def _verdicts(read: Reader, game: Transcript, turn: TurnView) -> Part:
         {"id": game.episode_id, "turn": turn.turn},
     )
     if rows.is_empty():
-        return card("Verdicts", html.P("No judge has looked at this turn yet:", className="hint"), html.Pre("cotrace judge --rubric spatial_grounding --judge engine"))
+        return card(
+            "Verdicts",
+            html.P("No judge has looked at this turn yet:", className="hint"),
+            html.Pre("cotrace judge --rubric spatial_grounding --judge engine"),
+        )
     return card("Verdicts", _verdict_table(rows), hint="Undecided: the judge could not tell. Failed: no usable reply came.")
 
 
 def _verdict_table(rows: pl.DataFrame) -> Part:
-    columns: Sequence[tuple[str, str]] = (("question", "Question"), ("agent", "About"), ("judge", "Judge"), ("answer", "Answer"), ("reason", "Reason"))
+    columns: Sequence[tuple[str, str]] = (
+        ("question", "Question"),
+        ("agent", "About"),
+        ("judge", "Judge"),
+        ("answer", "Answer"),
+        ("reason", "Reason"),
+    )
     import polars as pl
 
     shown = rows.with_columns(answer=pl.coalesce(pl.col("answer"), pl.col("status")), agent=pl.col("agent").fill_null("group"))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["IN_MENU", "PATH", "TITLE", "chart", "content"]
+__all__ = ["IN_MENU", "PATH", "TITLE", "chart", "content", "report_figure"]
 
 PATH = "/judges"
 TITLE = "Judge scores"
@@ -48,9 +48,24 @@ def content(read: Reader) -> Part:
     )
     choices = html.Div(
         [
-            link_choices("Rubric", [(name.replace("_", " "), address.to(rubric=name, judge=None, variant=None), name == rubric) for name in known["rubric"].unique(maintain_order=True)]),
-            link_choices("Judge", [(name, address.to(judge=name, variant=None), name == judge) for name in judges["judge"].unique(maintain_order=True)]),
-            link_choices("Walls", [(name or "as written", address.to(variant=name), name == variant) for name in judges.filter(judges["judge"] == judge)["variant"]]),
+            link_choices(
+                "Rubric",
+                [
+                    (name.replace("_", " "), address.to(rubric=name, judge=None, variant=None), name == rubric)
+                    for name in known["rubric"].unique(maintain_order=True)
+                ],
+            ),
+            link_choices(
+                "Judge",
+                [(name, address.to(judge=name, variant=None), name == judge) for name in judges["judge"].unique(maintain_order=True)],
+            ),
+            link_choices(
+                "Walls",
+                [
+                    (name or "as written", address.to(variant=name), name == variant)
+                    for name in judges.filter(judges["judge"] == judge)["variant"]
+                ],
+            ),
         ]
     )
     if rows.is_empty():
@@ -75,12 +90,24 @@ def content(read: Reader) -> Part:
             card(
                 "By question, oracle followed or not",
                 figure("judge-scores", chart(rows)),
-                hint="Mean of the scored answers over all models shown, one standard error clustered by game. Undecided and failed verdicts count as neither yes nor no.",
+                hint="Mean of the scored answers with one standard error clustered by game. "
+                "Undecided and failed verdicts count as neither yes nor no.",
             ),
             _agreement(read, rubric, judge),
             card("Counts", table(rows.select(columns), columns, show={"score_sem": number, "score_mean": number})),
         ]
     )
+
+
+def report_figure(read: Reader) -> go.Figure | None:
+    """Every question of every rubric, by the judge with most verdicts; None without verdicts."""
+    import polars as pl
+
+    rows = read.rows("SELECT * FROM judge_scores ORDER BY rubric, question, model, condition, outcome")
+    if rows.is_empty():
+        return None
+    most = rows.group_by("judge").agg(pl.col("verdicts").sum()).sort("verdicts", descending=True)["judge"][0]
+    return chart(rows.filter(pl.col("judge") == most))
 
 
 def _chosen(asked: str, known: list[str]) -> str:
@@ -100,12 +127,18 @@ def chart(rows: pl.DataFrame) -> go.Figure:
             if part.is_empty():
                 continue
             drawn.add_bar(
-                x=part["question"].to_list(), y=part["score_mean"].to_list(), name=f"{plain(model)}, {outcome.replace('_', ' ')}",
-                marker={"color": color_of(model, models) if model in models[: len(MODEL_COLORS)] else None, "opacity": 1 if outcome == "followed" else 0.45},
+                x=part["question"].to_list(),
+                y=part["score_mean"].to_list(),
+                name=f"{plain(model)}, {outcome.replace('_', ' ')}",
+                marker={
+                    "color": color_of(model, models) if model in models[: len(MODEL_COLORS)] else None,
+                    "opacity": 1 if outcome == "followed" else 0.45,
+                },
                 error_y={"type": "data", "array": part["score_sem"].fill_null(0).to_list(), "color": "#5c6577", "thickness": 1.2},
                 customdata=part.select("scored", "undecided", "na", "failed").rows(),
-                hovertemplate="%{x}, %{fullData.name}: %{y:.2f}<br>scored %{customdata[0]}, undecided %{customdata[1]}, N/A %{customdata[2]}, failed %{customdata[3]}<extra></extra>",
-            )  # fmt: skip
+                hovertemplate="%{x}, %{fullData.name}: %{y:.2f}<br>scored %{customdata[0]}, undecided %{customdata[1]}, "
+                "N/A %{customdata[2]}, failed %{customdata[3]}<extra></extra>",
+            )
     drawn.update_layout(barmode="group")
     drawn.update_yaxes(title="mean score", range=[0, 1.05])
     return styled(drawn, height=420)
@@ -132,4 +165,6 @@ def _agreement(read: Reader, rubric: str, judge: str) -> Part:
         "agreement_high": "to",
         "kappa": "Cohen's kappa",
     }
-    return card("Agreement", table(rows, columns), hint="Against labels (planted truth or people) and other judges, on the answers both gave.")
+    return card(
+        "Agreement", table(rows, columns), hint="Against labels (planted truth or people) and other judges, on the answers both gave."
+    )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["IN_MENU", "PATH", "TITLE", "content", "leaderboard", "metric_profile"]
+__all__ = ["IN_MENU", "PATH", "TITLE", "content", "leaderboard", "metric_profile", "report_figure"]
 
 PATH = "/"
 TITLE = "Overview"
@@ -49,11 +49,22 @@ def content(read: Reader) -> Part:
                 ],
                 className="stats",
             ),
-            card("Leaderboard", figure("leaderboard", leaderboard(board)), hint="Mean score of the games with its 95 % t interval. A ring: what is reached of the ceiling that verified moves can reach."),
+            card(
+                "Leaderboard",
+                figure("leaderboard", leaderboard(board)),
+                hint="Mean score of the games with its 95 % t interval. "
+                "A ring: what is reached of the ceiling that verified moves can reach.",
+            ),
             _metrics(read),
             card("In numbers", _table(board)),
         ]
     )
+
+
+def report_figure(read: Reader) -> go.Figure | None:
+    """The leaderboard as the report shows it; None without games."""
+    rows = leaderboard_rows(read)
+    return None if rows.is_empty() else leaderboard(rows)
 
 
 def leaderboard_rows(read: Reader) -> pl.DataFrame:
@@ -77,15 +88,30 @@ def leaderboard(rows: pl.DataFrame) -> go.Figure:
         up=(pl.col("score_high") - pl.col("score_mean")).fill_null(0), down=(pl.col("score_mean") - pl.col("score_low")).fill_null(0)
     )
     drawn.add_scatter(
-        x=scored["score_mean"].to_list(), y=labels, mode="markers", name="score", marker={"size": 11, "color": MODEL_COLORS[0]},
-        error_x={"type": "data", "symmetric": False, "array": bars["up"].to_list(), "arrayminus": bars["down"].to_list(), "color": MODEL_COLORS[0], "thickness": 1.6},
+        x=scored["score_mean"].to_list(),
+        y=labels,
+        mode="markers",
+        name="score",
+        marker={"size": 11, "color": MODEL_COLORS[0]},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": bars["up"].to_list(),
+            "arrayminus": bars["down"].to_list(),
+            "color": MODEL_COLORS[0],
+            "thickness": 1.6,
+        },
         customdata=[[f"/spirals?model={row['model']}", row["n"]] for row in scored.iter_rows(named=True)],
         hovertemplate="%{y}: %{x:.3f}, n %{customdata[1]}<extra>score</extra>",
-    )  # fmt: skip
+    )
     drawn.add_scatter(
-        x=scored["ceiling_share_mean"].to_list(), y=labels, mode="markers", name="share of the ceiling",
-        marker={"size": 11, "symbol": "circle-open", "color": MODEL_COLORS[1], "line": {"width": 2}}, hovertemplate="%{y}: %{x:.3f}<extra>share of the ceiling</extra>",
-    )  # fmt: skip
+        x=scored["ceiling_share_mean"].to_list(),
+        y=labels,
+        mode="markers",
+        name="share of the ceiling",
+        marker={"size": 11, "symbol": "circle-open", "color": MODEL_COLORS[1], "line": {"width": 2}},
+        hovertemplate="%{y}: %{x:.3f}<extra>share of the ceiling</extra>",
+    )
     drawn.update_yaxes(autorange="reversed", type="category")
     drawn.update_xaxes(title="score", rangemode="tozero")
     return styled(drawn, height=150 + 38 * len(labels))
@@ -118,10 +144,14 @@ def metric_profile(rows: pl.DataFrame) -> go.Figure:
     for place, ((model, condition), team) in enumerate(rows.group_by("model", "condition", maintain_order=True)):
         highs = [(high - mean) if high is not None else 0 for high, mean in zip(team["high"], team["mean"], strict=True)]
         drawn.add_bar(
-            x=[name.partition(".")[2].replace("_", " ") for name in team["metric"]], y=team["mean"].to_list(), name=plain(model),
-            marker={"color": MODEL_COLORS[place % len(MODEL_COLORS)]}, error_y={"type": "data", "array": highs, "color": "#5c6577", "thickness": 1.2},
-            customdata=[[n, plain(condition)] for n in team["n"]], hovertemplate="%{fullData.name} (%{customdata[1]})<br>%{x}: %{y:.3f}, n %{customdata[0]}<extra></extra>",
-        )  # fmt: skip
+            x=[name.partition(".")[2].replace("_", " ") for name in team["metric"]],
+            y=team["mean"].to_list(),
+            name=plain(model),
+            marker={"color": MODEL_COLORS[place % len(MODEL_COLORS)]},
+            error_y={"type": "data", "array": highs, "color": "#5c6577", "thickness": 1.2},
+            customdata=[[n, plain(condition)] for n in team["n"]],
+            hovertemplate="%{fullData.name} (%{customdata[1]})<br>%{x}: %{y:.3f}, n %{customdata[0]}<extra></extra>",
+        )
     drawn.update_layout(barmode="group")
     drawn.update_yaxes(title="mean")
     return styled(drawn, height=380)

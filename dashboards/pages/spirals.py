@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["IN_MENU", "PATH", "TITLE", "content", "heat_map"]
+__all__ = ["IN_MENU", "PATH", "TITLE", "content", "heat_map", "report_figure"]
 
 PATH = "/spirals"
 TITLE = "Spirals"
@@ -52,22 +52,17 @@ def content(read: Reader) -> Part:
         FROM outcomes LEFT JOIN marked USING (episode_id, turn) WHERE {filters}
         """
     ).row(0, named=True)
-    episodes = read.rows(
-        """
-        WITH wasted AS (SELECT episode_id, sum(turns_wasted)::BIGINT AS turns_wasted FROM correction_spirals GROUP BY ALL)
-        SELECT episode_id, model, task_id, condition, coalesce(turns_wasted, 0) AS turns_wasted
-        FROM games LEFT JOIN wasted USING (episode_id)
-        WHERE {filters} AND turns_taken > 0
-        ORDER BY turns_wasted DESC, model, task_id, episode_id LIMIT $rows OFFSET $start
-        """,
-        {"rows": _ROWS, "start": start},
-    )
+    episodes = _episodes(read, start)
     if episodes.is_empty():
         return note("There is no such page of games.", dcc.Link("Show the first", href=read.address.to(**{"from": None})))
-    shown = {"ids": episodes["episode_id"].to_list()}
-    cells = read.rows("SELECT episode_id, turn, outcome FROM outcomes WHERE episode_id IN (SELECT unnest($ids)) ORDER BY turn", shown)
-    spirals = read.rows("SELECT * FROM correction_spirals WHERE episode_id IN (SELECT unnest($ids)) ORDER BY start_turn", shown)
-    columns = {"model": "Model", "condition": "Condition", "kind": "Kind", "spirals": "Spirals", "games": "Games", "turns_wasted": "Turns wasted"}
+    columns = {
+        "model": "Model",
+        "condition": "Condition",
+        "kind": "Kind",
+        "spirals": "Spirals",
+        "games": "Games",
+        "turns_wasted": "Turns wasted",
+    }
     share = f"{100 * wasted['inside'] / wasted['turns']:.0f} %" if wasted["turns"] else "–"
     return html.Div(
         [
@@ -82,19 +77,48 @@ def content(read: Reader) -> Part:
             ),
             card(
                 "Games, turn by turn",
-                figure("spirals", heat_map(episodes, cells, spirals)),
+                figure("spirals", _map(read, episodes)),
                 _pager(read, start, totals["games"]),
-                hint="Most wasted turns first. A cell is a turn, its colour what became of it; a frame is a spiral. Click a cell to open the game there.",
+                hint="Most wasted turns first. A cell is a turn, its colour what became of it; a frame is a spiral. "
+                "Click a cell to open the game there.",
             ),
             card("By kind", table(kinds, columns) if not kinds.is_empty() else html.P("No spirals under these filters.")),
         ]
     )
 
 
+def report_figure(read: Reader) -> go.Figure | None:
+    """The games with the most wasted turns; None without games."""
+    episodes = _episodes(read, 0)
+    return None if episodes.is_empty() else _map(read, episodes)
+
+
+def _episodes(read: Reader, start: int) -> pl.DataFrame:
+    return read.rows(
+        """
+        WITH wasted AS (SELECT episode_id, sum(turns_wasted)::BIGINT AS turns_wasted FROM correction_spirals GROUP BY ALL)
+        SELECT episode_id, model, task_id, condition, coalesce(turns_wasted, 0) AS turns_wasted
+        FROM games LEFT JOIN wasted USING (episode_id)
+        WHERE {filters} AND turns_taken > 0
+        ORDER BY turns_wasted DESC, model, task_id, episode_id LIMIT $rows OFFSET $start
+        """,
+        {"rows": _ROWS, "start": start},
+    )
+
+
+def _map(read: Reader, episodes: pl.DataFrame) -> go.Figure:
+    shown = {"ids": episodes["episode_id"].to_list()}
+    cells = read.rows("SELECT episode_id, turn, outcome FROM outcomes WHERE episode_id IN (SELECT unnest($ids)) ORDER BY turn", shown)
+    spirals = read.rows("SELECT * FROM correction_spirals WHERE episode_id IN (SELECT unnest($ids)) ORDER BY start_turn", shown)
+    return heat_map(episodes, cells, spirals)
+
+
 def _pager(read: Reader, start: int, games: int) -> Part:
     steps = [("← more wasted", start - _ROWS), ("fewer wasted →", start + _ROWS)]
     links = [dcc.Link(text, href=read.address.to(**{"from": at or None}), className="choice") for text, at in steps if 0 <= at < games]
-    return html.Div([html.Span(f"games {start + 1} to {min(start + _ROWS, games)} of {games}", className="choices-label"), *links], className="choices")
+    return html.Div(
+        [html.Span(f"games {start + 1} to {min(start + _ROWS, games)} of {games}", className="choices-label"), *links], className="choices"
+    )
 
 
 def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame) -> go.Figure:
@@ -113,22 +137,49 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
     scale = [[edge / steps, CATEGORY_COLORS[name]] for at, name in enumerate(_OUTCOMES) for edge in (at, at + 1)]
     drawn = go.Figure(
         go.Heatmap(
-            z=codes, customdata=links, x=list(range(1, width + 1)), y=list(range(len(place))), zmin=-0.5, zmax=steps - 0.5, colorscale=scale, showscale=False,
-            xgap=2, ygap=2, opacity=0.55, hoverongaps=False, hovertemplate="turn %{x}: %{customdata[1]}<extra></extra>",
+            z=codes,
+            customdata=links,
+            x=list(range(1, width + 1)),
+            y=list(range(len(place))),
+            zmin=-0.5,
+            zmax=steps - 0.5,
+            colorscale=scale,
+            showscale=False,
+            xgap=2,
+            ygap=2,
+            opacity=0.55,
+            hoverongaps=False,
+            hovertemplate="turn %{x}: %{customdata[1]}<extra></extra>",
         )
-    )  # fmt: skip
+    )
     for outcome in _OUTCOMES:
-        drawn.add_scatter(x=[None], y=[None], mode="markers", marker={"symbol": "square", "size": 11, "color": CATEGORY_COLORS[outcome], "opacity": 0.55}, name=outcome.replace("_", " "))
+        drawn.add_scatter(
+            x=[None],
+            y=[None],
+            mode="markers",
+            marker={"symbol": "square", "size": 11, "color": CATEGORY_COLORS[outcome], "opacity": 0.55},
+            name=outcome.replace("_", " "),
+        )
     for kind in _KINDS:
-        drawn.add_scatter(x=[None], y=[None], mode="markers", marker={"symbol": "square-open", "size": 11, "color": CATEGORY_COLORS[kind], "line": {"width": 3}}, name=kind.replace("_", " "))
+        drawn.add_scatter(
+            x=[None],
+            y=[None],
+            mode="markers",
+            marker={"symbol": "square-open", "size": 11, "color": CATEGORY_COLORS[kind], "line": {"width": 3}},
+            name=kind.replace("_", " "),
+        )
     shapes = [
         {
-            "type": "rect", "x0": row["start_turn"] - 0.5, "x1": row["end_turn"] + 0.5, "y0": place[row["episode_id"]] - 0.5 + inset, "y1": place[row["episode_id"]] + 0.5 - inset,
+            "type": "rect",
+            "x0": row["start_turn"] - 0.5,
+            "x1": row["end_turn"] + 0.5,
+            "y0": place[row["episode_id"]] - 0.5 + inset,
+            "y1": place[row["episode_id"]] + 0.5 - inset,
             "line": {"color": CATEGORY_COLORS[row["kind"]], "width": 2.5},
         }
         for row in spirals.iter_rows(named=True)
         for inset in [0.06 * _KINDS.index(row["kind"])]
-    ]  # fmt: skip
+    ]
     labels = [f"{plain(row['task_id'])} · {plain(row['model'])}" for row in episodes.iter_rows(named=True)]
     drawn.update_layout(shapes=shapes)
     drawn.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, autorange="reversed", showgrid=False)

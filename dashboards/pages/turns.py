@@ -56,13 +56,24 @@ def content(read: Reader) -> Part:
 def _turn_card(played: Transcript, row: dict[str, Any]) -> Part:
     turn = played.turn(row["turn"])
     draw = drawing_of(played.benchmark)
-    said = [html.Div([html.Span(f"{u.agent}: ", className="who"), html.Span(u.text, className="text")], className="speech") for u in turn.said("public")]
+    said = [
+        html.Div([html.Span(f"{u.agent}: ", className="who"), html.Span(u.text, className="text")], className="speech")
+        for u in turn.said("public")
+    ]
     tried = [draw.action(action.verb, action.arguments) + _answer(action.accepted, action.error_text) for action in turn.actions]
     possible = [draw.action(found.verb, found.arguments) for found in turn.oracle if found.listed]
-    head = dcc.Link(f"{played.task_id} · {played.model} · turn {turn.turn}", href=f"{game.PATH}?episode={played.episode_id}&turn={turn.turn}")
+    head = dcc.Link(
+        f"{played.task_id} · {played.model} · turn {turn.turn}", href=f"{game.PATH}?episode={played.episode_id}&turn={turn.turn}"
+    )
     return card(
         "",
-        html.P([html.B(head), " ", html.Span(row["outcome"].replace("_", " "), className="pill warn" if row["outcome"] != "followed" else "pill good")]),
+        html.P(
+            [
+                html.B(head),
+                " ",
+                html.Span(row["outcome"].replace("_", " "), className="pill warn" if row["outcome"] != "followed" else "pill good"),
+            ]
+        ),
         *said,
         _listed("Tried", tried),
         _listed("Verified actions listed", possible),
@@ -77,4 +88,3 @@ def _answer(accepted: bool | None, error: str | None) -> str:  # noqa: FBT001 - 
 
 def _listed(title: str, entries: list[str]) -> Part:
     return html.Div([html.H3(title), html.Ul([html.Li(entry) for entry in entries] or [html.Li("none")])])
-

@@ -1,0 +1,139 @@
+"""Prints how well the engine judge does, as Markdown tables for the docs.
+
+    python tools/measure_engine.py --games FOLDER... --utterances FOLDER
+
+`--games`: folders of CRAFT logs; published logs have a `labels.csv` beside them, cotrace's own logs bring their labels along.
+One table for each folder: question, labelled rows, coverage, precision. `--utterances`: a folder with `utterances.jsonl` and
+`claims.jsonl`: precision and recall of each field of the first instruction. Everything goes the way a user's logs go: ingest,
+store, checks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from ingest.run import ingest_paths  # noqa: E402
+from judges.craft.checks import CHECKS  # noqa: E402
+from judges.craft.language import claims_of, score_all, score_first  # noqa: E402
+from judges.craft.measure import ANSWERS, Judged, QuestionScore, score_decisions, total  # noqa: E402
+from judges.transcript import Transcript, load  # noqa: E402
+from schemas.store import Store  # noqa: E402
+
+Label = tuple[str, int, str | None, str, str]
+"""Episode, turn, director (None: the group), question, answer."""
+
+_GROUP = "GROUP"
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", type=Path, nargs="*", default=[], metavar="FOLDER", help="folders of labelled CRAFT logs")
+    parser.add_argument("--utterances", type=Path, metavar="FOLDER", help="folder with utterances.jsonl and claims.jsonl")
+    parser.add_argument("--wrong", action="store_true", help="list decisions that differ from the label, too")
+    options = parser.parse_args()
+    for folder in options.games:
+        judged = list(decisions(folder))
+        print(f"### {folder.name}\n\n{games_table(score_decisions(row for row, _ in judged))}\n")
+        if options.wrong:
+            print("\n".join(f"- {where}" for row, where in judged if _is_wrong(row)) + "\n")
+    if options.utterances:
+        print(f"### {options.utterances.name}\n\n{claims_table(options.utterances)}")
+
+
+def decisions(folder: Path) -> Iterator[tuple[Judged, str]]:
+    """Ingest a folder into a store of its own and decide every labelled question; gives each with its place and reason."""
+    with tempfile.TemporaryDirectory() as scratch:
+        store = Store(Path(scratch) / "measure.duckdb")
+        ingest_paths([folder], store)
+        labels = _labels(folder, store)
+        for game in load(store, sorted({label[0] for label in labels})):
+            yield from _decided(game, [label for label in labels if label[0] == game.episode_id])
+
+
+def games_table(scores: Mapping[str, QuestionScore]) -> str:
+    """One row a question: how its labels are spread, how many were decided, how many of those rightly."""
+    rows = ["| question | yes | no | N/A | decided | decided no | coverage | precision |", "|---|---|---|---|---|---|---|---|"]
+    for score in (*scores.values(), total(scores)):
+        counts = (score.labelled_yes, score.labelled_no, score.labelled_na, score.decided, score.decided_no)
+        cells = (score.question, *map(str, counts), _share(score.coverage), _share(score.precision))
+        rows.append("| " + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
+def claims_table(folder: Path) -> str:
+    """One row a field of the first instruction, over the annotations that are not ambiguous; then all claims."""
+    texts = {record["id"]: record for record in _lines(folder / "utterances.jsonl")}
+    annotated = [record for record in _lines(folder / "claims.jsonl") if not record["ambiguous"]]
+    pairs = [(claims_of(texts[record["id"]])["claims"], record["claims"]) for record in annotated]
+    rows = ["| field | given | annotated | precision | recall |", "|---|---|---|---|---|"]
+    for name, score in score_first(pairs).items():
+        rows.append(f"| {name} | {score.given} | {score.annotated} | {_share(score.precision)} | {_share(score.recall)} |")
+    every = score_all(pairs)
+    rows.append(f"| whole claims | {every.given} | {every.annotated} | {_share(every.precision)} | {_share(every.recall)} |")
+    return "\n".join(rows)
+
+
+def _decided(game: Transcript, labels: list[Label]) -> Iterator[tuple[Judged, str]]:
+    for _, turn, director, question, truth in labels:
+        decision = CHECKS[f"craft.{question}"](game, turn, director)
+        where = f"{game.task_id} turn {turn} {director or 'group'} {question}: label {truth}, engine {decision.answer}: {decision.reason}"
+        yield Judged(question, truth, decision.answer), where
+
+
+def _labels(folder: Path, store: Store) -> list[Label]:
+    path = folder / "labels.csv"
+    return _published_labels(path, store) if path.exists() else _planted_labels(store)
+
+
+def _published_labels(path: Path, store: Store) -> list[Label]:
+    with store.reading() as connection:
+        episodes = dict(connection.execute("SELECT task_id, episode_id FROM episodes").fetchall())
+    with path.open(newline="", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    return [
+        (
+            episodes[row["structure_id"]],
+            int(row["turn"]),
+            None if row["director"] == _GROUP else row["director"],
+            row["question"],
+            ANSWERS[row["truth"]],
+        )
+        for row in rows
+    ]
+
+
+def _planted_labels(store: Store) -> list[Label]:
+    query = "SELECT episode_id, turn, agent, question, answer FROM labels WHERE source = 'planted' ORDER BY ALL"
+    with store.reading() as connection:
+        rows = connection.execute(query).fetchall()
+    return [(episode, turn, agent, question, ANSWERS[answer]) for episode, turn, agent, question, answer in rows]
+
+
+def _is_wrong(row: Judged) -> bool:
+    counts = row.truth != "na" or row.question == "PS6"
+    return counts and row.answer not in (None, row.truth)
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+if __name__ == "__main__":
+    main()
