@@ -1,0 +1,1 @@
+"""One adapter per log format: foreign log -> records -> store."""

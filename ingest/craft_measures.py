@@ -1,0 +1,96 @@
+"""The rows that replay gives: metrics, candidates, failure categories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from functools import lru_cache
+from typing import Final
+
+from games.craft.adherence import followed_full, followed_physical
+from games.craft.errors import MoveError, code_of
+from games.craft.metrics import METRICS, Metrics
+from games.craft.move import Move
+from games.craft.reachability import StructureFacts, structure_facts
+from games.craft.replay import ReplayedTurn
+from games.craft.structures import Structure
+from games.craft.taxonomy import published_category, repaired_category
+from ingest.craft_game import BUILDER, CraftGame, CraftTurn
+from ingest.json_text import dumps
+from schemas.records import EpisodeMetric, Failure, Json, OracleAction, TurnMetric
+
+__all__ = ["arguments", "episode_metrics", "failures", "oracle_actions", "scores", "turn_facts"]
+
+_NAMES: Final = tuple((name, f"craft.{name}") for name in METRICS)
+_FACTS: Final = tuple(
+    (field.name, f"craft.structure.{field.name}") for field in fields(StructureFacts) if field.name not in {"structure_id", "complexity"}
+)
+
+
+@lru_cache(maxsize=65536)
+def arguments(move: Move) -> Json:
+    """JSON text of a move's arguments: block, position, layer, span_to."""
+    return Json(dumps({"block": move.block, "position": move.position, "layer": move.layer, "span_to": move.span_to}))
+
+
+def scores(episode: str, turn: int, metrics: Metrics) -> Iterator[TurnMetric]:
+    """The five scores of a board; turn 0 is the board before the first turn."""
+    return (TurnMetric(episode, turn, metric, getattr(metrics, name)) for name, metric in _NAMES)
+
+
+def turn_facts(episode: str, turn: CraftTurn) -> Iterator[TurnMetric]:
+    """Stricter readings of following, where candidates were listed and a move attempted; the log's flags of an accepted move."""
+    if turn.listed and turn.attempted is not None:
+        full = followed_full(turn.listed, turn.attempted)
+        physical = followed_physical(turn.listed, turn.attempted)
+        yield TurnMetric(episode, turn.turn, "craft.followed_full", float(full))
+        yield TurnMetric(episode, turn.turn, "craft.followed_physical", float(physical))
+    for name, flag in turn.flags.items():
+        if flag is not None:
+            yield TurnMetric(episode, turn.turn, f"craft.{name}", float(flag))
+
+
+def failures(episode: str, turn: CraftTurn, step: ReplayedTurn) -> Iterator[Failure]:
+    """The turn's category in the published taxonomy and in the repaired one, both from what was logged."""
+    listed, attempted, text = turn.listed or (), turn.attempted, turn.error_text
+    agent = BUILDER if listed and attempted is not None else None
+    yield Failure(episode, turn.turn, agent, "craft_published", published_category(listed, attempted, text), text)
+    yield Failure(episode, turn.turn, agent, "craft_repaired", repaired_category(listed, attempted, _error(text, step)), text)
+
+
+def _error(text: str | None, step: ReplayedTurn) -> MoveError | None:
+    if text is None:
+        return None
+    if step.error is not None and step.error.message == text:
+        return step.error
+    return MoveError(code_of(text) or (step.error.code if step.error else "X2"), text)
+
+
+def oracle_actions(episode: str, turn: CraftTurn, step: ReplayedTurn) -> Iterator[OracleAction]:
+    """Candidates: the listed ones in their order, then those that only replay knows in cell order."""
+    listed = turn.listed or ()
+    verified = step.candidates
+    for rank, move in enumerate(listed, start=1):
+        yield OracleAction(episode, turn.turn, rank, move.action, arguments(move), move.action == "remove", True, move in verified)  # noqa: FBT003
+    others = (move for move in verified if move not in listed)
+    for rank, move in enumerate(others, start=len(listed) + 1):
+        yield OracleAction(episode, turn.turn, rank, move.action, arguments(move), move.action == "remove", False, True)  # noqa: FBT003
+
+
+def episode_metrics(episode: str, game: CraftGame, start: Metrics | None, end: Metrics | None) -> Iterator[EpisodeMetric]:
+    """Scores before the first and after the last turn, the facts of the structure, and progress as a share of the ceiling."""
+    facts = _facts(Structure(game.structure_id, game.complexity, game.target))
+    for name, metric in _FACTS:
+        yield EpisodeMetric(episode, metric, float(getattr(facts, name)))
+    if start is None or end is None:
+        return
+    for name, metric in _NAMES:
+        yield EpisodeMetric(episode, metric, getattr(end, name))
+    yield EpisodeMetric(episode, "craft.overall_progress_t0", start.overall_progress)
+    if facts.ceiling_overall_progress > 0:
+        yield EpisodeMetric(episode, "craft.progress_share_of_ceiling", end.overall_progress / facts.ceiling_overall_progress)
+
+
+@lru_cache(maxsize=1024)
+def _facts(structure: Structure) -> StructureFacts:
+    return structure_facts(structure)

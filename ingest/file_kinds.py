@@ -1,0 +1,52 @@
+"""What a file is that no adapter reads: something else, or a log that is damaged."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+__all__ = ["Verdict", "is_json", "judge_unknown"]
+
+_JSON_SUFFIXES: Final = (".json", ".jsonl", ".ndjson")
+
+
+class Verdict(NamedTuple):
+    """What to do with a file."""
+
+    is_log: bool
+    """It could be a game log, so it must be a reject."""
+
+    reason: str
+
+
+class _Kind(NamedTuple):
+    """A kind of JSON file that belongs to the games and is no log."""
+
+    name: str
+    marks: tuple[bytes, ...]
+    """All of these stand near the beginning."""
+
+
+_KNOWN_KINDS: Final = (
+    _Kind("a file of CRAFT target structures", (b'"structure"', b'"complexity"', b'"spans"')),
+    _Kind("a file of CRAFT target structures", (b'"id"', b'"complexity"', b'"structure"')),
+    _Kind("messages for `cotrace claims`", (b'"id"', b'"speaker"', b'"utterance"')),
+    _Kind("claims as `cotrace claims` writes them", (b'"id"', b'"claims"')),
+)
+
+
+def is_json(head: bytes, name: str) -> bool:
+    """Tell whether a file begins like JSON or is called so."""
+    return head.lstrip()[:1] in (b"{", b"[") or name.lower().endswith(_JSON_SUFFIXES)
+
+
+def judge_unknown(head: bytes, name: str) -> Verdict:
+    """What a file is that no adapter recognised, by its first bytes (UTF-8)."""
+    if not head.strip():
+        reason = "empty: the game was not written, copy the file again" if not head else "holds nothing but blanks where a log would begin"
+        return Verdict(is_json(head, name), reason)
+    if not is_json(head, name):
+        return Verdict(is_log=False, reason="not a game log")
+    for kind in _KNOWN_KINDS:
+        if all(mark in head for mark in kind.marks):
+            return Verdict(is_log=False, reason=f"not a game log: {kind.name}")
+    return Verdict(is_log=True, reason="JSON, but no log format that cotrace knows: see `cotrace ingest --help`, or the log is damaged")

@@ -1,0 +1,131 @@
+"""Checks what was read and writes it to the store, many files in one transaction."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from ingest.load import Loaded, load, only_episodes
+from ingest.report import RejectedPart, Report
+from ingest.worker import Chunk, FileResult
+from schemas.batches import check
+from schemas.errors import BadInputError, StoreError
+from schemas.store import Store
+from schemas.text import printable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Writer"]
+
+_BATCH_ROWS: Final = 500_000
+"""Rows after which a transaction is written: opening and closing the store costs as much as some 20,000 rows."""
+
+
+class Writer:
+    """Gathers portions, writes them, and keeps the report."""
+
+    def __init__(self, store: Store, report: Report) -> None:
+        self._store = store
+        self._report = report
+        self._files: list[FileResult] = []
+        self._tables: dict[str, list[pa.Table]] = {}
+        self._waiting_rows = 0
+        self._unchanged: list[str] = []
+        self._duplicates: list[tuple[FileResult, str]] = []
+
+    def add(self, chunk: Chunk) -> None:
+        """Take a portion over; it is in the store at the latest after `flush`."""
+        self._report.timing.read_s += chunk.read_s
+        self._report.timing.replay_s += chunk.replay_s
+        for file in chunk.files:
+            self._sort(file)
+        for name, table in chunk.tables.items():
+            self._tables.setdefault(name, []).append(table)
+            self._waiting_rows += len(table)
+        if self._waiting_rows >= _BATCH_ROWS:
+            self.flush()
+
+    def _sort(self, file: FileResult) -> None:
+        if file.status == "read":
+            self._files.append(file)
+        elif file.status == "unchanged":
+            self._report.unchanged += 1
+            self._unchanged.append(file.source_id)
+        else:
+            self._report.others.append((printable(file.found.path), file.note))
+
+    def flush(self) -> None:
+        """Check and write what is waiting, in one transaction."""
+        if not self._files:
+            return
+        import pyarrow as pa
+
+        files, tables = self._files, {name: pa.concat_tables(parts) for name, parts in self._tables.items()}
+        self._files, self._tables, self._waiting_rows = [], {}, 0
+        started = time.perf_counter()
+        tables = _checked(files, tables)
+        checked = time.perf_counter()
+        with self._store.writing() as connection:
+            loaded = load(connection, files, tables)
+        self._report.timing.validate_s += checked - started
+        self._report.timing.insert_s += time.perf_counter() - checked
+        self._tell(loaded)
+
+    def _tell(self, loaded: Loaded) -> None:
+        report = self._report
+        self._duplicates += loaded.duplicates
+        for files, is_new in ((loaded.ingested, True), (loaded.replaced, False)):
+            for file in files:
+                report.refused += not file.episodes
+                report.ingested += bool(file.episodes) and is_new
+                report.replaced += bool(file.episodes) and not is_new
+                report.episodes += len(file.episodes)
+                report.turns += file.turns
+                report.rejected += [_part(file, reject) for reject in file.rejects]
+        for name, rows in loaded.rows.items():
+            report.rows[name] = report.rows.get(name, 0) + rows
+
+    def finish(self) -> list[FileResult]:
+        """Write what is waiting and complete the report.
+
+        Returns:
+            Files that were left out as duplicates of a file that was then replaced: they have to be read once more.
+        """
+        self.flush()
+        with self._store.reading() as connection:
+            ids = {source_id for (source_id,) in connection.execute("SELECT source_id FROM sources").fetchall()}
+            unchanged = connection.execute(
+                "SELECT path, locator, reason FROM rejects WHERE source_id IN (SELECT unnest($1::VARCHAR[])) ORDER BY ALL",
+                [self._unchanged],
+            ).fetchall()
+        self._report.rejected += [RejectedPart(*row) for row in unchanged]
+        self._report.duplicates += [(printable(file.found.path), twin) for file, twin in self._duplicates if file.source_id in ids]
+        orphans = [file for file, _ in self._duplicates if file.source_id not in ids]
+        self._unchanged, self._duplicates = [], []
+        return orphans
+
+
+def _part(file: FileResult, reject: BadInputError) -> RejectedPart:
+    return RejectedPart(printable(file.found.path), reject.locator, printable(reject.reason))
+
+
+def _checked(files: Sequence[FileResult], tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
+    """The tables without the rows of files that break the store's contract; those files become rejects."""
+    try:
+        check(tables)
+    except StoreError:
+        for file in files:
+            _check_alone(file, tables)
+        tables = only_episodes(tables, [episode for file in files for episode in file.episodes])
+        check(tables)
+    return tables
+
+
+def _check_alone(file: FileResult, tables: dict[str, pa.Table]) -> None:
+    try:
+        check({name: table for name, table in only_episodes(tables, file.episodes).items() if name != "runs"})
+    except StoreError as error:
+        file.episodes, file.turns = [], 0
+        file.rejects = [BadInputError(str(error))]
