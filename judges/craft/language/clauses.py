@@ -13,13 +13,15 @@ _ACTS = frozenset({"act_base", "act_ing", "act_ed"})
 _PREDICATES = _ACTS | {"need", "should", "state", "confirm", "wrong", "empty", "go_away", "belong", "ensure"}
 _WITH_SUBJECT = frozenset({"should", "state", "confirm", "wrong", "empty", "go_away", "belong", "need"})
 _ARGUMENTS = frozenset("block side middle_side cell cells listing layer director wall there pron rest whole on_top below next_to "
-                       "top_of depth left_of right_of same_layer".split())  # fmt: skip
-_PLACES = frozenset("side middle_side cell cells listing layer there rest depth director".split())
+                       "top_of depth shared between left_of right_of same_layer".split())  # fmt: skip
+_PLACES = frozenset("shared side middle_side cell cells listing layer there rest depth director".split())
 _CONNECTORS = frozenset("comma but then where cond if before purpose because".split())
 _STAYING = frozenset({"keep", "is", "are", "sitting"})
-_SEEING = frozenset({"see", "sees", "notice", "noticed", "seeing", "spot", "observed", "noticing", "find", "notice that"})
-_RELATIONS = frozenset({"on_top", "below", "next_to", "left_of", "right_of"})
-_MODIFIERS = frozenset("first then not cond if before purpose instead ask because".split())
+_ASIDE = frozenset("because purpose aim if cond before".split())
+_SEEING = frozenset({"see", "sees", "notice", "noticed", "seeing", "spot", "observed", "noticing", "find", "notice that", "see that"})
+_BESIDE = frozenset({"next_to", "left_of", "right_of"})
+_RELATIONS = frozenset({"on_top", "below", "next_to", "left_of", "right_of", "between"})
+_MODIFIERS = frozenset("first then not cond if before purpose instead ask because needless".split())
 
 
 @dataclass
@@ -62,7 +64,7 @@ class Group:
     @property
     def is_blank(self) -> bool:
         """Whether nothing was said at all."""
-        return not (self.block or self.places or self.layers or self.there or self.refers or self.rest or self.relation or self.top_of)
+        return not (self.block or self.places or self.layers or self.there or self.refers or self.rest or self.relation or self.top_of or self.director or self.same_layer)
 
 
 @dataclass
@@ -87,6 +89,11 @@ class Clause:
     def kind(self) -> str:
         """Kind of the predicate, empty without one."""
         return self.predicate.kind if self.predicate else ""
+
+    @property
+    def denied(self) -> bool:
+        """Whether the predicate is negated."""
+        return bool(self.marks & {"not", "needless"})
 
     @property
     def start(self) -> int:
@@ -162,11 +169,13 @@ def _split(span: Sequence[Item], predicate: Item, previous: Item) -> int:
     fresh = not any(item.kind in ("comma", "but", "where", "subject", "because") for item in span)
     if previous.kind == "state" and previous.value in _SEEING and predicate.kind in _WITH_SUBJECT and fresh:
         return 0  # "I notice that X is Y": all that was noticed is the subject of the second verb
+    if previous.kind == "need" and predicate.kind == "should" and fresh:
+        return 0  # "I need the left cell to be green"
     if _ends_relative(span):
         return len(span) - 1
     for index in range(len(span) - 1, -1, -1):
         kind = span[index].kind
-        if kind in ("subject", "not", "first"):
+        if kind in ("subject", "not", "needless", "first"):
             return _split_before(span, index, predicate, previous)
         if kind in _CONNECTORS or kind == "ask":
             tail = span[index + 1 :]
@@ -277,10 +286,10 @@ def _drop_carrier(result: list[Item]) -> None:
         result
         and result[-1].kind in ("subject", "first", "pron")
         and len(result) > 1
-        and any(o.kind in ("need", "ensure") for o in result[-3:])
+        and any(o.kind in ("need", "ensure", "should") for o in result[-3:])
     ):
         result.pop()
-    if result and result[-1].kind in ("need", "state", "ensure"):
+    if result and result[-1].kind in ("need", "state", "ensure", "should"):
         carrier = result.pop()
         result.append(Item(kind="subject", start=carrier.start, end=carrier.end, value="i"))
 
@@ -300,6 +309,7 @@ def _groups(items: Sequence[Item], *, follow_roles: bool) -> list[Group]:
     groups = [Group()]
     role = "main"
     separated = False
+    items = _without_asides(items)
     for index, item in enumerate(items):
         kind = item.kind
         if kind in ("comma", "and", "then", "but"):
@@ -324,6 +334,22 @@ def _groups(items: Sequence[Item], *, follow_roles: bool) -> list[Group]:
     return [group for group in groups if not group.is_blank or group.whole]
 
 
+def _without_asides(items: Sequence[Item]) -> list[Item]:
+    """Leave out reasons, purposes and ``not on the right``: they name places that are not meant."""
+    kept: list[Item] = []
+    denied = False
+    for index, item in enumerate(items):
+        if item.kind in _ASIDE and any(other.kind in _ARGUMENTS for other in kept):
+            break
+        if item.kind in ("not", "instead_of") and any(other.kind in _PLACES for other in kept):
+            denied = not _has_block(items[index + 1 :])
+        elif item.kind == "comma":
+            denied = False
+        if not denied:
+            kept.append(item)
+    return kept
+
+
 def _attach(groups: list[Group], item: Item, *, role: str, separated: bool, ahead: Sequence[Item]) -> None:
     group = groups[-1]
     if item.kind == "block":
@@ -334,6 +360,9 @@ def _attach(groups: list[Group], item: Item, *, role: str, separated: bool, ahea
             group = Group(role=role)
             groups.append(group)
     if item.kind == "cell" and any(other.kind == "listing" for other in group.places):
+        group = Group(role=role)
+        groups.append(group)
+    if item.kind in _RELATIONS and separated and group.block is not None and _fronts_block(ahead):
         group = Group(role=role)
         groups.append(group)
     if item.kind in _RELATIONS:
@@ -355,14 +384,22 @@ def _attach(groups: list[Group], item: Item, *, role: str, separated: bool, ahea
         group.director = item
     elif item.kind == "layer":
         (group.anchor_layers if group.anchor is not None else group.layers).append(item)
+    elif group.anchor is not None and group.anchor.kind == "block" and group.relation in _BESIDE and not separated:
+        group.anchor_places.append(item)
     elif item.kind != "whole":
         group.place_first = group.place_first or group.block is None
         group.places.append(item)
 
 
+def _fronts_block(ahead: Sequence[Item]) -> bool:
+    """Tell ``and next to it, a green one`` from ``a green one next to it``."""
+    kinds = [item.kind for item in ahead[:3]]
+    return len(kinds) == 3 and kinds[0] in ("pron", "block") and kinds[1:] == ["comma", "block"]
+
+
 def _attach_block(groups: list[Group], item: Item, *, role: str) -> None:
     group = groups[-1]
-    if group.relation and group.anchor is None:
+    if group.relation == "between" or (group.relation and group.anchor is None):
         group.anchor = item
     elif group.old is not None and group.old.kind != "block":
         group.old = item

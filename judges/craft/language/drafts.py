@@ -81,9 +81,9 @@ class DraftWriter:
         assert clause.predicate is not None
         verb = clause.predicate.value
         groups = self._objects(clause)
-        if "not" in clause.marks:
+        if clause.denied:
             self._forbidden(clause, verb, groups)
-        elif clause.kind == "act_ed" and clause.predicate.number is None:
+        elif clause.kind == "act_ed" and clause.predicate.number is None and "if" not in clause.marks:
             for group in groups:
                 self._add(clause, "confirm", group, droppable=True)
         elif verb == "move":
@@ -96,17 +96,19 @@ class DraftWriter:
                 self._point(clause, "replace")
         elif verb == "place" and any(group.refers for group in groups) and not any(group.block for group in groups):
             self._place_it(clause, groups)
+        elif verb == "keep" and not any(group.block for group in groups):
+            self._note(clause, groups, "complaint")
         elif verb == "remove":
             self._remove(clause, groups)
         else:
-            for group in groups:
+            for group in _listed(groups, clause.subject_groups(), personal=True):
                 if group.block is not None:
                     self._add(clause, verb, group)
                 elif group.layers or group.same_layer:
                     self._finish_layer(clause, group)
 
     def _need(self, clause: Clause) -> None:
-        if "not" in clause.marks:
+        if clause.denied:
             return
         body, subject = clause.groups(), clause.subject_groups()
         objects = [group for group in body if group.block is not None]
@@ -114,6 +116,7 @@ class DraftWriter:
             objects = [_joined(group, body) for group in subject if group.block is not None]
         elif subject:
             objects[0] = _joined(objects[0], subject)
+        objects = _listed(objects, subject, personal=clause.personal)
         old = self._seen_here(clause, objects[0]) if objects else None
         for group in objects:
             if old is not None and group is objects[0]:
@@ -126,7 +129,7 @@ class DraftWriter:
 
     def _should(self, clause: Clause) -> None:
         body, subject = clause.groups(), clause.subject_groups()
-        if "not" in clause.marks:
+        if clause.denied:
             self._go_away(clause)
             return
         named = [group for group in subject if group.block is not None]
@@ -134,11 +137,13 @@ class DraftWriter:
         if not objects:
             for group in named:
                 self._add(clause, "place", _joined(group, body), explicit=False)
+            if not named:
+                self._place_last(clause, body)
             return
         target = objects[0]
         earlier = self._last_seen(clause) if not named else None
         old: tuple[str | None, str | None] | None = None
-        if named and named[0].block is not None:
+        if named and named[0].block is not None and not (_is_bare(named[0].block) and not named[0].has_place):
             old = (named[0].block.color, named[0].block.size)
         elif earlier is not None:
             old = (earlier.color, earlier.size)
@@ -160,7 +165,7 @@ class DraftWriter:
         if len(subject) == 1 and len(body) == 1 and _is_bare(subject[0].block) and body[0].block is not None:
             subject, body = [replace_block(subject[0], body[0].block)], []
         blocks = [group for group in [*subject, *body] if group.block is not None]
-        if "not" in clause.marks:
+        if clause.denied:
             self._note(clause, [*subject, *body], "complaint")
             return
         for group in blocks:
@@ -174,10 +179,10 @@ class DraftWriter:
         assert clause.predicate is not None
         if "cond" in clause.marks and clause.predicate.value == "remove":
             for group in clause.subject_groups():
-                self._add(clause, "remove", group)
+                self._add(clause, "remove", _joined(group, clause.groups()))
                 self.drafts[-1].first = True
             return
-        if "cond" in clause.marks or "not" in clause.marks:
+        if "cond" in clause.marks or clause.denied:
             self._note(clause, [*clause.subject_groups(), *clause.groups()], "complaint")
             return
         if not clause.subject_groups() and not clause.groups() and self._confirm_seen(clause):
@@ -185,7 +190,7 @@ class DraftWriter:
         if self._is_request_context(clause):
             return
         groups = [*clause.subject_groups(), *clause.groups()]
-        for group in groups:
+        for group in _listed(groups, [], personal=True):
             if group.block is not None or group.layers or group.places:
                 self._add(clause, "confirm", group, droppable=group.block is None)
 
@@ -236,9 +241,18 @@ class DraftWriter:
     def _belong(self, clause: Clause) -> None:
         subject, body = clause.subject_groups(), clause.groups()
         named = [group for group in [*subject, *body] if group.block is not None][:1]
+        if not named:
+            self._place_last(clause, body)
         for group in named:
             others = body if group in subject else subject
             self._add(clause, "place", _joined(group, others), explicit=False)
+
+    def _place_last(self, clause: Clause, body: list[Group]) -> None:
+        """Read ``... the block that belongs in my left corner``: the place of the block named just before."""
+        last = self.drafts[-1] if self.drafts else None
+        if last is None or last.sentence != clause.sentence or last.place.cells is not None or not body:
+            return
+        last.place, last.end = self._scene.place_of(body[0], last.verb), clause.end
 
     def _ensure(self, clause: Clause) -> None:
         for group in clause.groups():
@@ -268,7 +282,7 @@ class DraftWriter:
             named = [group for group in subject if not group.is_blank]
             own = [group for group in body if group.role == "main"]
             return [*(_joined(group, own) for group in named), *(group for group in body if group not in own)] if named else body
-        fronted = [group for group in subject if group.block is None and (group.places or group.layers)]
+        fronted = [group for group in subject if group.block is None and (group.places or group.layers or group.relation)]
         if fronted and body:
             return [_joined(body[0], fronted), *body[1:]]
         return body
@@ -282,7 +296,7 @@ class DraftWriter:
         asked.place = replace(asked.place, layer=layer, layer_origin="carried")
 
     def _forbidden(self, clause: Clause, verb: str, groups: list[Group]) -> None:
-        if verb in ("remove", "replace", "move") and not clause.personal:
+        if verb in ("remove", "replace", "move") and not clause.personal and "needless" not in clause.marks:
             for group in groups[:1]:
                 if group.block is not None:
                     self._add(clause, "keep", group)
@@ -290,7 +304,7 @@ class DraftWriter:
             self._note(clause, groups, "plain")
 
     def _remove(self, clause: Clause, groups: list[Group]) -> None:
-        for group in groups:
+        for group in _listed(groups, clause.subject_groups(), personal=True):
             if group.refers and group.block is None and not group.relation:
                 if (clause.kind == "act_ing" or "first" in clause.marks) and self._removal_again(clause):
                     continue
@@ -342,8 +356,17 @@ class DraftWriter:
             inherit = self._described(old) or self._place_in_focus(clause)
         if seen is not None:
             self._take_up(seen)
+        if not group.layers and not after_removal and (new.has_place or new.relation):
+            group = replace(group, layers=list(old.layers)) if old.layers or seen is None else self._with_layer(group, seen)
         self._add(clause, "place" if after_removal else "replace", group, old=None if after_removal else old_type or (None, None),
                   inherit=previous.place if after_removal and previous else inherit)  # fmt: skip
+
+    @staticmethod
+    def _with_layer(group: Group, seen: Draft) -> Group:
+        """Give the replacement the layer of the block it takes the place of."""
+        if seen.place.layer is None:
+            return group
+        return replace(group, layers=[Item(kind="layer", start=seen.start, end=seen.end, number=seen.place.layer)])
 
     def _move(self, clause: Clause, groups: list[Group]) -> None:
         source = next((group for group in groups if group.role == "main" and group.block is not None), None)
@@ -373,6 +396,12 @@ class DraftWriter:
 
     def _place_it(self, clause: Clause, groups: list[Group]) -> None:
         """Read ``place that there``, ``add those``: the earlier statements are what is asked for."""
+        target = next((group for group in groups if group.places), None)
+        seen = self.drafts[-1] if self.drafts else None
+        if target is not None and seen is not None and seen.verb in ("remove", "other") and seen.color:
+            block = Item(kind="block", start=clause.start, end=clause.end, color=seen.color, size=seen.size)
+            self._add(clause, "place", replace_block(target, block))
+            return
         self._point(clause, "place")
 
     def _point(self, clause: Clause, verb: str) -> None:
@@ -394,7 +423,7 @@ class DraftWriter:
         if block is not None and block.again and color is None:
             color = self._scene.focus.color
             origins["color"] = "carried"
-            if size is None and block.number == 1:
+            if size is None and block.size is None:
                 size = self._scene.focus.size
                 origins["size"] = "carried"
         place = self._scene.place_of(group, verb)
@@ -463,6 +492,8 @@ class DraftWriter:
         focus = self._scene.focus
         near = clause.sentence - focus.sentence <= 2
         same = focus.source == "observation" and verb == "remove" and color is not None and focus.color == color
+        if any(not draft.explicit and draft.color == color and draft.place.cells for draft in self.drafts):
+            return place  # the statement itself knows better where the block belongs
         if focus.cells is None or not near or not (focus.source in ("complaint", "plain") or same):
             return place
         layer = focus.layer if place.layer is None else place.layer
@@ -527,12 +558,37 @@ def replace_block(group: Group, block: Item | None) -> Group:
     return replace(group, block=block)
 
 
+def _under(head: Group, group: Group) -> Group:
+    """Give a group of an enumeration the size and the layer that its heading states: ``two small blocks: ...``."""
+    block = group.block
+    if block is not None and head.block is not None and block.size is None:
+        block = replace(block, size=head.block.size)
+    return replace(group, block=block, layers=group.layers or head.layers)
+
+
+def _listed(groups: list[Group], subject: list[Group], *, personal: bool) -> list[Group]:
+    """Share the layer and the wall within an enumeration: ``A on the left and B on the right of my top layer``."""
+    colored = [group for group in groups if group.block is not None and group.block.color]
+    head = groups[0] if groups else None
+    if head is not None and head.block is not None and not head.block.color and head.block.number in (2, 3) and len(colored) > 1:
+        groups = [_under(head, group) for group in groups[1:]]
+    stated = [group.layers for group in [*groups, *subject] if group.layers and not group.relation and not group.director]
+    owners = [] if personal else [group.director for group in subject if group.director is not None]
+    shared: list[Group] = []
+    for group in groups:
+        apart = group.layers or group.relation or group.there or group.director or group.top_of or not stated or len(groups) == 1
+        layers = group.layers if apart else stated[0]
+        mid = any(item.kind == "middle_side" for item in group.places)
+        shared.append(replace(group, layers=group.layers if mid else layers, director=group.director or (owners[0] if owners else None)))
+    return shared
+
+
 def _joined(group: Group, others: list[Group]) -> Group:
     """Give a copy of a group with the places of the others where it has none."""
     places, layers, director = list(group.places), list(group.layers), group.director
     joined = replace(group)
     for other in others:
-        if not places and not group.there:
+        if not places:
             places = list(other.places)
             director = director or other.director
             joined.there = joined.there or other.there

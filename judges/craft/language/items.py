@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -84,7 +85,7 @@ def _item(kind: str, **fields: object) -> Item:
 
 
 def _next_item(words: Sequence[str], index: int) -> tuple[Item | None, int]:
-    for reader in (_mark, _cell, _director, _number_layer, _spatial, _block, _phrase):
+    for reader in (_mark, _cell, _shared, _viewpoint, _director, _number_layer, _spatial, _block, _aim, _phrase):
         found = reader(words, index)
         if found is not None:
             return found
@@ -115,13 +116,38 @@ def _cell(words: Sequence[str], index: int) -> Found:
     return (_item("cell", value=word) if inside else None), 1
 
 
+_SHARING = frozenset({"shared", "share", "sharing", "common"})
+_VIEWS = frozenset("wall view perspective side angle seat vantage viewpoint".split())
+
+
+def _shared(words: Sequence[str], index: int) -> Found:
+    """Read ``the corner shared with D2``, ``our shared corner``: a cell that two walls have in common."""
+    if words[index] not in _SHARING:
+        return None
+    ahead = [at for at in range(index + 1, min(index + 5, len(words))) if re.fullmatch("d[123]", words[at])]
+    if ahead and "with" in words[index : ahead[0]]:
+        return _item("shared", number=int(words[ahead[0]][1])), ahead[0] - index + 1
+    return (_item("shared"), 2) if _at(words, index + 1) in CELL_NOUNS else None
+
+
+def _viewpoint(words: Sequence[str], index: int) -> Found:
+    """Read ``from my right side, ...`` and ``right side wall``: whose wall it is, not a cell."""
+    word, after = words[index], _at(words, index + 1)
+    number = {"left": 1, "back": 2, "far": 2, "right": 3}.get(word)
+    if number is None:
+        return None
+    opening = _at(words, index - 2) == "from" and index <= 3 or _at(words, index - 1) == "from" and index <= 2
+    if after in ("side", "hand") and _at(words, index + 2) in ("wall", "view", "perspective"):
+        return _item("wall", number=number), 3
+    if after in _VIEWS and (after != "side" or opening) and (opening or after != "angle"):
+        return _item("wall", number=number), 2
+    return None
+
+
 def _director(words: Sequence[str], index: int) -> Found:
     word = words[index]
     if len(word.removesuffix("'s")) == 2 and word[0] == "d" and word[1] in "123":
         return _item("director", number=int(word[1])), 1
-    wall = {"left": 1, "back": 2, "far": 2, "right": 3}.get(word)
-    if wall and _at(words, index + 1) == "wall":
-        return _item("wall", number=wall), 2
     return None
 
 
@@ -188,6 +214,8 @@ def _side(words: Sequence[str], index: int, word: str) -> Found:
     before, after = _at(words, index - 1), _at(words, index + 1)
     if word == "left" and (after in ("over", "off") or before in ("is", "are", "nothing", "have", "blocks", "anything")):
         return None, 1
+    if word == "right" and after in ("spot", "position", "location") and {"is", "are", "looks"} & set(words[max(0, index - 3) : index]):
+        return _item("confirm"), 2
     if word == "right" and before not in _BEFORE_SIDE and after not in CELL_NOUNS | LAYER_NOUNS:
         if before in _LINKING and after not in _AFTER_ADVERB:
             return _item("wrong" if before == "not" else "confirm"), 1
@@ -233,6 +261,8 @@ def _top(words: Sequence[str], index: int, word: str) -> Found:
     if after in LAYER_NOUNS:
         return _item("layer", number=2), 2
     if after in ("most", "of"):
+        if after == "of" and _opens_block(words, index + 2):
+            return _item("on_top"), 2
         return (_item("top_of"), 2) if after == "of" else _top([*words[: index + 1], *words[index + 2 :]], index, word)
     block = _block(words, index + 1)
     if block is not None and block[0] is not None:
@@ -251,7 +281,7 @@ def _depth(words: Sequence[str], index: int, word: str) -> Found:
     if after in _SIDES and word == "far":
         return None, 1
     if after in _SIDES:
-        return _item("depth", value="?"), 2
+        return _item("depth", value="?", number=_SIDES[after]), 2
     if after not in _DEPTH_NOUNS:
         return None, 1
     return _item("depth", value="near" if word in ("near", "front", "nearest", "closest") else "far"), 1
@@ -260,28 +290,29 @@ def _depth(words: Sequence[str], index: int, word: str) -> Found:
 def _block(words: Sequence[str], index: int) -> Found:
     """Read a block: determiner, count, size, colour and noun in any usual order; at least a colour, a size or a noun."""
     at, color, size, noun, again, number = index, "", "", False, False, None
-    topmost = False
+    topmost = labelled = named = False
     while at < len(words):
         word = words[at]
         pair = " ".join(words[at : at + 2])
         step = 1
         if pair in SIZES and not size and " " in pair:
-            size, step = SIZES[pair], 2
-        elif word in SIZES and not size and not noun and not _is_block_noun(words, at):
+            size, step, labelled = SIZES[pair], 2, at == index and word == "size"
+        elif word in SIZES and not size and (not noun or words[at - 1] == "bloque") and not _is_block_noun(words, at):
             size = SIZES[word]
         elif word in COLORS and not color:
             color = COLORS[word]
             noun = noun or word.endswith("s")
         elif len(word) == 2 and word[0] in "gbryo" and word[1] in "sl" and not color and word != "os" or word == "os" and not color:
             color, size, noun = word[0], size or word[1], True
-        elif word in BLOCK_NOUNS and not noun and not (word == "one" and _counts(words, at)):
-            noun, size = True, size or (BLOCK_NOUNS[word] or "")
+        elif word in BLOCK_NOUNS and not named and not (word == "one" and _counts(words, at)):
+            named = noun = True
+            size = size or (BLOCK_NOUNS[word] or "")
             again = again or word in ("one", "ones")
         elif word in COUNTS and not noun:
             number = COUNTS[word]
         elif word in DETERMINERS and not (color or size or noun):
             again = again or word in ("another", "those", "these")
-        elif word in ADJECTIVES and not noun and (color or size or at > index or _leads_to_block(words, at + 1)):
+        elif word in ADJECTIVES and (not noun or word in ("de", "color")) and (color or size or at > index or _leads_to_block(words, at + 1)):
             pass
         elif word in ("top", "topmost", "upper", "uppermost") and not noun and _leads_to_block(words, at + 1):
             topmost = True
@@ -299,7 +330,7 @@ def _block(words: Sequence[str], index: int) -> Found:
         and not _size_counts(words, at)
     ):
         return None
-    return _item("block", color=color or None, size=size or None, noun=noun, number=number, again=again, topmost=topmost), at - index
+    return _item("block", value="size" if labelled else "", color=color or None, size=size or None, noun=noun, number=number, again=again, topmost=topmost), at - index
 
 
 def _is_block_noun(words: Sequence[str], at: int) -> bool:
@@ -325,6 +356,24 @@ def _leads_to_block(words: Sequence[str], at: int) -> bool:
     return False
 
 
+_AFTER_TO = frozenset("cover span stretch fill reach cell be".split())
+
+
+def _aim(words: Sequence[str], index: int) -> Found:
+    """Read ``to`` before a verb that is none of ours: what follows is the purpose, not the place."""
+    word, after = words[index], _at(words, index + 1)
+    known = DETERMINERS | CELL_NOUNS | LAYER_NOUNS | _SIDES.keys() | _MIDDLES | _BOTTOMS | _TOPS | COLORS.keys() | SIZES.keys() | _AFTER_TO
+    if word != "to" or not after.isalpha() or after in known or _at(words, index - 1) in _CARRIERS:
+        return None
+    return (_item("aim"), 1) if (after,) not in PHRASES and not re.fullmatch("d[123]", after) else None
+
+
+_CARRIERS = frozenset("need needs want wants have has like love next close adjacent up over".split())
+
+
+_PLACE_WORDS = CELL_NOUNS | LAYER_NOUNS | _SIDES.keys() | _MIDDLES | _BOTTOMS | _TOPS
+
+
 def _phrase(words: Sequence[str], index: int) -> Found:
     for length in range(min(_LONGEST_PHRASE, len(words) - index), 0, -1):
         meaning = PHRASES.get(tuple(words[index : index + length]))
@@ -332,7 +381,7 @@ def _phrase(words: Sequence[str], index: int) -> Found:
             continue
         if words[index] == "correct" and length == 1 and _corrects(words, index):
             return _item("act_base", value="fix"), 1
-        if meaning.kind == "empty" and _at(words, index + length) in CELL_NOUNS:
+        if meaning.kind == "empty" and _at(words, index + length) in _PLACE_WORDS:
             return None, length
         if meaning.kind == "skip":
             return None, length
@@ -349,23 +398,30 @@ def _corrects(words: Sequence[str], index: int) -> bool:
 
 def _is_noun(words: Sequence[str], index: int) -> bool:
     word = words[index]
-    return word in _NOUN_LIKE and _at(words, index - 1) in _BEFORE_NOUN
+    return word.removesuffix("s") in _NOUN_LIKE and _at(words, index - 1) in _BEFORE_NOUN
 
 
 def _merge_sizes(items: list[Item]) -> list[Item]:
-    """Join ``blue, large`` and ``red (size 1)`` to one block."""
+    """Join ``blue, large``, ``red (size 1)`` and a later ``(size 1)`` to one block."""
     merged: list[Item] = []
     for item in items:
         size_only = item.kind == "block" and item.size and not item.color and not item.noun
-        back = 1 if merged and merged[-1].kind == "block" else 2
-        target = merged[-back] if len(merged) >= back else None
-        between = merged[-1] if back == 2 and merged else None
-        near = between is None or between.kind == "with" or between.value == ","
-        if size_only and target is not None and target.kind == "block" and target.size is None and near:
-            merged[-back:] = [replace(target, size=item.size, end=item.end)]
+        at = _block_before(merged, anywhere=item.value == "size") if size_only else None
+        if at is not None and merged[at].size in (None, item.size):
+            merged[at] = replace(merged[at], size=item.size)
         else:
             merged.append(item)
     return merged
+
+
+def _block_before(items: Sequence[Item], *, anywhere: bool) -> int | None:
+    """Give the index of the last block, if it stands right before or only a comma or ``with`` between."""
+    for at in range(len(items) - 1, -1, -1):
+        if items[at].kind == "block":
+            return at
+        if not anywhere and not (items[at].kind == "with" or items[at].value == ","):
+            return None
+    return None
 
 
 def _without_listings(items: list[Item]) -> list[Item]:

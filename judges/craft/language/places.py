@@ -68,6 +68,9 @@ class Scene:
         if named.cells is None and (group.there or (group.refers and not group.relation)) and not group.places:
             carried = self.focus.layer if named.layer is None else named.layer
             named = Place(self.focus.cells, carried, "carried", "carried" if named.layer is None else named.layer_origin)
+        if group.relation == "between" and named.cells is None:
+            self.relative = True
+            return Place(cells_of(self._wall(group), (1,)), named.layer, "resolved", named.layer_origin, relative=True)
         if group.relation in ("on_top", "below"):
             return self._stacked(group, named, verb)
         if group.relation in ("next_to", "left_of", "right_of"):
@@ -120,9 +123,19 @@ class Scene:
             return None if item.number is None else (item.number,)
         if item.kind == "cells" and item.value.isdigit():
             return tuple(int(digit) for digit in item.value)
+        if item.kind == "shared":
+            return self._shared(wall, item.number)
+        if item.kind == "depth" and wall == "D2" and item.number is not None:
+            return (item.number,)
         if item.kind == "depth" and (wall, item.value) in _DEPTHS:
             return (_DEPTHS[wall, item.value],)
         return None
+
+    def _shared(self, wall: str, other: int | None) -> tuple[int, ...] | None:
+        """Give the place on the wall that it has in common with another director's wall, or with the only neighbour."""
+        others = [f"D{other}"] if other is not None else [name for name in WALLS if name != wall]
+        common = [at for at, cell in enumerate(WALLS[wall]) for name in others if name != wall and cell in WALLS[name]]
+        return (common[0],) if len(common) == 1 else None
 
     def _rest(self, group: Group, named: Place) -> Place:
         wall = WALLS[self._wall(group)]
@@ -170,10 +183,12 @@ class Scene:
         self.relative = True
         if named.cells is not None:
             return named
-        anchor = self._anchor(group, None)
-        beside = anchor.cells if anchor is not None else None
-        layer = anchor.layer if anchor is not None else None
-        if beside is None and (group.anchor is None or group.anchor.kind != "block" or group.anchor.again):
+        where = self._named(replace(group, places=group.anchor_places, layers=group.anchor_layers))
+        anchor = self._anchor(group, where.cells)
+        beside, layer = where.cells, where.layer
+        if beside is None and anchor is not None:
+            beside = anchor.cells
+        elif beside is None and (group.anchor is None or group.anchor.kind != "block" or group.anchor.again):
             beside, layer = self.focus.cells, self.focus.layer
         wall = WALLS[self._wall(group)]
         if beside is None or any(cell not in wall for cell in beside):

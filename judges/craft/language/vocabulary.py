@@ -94,7 +94,7 @@ _VERBS: Mapping[str, tuple[str, ...]] = {
         "slap slapping slapped", "plonk plonking plonked", "deploy deploying deployed",
         "include including included", "pick picking picked", "grab grabbing grabbed", "send sending sent", "make making made",
         "begin beginning begun", "attach attaching attached", "apply applying applied",
-        "extend extending extended", "continue continuing continued",
+        "extend extending extended", "anchor anchoring anchored", "establish establishing established", "cap capping capped", "introduce introducing introduced", "continue continuing continued",
         "colocar colocando colocado", "pon poniendo puesto", "coloca ponga coloque", "placé pongan colocad",
     ),
     "remove": (
@@ -138,15 +138,15 @@ _PLAIN: Mapping[Meaning, str] = {
     Meaning("belong"): (
         "goes|belongs|belong|should sit|should go on|needs to sit|should rest|should span|should stretch|should cover|"
         "needs to span|should run|should occupy|should extend|must go in|should fill|needs to fill|should follow|should come|"
-        "needs to cover|must sit|must span|should lie|comes next|needs to go in|should go in|should go at|needs to go on|"
+        "needs to cover|must sit|must span|should lie|comes next|go next|goes next|fits|is next for|needs to go in|should go in|should go at|needs to go on|"
         "needs to go at|has to go in|has to go on|has to go at"
     ),
     Meaning("need"): (
-        "need|needs|want|wants|require|requires|would like|would love|missing|lacks|lacking|lack|looking for|look for|asks for|"
+        "most urgent thing is|urgent thing is|next move is|next step is|next thing is|next up is|next up|next piece is|next is|my request is|my suggestion is|priority is|need|needs|want|wants|require|requires|would like|would love|missing|lacks|lacking|lack|looking for|look for|asks for|"
         "ask for|calls for|call for|target has|target shows|target is|target needs|target wants|should have|should contain|"
         "there should be|should hold|must have|must contain|should show|needs to have|needs to contain|could use|"
         "waiting for|short of|needed|required|is absent|absent|supposed to have|supposed to contain|expect|expects|expecting|"
-        "ought to have|there must be|there needs to be|requesting|request|prefer|to have|should start with|wish for|has to have|"
+        "ought to have|there must be|there needs to be|requesting|request|hoping for|waiting on|all i need is|still want|is wanted|prefer|to have|should start with|wish for|has to have|"
         "target says|wanted|still open for|calling for|asking for|should see|would be|must be filled with|hope for|shows a gap for|"
         "should receive|should get|still to come|is due|due|need to see|want to see|needs to start with|have to have|should be having"
     ),
@@ -155,8 +155,8 @@ _PLAIN: Mapping[Meaning, str] = {
         "needs to become|should actually be|should now be|should really be|should rather be|want it to be|shall be|to be|should still be"
     ),
     Meaning("state"): (
-        "see|sees|notice|noticed|seeing|there is|there are|have|has|is|are|was|were|shows|show|spot|got|having|contains|holds|"
-        "notice that|has got|currently|am|appears|looks|look|appear|observed|had|showing|reads|noticing|occupies|sitting|find"
+        "see that|see|sees|notice|noticed|seeing|there is|there are|have|has|is|are|was|were|shows|show|having|contains|holds|"
+        "notice that|has got|currently|am|appears|looks|look|appear|observed|had|showing|reads|noticing|find"
     ),
     Meaning("confirm"): (
         "as it should be|as they should be|as it should|as needed|as expected|as planned|as intended|as required|already right|already correct|already done|correct|perfect|good|great|fine|in place|all set|complete|done|matches|match|aligned|ok|okay|finished|looks good|"
@@ -164,12 +164,14 @@ _PLAIN: Mapping[Meaning, str] = {
         "is finished|is done|settled|matched|satisfied|nailed|successfully"
     ),
     Meaning("wrong"): (
-        "wrong|incorrect|mismatch|mismatched|misplaced|is not right|are not right|problem|issue|issues|off|cluttered|mess|bothers|"
+        "wrong|incorrect|mismatch|mismatched|misplaced|is not right|are not right|problem|issue|issues|is off|are off|looks off|seems off|cluttered|mess|bothers|"
         "differs|not aligning|does not match|do not match|does not fit|mistake|error|causing"
     ),
     Meaning("empty"): "empty|bare|open|vacant|unfilled|nothing there|free|blank|uncovered|nothing sits|nothing on|nothing",
     Meaning("ensure"): "ensure|make sure|be sure|double check|ensuring|making sure|verify|see to it|check that|confirm that|confirm",
-    Meaning("not"): "not|never|no need|avoid|without|cannot|rather not|hold off|instead of placing|refrain",
+    Meaning("not"): "not|never|avoid|without|rather not|hold off|instead of placing|refrain",
+    Meaning("between"): "between|in between|sandwiched between",
+    Meaning("needless"): "no need|need not|not necessary|cannot|can not|could not|unable to|did not|have not|was not|were not|not able|not ready",
     Meaning("cond"): "once|after|when|as soon as|now that|upon",
     Meaning("if"): "if|unless|whether|assuming|in case",
     Meaning("before"): "before|prior to|until",
@@ -178,7 +180,7 @@ _PLAIN: Mapping[Meaning, str] = {
         "we can|i can|you can|this will|that will|this would|which will|this lets|that way|this way|will help|opens up|enables us|"
         "would let us|so"
     ),
-    Meaning("first"): "first|firstly|first off|first of all|start by|starting by|begin by|beginning by|start off by|immediately|right away|priority|to start|to begin|top priority|initially|most urgent",
+    Meaning("first"): "first|firstly|first off|first of all|start by|starting by|begin by|beginning by|start off by|immediately|right away|priority|to start|to begin|top priority|initially",
     Meaning("then"): "then|next|afterwards|afterward|followed by|after that|later|finally|lastly|subsequently|second|secondly|third|also|additionally|plus|once that is done|when that is done|after this|besides|as well as",
     Meaning("and"): "and|&|y|or|plus",
     Meaning("but"): "but|however|yet|though|although|while|whereas",
@@ -196,7 +198,7 @@ _PLAIN: Mapping[Meaning, str] = {
     ),
     Meaning("below"): "below|beneath|underneath|under|directly below|right below|directly under|at the foot of",
     Meaning("next_to"): "next to|beside|adjacent to|alongside|right next to|neighboring|neighbouring|directly next to|just next to|immediately next to|by the side of",
-    Meaning("top_of"): "top of|very top of|from the top|at the top|very top",
+    Meaning("top_of"): "from the top|at the top|very top",
     Meaning("there"): "there|here|same spot|same cell|same place|same position|that spot|that specific spot|that particular spot|that cell|that corner|that place|this spot|this cell|that position|this corner|this position|that column|this column|the column|that one spot|its place|its spot|that slot|same slot|same corner|that space|that gap|that hole|that stack|that square",
     Meaning("same_layer"): "that row|that layer|same layer|same row|this layer|this row|that level|same level|same tier|that tier",
     Meaning("pron"): "it|them|they|that|those|this|these|its|lo",
@@ -204,16 +206,16 @@ _PLAIN: Mapping[Meaning, str] = {
     Meaning("whole"): "everything|all of it|whole wall|entire wall|all blocks|all of them|whole board|entire board|start over|from scratch",
     Meaning("ask"): "what|which of|who|do you|does anyone|does d1|does d2|does d3|are there|is anyone|is there|how about you|anyone",
     Meaning("skip"): (
-        "take care|take a look|take a moment|take note|taken into account|take into account|taking into account|right now|right order|right place|"
-        "right track|right there|right in|right at|right on|all right|for granted|left to right|right to left|bottom to top|top to bottom|"
+        "take care|take a look|take a moment|take note|taken into account|take into account|taking into account|looks like|look like|seems like|it looks|it seems|appears that|shows that|indicates that|mentioned|right order|right place|"
+        "right track|all right|for granted|left to right|right to left|bottom to top|top to bottom|"
         "nothing left|left to do|left for me|is left|are left|left to add|the way|clear path|go ahead|right away|right side up|"
         "right block|right piece|right color|right colour|at first|first thing|the first thing|from the start|big picture|in one picture|"
-        "clear that|crystal clear|is clear|so far|by the way|in the way|long as|top priority|for now|right after|pull together|"
+        "clear that|crystal clear|is clear|so far|by the way|in the way|long as|top priority|for now|pull together|"
         "take turns|take the last step|drop by|on the other hand|no longer|as long as|for long|before long|step by step|one by one|"
         "one at a time|one step|one more thing|one thing|first step|next step|last step|one clear|base my|based on|the only one|in place of my|"
         "putting it all|put together|putting together|set up|sets up|setting up|moving on|move on|next move|last move|first move|"
         "leave it to|leave that to|leave the rest|let me see|at once|no one|everyone|the last one|that last one|this one|that one is|add up|"
-        "keep in mind|keep coming|keep going|keep an eye|go over|going over|go through|changes nothing|follow the|start building|"
+        "keep in mind|keep it|keep things|keep coming|keep going|keep an eye|go over|going over|go through|changes nothing|follow the|start building|"
         "start from|build my|build on|building on|rebuild|clear the path|clear the way|clear the space|clearing the path|clearing the way|"
         "clear a path|clear space|clear up|clearing things|get the alignment|getting|gets|get to|get back|get my|get our|make it|making it|"
         "make this|make my|gives|give us|give me a moment|use the|use my|make progress|make any sense|try to|trying to|tries|complete my|"
