@@ -45,7 +45,7 @@
 --   remove_gap_first  -1..1  attempted_remove_rate - oracle_remove_rate_first; null where either is
 --   remove_gap_share  -1..1  attempted_remove_rate - oracle_remove_rate_share; null where either is
 --   longest_unchanged_run  turns  longest run of turns without a change of the board
---   n_repeated_failed_moves  count  moves that repeat action, position and layer of a move refused on the turn before
+--   n_repeated_failed_moves  count  refused moves with the action, position and layer of the move refused on the turn before
 --   tax_correct  count  turns of this category of the published taxonomy
 --   tax_engine_layer_error  count  likewise
 --   tax_engine_span_error  count  likewise

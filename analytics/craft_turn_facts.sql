@@ -38,7 +38,7 @@
 --   overall_structure_correctness  flag  as logged: no block on the board is wrong; null if not executed
 --   target_achieved  flag  as logged: the game was won on this turn; null if the turn broke off
 --   board_changed  flag  the stacks after the turn differ from those before, stray cells included
---   repeats_previous_failed_move  flag  same action, position and layer as a move that was refused on the turn before
+--   repeats_previous_failed_move  flag  refused, with the action, position and layer of the move refused on the turn before
 --   overall_progress  0..1  mean of iou_score, completion_percentage and position_accuracy after the turn
 --   completion_percentage  0..1  right blocks at the right cell and layer, of the target's entries, after the turn
 --   iou_score  0..1  intersection over union of the cells' block sets after the turn
@@ -222,7 +222,8 @@ select
     current.target_achieved,
     current.board_changed,
     coalesce(
-        previous.verb = current.action
+        current.failed_move
+        and previous.verb = current.action
         and previous.move.position = current.move.position
         and previous.move.layer = current.move.layer,
         false
