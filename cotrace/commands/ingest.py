@@ -1,0 +1,69 @@
+"""`cotrace ingest`: logs into the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cotrace.commands.options import say, store_option
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    from ingest.report import Report
+
+__all__ = ["command", "tell"]
+
+_LISTED = 8
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@store_option
+@click.option("--format", "log_format", help="Name of the only log format to read; by default formats are recognised by content.")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes that read; by default one for each core.")
+def command(paths: tuple[Path, ...], store: Store, log_format: str | None, workers: int | None) -> int:
+    """Read game logs into the store; folders are searched.
+
+    Doing it twice changes nothing; a file that has grown or changed replaces its games.
+
+    \b
+    Example:
+      cotrace ingest logs/ more/craft_structure_001_3.json
+    """
+    from analytics.views import ensure_installed
+    from cotrace.progress import progress_bar
+    from ingest.run import ingest_paths
+
+    with progress_bar("reading logs") as show:
+        report = ingest_paths(paths, store, log_format=log_format, workers=workers, on_progress=lambda p: show(p.files_done, p.files_total))
+    ensure_installed(store)
+    tell(report, store)
+    return 0 if report.is_clean else 1
+
+
+def tell(report: Report, store: Store) -> None:
+    """Say what went in, what was replaced, what was left and what was refused, and how to see it."""
+    say(
+        f"{report.found} files: {report.ingested} read, {report.replaced} replaced, {report.unchanged} unchanged, "
+        f"{len(report.duplicates)} duplicates, {len(report.others)} other files, {report.refused} refused"
+    )
+    say(f"{report.episodes} games with {report.turns} turns added to {store.path}")
+    for kind, count in _kinds(report.others).items():
+        say(f"  left alone: {count} {kind}")
+    for path, same in report.duplicates[:_LISTED]:
+        say(f"  duplicate: {path} has the bytes of {same}")
+    for part in report.rejected[:_LISTED]:
+        say(f"  rejected: {part.path}{f' at {part.locator}' if part.locator else ''}: {part.reason}")
+    if report.rejected:
+        more = f", {len(report.rejected) - _LISTED} more" if len(report.rejected) > _LISTED else ""
+        say(f"{len(report.rejected)} parts rejected{more}: cotrace report rejects --store {store.path}")
+    say("next: cotrace report leaderboard, cotrace judge --rubric spatial_grounding --judge engine, cotrace dash")
+
+
+def _kinds(others: list[tuple[str, str]]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for _, kind in others:
+        counts[kind] = counts.get(kind, 0) + 1
+    return counts

@@ -1,0 +1,78 @@
+"""`cotrace play craft`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cotrace.commands.options import say
+
+__all__ = ["command"]
+
+
+@click.command()
+@click.option(
+    "--persona",
+    "personas",
+    multiple=True,
+    default=("clear",),
+    show_default=True,
+    help="Directors' persona; repeat for several teams, join three by + for a mixed one.",
+)
+@click.option("--builder", "builders", multiple=True, default=("oracle_follower",), show_default=True, help="Builder; repeat for several.")
+@click.option("--structures", default="20", show_default=True, help="How many targets to generate, or a published structures file.")
+@click.option("--turns", default=20, show_default=True, type=click.IntRange(min=1), help="Turn limit.")
+@click.option("--seed", default=3, show_default=True, help="The same seed gives the same games, byte for byte.")
+@click.option("--oracle/--no-oracle", default=True, show_default=True, help="Whether the builder is shown verified moves.")
+@click.option(
+    "--start", default="empty", show_default=True, help="Start board: empty, firstLayer, firstTwoLayers, D1Wall, D2Wall or D3Wall."
+)
+@click.option("--reachable", is_flag=True, help="Generate only targets that can be completed.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
+def command(
+    personas: tuple[str, ...],
+    builders: tuple[str, ...],
+    structures: str,
+    turns: int,
+    seed: int,
+    start: str,
+    out: Path,
+    *,
+    oracle: bool,
+    reachable: bool,
+) -> None:
+    """Play CRAFT: every persona with every builder on every structure, one log a game.
+
+    A complete log is not played again, so an interrupted command can be repeated.
+
+    \b
+    Example:
+      cotrace play craft --persona clear --persona over_remover --structures 5 --out logs/
+    """
+    from typing import get_args
+
+    from cotrace.progress import progress_bar
+    from games.craft.game import GameSettings
+    from games.craft.generator import StructureRules
+    from games.craft.play import PlayRequest, play
+    from games.craft.start_boards import StartBoard
+    from schemas.errors import UsageError
+
+    if start not in get_args(StartBoard):
+        raise UsageError(f"--start {start!r}: choose one of {', '.join(get_args(StartBoard))}")
+    is_count = structures.isdecimal()
+    request = PlayRequest(
+        out=out,
+        personas=personas,
+        builders=builders,
+        structures=int(structures) if is_count else 10**6,
+        structures_file=None if is_count else Path(structures),
+        rules=StructureRules(reachable=reachable),
+        seed=seed,
+        settings=GameSettings(max_turns=turns, oracle=oracle, start=start, same_turn_messages=True),
+    )
+    with progress_bar("playing") as show:
+        report = play(request, show)
+    say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
+    say(f"next: cotrace ingest {out}")
