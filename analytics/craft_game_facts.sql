@@ -68,11 +68,16 @@
 -- Reads: craft_turn_facts, episodes, run_conditions, episode_metrics.
 create or replace view craft_game_facts as
 
-with islands as (
+with facts as materialized (  -- read twice below
+    select * from craft_turn_facts
+),
+
+islands as (
     select
-        *,
+        episode_id,
+        board_changed,
         sum(board_changed::int) over (partition by episode_id order by turn) as island
-    from craft_turn_facts
+    from facts
 ),
 
 unchanged as (
@@ -116,7 +121,7 @@ counted as (
         count(*) filter (taxonomy_code = 'wrong_block_color') as tax_wrong_block_color,
         count(*) filter (taxonomy_code = 'wrong_span') as tax_wrong_span,
         count(*) filter (taxonomy_code = 'no_oracle_or_attempt') as tax_no_oracle_or_attempt
-    from craft_turn_facts
+    from facts
     group by all
 ),
 

@@ -20,11 +20,21 @@
 create or replace view remove_gap_models as
 
 with readings as (
-    select *, 'any' as reading, n_oracle_remove_any::double as oracle_remove, remove_gap_any as game_gap from craft_game_facts
-    union all by name
-    select *, 'first' as reading, n_oracle_remove_first::double as oracle_remove, remove_gap_first as game_gap from craft_game_facts
-    union all by name
-    select *, 'share' as reading, sum_oracle_remove_share as oracle_remove, remove_gap_share as game_gap from craft_game_facts
+    select
+        facts.*,
+        reading,
+        case reading
+            when 'any' then n_oracle_remove_any
+            when 'first' then n_oracle_remove_first
+            else sum_oracle_remove_share
+        end as oracle_remove,
+        case reading
+            when 'any' then remove_gap_any
+            when 'first' then remove_gap_first
+            else remove_gap_share
+        end as game_gap
+    from craft_game_facts as facts
+    cross join (values ('any'), ('first'), ('share')) as names (reading)
 ),
 
 summed as (
