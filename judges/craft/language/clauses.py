@@ -64,7 +64,18 @@ class Group:
     @property
     def is_blank(self) -> bool:
         """Whether nothing was said at all."""
-        return not (self.block or self.places or self.layers or self.there or self.refers or self.rest or self.relation or self.top_of or self.director or self.same_layer)
+        return not (
+            self.block
+            or self.places
+            or self.layers
+            or self.there
+            or self.refers
+            or self.rest
+            or self.relation
+            or self.top_of
+            or self.director
+            or self.same_layer
+        )
 
 
 @dataclass

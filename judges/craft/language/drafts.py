@@ -219,6 +219,11 @@ class DraftWriter:
 
     def _empty(self, clause: Clause) -> None:
         groups = [*clause.subject_groups(), *clause.groups()]
+        wanted = [group for group in clause.groups() if group.block is not None and group.block.color and group.has_place]
+        if wanted:
+            for group in _listed(wanted, clause.subject_groups(), personal=True):
+                self._add(clause, "place", group, explicit=False)
+            return
         self._note(clause, groups, "complaint")
         for group in groups:
             if group.places or group.layers:
@@ -240,7 +245,7 @@ class DraftWriter:
 
     def _belong(self, clause: Clause) -> None:
         subject, body = clause.subject_groups(), clause.groups()
-        named = [group for group in [*subject, *body] if group.block is not None][:1]
+        named = [group for group in [*subject, *body] if group.block is not None and (group.block.color or group.block.size)][:1]
         if not named:
             self._place_last(clause, body)
         for group in named:
@@ -271,7 +276,7 @@ class DraftWriter:
             if group.block is not None and group.block.color and (group.has_place or group.relation) and not clause.marks & {"cond", "not"}:
                 verb = "ask" if "ask" in clause.marks else "place"
                 self._add(clause, verb, group, explicit=False)
-            else:
+            elif not clause.denied:
                 self._note(clause, [group], "plain")
 
     # -- actions ------------------------------------------------------------------------------------------------------
@@ -306,7 +311,8 @@ class DraftWriter:
     def _remove(self, clause: Clause, groups: list[Group]) -> None:
         for group in _listed(groups, clause.subject_groups(), personal=True):
             if group.refers and group.block is None and not group.relation:
-                if (clause.kind == "act_ing" or "first" in clause.marks) and self._removal_again(clause):
+                wished = bool(self.drafts) and self.drafts[-1].verb == "place"
+                if (clause.kind == "act_ing" or "first" in clause.marks or wished) and self._removal_again(clause):
                     continue
                 seen = self._last_seen(clause, any_source=True)
                 if seen is not None:
@@ -353,7 +359,7 @@ class DraftWriter:
             old_type = (seen.color, seen.size)
         inherit = seen.place if seen is not None else None
         if inherit is None and not group.has_place and not group.relation and not old.there:
-            inherit = self._described(old) or self._place_in_focus(clause)
+            inherit = self._mentioned(clause, old) or self._described(old) or self._place_in_focus(clause)
         if seen is not None:
             self._take_up(seen)
         if not group.layers and not after_removal and (new.has_place or new.relation):
@@ -498,6 +504,14 @@ class DraftWriter:
             return place
         layer = focus.layer if place.layer is None else place.layer
         return Place(focus.cells, layer, "carried", "carried" if place.layer is None else place.layer_origin)
+
+    def _mentioned(self, clause: Clause, group: Group) -> Place | None:
+        """Give the place at which the last sentences saw the block of the group."""
+        if group.block is None or not group.block.color:
+            return None
+        stated = self._scene.place_of(group, "remove")
+        place, _ = self._as_mentioned(clause, group.block.color, group.block.size, stated, {})
+        return place if place.cells is not None else None
 
     def _described(self, group: Group) -> Place | None:
         """Give the place of a block that is described and stands only once on the speaker's wall."""

@@ -223,7 +223,7 @@ def _side(words: Sequence[str], index: int, word: str) -> Found:
             return None, 1
     if after == "of" and before in ("the", "left", "right", "just", "directly", "immediately") and _opens_block(words, index + 2):
         return _item("left_of" if _SIDES[word] == _LEFT else "right_of"), 2
-    return _item("side", number=_SIDES[word]), 1
+    return _item("side", number=_SIDES[word], value="side" if after == "side" and before == "my" else ""), 1
 
 
 def _opens_block(words: Sequence[str], index: int) -> bool:
@@ -243,6 +243,8 @@ def _middle(words: Sequence[str], index: int, word: str) -> Found:
     if after in _SIDES:
         both = _at(words, index + 2) in ("cells", "columns", "spots", "slots", "positions")
         return (_item("cells", value="?") if both else _item("middle_side", number=_SIDES[after])), 2
+    if after in _MIDDLES:
+        return _item("middle_side", number=_MIDDLE), 2
     return _item("side", number=_MIDDLE), 1
 
 
@@ -312,7 +314,9 @@ def _block(words: Sequence[str], index: int) -> Found:
             number = COUNTS[word]
         elif word in DETERMINERS and not (color or size or noun):
             again = again or word in ("another", "those", "these")
-        elif word in ADJECTIVES and (not noun or word in ("de", "color")) and (color or size or at > index or _leads_to_block(words, at + 1)):
+        elif (
+            word in ADJECTIVES and (not noun or word in ("de", "color")) and (color or size or at > index or _leads_to_block(words, at + 1))
+        ):
             pass
         elif word in ("top", "topmost", "upper", "uppermost") and not noun and _leads_to_block(words, at + 1):
             topmost = True
@@ -330,7 +334,16 @@ def _block(words: Sequence[str], index: int) -> Found:
         and not _size_counts(words, at)
     ):
         return None
-    return _item("block", value="size" if labelled else "", color=color or None, size=size or None, noun=noun, number=number, again=again, topmost=topmost), at - index
+    return _item(
+        "block",
+        value="size" if labelled else "",
+        color=color or None,
+        size=size or None,
+        noun=noun,
+        number=number,
+        again=again,
+        topmost=topmost,
+    ), at - index
 
 
 def _is_block_noun(words: Sequence[str], at: int) -> bool:
@@ -356,7 +369,7 @@ def _leads_to_block(words: Sequence[str], at: int) -> bool:
     return False
 
 
-_AFTER_TO = frozenset("cover span stretch fill reach cell be".split())
+_AFTER_TO = frozenset("sit rest go cover span stretch fill reach cell be".split())
 
 
 def _aim(words: Sequence[str], index: int) -> Found:
@@ -407,7 +420,10 @@ def _merge_sizes(items: list[Item]) -> list[Item]:
     for item in items:
         size_only = item.kind == "block" and item.size and not item.color and not item.noun
         at = _block_before(merged, anywhere=item.value == "size") if size_only else None
-        if at is not None and merged[at].size in (None, item.size):
+        adjective = item.kind == "block" and item.color and not (item.noun or item.size) and len(merged) > 1
+        if adjective and merged[-1].kind == "and" and merged[-2].size and not (merged[-2].color or merged[-2].noun):
+            merged[-2:] = [replace(item, size=merged[-2].size, start=merged[-2].start)]  # "small and orange"
+        elif at is not None and merged[at].size in (None, item.size):
             merged[at] = replace(merged[at], size=item.size)
         else:
             merged.append(item)

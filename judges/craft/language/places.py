@@ -108,10 +108,19 @@ class Scene:
             if layers:
                 return Place(None, layer)
             layer = 1
-        indexes = [self._indexes(item, wall) for item in group.places]
+        indexes = [self._indexes(item, wall) for item in self._without_wall_name(group, wall)]
         if not indexes or any(found is None for found in indexes):
             return Place(None, layer)
         return Place(cells_of(wall, [index for found in indexes for index in found or ()]), layer)
+
+    @staticmethod
+    def _without_wall_name(group: Group, wall: str) -> list[Item]:
+        """Leave out ``my left side`` said by D1 of the whole left wall, where other words name the cell."""
+        own = {"D1": 0, "D3": 2}.get(wall)
+        named = [item for item in group.places if not (item.value == "side" and item.number == own)]
+        large = group.block is not None and group.block.size == "l"
+        others_are_sides = any(item.value == "side" for item in named)
+        return named if len(named) >= (2 if large else 1) and not others_are_sides else group.places
 
     def _compare_frames(self, group: Group, wall: str, coordinates: list[str]) -> None:
         sides = [item.number for item in group.places if item.kind in ("side", "middle_side") and item.number is not None]
@@ -205,6 +214,9 @@ class Scene:
             found = self.find(color=group.block.color, size=group.block.size, layer=None, top=True)
             cells = found.cells if found is not None else None
             named = Place(cells, named.layer, "resolved")
+        if cells is None and group.top_of and not group.places:
+            named = Place(self.focus.cells, None, "carried")
+            cells = named.cells
         if cells is None:
             return Place(None, None, relative=True)
         return Place(cells, self._top_layer(cells, verb), named.cells_origin, "resolved", relative=True)

@@ -193,12 +193,12 @@ _PLAIN: Mapping[Meaning, str] = {
     Meaning("instead_of"): "instead of|rather than|in place of|as opposed to",
     Meaning("instead"): "instead",
     Meaning("on_top"): (
-        "on top of|atop|on top|directly on top of|right on top of|directly above|right above|just above|above|over the top of|"
+        "on top of|atop|to sit on|sits on|sit on|rests on|to rest on|to go on top of|go on top of|directly on top of|right on top of|directly above|right above|just above|above|over the top of|"
         "sitting on|resting on|stacked on|stacked over|stacked above|stacked on top of|piled on|piled over|onto the top of|over top of"
     ),
     Meaning("below"): "below|beneath|underneath|under|directly below|right below|directly under|at the foot of",
     Meaning("next_to"): "next to|beside|adjacent to|alongside|right next to|neighboring|neighbouring|directly next to|just next to|immediately next to|by the side of",
-    Meaning("top_of"): "from the top|at the top|very top",
+    Meaning("top_of"): "on top|from the top|at the top|very top",
     Meaning("there"): "there|here|same spot|same cell|same place|same position|that spot|that specific spot|that particular spot|that cell|that corner|that place|this spot|this cell|that position|this corner|this position|that column|this column|the column|that one spot|its place|its spot|that slot|same slot|same corner|that space|that gap|that hole|that stack|that square",
     Meaning("same_layer"): "that row|that layer|same layer|same row|this layer|this row|that level|same level|same tier|that tier",
     Meaning("pron"): "it|them|they|that|those|this|these|its|lo",
