@@ -175,7 +175,7 @@ def _claim(draft: Draft, *, first: bool) -> Claim:
         origins["layer"] = place.layer_origin
     old = draft.old
     return Claim(
-        verb=cast(Verb, draft.verb),
+        verb=cast("Verb", draft.verb),
         color=cast("Color | None", draft.color),
         size=cast("Size | None", draft.size),
         cells=place.cells,

@@ -29,18 +29,92 @@ _SIDES = {
     **dict.fromkeys(("left", "leftmost", "lefthand", "izquierda", "izquierdo", "leftward"), _LEFT),
     **dict.fromkeys(("right", "rightmost", "righthand", "derecha", "derecho", "rightward"), _RIGHT),
 }
-_MIDDLES = frozenset("middle center centre mid central medio centro".split())
-_BOTTOMS = frozenset("bottom bottommost buttom base foundation ground lowest lower lowermost inferior abajo".split())
-_TOPS = frozenset("top topmost upper uppermost highest superior arriba".split())
-_ORDINALS = {"first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2}
-_NOUN_LIKE = frozenset("place stack position slot drop set change park rest base build move use pick lay turn try start trade".split())
-_BEFORE_NOUN = DETERMINERS | frozenset(
-    "left right middle center centre far bottom top same in next last corner of right-hand each tall first second third".split()
+_MIDDLES = frozenset(["middle", "center", "centre", "mid", "central", "medio", "centro"])
+_BOTTOMS = frozenset(
+    ["bottom", "bottommost", "buttom", "base", "foundation", "ground", "lowest", "lower", "lowermost", "inferior", "abajo"]
 )
-_AFTER_ADVERB = frozenset("in at on above next now there here away after beside where under below over onto".split())
-_LINKING = frozenset("is are not look looks be all quite already now just still be totally seems".split())
+_TOPS = frozenset(["top", "topmost", "upper", "uppermost", "highest", "superior", "arriba"])
+_ORDINALS = {"first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2}
+_NOUN_LIKE = frozenset(
+    [
+        "place",
+        "stack",
+        "position",
+        "slot",
+        "drop",
+        "set",
+        "change",
+        "park",
+        "rest",
+        "base",
+        "build",
+        "move",
+        "use",
+        "pick",
+        "lay",
+        "turn",
+        "try",
+        "start",
+        "trade",
+    ]
+)
+_BEFORE_NOUN = DETERMINERS | frozenset(
+    [
+        "left",
+        "right",
+        "middle",
+        "center",
+        "centre",
+        "far",
+        "bottom",
+        "top",
+        "same",
+        "in",
+        "next",
+        "last",
+        "corner",
+        "of",
+        "right-hand",
+        "each",
+        "tall",
+        "first",
+        "second",
+        "third",
+    ]
+)
+_AFTER_ADVERB = frozenset(
+    ["in", "at", "on", "above", "next", "now", "there", "here", "away", "after", "beside", "where", "under", "below", "over", "onto"]
+)
+_LINKING = frozenset(
+    ["is", "are", "not", "look", "looks", "be", "all", "quite", "already", "now", "just", "still", "be", "totally", "seems"]
+)
 _BEFORE_SIDE = frozenset(
-    "the my far bottom top middle upper lower center centre and or most to on in at near our its d1 d2 d3 base".split()
+    [
+        "the",
+        "my",
+        "far",
+        "bottom",
+        "top",
+        "middle",
+        "upper",
+        "lower",
+        "center",
+        "centre",
+        "and",
+        "or",
+        "most",
+        "to",
+        "on",
+        "in",
+        "at",
+        "near",
+        "our",
+        "its",
+        "d1",
+        "d2",
+        "d3",
+        "base",
+    ]
 )
 
 
@@ -117,7 +191,7 @@ def _cell(words: Sequence[str], index: int) -> Found:
 
 
 _SHARING = frozenset({"shared", "share", "sharing", "common"})
-_VIEWS = frozenset("wall view perspective side angle seat vantage viewpoint".split())
+_VIEWS = frozenset(["wall", "view", "perspective", "side", "angle", "seat", "vantage", "viewpoint"])
 
 
 def _shared(words: Sequence[str], index: int) -> Found:
@@ -136,7 +210,7 @@ def _viewpoint(words: Sequence[str], index: int) -> Found:
     number = {"left": 1, "back": 2, "far": 2, "right": 3}.get(word)
     if number is None:
         return None
-    opening = _at(words, index - 2) == "from" and index <= 3 or _at(words, index - 1) == "from" and index <= 2
+    opening = (_at(words, index - 2) == "from" and index <= 3) or (_at(words, index - 1) == "from" and index <= 2)
     if after in ("side", "hand") and _at(words, index + 2) in ("wall", "view", "perspective"):
         return _item("wall", number=number), 3
     if after in _VIEWS and (after != "side" or opening) and (opening or after != "angle"):
@@ -272,7 +346,7 @@ def _top(words: Sequence[str], index: int, word: str) -> Found:
     return _item("layer", number=2), 1
 
 
-_DEPTH_NOUNS = frozenset("corner edge end cell spot position side slot and".split())
+_DEPTH_NOUNS = frozenset(["corner", "edge", "end", "cell", "spot", "position", "side", "slot", "and"])
 
 
 def _depth(words: Sequence[str], index: int, word: str) -> Found:
@@ -304,7 +378,7 @@ def _block(words: Sequence[str], index: int) -> Found:
         elif word in COLORS and not color:
             color = COLORS[word]
             noun = noun or word.endswith("s")
-        elif len(word) == 2 and word[0] in "gbryo" and word[1] in "sl" and not color and word != "os" or word == "os" and not color:
+        elif (len(word) == 2 and word[0] in "gbryo" and word[1] in "sl" and not color and word != "os") or (word == "os" and not color):
             color, size, noun = word[0], size or word[1], True
         elif word in BLOCK_NOUNS and not named and not (word == "one" and _counts(words, at)):
             named = noun = True
@@ -369,7 +443,7 @@ def _leads_to_block(words: Sequence[str], at: int) -> bool:
     return False
 
 
-_AFTER_TO = frozenset("sit rest go cover span stretch fill reach cell be".split())
+_AFTER_TO = frozenset(["sit", "rest", "go", "cover", "span", "stretch", "fill", "reach", "cell", "be"])
 
 
 def _aim(words: Sequence[str], index: int) -> Found:
@@ -381,7 +455,7 @@ def _aim(words: Sequence[str], index: int) -> Found:
     return (_item("aim"), 1) if (after,) not in PHRASES and not re.fullmatch("d[123]", after) else None
 
 
-_CARRIERS = frozenset("need needs want wants have has like love next close adjacent up over".split())
+_CARRIERS = frozenset(["need", "needs", "want", "wants", "have", "has", "like", "love", "next", "close", "adjacent", "up", "over"])
 
 
 _PLACE_WORDS = CELL_NOUNS | LAYER_NOUNS | _SIDES.keys() | _MIDDLES | _BOTTOMS | _TOPS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from judges.craft.language.clauses import Group
+from judges.craft.language.groups import Group
 from judges.craft.language.items import Item
 from judges.craft.language.model import Origin
 from judges.craft.language.walls import WALLS, Board, WallBlock, cells_of, height, wall_blocks

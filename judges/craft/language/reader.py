@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from judges.craft.language.clauses import clauses_of
+from judges.craft.language.actions import Actions
+from judges.craft.language.clauses import Clause, clauses_of
 from judges.craft.language.discourse import settle
-from judges.craft.language.drafts import Draft, DraftWriter
+from judges.craft.language.drafts import Draft, DraftBook
 from judges.craft.language.items import items_of
 from judges.craft.language.model import Claim, Flag, OwnWall, Reading
 from judges.craft.language.places import Scene
+from judges.craft.language.statements import Statements
 from judges.craft.language.tokens import sentences
 from judges.craft.language.walls import WALLS, height
 
@@ -28,17 +30,34 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
     if speaker not in WALLS:
         raise ValueError(f"speaker {speaker!r} is no director; it must be one of {', '.join(WALLS)}")
     scene = Scene(speaker, board)
-    writer = DraftWriter(scene)
+    book = DraftBook(scene)
+    actions, statements = Actions(book), Statements(book)
     for number, sentence in enumerate(sentences(text)):
         for clause in clauses_of(items_of(sentence), number):
-            writer.read(clause)
-    claims = settle(writer.drafts)
+            written = len(book.drafts)
+            if "if" in clause.marks and not clause.personal:
+                continue
+            (actions if clause.kind.startswith("act") else statements).read(clause)
+            book.drafts[written:] = _steered(book.drafts[written:], clause)
+    claims = settle(book.drafts)
     return Reading(
         claims=tuple(claims),
         specific=_is_specific(claims, board),
-        own_wall=_own_wall(claims, speaker, writer.drafts),
-        flags=frozenset(_flags(claims, writer.drafts, scene)),
+        own_wall=_own_wall(claims, speaker, book.drafts),
+        flags=frozenset(_flags(claims, book.drafts, scene)),
     )
+
+
+def _steered(drafts: list[Draft], clause: Clause) -> list[Draft]:
+    """Apply what order words, reasons and purposes say about the drafts of their clause."""
+    if "purpose" in clause.marks:
+        drafts = [draft for draft in drafts if draft.place.cells is not None or draft.pointing]
+    for draft in drafts:
+        if "first" in clause.marks:
+            draft.first = draft.verb not in ("other", "confirm", "ask")
+        draft.explicit = draft.explicit and "because" not in clause.marks
+        draft.later = draft.later or "before" in clause.marks
+    return drafts
 
 
 def _is_specific(claims: Sequence[Claim], board: Mapping[str, Sequence[str]]) -> bool:

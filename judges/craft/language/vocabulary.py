@@ -69,17 +69,105 @@ BLOCK_NOUNS: Mapping[str, str | None] = {
     **dict.fromkeys(("domino", "dominoes", "dominos"), "l"),
 }  # fmt: skip
 
-DETERMINERS = frozenset("a an the that this those these another my our its existing current un una el all each any some new extra".split())
+DETERMINERS = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "that",
+        "this",
+        "those",
+        "these",
+        "another",
+        "my",
+        "our",
+        "its",
+        "existing",
+        "current",
+        "un",
+        "una",
+        "el",
+        "all",
+        "each",
+        "any",
+        "some",
+        "new",
+        "extra",
+    ]
+)
 COUNTS: Mapping[str, int] = {"one": 1, "two": 2, "three": 3, "both": 2, "2": 2, "3": 3, "pair": 2}
 ADJECTIVES = frozenset(
-    "existing current new extra single same other wrong incorrect misplaced matching correct stray entire whole "
-    "remaining old unwanted last final next also colored coloured color colour solid plain of de".split()
+    [
+        "existing",
+        "current",
+        "new",
+        "extra",
+        "single",
+        "same",
+        "other",
+        "wrong",
+        "incorrect",
+        "misplaced",
+        "matching",
+        "correct",
+        "stray",
+        "entire",
+        "whole",
+        "remaining",
+        "old",
+        "unwanted",
+        "last",
+        "final",
+        "next",
+        "also",
+        "colored",
+        "coloured",
+        "color",
+        "colour",
+        "solid",
+        "plain",
+        "of",
+        "de",
+    ]
 )
 CELL_NOUNS = frozenset(
-    "cell cells corner corners edge end side spot spots slot slots position positions column columns place square squares "
-    "space spaces hole field location locations section part third area region stack tower pile post".split()
+    [
+        "cell",
+        "cells",
+        "corner",
+        "corners",
+        "edge",
+        "end",
+        "side",
+        "spot",
+        "spots",
+        "slot",
+        "slots",
+        "position",
+        "positions",
+        "column",
+        "columns",
+        "place",
+        "square",
+        "squares",
+        "space",
+        "spaces",
+        "hole",
+        "field",
+        "location",
+        "locations",
+        "section",
+        "part",
+        "third",
+        "area",
+        "region",
+        "stack",
+        "tower",
+        "pile",
+        "post",
+    ]
 )
-LAYER_NOUNS = frozenset("layer layers row rows tier level levels floor course storey story line".split())
+LAYER_NOUNS = frozenset(["layer", "layers", "row", "rows", "tier", "level", "levels", "floor", "course", "storey", "story", "line"])
 NUMERALS: Mapping[str, int] = {"0": 0, "1": 1, "2": 2, "zero": 0, "one": 1, "two": 2}
 
 # Forms of a verb: base, gerund, participle; forms that are also nouns of this game stand in NOUN_LIKE of the lexer.
@@ -244,7 +332,25 @@ def _phrases() -> dict[tuple[str, ...], Meaning]:
 PHRASES: Mapping[tuple[str, ...], Meaning] = _phrases()
 
 TYPO_TARGETS: tuple[str, ...] = (
-    *"green blue yellow orange small little large left right middle center centre bottom corner layer block blocks".split(),
-    *"place remove replace position leftmost rightmost spanning across foundation upper second third".split(),
+    *[
+        "green",
+        "blue",
+        "yellow",
+        "orange",
+        "small",
+        "little",
+        "large",
+        "left",
+        "right",
+        "middle",
+        "center",
+        "centre",
+        "bottom",
+        "corner",
+        "layer",
+        "block",
+        "blocks",
+    ],
+    *["place", "remove", "replace", "position", "leftmost", "rightmost", "spanning", "across", "foundation", "upper", "second", "third"],
 )
 """Words whose slips of the finger (one letter lost, doubled or swapped with its neighbour) are mended."""

@@ -1,0 +1,178 @@
+"""Actions to drafts: what is to be placed, removed, replaced, moved or kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from judges.craft.language.clauses import Clause
+from judges.craft.language.drafts import Draft, DraftBook
+from judges.craft.language.groups import Group, joined, listed, with_block
+from judges.craft.language.items import Item
+
+__all__ = ["Actions"]
+
+
+class Actions:
+    """Reads the clauses whose predicate is an action."""
+
+    def __init__(self, book: DraftBook) -> None:
+        self._book = book
+
+    def read(self, clause: Clause) -> None:
+        assert clause.predicate is not None
+        verb = clause.predicate.value
+        groups = self._objects(clause)
+        if clause.denied:
+            self._forbidden(clause, verb, groups)
+        elif clause.kind == "act_ed" and clause.predicate.number is None and "if" not in clause.marks:
+            for group in groups:
+                self._book.add(clause, "confirm", group, droppable=True)
+        elif verb == "move":
+            self._move(clause, groups)
+        elif verb == "replace":
+            self._replace(clause, groups)
+        elif verb == "fix":
+            self._book.note(clause, groups, "complaint")
+            if not any(group.has_place for group in groups):
+                self._book.point(clause, "replace")
+        elif verb == "place" and any(group.refers for group in groups) and not any(group.block for group in groups):
+            self._place_it(clause, groups)
+        elif verb == "keep" and not any(group.block for group in groups):
+            self._book.note(clause, groups, "complaint")
+        elif verb == "remove":
+            self._remove(clause, groups)
+        else:
+            for group in listed(groups, clause.subject_groups(), personal=True):
+                if group.block is not None:
+                    self._book.add(clause, verb, group)
+                elif group.layers or group.same_layer:
+                    self._finish_layer(clause, group)
+
+    def _objects(self, clause: Clause) -> list[Group]:
+        body, subject = clause.groups(), clause.subject_groups()
+        if clause.passive or (clause.predicate is not None and clause.predicate.value == "keep" and not any(g.block for g in body)):
+            named = [group for group in subject if not group.is_blank]
+            own = [group for group in body if group.role == "main"]
+            return [*(joined(group, own) for group in named), *(group for group in body if group not in own)] if named else body
+        fronted = [group for group in subject if group.block is None and (group.places or group.layers or group.relation)]
+        if fronted and body:
+            return [joined(body[0], fronted), *body[1:]]
+        return body
+
+    def _forbidden(self, clause: Clause, verb: str, groups: list[Group]) -> None:
+        if verb in ("remove", "replace", "move") and not clause.personal and "needless" not in clause.marks:
+            for group in groups[:1]:
+                if group.block is not None:
+                    self._book.add(clause, "keep", group)
+        else:
+            self._book.note(clause, groups, "plain")
+
+    def _finish_layer(self, clause: Clause, group: Group) -> None:
+        """Read ``... to finish that row``: the layer of the request that stands before it."""
+        asked = self._book.drafts[-1] if self._book.drafts else None
+        if asked is None or asked.sentence != clause.sentence or asked.verb != "place" or asked.place.layer is not None:
+            return
+        layer = next((item.number for item in group.layers), self._book.layer_before)
+        asked.place = replace(asked.place, layer=layer, layer_origin="carried")
+
+    def _remove(self, clause: Clause, groups: list[Group]) -> None:
+        for group in listed(groups, clause.subject_groups(), personal=True):
+            if group.refers and group.block is None and not group.relation:
+                wished = bool(self._book.drafts) and self._book.drafts[-1].verb == "place"
+                if (clause.kind == "act_ing" or "first" in clause.marks or wished) and self._removal_again(clause):
+                    continue
+                seen = self._book.last_seen(clause, any_source=True)
+                if seen is not None:
+                    self._book.take_up(seen)
+                    self._book.append(replace(seen, verb="remove", explicit=True, droppable=False, old=None, sentence=clause.sentence,
+                                         end=clause.end, first=False))  # fmt: skip
+                    continue
+            if group.block is None and not group.has_place and not group.top_of and not group.whole:
+                continue
+            self._book.add(clause, "remove", group)
+
+    def _removal_again(self, clause: Clause) -> bool:
+        """Read ``removing it comes first``: a remark on a removal asked for before."""
+        asked = [draft for draft in self._book.drafts if draft.verb == "remove"]
+        if asked and "first" in clause.marks:
+            asked[-1].first = True
+        return bool(asked)
+
+    def _replace(self, clause: Clause, groups: list[Group]) -> None:
+        olds = [group for group in groups if group.role == "main"]
+        news = [group for group in groups if group.role == "with"]
+        if not news and len(olds) > 1 and not olds[0].block:
+            news, olds = olds[1:], olds[:1]
+        if not news:
+            if olds and olds[0].block is None:
+                self._book.point(clause, "replace")
+            elif olds:
+                self._add_replacement(clause, olds[0], Group())
+            return
+        self._add_replacement(clause, olds[0] if olds else Group(refers=True), news[0])
+        for other in news[1:]:
+            if other.block is not None:
+                self._book.add(clause, "place", other)
+
+    def _add_replacement(self, clause: Clause, old: Group, new: Group) -> None:
+        previous = self._book.drafts[-1] if self._book.drafts else None
+        after_removal = previous is not None and previous.verb == "remove" and old.block is None and old.refers
+        seen = self._book.last_seen(clause) if old.block is None and not old.has_place else None
+        group = new if new.has_place or new.relation else joined(new, [old])
+        old_type: tuple[str | None, str | None] | None = None
+        if old.block is not None:
+            old_type = (old.block.color, old.block.size)
+        elif seen is not None:
+            old_type = (seen.color, seen.size)
+        inherit = seen.place if seen is not None else None
+        if inherit is None and not group.has_place and not group.relation and not old.there:
+            inherit = self._book.mentioned(clause, old) or self._book.described(old) or self._book.place_in_focus(clause)
+        if seen is not None:
+            self._book.take_up(seen)
+        if not group.layers and not after_removal and (new.has_place or new.relation):
+            group = replace(group, layers=list(old.layers)) if old.layers or seen is None else self._with_layer(group, seen)
+        self._book.add(clause, "place" if after_removal else "replace", group, old=None if after_removal else old_type or (None, None),
+                  inherit=previous.place if after_removal and previous else inherit)  # fmt: skip
+
+    @staticmethod
+    def _with_layer(group: Group, seen: Draft) -> Group:
+        """Give the replacement the layer of the block it takes the place of."""
+        if seen.place.layer is None:
+            return group
+        return replace(group, layers=[Item(kind="layer", start=seen.start, end=seen.end, number=seen.place.layer)])
+
+    def _move(self, clause: Clause, groups: list[Group]) -> None:
+        source = next((group for group in groups if group.role == "main" and group.block is not None), None)
+        goal = next((group for group in groups if group.role == "with" and (group.has_place or group.relation)), None)
+        if source is None:
+            if groups and groups[0].refers:
+                seen = self._book.last_seen(clause, any_source=True)
+                if seen is not None:
+                    self._move_seen(clause, seen, goal)
+            return
+        origin = next((group for group in groups if group.role == "from"), None)
+        leaving = joined(source, [origin]) if origin is not None else source
+        self._book.add(clause, "remove", leaving)
+        self._book.drafts[-1].moved = True
+        if goal is not None:
+            self._book.add(clause, "place", with_block(goal, source.block))
+            self._book.drafts[-1].moved = True
+
+    def _move_seen(self, clause: Clause, seen: Draft, goal: Group | None) -> None:
+        self._book.take_up(seen)
+        block = Item(kind="block", start=seen.start, end=clause.end, color=seen.color, size=seen.size)
+        self._book.add(clause, "remove", Group(block=block), inherit=seen.place)
+        self._book.drafts[-1].moved = True
+        if goal is not None:
+            self._book.add(clause, "place", with_block(goal, block))
+            self._book.drafts[-1].moved = True
+
+    def _place_it(self, clause: Clause, groups: list[Group]) -> None:
+        """Read ``place that there``, ``add those``: the earlier statements are what is asked for."""
+        target = next((group for group in groups if group.places), None)
+        seen = self._book.drafts[-1] if self._book.drafts else None
+        if target is not None and seen is not None and seen.verb in ("remove", "other") and seen.color:
+            block = Item(kind="block", start=clause.start, end=clause.end, color=seen.color, size=seen.size)
+            self._book.add(clause, "place", with_block(target, block))
+            return
+        self._book.point(clause, "place")

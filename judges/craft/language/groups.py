@@ -1,0 +1,232 @@
+"""Arguments to groups: a block with the places that belong to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from judges.craft.language.items import Item
+
+__all__ = ["ARGUMENTS", "PLACES", "Group", "groups_of", "is_bare", "joined", "listed", "with_block"]
+
+ARGUMENTS = frozenset(["block", "side", "middle_side", "cell", "cells", "listing", "layer", "director", "wall", "there", "pron", "rest", "whole", "on_top", "below", "next_to", "top_of", "depth", "shared", "between", "left_of", "right_of", "same_layer"])  # fmt: skip
+PLACES = frozenset(["shared", "side", "middle_side", "cell", "cells", "listing", "layer", "there", "rest", "depth", "director"])
+_RELATIONS = frozenset({"on_top", "below", "next_to", "left_of", "right_of", "between"})
+_BESIDE = frozenset({"next_to", "left_of", "right_of"})
+_ASIDE = frozenset(["because", "purpose", "aim", "if", "cond", "before"])
+
+
+@dataclass
+class Group:
+    """A block with the places named for it; either part may be missing."""
+
+    role: str = "main"
+    """``main``, ``with`` (what something is replaced by or moved to), ``from``, ``next`` (followed by)."""
+
+    block: Item | None = None
+    places: list[Item] = field(default_factory=list)
+    layers: list[Item] = field(default_factory=list)
+    director: Item | None = None
+    relation: str | None = None
+    anchor: Item | None = None
+    """The block or pronoun that the relation refers to."""
+
+    anchor_layers: list[Item] = field(default_factory=list)
+    anchor_places: list[Item] = field(default_factory=list)
+    top_of: bool = False
+    same_layer: bool = False
+    """``that row``: the layer mentioned before."""
+
+    refers: bool = False
+    """``it``, ``them``, ``that``: the block is one mentioned before."""
+
+    there: bool = False
+    rest: bool = False
+    whole: bool = False
+    old: Item | None = None
+    """What follows ``instead of`` or ``not``."""
+
+    place_first: bool = False
+
+    @property
+    def has_place(self) -> bool:
+        """Whether the group names or describes a cell of its own."""
+        return bool(self.places or self.there or self.rest)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing was said at all."""
+        return not (
+            self.block
+            or self.places
+            or self.layers
+            or self.there
+            or self.refers
+            or self.rest
+            or self.relation
+            or self.top_of
+            or self.director
+            or self.same_layer
+        )
+
+
+def groups_of(items: Sequence[Item], *, follow_roles: bool) -> list[Group]:
+    groups = [Group()]
+    role = "main"
+    separated = False
+    items = _without_asides(items)
+    for index, item in enumerate(items):
+        kind = item.kind
+        if kind in ("comma", "and", "then", "but"):
+            separated = True
+            if kind == "then":
+                role = "next"
+            continue
+        if follow_roles and kind in ("with", "from"):
+            role = "from" if kind == "from" else "with"
+            if not groups[-1].is_blank:
+                groups.append(Group(role=role))
+            else:
+                groups[-1].role = role
+            continue
+        if (kind in ("instead_of", "not") and groups[-1].block is not None) or kind == "instead_of":
+            groups[-1].old = item
+            continue
+        if kind in ARGUMENTS:
+            groups[-1].whole |= kind == "whole"
+            _attach(groups, item, role=role, separated=separated, ahead=items[index + 1 :])
+        separated = separated and kind in ("prep", "with")
+    return [group for group in groups if not group.is_blank or group.whole]
+
+
+def _without_asides(items: Sequence[Item]) -> list[Item]:
+    """Leave out reasons, purposes and ``not on the right``: they name places that are not meant."""
+    kept: list[Item] = []
+    denied = False
+    for index, item in enumerate(items):
+        if item.kind in _ASIDE and any(other.kind in ARGUMENTS for other in kept):
+            break
+        if item.kind in ("not", "instead_of") and any(other.kind in PLACES for other in kept):
+            denied = not _has_block(items[index + 1 :])
+        elif item.kind == "comma":
+            denied = False
+        if not denied:
+            kept.append(item)
+    return kept
+
+
+def _attach(groups: list[Group], item: Item, *, role: str, separated: bool, ahead: Sequence[Item]) -> None:
+    group = groups[-1]
+    if item.kind == "block":
+        _attach_block(groups, item, role=role)
+        return
+    if item.kind in ("side", "middle_side", "cell", "cells", "listing", "depth", "layer") and separated and group.block is not None:
+        if group.place_first and any(other.kind == "block" for other in ahead):
+            group = Group(role=role)
+            groups.append(group)
+    if item.kind == "cell" and any(other.kind == "listing" for other in group.places):
+        group = Group(role=role)
+        groups.append(group)
+    if item.kind in _RELATIONS and separated and group.block is not None and _fronts_block(ahead):
+        group = Group(role=role)
+        groups.append(group)
+    if item.kind in _RELATIONS:
+        group.relation = item.kind
+    elif item.kind == "pron":
+        if group.relation and group.anchor is None:
+            group.anchor = item
+        elif group.block is None:
+            group.refers = True
+    elif item.kind == "same_layer":
+        group.same_layer = True
+    elif item.kind == "there":
+        group.there = True
+    elif item.kind == "rest":
+        group.rest = True
+    elif item.kind == "top_of":
+        group.top_of = True
+    elif item.kind in ("director", "wall"):
+        group.director = item
+    elif item.kind == "layer":
+        (group.anchor_layers if group.anchor is not None else group.layers).append(item)
+    elif group.anchor is not None and group.anchor.kind == "block" and group.relation in _BESIDE and not separated:
+        group.anchor_places.append(item)
+    elif item.kind != "whole":
+        group.place_first = group.place_first or group.block is None
+        group.places.append(item)
+
+
+def _attach_block(groups: list[Group], item: Item, *, role: str) -> None:
+    group = groups[-1]
+    if group.relation == "between" or (group.relation and group.anchor is None):
+        group.anchor = item
+    elif group.old is not None and group.old.kind != "block":
+        group.old = item
+    elif group.block is None and not group.refers:
+        group.block = item
+    else:
+        groups.append(Group(role=role, block=item))
+
+
+def _fronts_block(ahead: Sequence[Item]) -> bool:
+    """Tell ``and next to it, a green one`` from ``a green one next to it``."""
+    kinds = [item.kind for item in ahead[:3]]
+    return len(kinds) == 3 and kinds[0] in ("pron", "block") and kinds[1:] == ["comma", "block"]
+
+
+def joined(group: Group, others: list[Group]) -> Group:
+    """Give a copy of a group with the places of the others where it has none."""
+    places, layers, director = list(group.places), list(group.layers), group.director
+    joined = replace(group)
+    for other in others:
+        if not places:
+            places = list(other.places)
+            director = director or other.director
+            joined.there = joined.there or other.there
+            joined.rest = joined.rest or other.rest
+        layers = layers or list(other.layers)
+        joined.relation = joined.relation or other.relation
+        joined.anchor = joined.anchor or other.anchor
+        joined.top_of = joined.top_of or other.top_of
+        joined.old = joined.old or other.old
+        joined.refers = joined.refers or (other.refers and group.block is None)
+    joined.places, joined.layers, joined.director = places, layers, director
+    return joined
+
+
+def listed(groups: list[Group], subject: list[Group], *, personal: bool) -> list[Group]:
+    """Share the layer and the wall within an enumeration: ``A on the left and B on the right of my top layer``."""
+    colored = [group for group in groups if group.block is not None and group.block.color]
+    head = groups[0] if groups else None
+    if head is not None and head.block is not None and not head.block.color and head.block.number in (2, 3) and len(colored) > 1:
+        groups = [_under(head, group) for group in groups[1:]]
+    stated = [group.layers for group in [*groups, *subject] if group.layers and not group.relation and not group.director]
+    owners = [] if personal else [group.director for group in subject if group.director is not None]
+    shared: list[Group] = []
+    for group in groups:
+        apart = group.layers or group.relation or group.there or group.director or group.top_of or not stated or len(groups) == 1
+        layers = group.layers if apart else stated[0]
+        mid = any(item.kind == "middle_side" for item in group.places)
+        shared.append(replace(group, layers=group.layers if mid else layers, director=group.director or (owners[0] if owners else None)))
+    return shared
+
+
+def _under(head: Group, group: Group) -> Group:
+    """Give a group of an enumeration the size and the layer that its heading states: ``two small blocks: ...``."""
+    block = group.block
+    if block is not None and head.block is not None and block.size is None:
+        block = replace(block, size=head.block.size)
+    return replace(group, block=block, layers=group.layers or head.layers)
+
+
+def is_bare(block: Item | None) -> bool:
+    return block is not None and not (block.color or block.size)
+
+
+def with_block(group: Group, block: Item | None) -> Group:
+    """Give a copy of the group that speaks of another block."""
+    return replace(group, block=block)
+
+
+def _has_block(span: Sequence[Item]) -> bool:
+    return any(item.kind == "block" for item in span)

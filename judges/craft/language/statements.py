@@ -1,0 +1,194 @@
+"""Statements to drafts: needs, gaps, what should be, what is seen, what is right or wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from judges.craft.language.clauses import Clause
+from judges.craft.language.drafts import DraftBook
+from judges.craft.language.groups import Group, is_bare, joined, listed, with_block
+
+__all__ = ["Statements"]
+
+
+class Statements:
+    """Reads the clauses that ask for nothing in so many words."""
+
+    def __init__(self, book: DraftBook) -> None:
+        self._book = book
+
+    def read(self, clause: Clause) -> None:
+        """Append the drafts of one clause without an action."""
+        getattr(self, f"_{clause.kind or 'bare'}")(clause)
+
+    def _need(self, clause: Clause) -> None:
+        if clause.denied:
+            return
+        body, subject = clause.groups(), clause.subject_groups()
+        objects = [group for group in body if group.block is not None]
+        if not objects:
+            objects = [joined(group, body) for group in subject if group.block is not None]
+        elif subject:
+            objects[0] = joined(objects[0], subject)
+        objects = listed(objects, subject, personal=clause.personal)
+        old = self._book.seen_here(clause, objects[0]) if objects else None
+        for group in objects:
+            if old is not None and group is objects[0]:
+                self._book.take_up(old)
+                self._book.add(clause, "replace", group, explicit=False, old=(old.color, old.size), inherit=old.place)
+            else:
+                self._book.add(clause, "place", group, explicit=False)
+        if not objects:
+            self._book.note(clause, [*subject, *body], "plain")
+
+    def _should(self, clause: Clause) -> None:
+        body, subject = clause.groups(), clause.subject_groups()
+        if clause.denied:
+            self._go_away(clause)
+            return
+        named = [group for group in subject if group.block is not None]
+        objects = [group for group in body if group.block is not None and (group.block.color or group.block.size)]
+        if not objects:
+            for group in named:
+                self._book.add(clause, "place", joined(group, body), explicit=False)
+            if not named:
+                self._place_last(clause, body)
+            return
+        target = objects[0]
+        earlier = self._book.last_seen(clause) if not named else None
+        old: tuple[str | None, str | None] | None = None
+        if named and named[0].block is not None and not (is_bare(named[0].block) and not named[0].has_place):
+            old = (named[0].block.color, named[0].block.size)
+        elif earlier is not None:
+            old = (earlier.color, earlier.size)
+            self._book.take_up(earlier)
+        if target.old is not None and target.old.kind == "block":
+            old = (target.old.color, target.old.size)
+        group = joined(target, subject)
+        inherit = earlier.place if earlier is not None else self._book.place_in_focus(clause)
+        self._book.add(clause, "replace" if old else "place", group, explicit=False, old=old, inherit=inherit)
+        for other in objects[1:]:
+            self._book.add(clause, "place", other, explicit=False)
+
+    def _state(self, clause: Clause) -> None:
+        subject, body = clause.subject_groups(), clause.groups()
+        if "question" in clause.marks and "ask" in clause.marks:
+            for group in body[:1]:
+                self._book.add(clause, "ask", group)
+            return
+        if len(subject) == 1 and len(body) == 1 and is_bare(subject[0].block) and body[0].block is not None:
+            subject, body = [with_block(subject[0], body[0].block)], []
+        blocks = [group for group in [*subject, *body] if group.block is not None]
+        if clause.denied:
+            self._book.note(clause, [*subject, *body], "complaint")
+            return
+        for group in blocks:
+            others = body if group in subject else subject
+            full = group if group.has_place and group.layers else joined(group, [g for g in others if g.block is None])
+            self._book.add(clause, "other", full, droppable=True)
+        if not blocks:
+            self._book.note(clause, [*subject, *body], "plain")
+
+    def _confirm(self, clause: Clause) -> None:
+        assert clause.predicate is not None
+        if "cond" in clause.marks and clause.predicate.value == "remove":
+            for group in clause.subject_groups():
+                self._book.add(clause, "remove", joined(group, clause.groups()))
+                self._book.drafts[-1].first = True
+            return
+        if "cond" in clause.marks or clause.denied:
+            self._book.note(clause, [*clause.subject_groups(), *clause.groups()], "complaint")
+            return
+        if not clause.subject_groups() and not clause.groups() and self._confirm_seen(clause):
+            return
+        if self._is_request_context(clause):
+            return
+        groups = [*clause.subject_groups(), *clause.groups()]
+        for group in listed(groups, [], personal=True):
+            if group.block is not None or group.layers or group.places:
+                self._book.add(clause, "confirm", group, droppable=group.block is None)
+
+    def _confirm_seen(self, clause: Clause) -> bool:
+        """Turn ``I see A, which matches`` into a confirmation; the talk goes on about what was spoken of before it."""
+        seen = self._book.drafts[-1] if self._book.drafts else None
+        if seen is None or seen.verb != "other" or seen.sentence != clause.sentence:
+            return False
+        seen.verb, seen.end = "confirm", clause.end
+        self._book.scene.focus = self._book.before_seen
+        return True
+
+    def _is_request_context(self, clause: Clause) -> bool:
+        """Tell ``to set it correctly`` behind a request from a confirmation of its own."""
+        groups = [*clause.subject_groups(), *clause.groups()]
+        return not any(group.block for group in groups) and bool(self._book.drafts) and self._book.drafts[-1].sentence == clause.sentence
+
+    def _wrong(self, clause: Clause) -> None:
+        subject, body = clause.subject_groups(), clause.groups()
+        for group in [*subject, *body]:
+            if group.block is not None and group.block.color:
+                self._book.add(clause, "other", group, droppable=True)
+                self._book.scene.focus = replace(self._book.scene.focus, source="complaint")
+                return
+        self._book.note(clause, [*subject, *body], "complaint")
+
+    def _empty(self, clause: Clause) -> None:
+        groups = [*clause.subject_groups(), *clause.groups()]
+        wanted = [group for group in clause.groups() if group.block is not None and group.block.color and group.has_place]
+        if wanted:
+            for group in listed(wanted, clause.subject_groups(), personal=True):
+                self._book.add(clause, "place", group, explicit=False)
+            return
+        self._book.note(clause, groups, "complaint")
+        for group in groups:
+            if group.places or group.layers:
+                self._book.add(clause, "other", with_block(group, None), droppable=True)
+                self._book.scene.focus = replace(self._book.scene.focus, source="complaint")
+
+    def _go_away(self, clause: Clause) -> None:
+        subject, body = clause.subject_groups(), clause.groups()
+        named = [group for group in subject if group.block is not None]
+        for group in named:
+            self._book.add(clause, "remove", joined(group, body), explicit=False)
+        if not named and (not subject or subject[0].refers):
+            seen = self._book.last_seen(clause)
+            if seen is not None:
+                self._book.take_up(seen)
+                place = self._book.scene.place_of(body[0], "remove") if body and body[0].places else seen.place
+                place = place if place.layer is not None else replace(place, layer=seen.place.layer)
+                self._book.append(replace(seen, verb="remove", explicit=False, droppable=False, end=clause.end, place=place))
+
+    def _belong(self, clause: Clause) -> None:
+        subject, body = clause.subject_groups(), clause.groups()
+        named = [group for group in [*subject, *body] if group.block is not None and (group.block.color or group.block.size)][:1]
+        if not named:
+            self._place_last(clause, body)
+        for group in named:
+            others = body if group in subject else subject
+            self._book.add(clause, "place", joined(group, others), explicit=False)
+
+    def _place_last(self, clause: Clause, body: list[Group]) -> None:
+        """Read ``... the block that belongs in my left corner``: the place of the block named just before."""
+        last = self._book.drafts[-1] if self._book.drafts else None
+        if last is None or last.sentence != clause.sentence or last.place.cells is not None or not body:
+            return
+        last.place, last.end = self._book.scene.place_of(body[0], last.verb), clause.end
+
+    def _ensure(self, clause: Clause) -> None:
+        for group in clause.groups():
+            if group.block is None:
+                continue
+            place = self._book.scene.place_of(group, "keep")
+            block = group.block
+            there = place.cells is not None and self._book.scene.find(
+                color=block.color, size=block.size, layer=place.layer, cells=place.cells[:1]
+            )
+            self._book.add(clause, "keep" if there else "place", group)
+
+    def _bare(self, clause: Clause) -> None:
+        groups = clause.groups()
+        for group in groups:
+            if group.block is not None and group.block.color and (group.has_place or group.relation) and not clause.marks & {"cond", "not"}:
+                verb = "ask" if "ask" in clause.marks else "place"
+                self._book.add(clause, verb, group, explicit=False)
+            elif not clause.denied:
+                self._book.note(clause, [group], "plain")
