@@ -48,6 +48,9 @@ class GameSettings:
     verifier: Verifier | None = None
     """Filter over several answers a step; None: the first answer is executed."""
 
+    samples: int = 4
+    """Answers that a player is asked for per step where there is a verifier (the paper's number)."""
+
     rules: RulesName = "sane"
     step_limit: int = STEP_LIMIT
 
@@ -101,10 +104,10 @@ class Game:
         """Lay the table.
 
         Raises:
-            UsageError: the step limit is below 1, or the published communication verifier is wanted in mode none.
+            UsageError: step limit or samples are below 1, or the published communication verifier is wanted in mode none.
         """
-        if settings.step_limit < 1:
-            raise UsageError(f"a game needs a step limit of at least 1, got {settings.step_limit}")
+        if min(settings.step_limit, settings.samples) < 1:
+            raise UsageError(f"a game needs step_limit and samples of at least 1, got {settings.step_limit} and {settings.samples}")
         if settings.rules == "published" and settings.verifier == "communication" and "none" in settings.modes:
             raise UsageError("the published communication verifier stops in mode none; use the sane rules or another verifier")
         self.puzzle = puzzle

@@ -1,0 +1,178 @@
+"""A scripted game as cotrace's own log (docs/formats/cotrace_log.md)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from games.einstein.actions import Action, Ask, Move, Share, action_type
+from games.einstein.bins import COMMON, DESTINATIONS
+from games.einstein.game import AGENTS, Game, GameSettings
+from games.einstein.items import Grounding
+from games.einstein.match import Pair, PlayedStep, play_match
+from games.einstein.players.truth import truths
+from games.einstein.puzzle import Puzzle
+from games.einstein.replay import Step
+from games.einstein.table_json import goal_json, private_view_json, table_json
+from games.log import ActionEntry, AgentEntry, End, GameLog, Header, Label, Turn, UtteranceEntry
+
+__all__ = ["SampledTurn", "action_arguments", "condition_name", "header_of", "is_undo", "refusal", "write_match"]
+
+_STEP: Final = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledTurn(Turn):
+    """A turn with the answers a verifier chose from: an addition to the log format that only this benchmark writes."""
+
+    samples: Mapping[str, Any] | None
+    """``texts``, ``costs`` and ``executed`` (from 0); None without verifier."""
+
+
+def condition_name(settings: GameSettings) -> str:
+    """Name a condition as the published run folders are named: ``cot_provide_seek_raw``."""
+    modes = settings.modes[0] if settings.modes[0] == settings.modes[1] else "+".join(settings.modes)
+    return f"{'cot' if settings.reasoning else 'nocot'}_{modes}_{settings.verifier or 'raw'}"
+
+
+def header_of(puzzle: Puzzle, settings: GameSettings, pair: Pair, *, seed: int, started_at: datetime) -> Header:
+    """Give the first line of a game's log."""
+    name = f"{condition_name(settings)}/{pair.name}"
+    return Header(
+        benchmark="einstein",
+        episode=f"{name}/{puzzle.game_id}/{seed}",
+        run={"name": name, "condition": _condition(settings)},
+        task={"id": puzzle.game_id, "level": f"{puzzle.num_objects} objects", "goal": goal_json(puzzle)},
+        team=dict(zip(AGENTS, pair, strict=True)),
+        agents=[
+            AgentEntry(
+                agent=agent,
+                role="player",
+                model=persona,
+                persona=persona,
+                private_view=private_view_json(puzzle, 0 if agent == AGENTS[0] else 1),
+            )
+            for agent, persona in zip(AGENTS, pair, strict=True)
+        ],
+        model=pair.first if pair.first == pair.second else pair.name,
+        seed=seed,
+        max_turns=settings.step_limit,
+        started_at=started_at.isoformat(),
+        details={"scripted": True},
+    )
+
+
+def write_match(path: Path, header: Header, game: Game, pair: Pair) -> int:
+    """Play a game and write its log step by step; give the number of steps.
+
+    Raises:
+        UsageError: there is no such persona.
+        OSError: the file cannot be written.
+    """
+    started_at = datetime.fromisoformat(header.started_at)
+    with GameLog(path, header) as log:
+        for played in play_match(game, pair, seed=header.seed or 0):
+            step = game.steps[-1]
+            log.turn(_turn(game, step, played, at=started_at + step.number * _STEP))
+        correct = game.state().table.correct(game.puzzle)
+        log.end(
+            End(
+                success=game.state().success,
+                score=correct / game.puzzle.num_objects,
+                stop_reason=str(game.stop_reason),
+                turns_taken=len(game.steps),
+            )
+        )
+    return len(game.steps)
+
+
+def action_arguments(action: Action | None, written: str) -> dict[str, Any]:
+    """Give an action's arguments as JSON; of an unreadable answer the text that stood in its tag."""
+    if isinstance(action, Move):
+        return {"block": f"block{action.block}", "from": action.source, "to": action.target}
+    if isinstance(action, Ask):
+        return {"block": f"block{action.block}"}
+    if isinstance(action, Share):
+        return _item_json(action)
+    return {"text": written} if action is None else {}
+
+
+def is_undo(step: Step) -> bool:
+    """Tell whether a step took a right object out of its bin."""
+    action = step.answer.action
+    return isinstance(action, Move) and step.outcome.state_changed and action.source in DESTINATIONS and action.target == COMMON
+
+
+def refusal(step: Step) -> str | None:
+    """Give the code under which a step was refused: its first label, ``pass``, or ``not_expected``; None if it was accepted."""
+    if step.outcome.accepted:
+        return None
+    kind = action_type(step.answer.action)
+    return next(iter((*step.labels, *step.ext_labels)), "pass" if kind == "pass" else "not_expected")
+
+
+def _condition(settings: GameSettings) -> dict[str, Any]:
+    facts = asdict(settings)
+    modes, samples = facts.pop("modes"), facts.pop("samples")
+    mode = modes[0] if modes[0] == modes[1] else None
+    return {"action_mode": mode, "modes": list(modes), **facts, "samples_per_step": samples if settings.verifier else 1}
+
+
+def _item_json(action: Share) -> dict[str, Any]:
+    item = action.item
+    if isinstance(item, Grounding):
+        return {"block": f"block{item.block}", "in": item.goal}
+    return {"blocks": [f"block{item.first}", f"block{item.second}"], "same": item.kind}
+
+
+def _turn(game: Game, step: Step, played: PlayedStep, *, at: datetime) -> SampledTurn:
+    agent = AGENTS[step.before.player]
+    outcome, choice = step.outcome, step.choice
+    executed = choice.executed if choice else 0
+    return SampledTurn(
+        turn=step.number + 1,
+        at=at.isoformat(),
+        state_before=table_json(game.puzzle, step.before),
+        utterances=_utterances(agent, step),
+        oracle=None,
+        oracle_followed=None,
+        actions=[_action(agent, step, played.texts[executed])],
+        state_after=table_json(game.puzzle, outcome.table),
+        goal_reached=outcome.terminated,
+        labels=_labels(game, agent, step, played),
+        samples={"texts": played.texts, "costs": choice.costs, "executed": executed} if choice else None,
+    )
+
+
+def _utterances(agent: str, step: Step) -> list[UtteranceEntry]:
+    said = []
+    if step.answer.reasoning is not None:
+        said.append(UtteranceEntry(agent=agent, channel="private", audience=[agent], text=step.answer.reasoning))
+    if isinstance(step.answer.action, Share | Ask):
+        said.append(UtteranceEntry(agent=agent, channel="public", audience=AGENTS, text=step.answer.action.text))
+    return said
+
+
+def _action(agent: str, step: Step, raw: str) -> ActionEntry:
+    code = refusal(step)
+    return ActionEntry(
+        agent=agent,
+        verb=action_type(step.answer.action),
+        arguments=action_arguments(step.answer.action, step.answer.action_text),
+        raw=raw,
+        accepted=step.outcome.accepted,
+        error_code=code,
+        error_text=code and code.replace("_", " "),
+        undoes=is_undo(step),
+    )
+
+
+def _labels(game: Game, agent: str, step: Step, played: PlayedStep) -> list[Label]:
+    found = truths(game.setting, step, played.intent, reasoning=game.settings.reasoning)
+    return [
+        Label(
+            rubric=truth.rubric, question=truth.question, agent=agent, answer=truth.answer, basis=truth.basis, planted=played.intent.habit
+        )
+        for truth in found
+    ]

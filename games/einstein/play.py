@@ -1,0 +1,125 @@
+"""Plays whole experiments of scripted Einstein games and writes them as cotrace's own logs."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from games.einstein.game import Game, GameSettings
+from games.einstein.generator import generate
+from games.einstein.match import Pair
+from games.einstein.match_log import condition_name, header_of, write_match
+from games.einstein.players.personas import PERSONAS
+from games.einstein.puzzle import OBJECT_COUNTS, Puzzle, parse_game_id
+from games.log import Header, state_of_file
+from schemas.errors import UsageError
+
+__all__ = ["DEFAULT_START", "PlayReport", "PlayRequest", "play"]
+
+DEFAULT_START: Final = datetime(2026, 1, 1)  # noqa: DTZ001 - logs hold local times without zone
+"""Start of every game unless the request says otherwise, so that the same request gives the same bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayRequest:
+    """What to play: every persona with every partner, in every condition, on every puzzle."""
+
+    out: Path
+    """Folder for ``<condition>/<persona>_<partner>/<game id>_<seed>.jsonl``."""
+
+    personas: tuple[str, ...] = ("sensible",)
+    """Who plays Player1: names of ``PERSONAS``."""
+
+    partners: tuple[str, ...] = ("sensible",)
+    """Who plays Player2."""
+
+    games: int = 12
+    """How many puzzles to generate from the seed; unused if ``game_ids`` are given."""
+
+    num_objects: tuple[int, ...] = OBJECT_COUNTS
+    game_ids: tuple[str, ...] = ()
+    seed: int = 3
+    conditions: tuple[GameSettings, ...] = field(default_factory=lambda: (GameSettings(),))
+    started_at: datetime = DEFAULT_START
+
+
+@dataclass(frozen=True, slots=True)
+class PlayReport:
+    """What came of a request."""
+
+    played: int
+    kept: int
+    """Games whose whole log was there already."""
+
+    turns: int
+    """Steps of the games that were played."""
+
+    paths: tuple[Path, ...]
+    """All logs of the request, played or kept."""
+
+
+class _Job(NamedTuple):
+    path: Path
+    header: Header
+    puzzle: Puzzle
+    settings: GameSettings
+    pair: Pair
+
+
+def play(request: PlayRequest, on_progress: Callable[[int, int], None] | None = None) -> PlayReport:
+    """Play what is not there yet; a log that was cut is played again from the start.
+
+    Args:
+        request: what to play.
+        on_progress: called with the games finished and the games in all.
+
+    Raises:
+        UsageError: a persona or a size does not exist, a number is below 1, or a log of that name holds another game.
+        BadInputError: a game id cannot be read.
+        OSError: a file cannot be read or written.
+    """
+    jobs = list(_jobs(request))
+    turns: list[int | None] = []
+    for job in jobs:
+        turns.append(_play_job(job))
+        if on_progress is not None:
+            on_progress(len(turns), len(jobs))
+    played = [count for count in turns if count is not None]
+    return PlayReport(len(played), len(turns) - len(played), sum(played), tuple(job.path for job in jobs))
+
+
+def _jobs(request: PlayRequest) -> Iterator[_Job]:
+    _check_request(request)
+    puzzles = _puzzles(request)
+    pairs = [Pair(first, second) for first in request.personas for second in request.partners]
+    for settings in request.conditions:
+        for pair in pairs:
+            folder = request.out / condition_name(settings) / pair.name
+            for puzzle in puzzles:
+                header = header_of(puzzle, settings, pair, seed=request.seed, started_at=request.started_at)
+                yield _Job(folder / f"{puzzle.game_id}_{request.seed}.jsonl", header, puzzle, settings, pair)
+
+
+def _check_request(request: PlayRequest) -> None:
+    if request.games < 1:
+        raise UsageError(f"games must be at least 1, got {request.games}")
+    unknown = sorted({*request.personas, *request.partners} - set(PERSONAS))
+    if unknown:
+        raise UsageError(f"there is no einstein persona {unknown[0]!r}; there are {', '.join(PERSONAS)}")
+
+
+def _puzzles(request: PlayRequest) -> Sequence[Puzzle]:
+    if request.game_ids:
+        return [parse_game_id(game_id) for game_id in request.game_ids]
+    return list(generate(count=request.games, seed=request.seed, num_objects=request.num_objects))
+
+
+def _play_job(job: _Job) -> int | None:
+    """Play a game; give its steps, or None if its log is there."""
+    state = state_of_file(job.path, job.header)
+    if state == "complete":
+        return None
+    if state == "other":
+        raise UsageError(f"{job.path} holds another game than the one asked for; choose another folder or remove the file")
+    return write_match(job.path, job.header, Game(job.puzzle, job.settings), job.pair)

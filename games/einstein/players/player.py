@@ -1,0 +1,64 @@
+"""A scripted player at the table: remembers what it saw, decides, speaks."""
+
+import random
+from typing import NamedTuple
+
+from games.einstein.actions import Action, Ask, Move, Share
+from games.einstein.bins import COMMON, DESTINATIONS, Bin
+from games.einstein.game import Observation
+from games.einstein.players.intent import Intent
+from games.einstein.players.mind import Mind
+from games.einstein.players.personas import PERSONAS, PLANNER
+from games.einstein.players.speech import raw_answer
+from schemas.errors import UsageError
+
+__all__ = ["ScriptedAnswer", "ScriptedPlayer"]
+
+
+class ScriptedAnswer(NamedTuple):
+    """An answer, and what its author meant by it."""
+
+    text: str
+    intent: Intent
+
+
+class ScriptedPlayer:
+    """One player of one game."""
+
+    def __init__(self, persona: str, rng: random.Random, *, plan: tuple[Action, ...] = ()) -> None:
+        """Take a seat. ``plan``: the actions of the game from its first step on, for the persona that follows one.
+
+        Raises:
+            UsageError: there is no such persona.
+        """
+        if persona not in PERSONAS:
+            raise UsageError(f"there is no einstein persona {persona!r}; there are {', '.join(PERSONAS)}")
+        self.persona = persona
+        self._rng = rng
+        self._plan = plan if persona == PLANNER else ()
+        self._placed: dict[int, Bin] = {}
+
+    def answers(self, seen: Observation, *, samples: int, reasoning: bool) -> list[ScriptedAnswer]:
+        """Give ``samples`` answers, each decided anew."""
+        self._placed |= {block: place for block, place in enumerate(seen.positions) if place in DESTINATIONS}
+        mind = Mind(seen, dict(self._placed))
+        return [self._answer(mind, reasoning=reasoning) for _ in range(samples)]
+
+    def _answer(self, mind: Mind, *, reasoning: bool) -> ScriptedAnswer:
+        intent = self._planned(mind.seen) or PERSONAS[self.persona].decide(mind, self._rng)
+        return ScriptedAnswer(raw_answer(intent, self._rng, reasoning=reasoning), intent)
+
+    def _planned(self, seen: Observation) -> Intent | None:
+        done = tuple(entry.action for entry in seen.history)
+        if seen.step >= len(self._plan) or done != self._plan[: seen.step]:
+            return None
+        action = self._plan[seen.step]
+        return Intent("plan", action, _reason(action))
+
+
+def _reason(action: Action) -> str:
+    if isinstance(action, Move):
+        return "pass_on" if action.target == COMMON else "place"
+    if isinstance(action, Share):
+        return "tell"
+    return "ask" if isinstance(action, Ask) else "pass"

@@ -1,0 +1,43 @@
+"""The state of a game as JSON, for logs and pages."""
+
+from typing import Any
+
+from games.einstein.bins import PLAYERS, Player
+from games.einstein.knowledge import infer_goals
+from games.einstein.options import options
+from games.einstein.prompts import bin_contents
+from games.einstein.puzzle import Puzzle
+from games.einstein.table import Table, bits, items_of
+
+__all__ = ["goal_json", "private_view_json", "table_json"]
+
+
+def table_json(puzzle: Puzzle, table: Table) -> dict[str, Any]:
+    """Give bins and knowledge: what each player was given or told, and which goals it can infer.
+
+    ``{"bins": {"top_left_bin": ["block0"], ...}, "knowledge": {"Player1": {"items": [...], "infers": {"block0": "top_left_bin"}}, ...}}``
+    """
+    return {
+        "bins": {name: list(blocks) for name, blocks in bin_contents(table).items()},
+        "knowledge": {f"Player{player + 1}": _knowledge(puzzle, table, player) for player in PLAYERS},
+    }
+
+
+def goal_json(puzzle: Puzzle) -> dict[str, str]:
+    """Give the goal bin of every object."""
+    return {f"block{block}": goal for block, goal in enumerate(puzzle.goals)}
+
+
+def private_view_json(puzzle: Puzzle, player: Player) -> dict[str, Any]:
+    """Give what a player knows at the start: its items and what they imply."""
+    items = [puzzle.items[index] for index in puzzle.given(player)]
+    goals = infer_goals(items)
+    return {"items": [item.text for item in items], "infers": {f"block{block}": goals[block] for block in sorted(goals)}}
+
+
+def _knowledge(puzzle: Puzzle, table: Table, player: Player) -> dict[str, Any]:
+    known = bits(options(puzzle, table, player).known)
+    return {
+        "items": [item.text for item in items_of(puzzle, table, player)],
+        "infers": {f"block{block}": puzzle.goals[block] for block in known},
+    }
