@@ -16,7 +16,7 @@ from games.craft.players.match import Team, play_match
 from games.craft.players.truth import planted_labels
 from games.craft.start_boards import start_board
 from games.craft.structures import Structure
-from games.craft.views import director_view, views_json
+from games.craft.views import all_views, views_json
 from games.log import ActionEntry, AgentEntry, End, GameLog, Header, OracleEntry, Turn, UtteranceEntry
 
 __all__ = ["header_of", "write_match"]
@@ -50,7 +50,7 @@ def header_of(structure: Structure, settings: GameSettings, team: Team, *, seed:
             "goal": _state(structure.target),
         },
         team={"director": team.persona, "builder": team.builder},
-        agents=_agents(structure, settings, team),
+        agents=_agents(structure, team),
         model=team.persona,
         seed=seed,
         max_turns=settings.max_turns,
@@ -59,7 +59,7 @@ def header_of(structure: Structure, settings: GameSettings, team: Team, *, seed:
     )
 
 
-def write_match(path: Path, header: Header, structure: Structure, settings: GameSettings, team: Team) -> int:
+def write_match(path: Path, structure: Structure, settings: GameSettings, team: Team, header: Header) -> int:
     """Play a game into its file, a line a turn; give the number of turns.
 
     Raises:
@@ -77,19 +77,14 @@ def write_match(path: Path, header: Header, structure: Structure, settings: Game
     return turns
 
 
-def _agents(structure: Structure, settings: GameSettings, team: Team) -> tuple[AgentEntry, ...]:
-    kind = settings.target_views
-    views = views_json({director: director_view(structure.target, director, kind) for director in DIRECTORS})
-    directors = [_director(director, team.directors[director], views[director], kind) for director in DIRECTORS]
+def _agents(structure: Structure, team: Team) -> tuple[AgentEntry, ...]:
+    views = views_json(all_views(structure.target))
+    directors = [_director(director, team.directors[director], views[director]) for director in DIRECTORS]
     return (*directors, AgentEntry(agent=_BUILDER, role="builder", model=team.builder, persona=team.builder))
 
 
-def _director(director: Director, persona: str, view: Any, kind: str) -> AgentEntry:
-    return AgentEntry(agent=director, role="director", model=persona, persona=persona, private_view=view, view_kind=_KINDS[kind])
-
-
-_KINDS: Final = {"spans": "spans", "flat": "size1", "spans_mirrored": "mirrored", "flat_mirrored": "mirrored_size1"}
-"""View kinds by the names the store uses."""
+def _director(director: Director, persona: str, view: Any) -> AgentEntry:
+    return AgentEntry(agent=director, role="director", model=persona, persona=persona, private_view=view, view_kind="spans")
 
 
 def _state(board: Board) -> dict[str, Any]:

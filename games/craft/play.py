@@ -12,6 +12,7 @@ from games.craft.game import GameSettings
 from games.craft.generator import StructureRules, generate_structures
 from games.craft.match_log import header_of, write_match
 from games.craft.players.match import Team, team
+from games.craft.start_boards import StartBoard
 from games.craft.structures import Structure, load_structures
 from games.log import state_of_file
 from schemas.errors import UsageError
@@ -40,8 +41,18 @@ class PlayRequest:
     """A published structure file to take the targets from."""
 
     rules: StructureRules = field(default_factory=StructureRules)
+    """What targets to generate: tier, completable or not."""
+
     seed: int = 3
-    settings: GameSettings = field(default_factory=lambda: GameSettings(same_turn_messages=True))
+    """Fixes targets, speakers and texts; it is the ``run`` of the logs."""
+
+    turns: int = 20
+    """Most turns of a game."""
+
+    oracle: bool = True
+    """Whether builders are shown candidates."""
+
+    start: StartBoard = "empty"
     started_at: datetime = DEFAULT_START
     processes: int | None = None
     """Worker processes; None: one a core."""
@@ -66,8 +77,10 @@ class PlayReport:
 class _Job:
     path: Path
     structure: Structure
+    settings: GameSettings
     team: Team
-    request: PlayRequest
+    seed: int
+    started_at: datetime
 
 
 def play(request: PlayRequest, on_progress: Callable[[int, int], None] | None = None) -> PlayReport:
@@ -95,13 +108,16 @@ def play(request: PlayRequest, on_progress: Callable[[int, int], None] | None = 
 def _jobs(request: PlayRequest) -> Iterator[_Job]:
     if request.structures < 1:
         raise UsageError(f"structures must be at least 1, got {request.structures}")
+    # Scripted directors react to each other: without hearing the turn there would be no echo and no acknowledged conflict.
+    settings = GameSettings(start=request.start, oracle=request.oracle, max_turns=request.turns, same_turn_messages=True)
     structures = _structures(request)
     for persona in request.personas:
         for builder in request.builders:
             players = team(persona, builder)
             folder = request.out / f"{players.persona}_{builder}"
             for structure in structures:
-                yield _Job(folder / f"{structure.structure_id}_{request.seed}.jsonl", structure, players, request)
+                path = folder / f"{structure.structure_id}_{request.seed}.jsonl"
+                yield _Job(path, structure, settings, players, request.seed, request.started_at)
 
 
 def _structures(request: PlayRequest) -> tuple[Structure, ...]:
@@ -133,11 +149,10 @@ def _play_jobs(jobs: list[_Job]) -> list[int | None]:
 
 def _play_job(job: _Job) -> int | None:
     """Play a game; give its turns, or None if its log is there."""
-    request = job.request
-    header = header_of(job.structure, request.settings, job.team, seed=request.seed, started_at=request.started_at)
+    header = header_of(job.structure, job.settings, job.team, seed=job.seed, started_at=job.started_at)
     state = state_of_file(job.path, header)
     if state == "complete":
         return None
     if state == "other":
         raise UsageError(f"{job.path} holds another game than the one asked for; choose another folder or remove the file")
-    return write_match(job.path, header, job.structure, request.settings, job.team)
+    return write_match(job.path, job.structure, job.settings, job.team, header)

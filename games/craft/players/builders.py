@@ -14,7 +14,7 @@ from games.craft.board import Board
 from games.craft.builder import builder_line
 from games.craft.move import Move
 from games.craft.players.grammar import wording
-from games.craft.players.instruction import Instruction
+from games.craft.players.instruction import Instruction, Verb
 from games.craft.players.slips import LINE_SLIPS, MOVE_SLIPS, SlipScene
 from games.craft.players.speech import confirmation
 
@@ -74,16 +74,17 @@ def _follow_candidates(desk: Desk, rng: random.Random) -> Choice:
     if fits:
         best = max(fit[0] for fit in fits)
         _, reading, move = rng.choice([fit for fit in fits if fit[0] == best])
-        placed = reading.said is not None and reading.said.cell is not None
-        return Choice(move, reading.director if placed else None)
-    asked = any(reading.said is not None and reading.said.cell is not None for reading in desk.readings)
-    if desk.listed and not (asked and rng.random() < _TRUST):
-        return Choice(rng.choice(desk.listed), None)
+        return Choice(move, reading.director if reading.said is not None and reading.said.cell is not None else None)
+    placed = [reading.said.verb for reading in desk.readings if reading.said is not None and reading.said.cell is not None]
+    trust = max((_TRUST[verb] for verb in placed), default=0.0)
+    unasked = [move for move in desk.listed if move.action == "place" or "remove" in placed]
+    if unasked and rng.random() >= trust:
+        return Choice(rng.choice(unasked), None)
     return _do_as_told(desk, rng)
 
 
-_TRUST: Final = 0.6
-"""Chance that messages win against a list of candidates that they do not fit."""
+_TRUST: Final[dict[Verb, float]] = {"place": 0.2, "remove": 0.6}
+"""Chance that a message wins against a list of candidates that it does not fit: what stands wrong need not be listed."""
 
 
 def _agreement(said: Instruction, move: Move) -> int:

@@ -13,7 +13,7 @@ __all__ = ["Grammar", "wording"]
 
 _NAME: Final = re.compile(r"\{([\w.]+)\}")
 _BLANKS: Final = re.compile(r"\s+")
-_BEFORE_MARK: Final = re.compile(r"\s+([,.;!?])")
+_WEAK_BEFORE_MARK: Final = re.compile(r"[,\s]+([,.;:!?])")
 _ARTICLE: Final = re.compile(r"\b([Aa]) (?=[aeio](?!ne\b|ne-))")
 _SENTENCE_START: Final = re.compile(r"(^|[.!?] )([a-z])")
 
@@ -32,7 +32,7 @@ class Grammar:
             KeyError: a template names neither a slot nor a symbol.
         """
         text = _BLANKS.sub(" ", self.expand(symbol, slots, rng)).strip()
-        text = _ARTICLE.sub(r"\1n ", _BEFORE_MARK.sub(r"\1", text))
+        text = _ARTICLE.sub(r"\1n ", _WEAK_BEFORE_MARK.sub(r"\1", text))
         return _SENTENCE_START.sub(lambda match: match[1] + match[2].upper(), text)
 
     def expand(self, symbol: str, slots: Mapping[str, str], rng: random.Random) -> str:

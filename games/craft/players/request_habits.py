@@ -27,10 +27,14 @@ __all__ = [
 _PATIENCE: Final = 2
 """Fruitless requests for the same thing before a sane director turns to something else."""
 
+_CORRECTS_FIRST: Final = 0.3
+"""Chance to have a wrong block removed before anything else is asked for: what is only half seen often looks wrong."""
+
 
 def next_gap(sight: Sight, rng: random.Random) -> Plan | None:
     """Ask for what is missing next, or for what is in the way; the wall is done if there is neither."""
-    order = _correction(sight, rng) or _gap(sight, rng)
+    wishes = (_correction, _gap) if rng.random() < _CORRECTS_FIRST else (_gap, _correction)
+    order = wishes[0](sight, rng) or wishes[1](sight, rng)
     return Plan(kind="done") if order is None else Plan(thought=order, said=order)
 
 
@@ -141,7 +145,8 @@ def _gaps(sight: Sight) -> Iterator[Instruction]:
         order = sight.to_place(cell, layer)
         if order is None or not all(_same_color(sight, cell, below) for below in range(layer)):
             continue
-        if order.span_to is None or sight.height(order.span_to) == layer:
+        given_up = sight.built(cell, layer, "remove") and sight.asked_before(order)
+        if not given_up and (order.span_to is None or sight.height(order.span_to) == layer):
             yield order
 
 

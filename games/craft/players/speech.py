@@ -1,7 +1,6 @@
 """Puts plans and moves into words, in the speaker's own frame: left, middle, right; bottom, middle, top."""
 
 import random
-from collections.abc import Mapping
 from typing import Final
 
 from games.craft.blocks import COLORS, DIRECTORS, SEEN_BY, WALLS, Cell, Director, is_large
@@ -39,17 +38,18 @@ def message(plan: Plan, sight: Sight, rng: random.Random) -> str:
     frame = "bare" if plan.perspective == "bare" else "own"
     if plan.said is None:
         return wording().sentence(f"{plan.kind}.{frame}", {}, rng)
+    quoting = plan.disputes is not None or plan.endorses is not None
     slots = _spot_slots(plan.said, sight.director, rng) | {
         "block": _block_phrase(plan.said, rng),
-        "opener": wording().expand(f"opener.{frame}", {}, rng) if plan.disputes is None and plan.endorses is None else _lead(plan, rng),
-        "tail": wording().expand(f"tail.{frame}", {}, rng),
+        "opener": _lead(plan, rng) if quoting else wording().expand(f"opener.{frame}", {}, rng),
+        "tail": _tail(plan.said, sight, frame, rng),
+        "remark": _remark(plan, sight.director, rng),
     }
-    slots["spot"] = _spot(plan, sight.director, frame, slots, rng)
-    slots["request"] = wording().expand(f"request.{plan.said.verb}.{frame}", slots, rng)
-    slots["remark"] = _remark(plan, sight.director, rng)
-    layout = "message.explicit" if plan.perspective == "explicit" else "message"
-    if plan.disputes is not None or plan.endorses is not None:
-        return wording().sentence("message.lead", slots, rng)
+    abroad = plan.said.cell is not None and _owner(plan.said.cells, sight.director) != sight.director
+    slots["spot"] = wording().expand(_spot_symbol(plan, "other" if abroad else frame), slots, rng)
+    manner = "terse" if slots["spot"] and rng.random() < _TERSE else "bare" if abroad else frame
+    slots["request"] = wording().expand(f"request.{plan.said.verb}.{manner}", slots, rng)
+    layout = "message.lead" if quoting else "message.explicit" if plan.perspective == "explicit" else "message"
     return wording().sentence(layout, slots, rng)
 
 
@@ -122,13 +122,26 @@ def _column_noun(cell: Cell, owner: Director, rng: random.Random) -> str:
     return wording().expand(f"colnoun.{WALLS[owner].index(cell)}", {}, rng)
 
 
-def _spot(plan: Plan, speaker: Director, frame: str, slots: Mapping[str, str], rng: random.Random) -> str:
-    said = plan.said
-    if said is None or said.cell is None:
-        return wording().expand(f"spot.{'vague' if plan.vague_place else 'none'}.{frame}", slots, rng)
-    foreign = _owner(said.cells, speaker) != speaker
-    count = "two" if said.span_to else "one"
-    return wording().expand(f"spot.{count}.layer.{'other' if foreign else frame}", slots, rng)
+def _spot_symbol(plan: Plan, frame: str) -> str:
+    if plan.said is None or plan.said.cell is None:
+        return f"spot.{'vague' if plan.vague_place else 'none'}.{frame}"
+    return f"spot.{'two' if plan.said.span_to else 'one'}.layer.{frame}"
+
+
+def _tail(said: Instruction, sight: Sight, frame: str, rng: random.Random) -> str:
+    under = None
+    if said.verb == "place" and said.cell in sight.wall and said.layer and sight.height(said.cell) == said.layer:
+        under = sight.seen(said.cell, said.layer - 1)
+    if under is not None and rng.random() < _NAMES_BLOCK_BELOW:
+        return wording().expand("tail.on_top", {"under": under.color}, rng)
+    return wording().expand(f"tail.{frame}", {}, rng)
+
+
+_TERSE: Final = 0.15
+"""Chance to leave out everything but the block and its place."""
+
+_NAMES_BLOCK_BELOW: Final = 0.2
+"""Chance to say what the block goes on, where that is true."""
 
 
 def _remark(plan: Plan, speaker: Director, rng: random.Random) -> str:
