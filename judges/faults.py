@@ -1,0 +1,130 @@
+"""What can go wrong with a request, whoever the provider is, and how long to wait after it."""
+
+from __future__ import annotations
+
+import email.utils
+import time
+from collections.abc import Mapping
+
+from pydantic import ValidationError
+from tenacity import RetryCallState, wait_random_exponential
+
+from schemas.errors import CotraceError
+from schemas.text import excerpt
+
+__all__ = ["Fault", "HopelessError", "RefusedError", "Unusable", "classify", "retry_after_s", "wait_after"]
+
+LIMITED = 429
+_HOPELESS = {401: "the server refuses the API key", 403: "the key has no access", 404: "the model or address does not exist"}
+_WORTH_RETRYING = frozenset({408, 409, 425, 429})
+_SERVER_ERROR = 500
+_LONGEST_REASON = 500
+
+
+class HopelessError(CotraceError):
+    """No request of this run can succeed: the run stops with this message; what was answered is kept."""
+
+
+class RefusedError(Exception):
+    """The model declined to answer; asking again would not help."""
+
+
+class Unusable(Exception):  # noqa: N818 - it is not an error of the run: the model is asked again
+    """A reply came, but not the answers that were asked for."""
+
+    def __init__(self, reason: str, reply: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.reply = reply
+
+
+class Fault(Exception):  # noqa: N818 - see Unusable
+    """No reply came; it may come on another try."""
+
+    def __init__(self, reason: str, *, status: int | None, retry_after_s: float | None, again: bool) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.status = status
+        """HTTP status; None if the connection failed."""
+        self.retry_after_s = retry_after_s
+        """How long the server asks to wait, in seconds; None if it does not say."""
+        self.again = again
+        """Whether another try makes sense."""
+
+    @property
+    def limited(self) -> bool:
+        """The server wants fewer requests."""
+        return self.status == LIMITED
+
+
+def classify(error: BaseException) -> Fault:
+    """The fault behind an exception of a provider's client, told by what all of them have: a status, a response with headers.
+
+    Raises:
+        HopelessError: no request of this run can succeed.
+    """
+    status = _status(error)
+    reason = f"{type(error).__name__}: {excerpt(str(error), _LONGEST_REASON)}"
+    if status is None:
+        return Fault(reason, status=None, retry_after_s=None, again=True)
+    if status in _HOPELESS:
+        raise HopelessError(f"{_HOPELESS[status]} (HTTP {status}): check --model, --base-url and the key's environment variable; {reason}")
+    if status == LIMITED and "insufficient_quota" in str(error):
+        raise HopelessError(f"the account has no money left (HTTP {status}): top it up, then start the same command again; {reason}")
+    again = status in _WORTH_RETRYING or status >= _SERVER_ERROR
+    return Fault(f"HTTP {status}, {reason}", status=status, retry_after_s=retry_after_s(_headers(error)), again=again)
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """How long the server asks to wait: `retry-after-ms`, or `Retry-After` in seconds or as an HTTP date; None if it does not say."""
+    for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            seconds = float(value) * unit_s
+        except ValueError:
+            date = email.utils.parsedate_to_datetime(value) if _is_date(value) else None
+            seconds = date.timestamp() - time.time() if date else -1.0
+        if 0.0 <= seconds < float("inf"):
+            return seconds
+        return 0.0 if _is_date(value) else None
+    return None
+
+
+def _is_date(value: str) -> bool:
+    return email.utils.parsedate_tz(value) is not None
+
+
+def explain_invalid(error: Exception) -> str:
+    """Why a reply did not fit the answer type, in words that a model can act on."""
+    if not isinstance(error, ValidationError):
+        return excerpt(str(error), _LONGEST_REASON) or type(error).__name__
+    found = [f"{'.'.join(map(str, e['loc'])) or 'reply'}: {e['msg']}" for e in error.errors(include_url=False)[:10]]
+    return excerpt("; ".join(found), 2 * _LONGEST_REASON)
+
+
+_exponential = wait_random_exponential(multiplier=0.5, max=30.0)
+
+
+def wait_after(state: RetryCallState) -> float:
+    """Seconds until the next try: what the server asked for, or else exponentially longer; after 429 the shared gate does the waiting."""
+    error = state.outcome.exception() if state.outcome else None
+    if isinstance(error, Fault) and error.limited:
+        return 0.0
+    asked = error.retry_after_s if isinstance(error, Fault) else None
+    return asked if asked is not None else _exponential(state)
+
+
+def _status(error: BaseException) -> int | None:
+    for source in (error, getattr(error, "response", None)):
+        for name in ("status_code", "code", "status"):
+            value = getattr(source, name, None)
+            if isinstance(value, int) and value >= 400:  # noqa: PLR2004 - where HTTP errors begin
+                return value
+    return None
+
+
+def _headers(error: BaseException) -> Mapping[str, str]:
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    return {str(k).lower(): str(v) for k, v in headers.items()} if headers else {}

@@ -1,0 +1,215 @@
+"""Runs judges, a model or the engine; `judges.planning.plan` tells beforehand what a run would do.
+
+A call that never succeeds becomes a verdict row with status `failed`; machinery that fails (the store, the server as a whole) stops the run
+with one error, and what had been answered is kept: the next start asks only for the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from itertools import islice
+
+from judges.engine import run_engine
+from judges.job import JudgeReport, JudgeRequest, OnProgress, Progress, RunStatus
+from judges.journal import CallRecord, Journal, RunRecord, leftovers, starting
+from judges.llm import LlmJudge, Reply
+from judges.planning import Call, Tally, calls_to_make, count, new_run, now
+from judges.prices import Price, price_of
+from judges.prompt import PromptMaker
+from judges.units import Selection, select
+from judges.verdict_store import Progressed, known_answers, recover, save, verdicts_of
+from schemas.errors import UsageError
+from schemas.store import Store
+
+__all__ = ["run"]
+
+_SAVE_EVERY_S = 1.0
+_PROGRESS_EVERY_S = 0.1
+_READ_AHEAD = 64
+
+
+def run(request: JudgeRequest, store: Store, on_progress: OnProgress | None = None) -> JudgeReport:
+    """Have a judge answer a rubric's questions about the selected units; every answer ends up in `verdicts` exactly once.
+
+    Args:
+        request: what to ask of whom.
+        store: where the games are and the verdicts go; open only for short transactions.
+        on_progress: told a few times a second how far the run is.
+
+    Raises:
+        HopelessError: no request can succeed (bad key, no such model, no server).
+        StoreError: the store or the journal cannot be read or written.
+        UsageError: the request contradicts itself, or the same job is under way on this store.
+        KeyboardInterrupt: Ctrl-C; what had been answered is in the store and the run can be started again.
+    """
+    if request.settings is None:
+        return run_engine(request, store, on_progress)
+    price = price_of(request.settings.model, request.prices)
+    if request.max_cost is not None and price is None:
+        raise UsageError(
+            f"--max-cost needs a price for {request.settings.model}: give one with --prices FILE "
+            f"(a line such as {request.settings.model}: {{input: 0.15, output: 0.60}})"
+        )
+    return asyncio.run(_LlmRun(request, store, price, on_progress).go())
+
+
+class _LlmRun:
+    """One run of one model over one rubric."""
+
+    def __init__(self, request: JudgeRequest, store: Store, price: Price | None, on_progress: OnProgress | None) -> None:
+        self._request, self._store, self._price, self._on_progress = request, store, price, on_progress
+        self._maker = PromptMaker(request.rubric)
+        self._run = new_run(request, price)
+        self._unsaved: list[CallRecord] = []
+        self._saving: asyncio.Task[None] | None = None
+        self._counts = {"answered": 0, "undecided": 0, "failed": 0, "skipped": 0}
+        self._first_error: str | None = None
+        self._done = self._total = 0
+        self._told_at = 0.0
+        self._out_of_money = False
+        self._queue: asyncio.Queue[Call | None] = asyncio.Queue(2 * _READ_AHEAD)
+
+    async def go(self) -> JudgeReport:
+        began = time.monotonic()
+        with starting(self._store) as folder:
+            recovered = sum(recover(self._store, leftover) for leftover in leftovers(folder, self._run))
+            selection = select(self._store, self._request.rubric, self._request.where)
+            self._known = known_answers(self._store, self._run)
+            tally = count(self._request, self._maker, self._store, selection, self._known)
+            self._total = tally.calls
+            if tally.calls == 0:
+                return self._report(tally, recovered, began, run_id=None)
+            self._run = self._run._replace(units=tally.units)
+            record = RunRecord(self._run, self._request.rubric.answers, os.getpid())
+            self._journal = Journal(folder / f"{self._run.judge_run_id}.jsonl", record)
+        await self._score(selection)
+        return self._report(tally, recovered, began, run_id=self._run.judge_run_id)
+
+    async def _score(self, selection: Selection) -> None:
+        settings = self._request.settings
+        assert settings is not None
+        judge = LlmJudge(settings, self._maker.groups, price=self._price, max_cost=self._request.max_cost)
+        status: RunStatus = "interrupted"
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                saver = tasks.create_task(self._save_regularly())
+                workers = [tasks.create_task(self._work(judge)) for _ in range(self._request.concurrency)]
+                await self._feed(selection)
+                await asyncio.gather(*workers)
+                saver.cancel()
+            status = "stopped_by_budget" if self._out_of_money else "finished"
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None
+        finally:
+            await judge.close()
+            await self._finish(status)
+
+    async def _feed(self, selection: Selection) -> None:
+        calls = calls_to_make(self._request, self._maker, self._store, selection, self._known)
+        while not self._out_of_money and (chunk := await asyncio.to_thread(lambda: list(islice(calls, _READ_AHEAD)))):
+            for call in chunk:
+                await self._queue.put(call)
+        for _ in range(self._request.concurrency):
+            await self._queue.put(None)
+
+    async def _work(self, judge: LlmJudge) -> None:
+        while (call := await self._queue.get()) is not None:
+            if self._out_of_money:
+                continue
+            if not call.prompt.applies:
+                self._record(call, "skipped", f"nothing to judge: {self._request.rubric.about} is empty", Reply())
+                continue
+            reply = await judge.ask(call.prompt.group, self._maker.messages(call.prompt))
+            if reply.status == "unasked":
+                self._out_of_money = True
+                self._add_usage(reply.requests, reply.tokens_in, reply.tokens_out)
+            else:
+                self._record(call, reply.status, reply.error, reply)
+
+    def _record(self, call: Call, status: str, why_not: str | None, reply: Reply) -> None:
+        questions = self._maker.groups[call.prompt.group].questions
+        answers: list[tuple[str, str | None, str | None]] = [(g.question, g.answer, g.reason) for g in reply.answers]
+        record = CallRecord(
+            unit_id=call.unit.unit_id,
+            unit_hash=call.prompt.unit_hash,
+            episode_id=call.unit.episode_id,
+            turn=call.unit.turn,
+            agent=call.unit.agent,
+            repeat=call.repeat,
+            status=status,
+            answers=answers or [(question.id, None, why_not) for question in questions],
+            requests=reply.requests,
+            tokens_in=reply.tokens_in,
+            tokens_out=reply.tokens_out,
+        )
+        self._journal.write(record)
+        self._unsaved.append(record)
+        self._add_usage(record.requests, record.tokens_in, record.tokens_out)
+        self._counts[status] += len(questions)
+        if status == "failed":
+            self._first_error = self._first_error or why_not
+        self._done += 1
+        self._tell()
+
+    def _add_usage(self, requests: int, tokens_in: int, tokens_out: int) -> None:
+        run = self._run
+        self._run = run._replace(
+            calls=run.calls + requests,
+            tokens_in=run.tokens_in + tokens_in,
+            tokens_out=run.tokens_out + tokens_out,
+            cost=None if run.cost is None or self._price is None else run.cost + self._price.cost(tokens_in, tokens_out),
+        )
+
+    def _tell(self) -> None:
+        now = time.monotonic()
+        if self._on_progress is None or (now - self._told_at < _PROGRESS_EVERY_S and self._done < self._total):
+            return
+        self._told_at = now
+        failed = self._counts["failed"]
+        self._on_progress(Progress(done=self._done, total=self._total, failed=failed, cost=self._run.cost))
+
+    async def _save_regularly(self) -> None:
+        while True:
+            await asyncio.sleep(_SAVE_EVERY_S)
+            if self._unsaved:
+                self._saving = asyncio.create_task(self._save())
+                await asyncio.shield(self._saving)  # a transaction that has begun is not left behind when the run is cancelled
+
+    async def _save(self) -> None:
+        batch, self._unsaved = self._unsaved, []
+        rows = verdicts_of(self._run, self._request.rubric.answers, batch)
+        await asyncio.to_thread(save, self._store, Progressed(self._run, replaces="failed" if self._known.some_failed else "nothing"), rows)
+
+    async def _finish(self, status: RunStatus) -> None:
+        """Bring the rest into the store. If that fails, the journal stays, and the next start stores what is in it."""
+        stored = False
+        try:
+            if self._saving is not None:
+                await self._saving
+            self._run = self._run._replace(finished_at=now(), status=status)
+            await self._save()
+            stored = True
+        finally:
+            self._journal.close(delete=stored)
+
+    def _report(self, tally: Tally, recovered: int, began: float, *, run_id: str | None) -> JudgeReport:
+        run = self._run
+        return JudgeReport(
+            judge_run_id=run_id,
+            status="finished" if run_id is None else run.status,  # type: ignore[arg-type]
+            units=tally.units,
+            answered_before=tally.answered_before,
+            recovered=recovered,
+            answered=self._counts["answered"],
+            undecided=self._counts["undecided"],
+            failed=self._counts["failed"],
+            skipped=self._counts["skipped"],
+            requests=run.calls,
+            tokens_in=run.tokens_in,
+            tokens_out=run.tokens_out,
+            cost=run.cost,
+            seconds=time.monotonic() - began,
+            first_error=self._first_error,
+        )

@@ -1,0 +1,85 @@
+"""Units: what one judgment looks at, which of them a rubric has in a game, and which of them a user selects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from judges.pieces import Scene
+from judges.rubric import Rubric
+from judges.transcript import Transcript, TurnView
+from schemas.errors import UsageError
+from schemas.store import Store
+
+__all__ = ["Selection", "Unit", "select", "units"]
+
+Selection = Mapping[str, frozenset[int] | None]
+"""Episode id -> its selected turns; None: the whole game."""
+
+
+class Unit(NamedTuple):
+    """What one judgment looks at."""
+
+    unit_id: str
+    """`<episode>/<turn>/<agent>/<seq>`, parts left out where the unit is larger."""
+    episode_id: str
+    turn: int | None
+    agent: str | None
+    scene: Scene
+
+
+def units(rubric: Rubric, game: Transcript, turns: frozenset[int] | None) -> Iterator[Unit]:
+    """The units of a game in order; only those on the given turns (None: all)."""
+    if rubric.unit == "episode":
+        yield Unit(game.episode_id, game.episode_id, None, None, Scene(game=game, roles=rubric.roles))
+        return
+    for turn in game.turns:
+        if turns is None or turn.turn in turns:
+            yield from _of_turn(rubric, game, turn)
+
+
+def _of_turn(rubric: Rubric, game: Transcript, turn: TurnView) -> Iterator[Unit]:
+    group = Scene(game=game, roles=rubric.roles, turn=turn)
+    turn_id = f"{game.episode_id}/{turn.turn}"
+    if rubric.unit == "turn":
+        yield Unit(turn_id, game.episode_id, turn.turn, None, group)
+    elif rubric.unit == "agent_turn":
+        speakers = dict.fromkeys(u.agent for u in turn.utterances if group.is_judged_role(u.agent))
+        for agent in speakers:
+            scene = Scene(game=game, roles=rubric.roles, turn=turn, agent=agent)
+            yield Unit(f"{turn_id}/{agent}", game.episode_id, turn.turn, agent, scene)
+    else:
+        for said in turn.said("public"):
+            if group.is_judged_role(said.agent):
+                scene = Scene(game=game, roles=rubric.roles, turn=turn, agent=said.agent, seq=said.seq)
+                yield Unit(f"{turn_id}/{said.agent}/{said.seq}", game.episode_id, turn.turn, said.agent, scene)
+
+
+def select(store: Store, rubric: Rubric, where: str | None) -> Selection:
+    """The games of the rubric's benchmarks, and their turns, that meet an SQL condition over the tables `episodes` and `turns`.
+
+    The condition runs on a read-only connection that can reach nothing but the store. Columns that both tables have need the
+    table's name in front (`turns.error`).
+
+    Raises:
+        StoreError: the store cannot be opened.
+        UsageError: the condition is no SQL or names something that does not exist.
+    """
+    import duckdb
+
+    if where is not None and (not where.strip() or ";" in where):
+        raise UsageError(f"--where is {where!r}: give one SQL condition without a semicolon, such as \"model = 'gpt-4o' and turn <= 5\"")
+    whole = where is None or rubric.unit == "episode"
+    picked = "NULL" if whole else "list(turn)"
+    condition = "true" if where is None else f"(\n{where}\n)"
+    query = (
+        f"SELECT episode_id, {picked} FROM episodes LEFT JOIN turns USING (episode_id) "
+        f"WHERE list_contains(?, benchmark) AND {condition} GROUP BY ALL ORDER BY episode_id"
+    )
+    with store.reading() as connection:
+        try:
+            rows = connection.execute(query, [list(rubric.benchmarks)]).fetchall()
+        except duckdb.Error as error:
+            reason = " ".join(str(error).partition("LINE ")[0].split())
+            raise UsageError(f"--where {where!r} does not work: {reason}") from error
+    return {episode_id: None if whole else frozenset(turns) for episode_id, turns in rows}
