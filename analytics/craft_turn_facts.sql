@@ -48,7 +48,7 @@
 -- Reads: episodes, run_conditions, turns, actions, oracle_actions, turn_metrics, failures, utterances.
 create or replace view craft_turn_facts as
 
-with games as (
+with craft_episodes as (
     select
         episodes.episode_id,
         episodes.run_id,
@@ -137,7 +137,7 @@ categories as (
 
 joined as (
     select
-        games.*,
+        craft_episodes.*,
         turns.turn,
         coalesce(speakers.n_directors, 0) as n_directors,
         coalesce(parsed.clarify, false) as clarify,
@@ -173,7 +173,7 @@ joined as (
         numbers.iou_score,
         numbers.position_accuracy,
         numbers.distance_score
-    from games
+    from craft_episodes
     inner join turns using (episode_id)
     left join parsed using (episode_id, turn)
     left join speakers using (episode_id, turn)

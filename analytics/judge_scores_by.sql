@@ -1,6 +1,6 @@
--- judge_scores_by: how each judge answered each question; a table macro: `from judge_scores_by(split := true)`.
+-- judge_scores_by: how each judge answered each question; over the tasks of some tiers; a table macro: `from judge_scores_by(true)`.
 -- One row is (rubric, question, judge, variant, benchmark, condition, model) and, if split, outcome.
--- Parameters: split: true for one row an outcome of the turn, false for all turns together.
+-- Parameters: split: true for one row an outcome of the turn, false for all turns together; levels: list of the tiers that count, null for all.
 --   rubric  text  name of the rubric
 --   question  text  question inside the rubric
 --   judge  text  `engine` or `llm:<model>`
@@ -21,7 +21,7 @@
 --   score_mean  0..1  mean of the scored answers; null if there is none
 --   score_sem  number  its standard error, clustered by game (Liang and Zeger 1986, with G/(G-1)); null below two games
 -- Reads: verdicts_latest, episodes, run_conditions, outcomes.
-create or replace macro judge_scores_by(split) as table
+create or replace macro judge_scores_by(split, levels := null) as table
 
 with clusters as (
     select
@@ -76,6 +76,7 @@ summed as (
     from clusters
     inner join episodes using (episode_id)
     inner join run_conditions using (run_id)
+    where levels is null or list_contains(levels, episodes.level)
     group by all
 )
 

@@ -1,6 +1,6 @@
--- remove_gap_by: attempted against oracle removal, turn by turn, in a chosen reading; a table macro: `from remove_gap_by('any')`.
+-- remove_gap_by: attempted against oracle removal, turn by turn, in a chosen reading, over the targets of some tiers; a table macro: `from remove_gap_by('any')`.
 -- One row is (condition, model, builder, turn).
--- Parameters: reading: any, first or share, what counts as the oracle's removal rate on a turn (docs/remove_gap.md).
+-- Parameters: reading: any, first or share, what counts as the oracle's removal rate on a turn (docs/remove_gap.md); levels: list of the tiers that count, null for all.
 --   condition  text  the condition of the runs, as in run_conditions
 --   model  text  the directors' model
 --   builder  text  the builder's model
@@ -13,7 +13,7 @@
 --   gap  -1..1  attempted_rate - oracle_rate; null where either is
 --   paired_gap  -1..1  the same with both rates over the n games alone; null if n is 0
 -- Reads: craft_turn_facts.
-create or replace macro remove_gap_by(reading) as table
+create or replace macro remove_gap_by(reading, levels := null) as table
 
 with readings as (
     select
@@ -30,6 +30,7 @@ with readings as (
             else error('remove_gap_by: no reading "' || reading || '"; choose any, first or share')
         end as oracle_remove
     from craft_turn_facts
+    where levels is null or list_contains(levels, level)
 ),
 
 rates as (

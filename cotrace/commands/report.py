@@ -19,7 +19,7 @@ REPORTS: dict[str, tuple[str, str]] = {
     "missed": ("missed_turns", "model, condition, task_id, episode_id, turn"),
     "judges": ("judge_scores_models", "rubric, question, judge, variant, model, condition"),
     "agreement": ("agreement", "rubric, question, kind, rater_a, rater_b"),
-    "cost": ("cost", "started_at"),
+    "cost": ("cost", "last_started_at"),
     "rejects": ("rejects", "path, locator"),
     "disagreements": ("log_disagreements", "episode_id, turn, field"),
 }

@@ -39,7 +39,7 @@ def content(read: Reader) -> Part:
     asked = {"rubric": rubric, "judge": judge, "variant": variant, "levels": list(address.all("level")) or None}
     rows = read.rows(
         """
-        SELECT * FROM judge_scores_by(split := true, levels := $levels)
+        SELECT * FROM judge_scores_by(true, levels := $levels)
         WHERE {filters} AND rubric = $rubric AND judge = $judge AND coalesce(variant, '') = $variant
         ORDER BY question, model, condition, outcome
         """,

@@ -70,7 +70,7 @@ def report_figure(read: Reader) -> go.Figure | None:
 def leaderboard_rows(read: Reader) -> pl.DataFrame:
     """The leaderboard view under the filters; with a tier filter, means over the games of these tiers."""
     return read.rows(
-        "SELECT * FROM leaderboard_by($levels) WHERE {filters} ORDER BY benchmark, score_mean DESC NULLS LAST, model, condition",
+        "SELECT * FROM leaderboard_by(levels := $levels) WHERE {filters} ORDER BY benchmark, score_mean DESC NULLS LAST, model, condition",
         {"levels": list(read.address.all("level")) or None},
         filter_on=("benchmark", "condition", "model"),
     )

@@ -1,0 +1,69 @@
+-- remove_gap_models_by: attempted against oracle removal for each team, in every reading, over the targets of some tiers; a table macro.
+-- One row is (condition, model, builder, reading).
+-- Parameters: levels: list of the tiers that count, null for all.
+--   condition  text  the condition of the runs, as in run_conditions
+--   model  text  the directors' model
+--   builder  text  the builder's model
+--   reading  text  any, first or share (docs/remove_gap.md)
+--   is_default  flag  the reading that the view remove_gap uses
+--   games  count  games that have a gap (a recorded move, and a turn with candidates)
+--   n_attempted  count  turns with a recorded move
+--   n_attempted_remove  count  removals among these moves
+--   n_oracle_turns  count  turns with listed candidates
+--   attempted_rate  0..1  n_attempted_remove / n_attempted; null if that is 0
+--   oracle_rate  0..1  mean of the reading over the turns with candidates; null if there is none
+--   gap  -1..1  attempted_rate - oracle_rate, turns pooled; null where either is
+--   gap_mean_of_games  -1..1  mean of the games' own gaps; null if games is 0
+--   gap_sem  number  its standard error (ddof 1); null below two games
+--   gap_low  number  lower end of its 95 % t interval; null below two games
+--   gap_high  number  upper end; null below two games
+-- Reads: craft_game_facts, intervals.
+create or replace macro remove_gap_models_by(levels := null) as table
+
+with chosen as (
+    select * from craft_game_facts where levels is null or list_contains(levels, complexity)
+),
+
+readings as (
+    select
+        facts.*,
+        reading,
+        case reading
+            when 'any' then n_oracle_remove_any
+            when 'first' then n_oracle_remove_first
+            else sum_oracle_remove_share
+        end as oracle_remove,
+        case reading
+            when 'any' then remove_gap_any
+            when 'first' then remove_gap_first
+            else remove_gap_share
+        end as game_gap
+    from craft_game_facts as facts
+    cross join (values ('any'), ('first'), ('share')) as names (reading)
+),
+
+summed as (
+    select
+        condition,
+        model,
+        builder,
+        reading,
+        reading = 'share' as is_default,
+        count(game_gap) as games,
+        coalesce(sum(n_attempted), 0)::bigint as n_attempted,
+        coalesce(sum(n_attempted_remove), 0)::bigint as n_attempted_remove,
+        coalesce(sum(n_oracle_turns), 0)::bigint as n_oracle_turns,
+        sum(n_attempted_remove) / nullif(sum(n_attempted), 0) as attempted_rate,
+        sum(oracle_remove) / nullif(sum(n_oracle_turns), 0) as oracle_rate,
+        attempted_rate - oracle_rate as gap,
+        avg(game_gap) as gap_mean_of_games,
+        stddev_samp(game_gap) / sqrt(count(game_gap)) as gap_sem
+    from readings
+    group by all
+)
+
+select
+    *,
+    gap_mean_of_games - t_critical(games - 1) * gap_sem as gap_low,
+    gap_mean_of_games + t_critical(games - 1) * gap_sem as gap_high
+from summed;
