@@ -9,6 +9,7 @@ from typing import Final
 
 from games.craft.adherence import followed_full, followed_physical
 from games.craft.errors import MoveError, code_of
+from games.craft.flags import Flags
 from games.craft.metrics import METRICS, Metrics
 from games.craft.move import Move
 from games.craft.reachability import StructureFacts, structure_facts
@@ -22,6 +23,7 @@ from schemas.records import EpisodeMetric, Failure, Json, OracleAction, TurnMetr
 __all__ = ["arguments", "episode_metrics", "failures", "oracle_actions", "scores", "turn_facts"]
 
 _NAMES: Final = tuple((name, f"craft.{name}") for name in METRICS)
+_FLAGS: Final = tuple((flag.name, f"craft.{flag.name}") for flag in fields(Flags))
 _FACTS: Final = tuple(
     (field.name, f"craft.structure.{field.name}") for field in fields(StructureFacts) if field.name not in {"structure_id", "complexity"}
 )
@@ -38,16 +40,21 @@ def scores(episode: str, turn: int, metrics: Metrics) -> Iterator[TurnMetric]:
     return (TurnMetric(episode, turn, metric, getattr(metrics, name)) for name, metric in _NAMES)
 
 
-def turn_facts(episode: str, turn: CraftTurn) -> Iterator[TurnMetric]:
-    """Stricter readings of following, where candidates were listed and a move attempted; the log's flags of an accepted move."""
+def turn_facts(episode: str, turn: CraftTurn, step: ReplayedTurn) -> Iterator[TurnMetric]:
+    """Stricter readings of following, where candidates were listed; flags of an accepted move, by replay where not logged."""
     if turn.listed and turn.attempted is not None:
         full = followed_full(turn.listed, turn.attempted)
         physical = followed_physical(turn.listed, turn.attempted)
         yield TurnMetric(episode, turn.turn, "craft.followed_full", float(full))
         yield TurnMetric(episode, turn.turn, "craft.followed_physical", float(physical))
-    for name, flag in turn.flags.items():
+    if not turn.accepted:
+        return
+    for name, metric in _FLAGS:
+        flag = turn.flags.get(name)
+        if flag is None and step.flags is not None:
+            flag = getattr(step.flags, name)
         if flag is not None:
-            yield TurnMetric(episode, turn.turn, f"craft.{name}", float(flag))
+            yield TurnMetric(episode, turn.turn, metric, float(flag))
 
 
 def failures(episode: str, turn: CraftTurn, step: ReplayedTurn) -> Iterator[Failure]:

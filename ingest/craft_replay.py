@@ -61,7 +61,7 @@ def derive(game: CraftGame, episode: str) -> DerivedGame:
         result = _derived(turn, step, game.target)
         derived.append(result)
         turn_rows += scores(episode, turn.turn, result.metrics)
-        turn_rows += turn_facts(episode, turn)
+        turn_rows += turn_facts(episode, turn, step)
         failure_rows += failures(episode, turn, step)
         oracle_rows += oracle_actions(episode, turn, step)
         differing += [LogDisagreement(episode, turn.turn, *found) for found in turn_differences(game, turn, step, expected)]

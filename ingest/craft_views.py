@@ -80,7 +80,7 @@ def _found(
     director: Director,
     prompts: Mapping[str, object],
     logged: Mapping[str, object],
-    spans: Mapping[Director, dict[str, list[dict[str, str | int]]]],
+    spans: Mapping[str, dict[str, list[dict[str, str | int]]]],
 ) -> tuple[object, str]:
     if director in prompts:
         return prompts[director], "prompt"

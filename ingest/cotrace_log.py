@@ -1,0 +1,317 @@
+"""Reads cotrace's own log: JSON Lines, one game a file, readable while it grows.
+
+Format: docs/formats/cotrace_log.md; its records are those of `games.log`. A file without a last line is a game that still runs or was cut:
+what is there is the episode, and the next ingest replaces it.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, TypeVar
+
+import orjson
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from games.log import LOG_VERSION, End, Header, Label, Turn
+from ingest import craft_own
+from ingest.derivation import BadTurnError, Derivation, Derived
+from ingest.json_text import dumps, loads
+from ingest.malformed import malformed
+from ingest.reading import Place, Reading, episode_id, run_id
+from schemas.errors import BadInputError
+from schemas.records import Action, Agent, Episode, Json, Run, Utterance
+from schemas.records import Label as LabelRow
+from schemas.records import Turn as TurnRow
+from schemas.text import excerpt
+
+__all__ = ["FORMAT", "VERSION", "read", "sniff"]
+
+FORMAT: Final = "cotrace"
+VERSION: Final = 1
+
+DERIVATIONS: Final[Mapping[str, Derivation]] = {"craft": craft_own.derive}
+"""Benchmark -> what replays its games."""
+
+PLANTED: Final = "planted"
+"""`labels.source` of the truth that scripted players write into their logs."""
+
+_SCORES: Final = {"Yes": 1.0, "No": 0.0}
+_BEGINNING: Final = re.compile(rb'\s*\{\s*"cotrace_log"\s*:')
+_END: Final = re.compile(rb'\s*\{\s*"end"\s*:')
+
+_Entry = TypeVar("_Entry")
+_Part = TypeVar("_Part", bound=BaseModel)
+
+
+class _Version(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    cotrace_log: int
+
+
+class _RunEntry(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    name: str
+    condition: dict[str, Any] = {}
+
+
+class _TaskEntry(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    id: str
+    level: str | None = None
+    goal: Any = None
+
+
+class _EndLine(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    end: End
+
+
+_HEADER: Final = TypeAdapter(Header)
+_TURN: Final = TypeAdapter(Turn)
+_END_LINE: Final = TypeAdapter(_EndLine)
+
+
+@dataclass(slots=True)
+class _Log:
+    """A file's lines, typed."""
+
+    header: Header
+    turns: list[Turn]
+    lines: list[int]
+    """Line number of each turn."""
+
+    end: End | None = None
+    unfinished_bytes: int = 0
+    """Length of a last line that is still being written."""
+
+    reject: BadInputError | None = None
+    """Why the rest could not be read."""
+
+
+def sniff(head: bytes) -> bool:
+    """Tell from a file's first bytes whether this is cotrace's own log."""
+    return _BEGINNING.match(head) is not None
+
+
+def read(data: bytes, place: Place) -> Reading:
+    """Read a file.
+
+    Raises:
+        BadInputError: its first line is not whole, of a newer version, or names a benchmark that this cotrace cannot replay.
+    """
+    log = _log(data)
+    derivation = DERIVATIONS.get(log.header.benchmark)
+    if derivation is None:
+        known = ", ".join(sorted(DERIVATIONS))
+        raise BadInputError(f"benchmark {log.header.benchmark!r} is not one that cotrace can replay ({known})", locator="line 1.benchmark")
+    episode = episode_id(log.header.benchmark, place.path)
+    started = time.perf_counter()
+    derived = _derived(log, derivation, episode)
+    replay_s = time.perf_counter() - started
+    rejects = [log.reject] if log.reject else []
+    return Reading(_rows(log, derived, episode, place), [episode], len(log.turns), rejects, replay_s)
+
+
+# -- lines ----------------------------------------------------------------------------------------
+
+
+def _log(data: bytes) -> _Log:
+    lines = data.split(b"\n")
+    log = _Log(_header(lines[0]), [], [])
+    last = len(lines)
+    for number, line in enumerate(lines[1:], start=2):
+        if not line or line.isspace():
+            continue
+        try:
+            _take(log, line, number)
+        except BadInputError as error:
+            if number == last:  # no line break behind it: it is still being written, or was cut
+                log.unfinished_bytes = len(line)
+            else:
+                log.reject = _lost(error, number, last)
+            break
+    return log
+
+
+def _header(line: bytes) -> Header:
+    version = _entry(TypeAdapter(_Version), line, "line 1").cotrace_log
+    if version > LOG_VERSION:
+        raise BadInputError(f"log version {version} is newer than this cotrace reads ({LOG_VERSION}): upgrade cotrace", locator="line 1")
+    return _entry(_HEADER, line, "line 1")
+
+
+def _take(log: _Log, line: bytes, number: int) -> None:
+    if log.end is not None:
+        raise BadInputError("stands behind the line that ends the game", excerpt=excerpt(line[:200].decode(errors="replace")))
+    if _END.match(line):
+        log.end = _entry(_END_LINE, line, "").end
+        return
+    turn = _entry(_TURN, line, "")
+    before = log.turns[-1].turn if log.turns else 0
+    if turn.turn <= before:
+        raise BadInputError(f"turn {turn.turn} follows turn {before}", locator=".turn", excerpt=str(turn.turn))
+    log.turns.append(turn)
+    log.lines.append(number)
+
+
+def _entry(kind: TypeAdapter[_Entry], line: bytes, where: str) -> _Entry:
+    try:
+        return kind.validate_json(line, strict=True)
+    except ValidationError as error:
+        if error.errors(include_url=False, include_context=False, include_input=False)[0]["type"] != "json_invalid":
+            raise malformed(error, where, "") from error
+    try:
+        return kind.validate_json(orjson.dumps(loads(line)), strict=True)  # half surrogate pairs
+    except ValidationError as error:
+        raise malformed(error, where, "") from error
+
+
+def _lost(error: BadInputError, number: int, last: int) -> BadInputError:
+    """A fault inside the file: what follows it is lost."""
+    reason = f"{error.reason}; the game is kept up to the line before, {last - number} lines are lost"
+    return BadInputError(reason, locator=f"line {number}{error.locator}", excerpt=error.excerpt)
+
+
+def _derived(log: _Log, derivation: Derivation, episode: str) -> Derived:
+    """Replay what can be replayed; turns from the first on that the benchmark cannot read are lost."""
+    try:
+        return derivation(log.header, log.turns, None if log.reject else log.end, episode)
+    except BadTurnError as error:
+        log.reject = _lost(error, log.lines[error.index], log.lines[-1] + 1)
+        del log.turns[error.index :]
+        return derivation(log.header, log.turns, None, episode)
+
+
+# -- rows -----------------------------------------------------------------------------------------
+
+
+def _rows(log: _Log, derived: Derived, episode: str, place: Place) -> dict[str, list[tuple[object, ...]]]:
+    run = _run(log.header)
+    rows: dict[str, list[tuple[object, ...]]] = {
+        **derived.rows,
+        "runs": [run],
+        "episodes": [_episode(log, derived, run, place)],
+        "agents": list(_agents(log.header, episode)),
+        "turns": [_turn(episode, turn, progress) for turn, progress in zip(log.turns, derived.progress, strict=True)],
+    }
+    rows["utterances"] = [row for turn in log.turns for row in _utterances(episode, turn)]
+    rows["actions"] = [row for turn in log.turns for row in _actions(episode, turn)]
+    personas = {agent.agent: agent.persona for agent in log.header.agents}
+    rows["labels"] = [_label(episode, turn.turn, label, personas, log.header.model) for turn in log.turns for label in turn.labels]
+    return rows
+
+
+def _run(header: Header) -> Run:
+    entry = _part(_RunEntry, header.run, "line 1.run")
+    key = run_id(header.benchmark, entry.name, header.team, entry.condition)
+    return Run(key, header.benchmark, entry.name, Json(dumps(entry.condition)), _time(header.started_at))
+
+
+def _part(kind: type[_Part], value: Mapping[str, Any], where: str) -> _Part:
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        raise malformed(error, where, "the game is lost") from error
+
+
+def _episode(log: _Log, derived: Derived, run: Run, place: Place) -> Episode:
+    header, end = log.header, log.end
+    task = _part(_TaskEntry, header.task, "line 1.task")
+    return Episode(
+        episode_id=episode_id(header.benchmark, place.path),
+        run_id=run.run_id,
+        source_id=place.source_id,
+        benchmark=header.benchmark,
+        task_id=task.id,
+        level=task.level,
+        model=header.model,
+        team=Json(dumps(header.team)),
+        seed=header.seed,
+        max_turns=header.max_turns,
+        turns_taken=len(log.turns),
+        success=end.success if end else any(turn.goal_reached for turn in log.turns),
+        score=derived.score,
+        stop_reason=end.stop_reason if end else None,
+        error=(end.error if end else None) or next((turn.error for turn in log.turns if turn.error), None),
+        goal=None if task.goal is None else Json(dumps(task.goal)),
+        details=Json(dumps(_details(log))),
+        file=place.file,
+        started_at=_time(header.started_at),
+    )
+
+
+def _details(log: _Log) -> dict[str, object]:
+    """What else the log says; ``final_progress``, ``completed`` and ``turns_taken`` once the game has ended."""
+    details = {**log.header.details, "episode": log.header.episode, "complete": log.end is not None}
+    if log.end is not None:
+        details |= {"completed": log.end.success, "final_progress": log.end.score, "turns_taken": log.end.turns_taken}
+    if log.unfinished_bytes:
+        details["unfinished_line_bytes"] = log.unfinished_bytes
+    return details
+
+
+def _agents(header: Header, episode: str) -> Iterator[Agent]:
+    for agent in header.agents:
+        view = None if agent.private_view is None else Json(dumps(agent.private_view))
+        source = None if view is None else "log"
+        yield Agent(episode, agent.agent, agent.role, agent.model, agent.persona, view, agent.view_kind, source)
+
+
+def _turn(episode: str, turn: Turn, progress: float) -> TurnRow:
+    return TurnRow(
+        episode_id=episode,
+        turn=turn.turn,
+        state_before=Json(dumps(turn.state_before)),
+        state_after=Json(dumps(turn.state_after)),
+        oracle_available=bool(turn.oracle),
+        oracle_followed=turn.oracle_followed,
+        progress=progress,
+        goal_reached=turn.goal_reached,
+        error=turn.error,
+        at=_time(turn.at),
+    )
+
+
+def _utterances(episode: str, turn: Turn) -> Iterator[Utterance]:
+    for seq, said in enumerate(turn.utterances, start=1):
+        yield Utterance(episode, turn.turn, seq, said.agent, said.channel, list(said.audience), said.text, None, said.superseded)
+
+
+def _actions(episode: str, turn: Turn) -> Iterator[Action]:
+    for seq, done in enumerate(turn.actions, start=1):
+        yield Action(
+            episode,
+            turn.turn,
+            seq,
+            done.agent,
+            done.verb,
+            Json(dumps(done.arguments)),
+            done.raw,
+            done.accepted,
+            done.undoes,
+            done.error_code,
+            done.error_text,
+        )
+
+
+def _label(episode: str, turn: int, label: Label, personas: Mapping[str, str | None], model: str) -> LabelRow:
+    agent = label.agent
+    unit = f"{episode}/{turn}" if agent is None else f"{episode}/{turn}/{agent}"
+    annotator = (personas.get(agent) if agent is not None else None) or model
+    return LabelRow(PLANTED, annotator, label.rubric, label.question, unit, episode, turn, agent, label.answer, _SCORES.get(label.answer))
+
+
+def _time(text: str) -> datetime | None:
+    """A logged time stamp as the clock stood; None if it cannot be read."""
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=None)
+    except ValueError:
+        return None

@@ -1,0 +1,141 @@
+"""CRAFT games in cotrace's own log, made ready for replay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from games.craft.blocks import DIRECTORS
+from games.craft.board import Board
+from games.craft.builder import ParsedMove, parse_answer
+from games.craft.move import Move
+from games.craft.oracle import DEFAULT_SAMPLE
+from games.craft.start_boards import START_BOARDS, start_board
+from games.craft.views import all_views, views_json
+from games.log import ActionEntry, End, Header, Turn
+from ingest.craft_game import CraftGame, CraftOutcome, CraftTurn
+from ingest.craft_records import Int, Spans, Structure
+from ingest.craft_replay import derive as derive_craft
+from ingest.craft_views import VIEW_KIND_NAMES
+from ingest.derivation import BadTurnError, Derived
+from ingest.json_text import dumps
+from ingest.malformed import malformed
+from schemas.records import LogDisagreement
+
+__all__ = ["derive"]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+
+class _State(_Record):
+    stacks: Structure
+    spans: Spans = {}
+
+
+class _Condition(_Record):
+    use_oracle: bool = True
+    num_oracle: Int = DEFAULT_SAMPLE
+    start_board: str | None = None
+
+
+class _Task(_Record):
+    id: str
+    level: str | None = None
+    goal: _State
+
+
+class _Arguments(_Record):
+    block: str | None = None
+    position: str
+    layer: Int
+    span_to: str | None = None
+
+
+_KINDS: Final = {name: kind for kind, name in VIEW_KIND_NAMES.items()}
+_MOVES: Final = ("place", "remove")
+
+
+def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str) -> Derived:
+    """Replay a game; see `ingest.derivation.Derivation`."""
+    try:
+        task = _Task.model_validate(header.task)
+        condition = _Condition.model_validate(header.run.get("condition"))
+    except ValidationError as error:
+        raise malformed(error, "line 1", "the game is lost") from error
+    target = _board(task.goal)
+    game = CraftGame(
+        structure_id=task.id,
+        complexity=task.level or "",
+        target=target,
+        start=next((start_board(target, kind) for kind in START_BOARDS if kind == condition.start_board), None),
+        num_oracle=condition.num_oracle if condition.use_oracle else None,
+        turns=tuple(_turn(turn, index) for index, turn in enumerate(turns)),
+        outcome=None if end is None else _outcome(end),
+    )
+    derived = derive_craft(game, episode)
+    rows = dict(derived.rows)
+    rows["log_disagreements"] = rows["log_disagreements"] + _view_differences(header, target, episode)
+    return Derived(progress=[turn.metrics.overall_progress for turn in derived.turns], score=derived.score, rows=rows)
+
+
+def _outcome(end: End) -> CraftOutcome:
+    return CraftOutcome(completed=end.success, progress=end.score, turns_taken=end.turns_taken, board=None, spans_logged=False)
+
+
+def _turn(turn: Turn, index: int) -> CraftTurn:
+    try:
+        return _craft_turn(turn)
+    except ValidationError as error:
+        raise BadTurnError(malformed(error, "", ""), index) from error
+
+
+def _craft_turn(turn: Turn) -> CraftTurn:
+    action = next((action for action in turn.actions if action.verb in _MOVES), None)
+    attempted = None if action is None else _move(action.verb, action.arguments)
+    return CraftTurn(
+        turn=turn.turn,
+        board_before=_board(_State.model_validate(turn.state_before)),
+        board_after=_board(_State.model_validate(turn.state_after)),
+        spans_after_logged=True,
+        written=None if action is None or attempted is None else _written(action, attempted),
+        attempted=attempted,
+        accepted=None if action is None else action.accepted,
+        error_text=None if action is None else action.error_text,
+        listed=tuple(_move(entry.verb, entry.arguments) for entry in turn.oracle or ()),
+        followed=turn.oracle_followed,
+        flags={},
+        metrics={},
+        goal_reached=turn.goal_reached,
+    )
+
+
+def _board(state: _State) -> Board:
+    return Board.from_json(state.stacks, state.spans)
+
+
+def _move(verb: str, arguments: Mapping[str, Any]) -> Move:
+    known = _Arguments.model_validate(arguments)
+    return Move(verb, known.block, known.position, known.layer, known.span_to)
+
+
+def _written(action: ActionEntry, attempted: Move) -> Move:
+    """The move as the builder wrote it: its blanks make ghost cells. Without a readable text, the move as the engine understood it."""
+    parsed = None if action.raw is None else parse_answer(action.raw)
+    return parsed.move if isinstance(parsed, ParsedMove) else attempted
+
+
+def _view_differences(header: Header, target: Board, episode: str) -> list[tuple[object, ...]]:
+    """Directors whose logged view is not the reading of the target that the log names."""
+    differing: list[tuple[object, ...]] = []
+    for agent in header.agents:
+        kind = _KINDS.get(agent.view_kind or "")
+        if kind is None or agent.agent not in DIRECTORS:
+            continue
+        view = views_json(all_views(target, kind))[agent.agent]
+        if view != agent.private_view:
+            differing.append(LogDisagreement(episode, None, f"private_view.{agent.agent}", dumps(agent.private_view), dumps(view)))
+    return differing
