@@ -145,8 +145,8 @@ def test_leaderboard_counts_what_the_reference_counts(engine_store: Store, share
     """Scores, refused moves, clarifications and adherence of each persona, as craft_engine_models_expected.csv has them."""
     found = query(
         engine_store,
-        "select model, n, score_mean, score_sem, turns, attempted, failed_rate, clarify, oracle_turns, adherence, adherence_full, undoing_rate "
-        "from leaderboard where model <> 'edge' order by model",
+        "select model, n, score_mean, score_sem, turns, attempted, failed_rate, clarify, oracle_turns, adherence, adherence_full, "
+        "undoing_rate from leaderboard where model <> 'edge' order by model",
     )
     names = (
         "n_games", "overall_progress_mean", "overall_progress_sem", "n_turns", "n_attempted", "failed_rate_pooled", "n_clarify",
@@ -178,7 +178,8 @@ def test_remove_gap_of_a_turn(engine_store: Store, shared: Path, reading: str) -
     tried = [row["attempted_remove"] == "True" for row in turns if row["attempted_remove"]]
     found = query(
         engine_store,
-        f"select n, n_attempted, oracle_rate, attempted_rate, gap from remove_gap_by('{reading}') where model = 'over-remover' and turn = 12",
+        f"select n, n_attempted, oracle_rate, attempted_rate, gap from remove_gap_by('{reading}') "
+        "where model = 'over-remover' and turn = 12",
     )
     attempted = sum(tried) / len(tried)
     assert found.row(0) == pytest.approx((len(listed), len(tried), oracle, attempted, attempted - oracle))
