@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from games.log import LOG_VERSION, End, Header, Label, Turn
+from games.log import LOG_VERSION, End, Header, Turn
 from ingest import craft_own
 from ingest.derivation import BadTurnError, Derivation, Derived
 from ingest.json_text import dumps, loads
@@ -24,7 +24,6 @@ from ingest.malformed import malformed
 from ingest.reading import Place, Reading, episode_id, run_id
 from schemas.errors import BadInputError
 from schemas.records import Action, Agent, Episode, Json, Run, Utterance
-from schemas.records import Label as LabelRow
 from schemas.records import Turn as TurnRow
 from schemas.text import excerpt
 
@@ -205,7 +204,7 @@ def _rows(log: _Log, derived: Derived, episode: str, place: Place) -> dict[str, 
     rows["utterances"] = [row for turn in log.turns for row in _utterances(episode, turn)]
     rows["actions"] = [row for turn in log.turns for row in _actions(episode, turn)]
     personas = {agent.agent: agent.persona for agent in log.header.agents}
-    rows["labels"] = [_label(episode, turn.turn, label, personas, log.header.model) for turn in log.turns for label in turn.labels]
+    rows["labels"] = [row for turn in log.turns for row in _labels(episode, turn, personas, log.header.model)]
     return rows
 
 
@@ -302,11 +301,16 @@ def _actions(episode: str, turn: Turn) -> Iterator[Action]:
         )
 
 
-def _label(episode: str, turn: int, label: Label, personas: Mapping[str, str | None], model: str) -> LabelRow:
-    agent = label.agent
-    unit = f"{episode}/{turn}" if agent is None else f"{episode}/{turn}/{agent}"
-    annotator = (personas.get(agent) if agent is not None else None) or model
-    return LabelRow(PLANTED, annotator, label.rubric, label.question, unit, episode, turn, agent, label.answer, _SCORES.get(label.answer))
+def _labels(episode: str, turn: Turn, personas: Mapping[str, str | None], model: str) -> Iterator[tuple[object, ...]]:
+    """Rows of `schemas.records.Label` as plain tuples: they are half of all rows of a scripted game."""
+    number = turn.turn
+    units: dict[str | None, tuple[str, str]] = {None: (model, f"{episode}/{number}")}
+    for label in turn.labels:
+        agent, answer = label.agent, label.answer
+        if agent not in units:
+            units[agent] = (personas.get(agent or "") or model, f"{episode}/{number}/{agent}")
+        annotator, unit = units[agent]
+        yield PLANTED, annotator, label.rubric, label.question, unit, episode, number, agent, answer, _SCORES.get(answer)
 
 
 def _time(text: str) -> datetime | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Final, NamedTuple
 
 from games.craft.adherence import followed_logged
@@ -104,9 +103,9 @@ def _candidates(game: CraftGame, turn: CraftTurn, step: ReplayedTurn) -> Iterato
 
 
 def _numbers(logged: Mapping[str, float], replayed: Metrics) -> Iterator[Difference]:
-    for name, number in asdict(replayed).items():
-        said = logged.get(name)
-        if said is not None and not _close(said, number):
+    for name, said in logged.items():
+        number = getattr(replayed, name, None)
+        if number is not None and not _close(said, number):
             yield Difference(name, _text(said), _text(number))
 
 
