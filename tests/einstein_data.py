@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from games.einstein.dialog import Dialog, read_dialog, replay_dialog
 from games.einstein.engine import Setting
-from games.einstein.modes import ActionMode
-from games.einstein.puzzle import parse_game_id
-from games.einstein.replay import Samples, Step, replay
-from games.einstein.rules import RULES
+from games.einstein.replay import Step
 from games.einstein.verifiers import Verifier
 
 Row = dict[str, str]
@@ -27,8 +25,13 @@ class PublishedGame:
     run: str
     manifest: Row
     log: dict[str, Any]
-    setting: Setting
+    dialog: Dialog
     steps: list[Step]
+
+    @property
+    def setting(self) -> Setting:
+        """What the game was replayed by."""
+        return self.dialog.setting
 
     @property
     def file_id(self) -> str:
@@ -47,16 +50,6 @@ def verifier_of(manifest: Row) -> Verifier | None:
     return None if name == "none" else cast("Verifier", name)
 
 
-def samples_of(log: dict[str, Any]) -> list[Samples]:
-    """Give the answers of every step of a dialog file."""
-    found = []
-    for entry in log["dialog"]:
-        response = entry["response"]
-        texts = (response,) if isinstance(response, str) else tuple(response)
-        found.append(Samples(texts, tuple(entry["actions_err"]) if "actions_err" in entry else None))
-    return found
-
-
 def published_games(shared: Path) -> Iterator[PublishedGame]:
     """Yield every published game, replayed under the published rules with what the manifest says."""
     folder = shared / "data" / "einstein"
@@ -65,10 +58,8 @@ def published_games(shared: Path) -> Iterator[PublishedGame]:
         run = path.parts[-3]
         manifest = manifests[run]
         log = json.loads(path.read_text(encoding="utf-8"))
-        mode = cast("ActionMode", manifest["action_mode"])
-        setting = Setting(parse_game_id(log["pkl_path"]), (mode, mode), RULES["published"])
-        steps = list(replay(setting, samples_of(log), verifier_of(manifest)))
-        yield PublishedGame(run, manifest, log, setting, steps)
+        dialog = read_dialog(log)
+        yield PublishedGame(run, manifest, log, dialog, replay_dialog(dialog, verifier_of(manifest)))
 
 
 def reference(shared: Path, name: str) -> list[Row]:

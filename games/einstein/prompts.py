@@ -158,19 +158,19 @@ def read_system_prompt(text: str) -> tuple[ActionMode, bool]:
     return mode, "<THINK>" in text
 
 
-def read_user_prompt(text: str) -> Shown:
-    """Read a user message, published or cotrace's own.
+def read_user_prompt(text: str, *, locator: str = "") -> Shown:
+    """Read a user message, published or cotrace's own; ``locator`` says in errors where it stands.
 
     Raises:
         BadInputError: it names no player, or lacks a bin.
     """
     player = _PLAYER.search(text)
     if player is None:
-        raise BadInputError("a user message must name Player1 or Player2", excerpt=text[:200])
+        raise BadInputError("a user message must name Player1 or Player2", locator=locator, excerpt=text[:200])
     lines = text.split("\n")
     found = [match for line in lines if (match := _BIN_LINE.fullmatch(line))]
     if {match[1] for match in found} != set(BINS):
-        raise BadInputError("a user message must list the objects of all seven bins", excerpt=text[:200])
+        raise BadInputError("a user message must list the objects of all seven bins", locator=locator, excerpt=text[:200])
     return Shown(
         player=0 if player[1] == "1" else 1,
         items=tuple(line for line in lines if _ITEM_LINE.fullmatch(line)),

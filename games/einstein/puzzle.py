@@ -62,10 +62,11 @@ def base_game_id(written: str) -> str:
     return "_".join(name.split("_")[:5])
 
 
-def parse_game_id(written: str) -> Puzzle:
+def parse_game_id(written: str, *, locator: str = "") -> Puzzle:
     """Read a game id, with or without folders, ``_XX`` suffix and file ending.
 
     Ids outside the published distribution (a bin with three objects, a start that is not balanced) describe playable games and are read.
+    ``locator`` says in errors where the id stands.
 
     Raises:
         BadInputError: the text has not the form of section 3, or an anchor is not an earlier object.
@@ -74,17 +75,21 @@ def parse_game_id(written: str) -> Puzzle:
     found = _PATTERN.fullmatch(game_id)
     if found is None:
         raise BadInputError(
-            f"not a game id: {game_id[:60]!r}; wanted N_S.._G.._A.._D.., such as 4_0022_2130_0010_120", excerpt=written[:200]
+            f"not a game id: {game_id[:60]!r}; wanted N_S.._G.._A.._D.., such as 4_0022_2130_0010_120",
+            locator=locator,
+            excerpt=written[:200],
         )
     count = int(found[1])
     starts, goals, anchors, split = found.groups()[1:]
     lengths = tuple(map(len, (starts, goals, anchors, split)))
     if lengths != (count, count, count, count - 1):
         wanted = f"{count}, {count}, {count} and {count - 1}"
-        raise BadInputError(f"game id {game_id}: its parts must have {wanted} digits, not {lengths}", excerpt=written[:200])
+        raise BadInputError(
+            f"game id {game_id}: its parts must have {wanted} digits, not {lengths}", locator=locator, excerpt=written[:200]
+        )
     parents = tuple(map(int, anchors))
     if parents[0] != 0 or any(parents[i] >= i for i in range(1, count)):
-        raise BadInputError(f"game id {game_id}: the anchor of an object must be an earlier object", excerpt=written[:200])
+        raise BadInputError(f"game id {game_id}: the anchor of an object must be an earlier object", locator=locator, excerpt=written[:200])
     return Puzzle(
         game_id=game_id,
         num_objects=count,
