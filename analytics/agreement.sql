@@ -19,10 +19,10 @@
 --   agreement_high  0..1  upper end; null if n is 0
 --   expected  0..1  agreement by chance, from both raters' own shares of each answer; null if n is 0
 --   kappa  -1..1  unweighted Cohen kappa over all answers, N/A included; null if n is 0 or both always gave one and the same answer
--- Reads: answer_pairs, agreement_confusion, intervals.
+-- Reads: answer_pairs, intervals.
 create or replace view agreement as
 
-with pairs as (
+with counted as materialized (
     select
         rubric,
         question,
@@ -31,21 +31,43 @@ with pairs as (
         coalesce(variant_a, '') as variant_a,
         rater_b,
         coalesce(variant_b, '') as variant_b,
-        count(*) as pairs,
-        count(*) filter (status_a = 'answered' and status_b = 'answered') as n,
-        count(*) filter ('failed' in (status_a, status_b)) as failed,
-        count(*) filter ('failed' not in (status_a, status_b) and 'undecided' in (status_a, status_b)) as undecided,
-        count(*) filter (
-            'failed' not in (status_a, status_b) and 'undecided' not in (status_a, status_b) and 'skipped' in (status_a, status_b)
-        ) as skipped,
-        count(*) filter (answer_a = answer_b) as agreed
+        answer_a,
+        answer_b,
+        status_a,
+        status_b,
+        count(*) as n
     from answer_pairs
     group by all
 ),
 
+pairs as (
+    select
+        rubric,
+        question,
+        kind,
+        rater_a,
+        variant_a,
+        rater_b,
+        variant_b,
+        sum(n)::bigint as pairs,
+        coalesce(sum(n) filter (status_a = 'answered' and status_b = 'answered'), 0)::bigint as n,
+        coalesce(sum(n) filter ('failed' in (status_a, status_b)), 0)::bigint as failed,
+        coalesce(
+            sum(n) filter ('failed' not in (status_a, status_b) and 'undecided' in (status_a, status_b)), 0
+        )::bigint as undecided,
+        coalesce(
+            sum(n) filter (
+                'failed' not in (status_a, status_b) and 'undecided' not in (status_a, status_b) and 'skipped' in (status_a, status_b)
+            ),
+            0
+        )::bigint as skipped,
+        coalesce(sum(n) filter (answer_a = answer_b), 0)::bigint as agreed
+    from counted
+    group by rubric, question, kind, rater_a, variant_a, rater_b, variant_b
+),
+
 confusion as (
-    select * replace (coalesce(variant_a, '') as variant_a, coalesce(variant_b, '') as variant_b)
-    from agreement_confusion
+    select * from counted where answer_a is not null and answer_b is not null
 ),
 
 by_a as (

@@ -12,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 from analytics.query import query
 from analytics.statistics import clustered_sem
 from schemas import batches
-from schemas.records import JudgeRun, Json, Label, Verdict
+from schemas.records import Json, JudgeRun, Label, Verdict
 from schemas.store import Store
 from tests.little_games import Candidate, Game, Move, Step, store_with
 
@@ -20,15 +20,27 @@ STARTED = datetime(2026, 1, 1)  # noqa: DTZ001 - stored without a zone
 SCORES = {"yes": 1.0, "no": 0.0, "unclear": 0.5, "na": None}
 GAMES = [
     Game(
-        [Step('"B"', (Move("place"),), followed=True), Step('"C"', (Move("place"),), followed=False), Step('"C"', (Move("clarify", accepted=None),))],
+        [
+            Step('"B"', (Move("place"),), followed=True),
+            Step('"C"', (Move("place"),), followed=False),
+            Step('"C"', (Move("clarify", accepted=None),)),
+        ],
         name=name,
         start='"A"',
     )
     for name in ("g1", "g2", "g3")
-]  # fmt: skip
+]
 
 
-def job(name: str, *, judge: str = "engine", hours: int = 0, variant: str | None = None, cost: float | None = None, status: str = "finished") -> JudgeRun:  # fmt: skip
+def job(
+    name: str,
+    *,
+    judge: str = "engine",
+    hours: int = 0,
+    variant: str | None = None,
+    cost: float | None = None,
+    status: str = "finished",
+) -> JudgeRun:
     start = STARTED + timedelta(hours=hours)
     end = start + timedelta(seconds=30) if status == "finished" else None
     model = None if judge == "engine" else judge.removeprefix("llm:")
@@ -148,7 +160,7 @@ def test_the_error_is_clustered_by_game(tmp_path: Path) -> None:
 def test_mixed_wordings_are_shown(tmp_path: Path) -> None:
     """Answers to two versions of a rubric in one mean are counted as such."""
     run = job("a")
-    rows = [verdict(run, ("g1", 1), "yes", wording="old"), verdict(run, ("g2", 1), "yes", wording="new"), verdict(run, ("g3", 1), "yes", wording="new")]  # fmt: skip
+    rows = [verdict(run, (name, 1), "yes", wording=wording) for name, wording in (("g1", "old"), ("g2", "new"), ("g3", "new"))]
     assert query(judged(tmp_path, [run], rows), "select wordings from judge_scores_models").item() == 2
 
 
