@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from judges.craft.language.clauses import Clause
-from judges.craft.language.drafts import Draft, DraftBook
+from judges.craft.language.drafts import Draft, DraftBook, Manner
 from judges.craft.language.groups import Group, joined, listed, with_block
 from judges.craft.language.items import Item
+from judges.craft.language.places import Place
 
 __all__ = ["Actions"]
 
@@ -19,34 +20,39 @@ class Actions:
         self._book = book
 
     def read(self, clause: Clause) -> None:
+        """Append the drafts of one clause with an action."""
         assert clause.predicate is not None
-        verb = clause.predicate.value
-        groups = self._objects(clause)
+        verb, groups = clause.predicate.value, self._objects(clause)
+        reported = clause.kind == "act_ed" and clause.predicate.number is None and "if" not in clause.marks
         if clause.denied:
             self._forbidden(clause, verb, groups)
-        elif clause.kind == "act_ed" and clause.predicate.number is None and "if" not in clause.marks:
+        elif reported:
             for group in groups:
-                self._book.add(clause, "confirm", group, droppable=True)
-        elif verb == "move":
-            self._move(clause, groups)
-        elif verb == "replace":
-            self._replace(clause, groups)
-        elif verb == "fix":
-            self._book.note(clause, groups, "complaint")
-            if not any(group.has_place for group in groups):
-                self._book.point(clause, "replace")
-        elif verb == "place" and any(group.refers for group in groups) and not any(group.block for group in groups):
-            self._place_it(clause, groups)
-        elif verb == "keep" and not any(group.block for group in groups):
-            self._book.note(clause, groups, "complaint")
-        elif verb == "remove":
-            self._remove(clause, groups)
+                self._book.add(clause, "confirm", group, Manner(droppable=True))
         else:
-            for group in listed(groups, clause.subject_groups(), personal=True):
-                if group.block is not None:
-                    self._book.add(clause, verb, group)
-                elif group.layers or group.same_layer:
-                    self._finish_layer(clause, group)
+            getattr(self, f"_{verb}")(clause, groups)
+
+    def _place(self, clause: Clause, groups: list[Group]) -> None:
+        if any(group.refers for group in groups) and not any(group.block for group in groups):
+            self._place_it(clause, groups)
+            return
+        for group in listed(groups, clause.subject_groups(), personal=True):
+            if group.block is not None:
+                self._book.add(clause, "place", group)
+            elif group.layers or group.same_layer:
+                self._finish_layer(clause, group)
+
+    def _keep(self, clause: Clause, groups: list[Group]) -> None:
+        named = [group for group in groups if group.block is not None]
+        if not named:
+            self._book.note(clause, groups, "complaint")
+        for group in listed(named, clause.subject_groups(), personal=True):
+            self._book.add(clause, "keep", group)
+
+    def _fix(self, clause: Clause, groups: list[Group]) -> None:
+        self._book.note(clause, groups, "complaint")
+        if not any(group.has_place for group in groups):
+            self._book.point(clause, "replace")
 
     def _objects(self, clause: Clause) -> list[Group]:
         body, subject = clause.groups(), clause.subject_groups()
@@ -116,23 +122,28 @@ class Actions:
 
     def _add_replacement(self, clause: Clause, old: Group, new: Group) -> None:
         previous = self._book.drafts[-1] if self._book.drafts else None
-        after_removal = previous is not None and previous.verb == "remove" and old.block is None and old.refers
+        if previous is not None and previous.verb == "remove" and old.block is None and old.refers:
+            group = new if new.has_place or new.relation else joined(new, [old])
+            self._book.add(clause, "place", group, Manner(inherit=previous.place))  # "remove A and replace it with B" is two claims
+            return
         seen = self._book.last_seen(clause) if old.block is None and not old.has_place else None
-        group = new if new.has_place or new.relation else joined(new, [old])
-        old_type: tuple[str | None, str | None] | None = None
-        if old.block is not None:
-            old_type = (old.block.color, old.block.size)
-        elif seen is not None:
-            old_type = (seen.color, seen.size)
-        inherit = seen.place if seen is not None else None
-        if inherit is None and not group.has_place and not group.relation and not old.there:
-            inherit = self._book.mentioned(clause, old) or self._book.described(old) or self._book.place_in_focus(clause)
         if seen is not None:
             self._book.take_up(seen)
-        if not group.layers and not after_removal and (new.has_place or new.relation):
-            group = replace(group, layers=list(old.layers)) if old.layers or seen is None else self._with_layer(group, seen)
-        self._book.add(clause, "place" if after_removal else "replace", group, old=None if after_removal else old_type or (None, None),
-                  inherit=previous.place if after_removal and previous else inherit)  # fmt: skip
+        group, inherit = self._place_of_new(clause, old, new, seen)
+        there = old.block or seen
+        now = (there.color, there.size) if there is not None else (None, None)
+        self._book.add(clause, "replace", group, Manner(old=now, inherit=inherit))
+
+    def _place_of_new(self, clause: Clause, old: Group, new: Group, seen: Draft | None) -> tuple[Group, Place | None]:
+        """Give the new block's group with the layer of the old one, and the place it takes over if it names none."""
+        if new.has_place or new.relation:
+            layers = new.layers or old.layers
+            group = replace(new, layers=layers)
+            return (group if layers or seen is None else self._with_layer(group, seen)), (seen.place if seen is not None else None)
+        group = joined(new, [old])
+        if seen is not None or group.has_place or group.relation:
+            return group, seen.place if seen is not None else None
+        return group, self._book.mentioned(clause, old) or self._book.described(old) or self._book.place_in_focus(clause)
 
     @staticmethod
     def _with_layer(group: Group, seen: Draft) -> Group:
@@ -161,7 +172,7 @@ class Actions:
     def _move_seen(self, clause: Clause, seen: Draft, goal: Group | None) -> None:
         self._book.take_up(seen)
         block = Item(kind="block", start=seen.start, end=clause.end, color=seen.color, size=seen.size)
-        self._book.add(clause, "remove", Group(block=block), inherit=seen.place)
+        self._book.add(clause, "remove", Group(block=block), Manner(inherit=seen.place))
         self._book.drafts[-1].moved = True
         if goal is not None:
             self._book.add(clause, "place", with_block(goal, block))

@@ -12,9 +12,13 @@ from judges.craft.language.predicates import ACTS, PREDICATES, merge_predicates
 __all__ = ["Clause", "clauses_of"]
 
 _WITH_SUBJECT = frozenset({"should", "state", "confirm", "wrong", "empty", "go_away", "belong", "need"})
-_CONNECTORS = frozenset(["comma", "but", "then", "where", "cond", "if", "before", "purpose", "because"])
+_CONNECTORS = frozenset((
+    "comma", "but", "then", "where", "cond", "if", "before", "purpose", "because",
+))  # fmt: skip
 _SEEING = frozenset({"see", "sees", "notice", "noticed", "seeing", "spot", "observed", "noticing", "find", "notice that", "see that"})
-_MODIFIERS = frozenset(["first", "then", "not", "cond", "if", "before", "purpose", "instead", "ask", "because", "needless"])
+_MODIFIERS = frozenset((
+    "first", "then", "not", "cond", "if", "before", "purpose", "instead", "ask", "because", "needless",
+))  # fmt: skip
 
 
 @dataclass

@@ -83,7 +83,7 @@ def _filled(request: Draft, statement: Draft) -> Draft:
         origins["size"] = "carried"
     old = request.old if request.old and any(request.old) else statement.old or request.old
     return replace(request, color=request.color or statement.color, size=request.size or statement.size, place=place, old=old,
-                   count=request.count or statement.count, origins=origins)  # fmt: skip
+                   origins=origins)  # fmt: skip
 
 
 def _explained(statement: Draft, removal: Draft) -> bool:

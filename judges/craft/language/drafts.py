@@ -9,7 +9,7 @@ from judges.craft.language.groups import Group
 from judges.craft.language.model import Origin
 from judges.craft.language.places import Focus, Place, Scene
 
-__all__ = ["Draft", "DraftBook"]
+__all__ = ["Draft", "DraftBook", "Manner"]
 
 
 @dataclass
@@ -25,7 +25,6 @@ class Draft:
     color: str | None = None
     size: str | None = None
     place: Place = field(default_factory=Place)
-    count: int | None = None
     old: tuple[str | None, str | None] | None = None
     first: bool = False
     later: bool = False
@@ -43,6 +42,23 @@ class Draft:
     origins: dict[str, Origin] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Manner:
+    """How a clause speaks of a block."""
+
+    explicit: bool = True
+    """As a request; else as a statement of what should be."""
+
+    old: tuple[str | None, str | None] | None = None
+    """Colour and size of the block that is there now."""
+
+    inherit: Place | None = None
+    """The place to be taken over if the words name none."""
+
+    droppable: bool = False
+    """As an observation."""
+
+
 class DraftBook:
     """The drafts of one text in text order; writes new ones, filling from earlier sentences what the words leave open."""
 
@@ -55,48 +71,65 @@ class DraftBook:
         self.layer_before: int | None = None
         """The layer spoken of before the last draft."""
 
-    def add(self, clause: Clause, verb: str, group: Group, *, explicit: bool = True, old: tuple[str | None, str | None] | None = None,
-             inherit: Place | None = None, droppable: bool = False) -> None:  # fmt: skip
+    def add(self, clause: Clause, verb: str, group: Group, how: Manner | None = None) -> None:
+        """Append a draft about one group; without block, place and layer nothing or only a pointer is written."""
+        how = how or Manner()
+        if self._says_nothing(clause, verb, group):
+            return
+        color, size, origins = self._type_of(group)
+        place = self._place_for(clause, verb, group, color, how)
+        if verb in ("remove", "keep") and color:
+            place, size = self._as_mentioned(clause, color, size, place, origins)
+            if place.cells is None and not group.places:
+                place = self._only_one(color, size, place)
+        old = how.old
+        if old is None and group.old is not None and group.old.kind == "block":
+            old, verb = (group.old.color, group.old.size), "replace" if verb == "place" else verb
+        if not how.explicit and place.layer is None and old is None:
+            place = self._layer_of_sentence(clause, place)
+        start, end = _span(clause, group)
+        self.append(Draft(verb=verb, start=start, end=end, explicit=how.explicit, color=color, size=size, place=place, old=old,
+                          droppable=how.droppable, sentence=clause.sentence, origins=origins, whole=group.whole))  # fmt: skip
+
+    def _says_nothing(self, clause: Clause, verb: str, group: Group) -> bool:
+        """Whether the group names no block and no place; ``add that one`` is kept as a pointer to what was said."""
         block = group.block
-        color, size = (block.color, block.size) if block is not None else (None, None)
-        if not (color or size) and not group.has_place:
-            if verb in ("other", "confirm", "ask") and not group.layers:
-                return
-            if verb == "place" and not group.relation and not group.layers and (block is None or not block.number):
-                self.point(clause, verb)
-                return
-        origins: dict[str, Origin] = {}
-        if block is not None and block.again and color is None:
-            color = self.scene.focus.color
-            origins["color"] = "carried"
-            if size is None and block.size is None:
-                size = self.scene.focus.size
-                origins["size"] = "carried"
+        if (block is not None and (block.color or block.size)) or group.has_place or group.layers:
+            return False
+        if verb in ("other", "confirm", "ask"):
+            return True
+        if verb == "place" and not group.relation and (block is None or not block.number):
+            self.point(clause, verb)
+            return True
+        return False
+
+    def _type_of(self, group: Group) -> tuple[str | None, str | None, dict[str, Origin]]:
+        block = group.block
+        if block is None:
+            return None, None, {}
+        if not block.again or block.color is not None:
+            return block.color, block.size, {}
+        focus = self.scene.focus  # "one", "another": the kind of block that was spoken of last
+        if block.size is not None:
+            return focus.color, block.size, {"color": "carried"}
+        return focus.color, focus.size, {"color": "carried", "size": "carried"}
+
+    def _place_for(self, clause: Clause, verb: str, group: Group, color: str | None, how: Manner) -> Place:
         place = self.scene.place_of(group, verb)
-        if place.cells is None and inherit is not None:
-            place = Place(inherit.cells, inherit.layer if place.layer is None else place.layer, "carried",
-                          "carried" if place.layer is None else place.layer_origin)  # fmt: skip
+        if place.cells is None and how.inherit is not None:
+            place = _inherited(how.inherit, place)
         asking = verb in ("place", "remove", "keep", "replace") or (verb == "other" and place.layer is not None)
         if place.cells is None and asking and not group.places and not group.relation:
             place = self._carried(clause, verb, color, place)
-        if verb in ("remove", "keep") and color:
-            place, size = self._as_mentioned(clause, color, size, place, origins)
-        if place.cells is None and verb in ("remove", "keep") and not group.places and color:
-            found = self.scene.find(color=color, size=size, layer=place.layer)
-            if found is not None:
-                place = replace(place, cells=found.cells, cells_origin="resolved")
-        if old is None and group.old is not None and group.old.kind == "block":
-            old = (group.old.color, group.old.size)
-            verb = "replace" if verb == "place" else verb
-        if not explicit and place.layer is None and old is None:
-            place = self._layer_of_sentence(clause, place)
-        start, end = _span(clause, group)
-        draft = Draft(verb=verb, start=start, end=end, explicit=explicit, color=color, size=size, place=place, old=old,
-                      droppable=droppable, sentence=clause.sentence, origins=origins, whole=group.whole,
-                      count=block.number if block is not None else None)  # fmt: skip
-        self.append(draft)
+        return place
+
+    def _only_one(self, color: str, size: str | None, place: Place) -> Place:
+        """Resolve a block that is described and stands only once on the speaker's wall."""
+        found = self.scene.find(color=color, size=size, layer=place.layer)
+        return replace(place, cells=found.cells, cells_origin="resolved") if found is not None else place
 
     def append(self, draft: Draft) -> None:
+        """Append a finished draft and remember what it spoke of."""
         self.drafts.append(draft)
         if draft.pointing:
             return
@@ -109,6 +142,7 @@ class DraftBook:
         self.scene.focus = Focus(draft.place.cells, draft.place.layer, draft.color, draft.size, source, draft.sentence)
 
     def point(self, clause: Clause, verb: str) -> None:
+        """Append a pointer: the statements before are what is asked for."""
         self.append(Draft(verb=verb, start=clause.start, end=clause.end, pointing=True, sentence=clause.sentence))
 
     def note(self, clause: Clause, groups: list[Group], source: str) -> None:
@@ -123,10 +157,12 @@ class DraftBook:
                                       source, clause.sentence)  # fmt: skip
 
     def take_up(self, draft: Draft) -> None:
+        """Forget an observation whose content a request repeats."""
         if draft in self.drafts and draft.verb == "other":
             self.drafts.remove(draft)
 
     def last_seen(self, clause: Clause, *, any_source: bool = False) -> Draft | None:
+        """Give the observation just before the clause, or with ``any_source`` whatever was spoken of."""
         for draft in reversed(self.drafts):
             if clause.sentence - draft.sentence > 1:
                 return None
@@ -204,6 +240,12 @@ class DraftBook:
                 place = replace(place, layer=layer, layer_origin="carried")
             break
         return place, size
+
+
+def _inherited(earlier: Place, own: Place) -> Place:
+    if own.layer is not None:
+        return Place(earlier.cells, own.layer, "carried", own.layer_origin)
+    return Place(earlier.cells, earlier.layer, "carried", "carried")
 
 
 def _span(clause: Clause, group: Group) -> tuple[int, int]:

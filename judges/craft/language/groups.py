@@ -9,11 +9,20 @@ from judges.craft.language.items import Item
 
 __all__ = ["ARGUMENTS", "PLACES", "Group", "groups_of", "is_bare", "joined", "listed", "with_block"]
 
-ARGUMENTS = frozenset(["block", "side", "middle_side", "cell", "cells", "listing", "layer", "director", "wall", "there", "pron", "rest", "whole", "on_top", "below", "next_to", "top_of", "depth", "shared", "between", "left_of", "right_of", "same_layer"])  # fmt: skip
-PLACES = frozenset(["shared", "side", "middle_side", "cell", "cells", "listing", "layer", "there", "rest", "depth", "director"])
+ARGUMENTS = frozenset((
+    "block", "side", "middle_side", "cell", "cells", "listing", "layer", "director", "wall", "there", "pron", "rest",
+    "whole", "on_top", "below", "next_to", "top_of", "depth", "shared", "between", "left_of", "right_of", "same_layer",
+))  # fmt: skip
+PLACES = frozenset((
+    "shared", "side", "middle_side", "cell", "cells", "listing", "layer", "there", "rest", "depth", "director",
+))  # fmt: skip
 _RELATIONS = frozenset({"on_top", "below", "next_to", "left_of", "right_of", "between"})
+_NAMED_PLACES = frozenset(("side", "middle_side", "cell", "cells", "listing", "depth", "layer"))
+_FLAGS = frozenset(("there", "rest", "top_of", "same_layer", "whole"))
 _BESIDE = frozenset({"next_to", "left_of", "right_of"})
-_ASIDE = frozenset(["because", "purpose", "aim", "if", "cond", "before"])
+_ASIDE = frozenset((
+    "because", "purpose", "aim", "if", "cond", "before",
+))  # fmt: skip
 
 
 @dataclass
@@ -71,6 +80,7 @@ class Group:
 
 
 def groups_of(items: Sequence[Item], *, follow_roles: bool) -> list[Group]:
+    """Give the groups of the arguments in text order; ``follow_roles`` tells ``A with B`` and ``from P to Q`` apart."""
     groups = [Group()]
     role = "main"
     separated = False
@@ -93,7 +103,6 @@ def groups_of(items: Sequence[Item], *, follow_roles: bool) -> list[Group]:
             groups[-1].old = item
             continue
         if kind in ARGUMENTS:
-            groups[-1].whole |= kind == "whole"
             _attach(groups, item, role=role, separated=separated, ahead=items[index + 1 :])
         separated = separated and kind in ("prep", "with")
     return [group for group in groups if not group.is_blank or group.whole]
@@ -116,44 +125,45 @@ def _without_asides(items: Sequence[Item]) -> list[Item]:
 
 
 def _attach(groups: list[Group], item: Item, *, role: str, separated: bool, ahead: Sequence[Item]) -> None:
-    group = groups[-1]
     if item.kind == "block":
         _attach_block(groups, item, role=role)
         return
-    if item.kind in ("side", "middle_side", "cell", "cells", "listing", "depth", "layer") and separated and group.block is not None:
-        if group.place_first and any(other.kind == "block" for other in ahead):
-            group = Group(role=role)
-            groups.append(group)
-    if item.kind == "cell" and any(other.kind == "listing" for other in group.places):
-        group = Group(role=role)
-        groups.append(group)
-    if item.kind in _RELATIONS and separated and group.block is not None and _fronts_block(ahead):
-        group = Group(role=role)
-        groups.append(group)
-    if item.kind in _RELATIONS:
+    if _begins_group(groups[-1], item, separated=separated, ahead=ahead):
+        groups.append(Group(role=role))
+    group = groups[-1]
+    if item.kind in _FLAGS:
+        setattr(group, item.kind, True)
+    elif item.kind in _RELATIONS:
         group.relation = item.kind
     elif item.kind == "pron":
-        if group.relation and group.anchor is None:
-            group.anchor = item
-        elif group.block is None:
-            group.refers = True
-    elif item.kind == "same_layer":
-        group.same_layer = True
-    elif item.kind == "there":
-        group.there = True
-    elif item.kind == "rest":
-        group.rest = True
-    elif item.kind == "top_of":
-        group.top_of = True
+        _attach_pronoun(group, item)
     elif item.kind in ("director", "wall"):
         group.director = item
     elif item.kind == "layer":
         (group.anchor_layers if group.anchor is not None else group.layers).append(item)
     elif group.anchor is not None and group.anchor.kind == "block" and group.relation in _BESIDE and not separated:
         group.anchor_places.append(item)
-    elif item.kind != "whole":
+    else:
         group.place_first = group.place_first or group.block is None
         group.places.append(item)
+
+
+def _attach_pronoun(group: Group, item: Item) -> None:
+    if group.relation and group.anchor is None:
+        group.anchor = item
+    elif group.block is None:
+        group.refers = True
+
+
+def _begins_group(group: Group, item: Item, *, separated: bool, ahead: Sequence[Item]) -> bool:
+    """Whether a place or a relation belongs to the next block: ``on the left A, in the middle B``."""
+    if item.kind == "cell" and any(other.kind == "listing" for other in group.places):
+        return True
+    if not separated or group.block is None:
+        return False
+    if item.kind in _RELATIONS:
+        return _fronts_block(ahead)
+    return item.kind in _NAMED_PLACES and group.place_first and _has_block(ahead)
 
 
 def _attach_block(groups: list[Group], item: Item, *, role: str) -> None:
@@ -220,6 +230,7 @@ def _under(head: Group, group: Group) -> Group:
 
 
 def is_bare(block: Item | None) -> bool:
+    """Whether a block is named without colour and size."""
     return block is not None and not (block.color or block.size)
 
 

@@ -8,7 +8,7 @@ from judges.craft.language.actions import Actions
 from judges.craft.language.clauses import Clause, clauses_of
 from judges.craft.language.discourse import settle
 from judges.craft.language.drafts import Draft, DraftBook
-from judges.craft.language.items import items_of
+from judges.craft.language.lexer import items_of
 from judges.craft.language.model import Claim, Flag, OwnWall, Reading
 from judges.craft.language.places import Scene
 from judges.craft.language.statements import Statements

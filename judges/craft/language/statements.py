@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from judges.craft.language.clauses import Clause
-from judges.craft.language.drafts import DraftBook
+from judges.craft.language.drafts import DraftBook, Manner
 from judges.craft.language.groups import Group, is_bare, joined, listed, with_block
 
 __all__ = ["Statements"]
@@ -35,9 +35,9 @@ class Statements:
         for group in objects:
             if old is not None and group is objects[0]:
                 self._book.take_up(old)
-                self._book.add(clause, "replace", group, explicit=False, old=(old.color, old.size), inherit=old.place)
+                self._book.add(clause, "replace", group, Manner(explicit=False, old=(old.color, old.size), inherit=old.place))
             else:
-                self._book.add(clause, "place", group, explicit=False)
+                self._book.add(clause, "place", group, Manner(explicit=False))
         if not objects:
             self._book.note(clause, [*subject, *body], "plain")
 
@@ -50,7 +50,7 @@ class Statements:
         objects = [group for group in body if group.block is not None and (group.block.color or group.block.size)]
         if not objects:
             for group in named:
-                self._book.add(clause, "place", joined(group, body), explicit=False)
+                self._book.add(clause, "place", joined(group, body), Manner(explicit=False))
             if not named:
                 self._place_last(clause, body)
             return
@@ -66,9 +66,9 @@ class Statements:
             old = (target.old.color, target.old.size)
         group = joined(target, subject)
         inherit = earlier.place if earlier is not None else self._book.place_in_focus(clause)
-        self._book.add(clause, "replace" if old else "place", group, explicit=False, old=old, inherit=inherit)
+        self._book.add(clause, "replace" if old else "place", group, Manner(explicit=False, old=old, inherit=inherit))
         for other in objects[1:]:
-            self._book.add(clause, "place", other, explicit=False)
+            self._book.add(clause, "place", other, Manner(explicit=False))
 
     def _state(self, clause: Clause) -> None:
         subject, body = clause.subject_groups(), clause.groups()
@@ -85,7 +85,7 @@ class Statements:
         for group in blocks:
             others = body if group in subject else subject
             full = group if group.has_place and group.layers else joined(group, [g for g in others if g.block is None])
-            self._book.add(clause, "other", full, droppable=True)
+            self._book.add(clause, "other", full, Manner(droppable=True))
         if not blocks:
             self._book.note(clause, [*subject, *body], "plain")
 
@@ -106,7 +106,7 @@ class Statements:
         groups = [*clause.subject_groups(), *clause.groups()]
         for group in listed(groups, [], personal=True):
             if group.block is not None or group.layers or group.places:
-                self._book.add(clause, "confirm", group, droppable=group.block is None)
+                self._book.add(clause, "confirm", group, Manner(droppable=group.block is None))
 
     def _confirm_seen(self, clause: Clause) -> bool:
         """Turn ``I see A, which matches`` into a confirmation; the talk goes on about what was spoken of before it."""
@@ -126,7 +126,7 @@ class Statements:
         subject, body = clause.subject_groups(), clause.groups()
         for group in [*subject, *body]:
             if group.block is not None and group.block.color:
-                self._book.add(clause, "other", group, droppable=True)
+                self._book.add(clause, "other", group, Manner(droppable=True))
                 self._book.scene.focus = replace(self._book.scene.focus, source="complaint")
                 return
         self._book.note(clause, [*subject, *body], "complaint")
@@ -136,19 +136,19 @@ class Statements:
         wanted = [group for group in clause.groups() if group.block is not None and group.block.color and group.has_place]
         if wanted:
             for group in listed(wanted, clause.subject_groups(), personal=True):
-                self._book.add(clause, "place", group, explicit=False)
+                self._book.add(clause, "place", group, Manner(explicit=False))
             return
         self._book.note(clause, groups, "complaint")
         for group in groups:
             if group.places or group.layers:
-                self._book.add(clause, "other", with_block(group, None), droppable=True)
+                self._book.add(clause, "other", with_block(group, None), Manner(droppable=True))
                 self._book.scene.focus = replace(self._book.scene.focus, source="complaint")
 
     def _go_away(self, clause: Clause) -> None:
         subject, body = clause.subject_groups(), clause.groups()
         named = [group for group in subject if group.block is not None]
         for group in named:
-            self._book.add(clause, "remove", joined(group, body), explicit=False)
+            self._book.add(clause, "remove", joined(group, body), Manner(explicit=False))
         if not named and (not subject or subject[0].refers):
             seen = self._book.last_seen(clause)
             if seen is not None:
@@ -164,7 +164,7 @@ class Statements:
             self._place_last(clause, body)
         for group in named:
             others = body if group in subject else subject
-            self._book.add(clause, "place", joined(group, others), explicit=False)
+            self._book.add(clause, "place", joined(group, others), Manner(explicit=False))
 
     def _place_last(self, clause: Clause, body: list[Group]) -> None:
         """Read ``... the block that belongs in my left corner``: the place of the block named just before."""
@@ -189,6 +189,6 @@ class Statements:
         for group in groups:
             if group.block is not None and group.block.color and (group.has_place or group.relation) and not clause.marks & {"cond", "not"}:
                 verb = "ask" if "ask" in clause.marks else "place"
-                self._book.add(clause, verb, group, explicit=False)
+                self._book.add(clause, verb, group, Manner(explicit=False))
             elif not clause.denied:
                 self._book.note(clause, [group], "plain")

@@ -31,7 +31,9 @@ _TOKEN = re.compile(
 _LIST_MARK = re.compile(r"(?m)^[ \t]*(?:[-•]|\(?\d{1,2}[.)])[ \t]+")
 _BLOCK_CODE = re.compile(r"[gbryo][sl]")
 _DIRECTOR = re.compile(r"\b(?:director\s*)?d([123])\b")
-_PRONOUNS = frozenset(["it", "that", "there", "here", "what", "he", "she", "who", "where", "this"])
+_PRONOUNS = frozenset((
+    "it", "that", "there", "here", "what", "he", "she", "who", "where", "this",
+))  # fmt: skip
 _ENDINGS = {"'re": "are", "'ve": "have", "'ll": "will", "'d": "would", "'m": "am"}
 _END_OF_SENTENCE = frozenset(".!?\n")
 
@@ -90,9 +92,10 @@ def _known_words() -> frozenset[str]:
     return frozenset(phrase_words | set(COLORS) | set(SIZES) | set(BLOCK_NOUNS) | CELL_NOUNS | LAYER_NOUNS | _ORDINARY)
 
 
-_ORDINARY = frozenset(
-    ["pace", "lack", "sack", "lace", "state", "layered", "stacked", "lager", "gree", "mall", "later", "player", "seconds", "thirds", "lace"]
-)
+_ORDINARY = frozenset((
+    "pace", "lack", "sack", "lace", "state", "layered", "stacked", "lager", "gree", "mall", "later", "player",
+    "seconds", "thirds", "lace",
+))  # fmt: skip
 
 
 @cache

@@ -69,105 +69,24 @@ BLOCK_NOUNS: Mapping[str, str | None] = {
     **dict.fromkeys(("domino", "dominoes", "dominos"), "l"),
 }  # fmt: skip
 
-DETERMINERS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "that",
-        "this",
-        "those",
-        "these",
-        "another",
-        "my",
-        "our",
-        "its",
-        "existing",
-        "current",
-        "un",
-        "una",
-        "el",
-        "all",
-        "each",
-        "any",
-        "some",
-        "new",
-        "extra",
-    ]
-)
+DETERMINERS = frozenset((
+    "a", "an", "the", "that", "this", "those", "these", "another", "my", "our", "its", "existing", "current", "un",
+    "una", "el", "all", "each", "any", "some", "new", "extra",
+))  # fmt: skip
 COUNTS: Mapping[str, int] = {"one": 1, "two": 2, "three": 3, "both": 2, "2": 2, "3": 3, "pair": 2}
-ADJECTIVES = frozenset(
-    [
-        "existing",
-        "current",
-        "new",
-        "extra",
-        "single",
-        "same",
-        "other",
-        "wrong",
-        "incorrect",
-        "misplaced",
-        "matching",
-        "correct",
-        "stray",
-        "entire",
-        "whole",
-        "remaining",
-        "old",
-        "unwanted",
-        "last",
-        "final",
-        "next",
-        "also",
-        "colored",
-        "coloured",
-        "color",
-        "colour",
-        "solid",
-        "plain",
-        "of",
-        "de",
-    ]
-)
-CELL_NOUNS = frozenset(
-    [
-        "cell",
-        "cells",
-        "corner",
-        "corners",
-        "edge",
-        "end",
-        "side",
-        "spot",
-        "spots",
-        "slot",
-        "slots",
-        "position",
-        "positions",
-        "column",
-        "columns",
-        "place",
-        "square",
-        "squares",
-        "space",
-        "spaces",
-        "hole",
-        "field",
-        "location",
-        "locations",
-        "section",
-        "part",
-        "third",
-        "area",
-        "region",
-        "stack",
-        "tower",
-        "pile",
-        "post",
-    ]
-)
-LAYER_NOUNS = frozenset(["layer", "layers", "row", "rows", "tier", "level", "levels", "floor", "course", "storey", "story", "line"])
+ADJECTIVES = frozenset((
+    "existing", "current", "new", "extra", "single", "same", "other", "wrong", "incorrect", "misplaced", "matching",
+    "correct", "stray", "entire", "whole", "remaining", "old", "unwanted", "last", "final", "next", "also", "colored",
+    "coloured", "color", "colour", "solid", "plain", "of", "de",
+))  # fmt: skip
+CELL_NOUNS = frozenset((
+    "cell", "cells", "corner", "corners", "edge", "end", "side", "spot", "spots", "slot", "slots", "position",
+    "positions", "column", "columns", "place", "square", "squares", "space", "spaces", "hole", "field", "location",
+    "locations", "section", "part", "third", "area", "region", "stack", "tower", "pile", "post",
+))  # fmt: skip
+LAYER_NOUNS = frozenset((
+    "layer", "layers", "row", "rows", "tier", "level", "levels", "floor", "course", "storey", "story", "line",
+))  # fmt: skip
 NUMERALS: Mapping[str, int] = {"0": 0, "1": 1, "2": 2, "zero": 0, "one": 1, "two": 2}
 
 # Forms of a verb: base, gerund, participle; forms that are also nouns of this game stand in NOUN_LIKE of the lexer.
@@ -207,110 +126,144 @@ _VERBS: Mapping[str, tuple[str, ...]] = {
 
 _PLAIN: Mapping[Meaning, str] = {
     Meaning("act_base", "remove"): (
-        "get rid of|take off|take away|take out|take down|lift off|lift out|pull off|pull out|clear away|clear out|clear off|"
-        "pop off|knock off|drop the idea of|getting rid of|taking off|taking away|lifting off|pulling off|strip off|throw out|"
-        "throw away|pick up|peel off"
+        "get rid of|take off|take away|take out|take down|lift off|lift out|pull off|pull out|clear away|clear out|clear off"
+        "|pop off|knock off|drop the idea of|getting rid of|taking off|taking away|lifting off|pulling off|strip off"
+        "|throw out|throw away|pick up|peel off"
     ),
-    Meaning("act_ed", "remove"): "taken off|taken away|taken out|lifted off|pulled off|cleared away|gone|gotten rid of|pulled out|off the board|taken down",
+    Meaning("act_ed", "remove"): (
+        "taken off|taken away|taken out|lifted off|pulled off|cleared away|gone|gotten rid of|pulled out|off the board|taken down"
+    ),
     Meaning("act_base", "place"): (
-        "start with|finish with|begin with|go with|put down|set down|put in|drop in|slot in|pop in|go ahead with|end with|"
-        "continue with|fill in|fill up|build up|get started with"
+        "start with|finish with|begin with|go with|put down|set down|put in|drop in|slot in|pop in|go ahead with|end with"
+        "|continue with|fill in|fill up|build up|get started with"
     ),
     Meaning("act_base", "replace"): "swap out|swap in|change out|switch out|trade out|swap over",
     Meaning("go_away"): (
-        "has to go|have to go|needs to go|need to go|must go|should go|has to come off|needs to come off|should come off|"
-        "must come off|has to come out|needs to come out|should come out|have to come off|does not belong|do not belong|"
-        "should not be|must not be|has no business|needs to leave|ought to go|is blocking|is in the way|is not supposed to be|"
-        "is extra|is not needed|should leave|has to leave|to be gone|can go|have to come out"
+        "has to go|have to go|needs to go|need to go|must go|should go|has to come off|needs to come off|should come off"
+        "|must come off|has to come out|needs to come out|should come out|have to come off|does not belong|do not belong"
+        "|should not be|must not be|has no business|needs to leave|ought to go|is blocking|is in the way"
+        "|is not supposed to be|is extra|is not needed|should leave|has to leave|to be gone|can go|have to come out"
     ),
     Meaning("belong"): (
-        "goes|belongs|belong|should sit|should go on|needs to sit|should rest|should span|should stretch|should cover|"
-        "needs to span|should run|should occupy|should extend|must go in|should fill|needs to fill|should follow|should come|"
-        "needs to cover|must sit|must span|should lie|comes next|go next|goes next|fits|is next for|needs to go in|should go in|should go at|needs to go on|"
-        "needs to go at|has to go in|has to go on|has to go at"
+        "goes|belongs|belong|should sit|should go on|needs to sit|should rest|should span|should stretch|should cover"
+        "|needs to span|should run|should occupy|should extend|must go in|should fill|needs to fill|should follow|should come"
+        "|needs to cover|must sit|must span|should lie|comes next|go next|goes next|fits|is next for|needs to go in"
+        "|should go in|should go at|needs to go on|needs to go at|has to go in|has to go on|has to go at"
     ),
     Meaning("need"): (
-        "most urgent thing is|urgent thing is|next move is|next step is|next thing is|next up is|next up|next piece is|next is|my request is|my suggestion is|priority is|need|needs|want|wants|require|requires|would like|would love|missing|lacks|lacking|lack|looking for|look for|asks for|"
-        "ask for|calls for|call for|target has|target shows|target is|target needs|target wants|should have|should contain|"
-        "there should be|should hold|must have|must contain|should show|needs to have|needs to contain|could use|"
-        "waiting for|short of|needed|required|is absent|absent|supposed to have|supposed to contain|expect|expects|expecting|"
-        "ought to have|there must be|there needs to be|requesting|request|hoping for|waiting on|all i need is|still want|is wanted|prefer|to have|should start with|wish for|has to have|"
-        "target says|wanted|still open for|calling for|asking for|should see|would be|must be filled with|hope for|shows a gap for|"
-        "should receive|should get|still to come|is due|due|need to see|want to see|needs to start with|have to have|should be having"
+        "most urgent thing is|urgent thing is|next move is|next step is|next thing is|next up is|next up|next piece is"
+        "|next is|my request is|my suggestion is|priority is|need|needs|want|wants|require|requires|would like|would love"
+        "|missing|lacks|lacking|lack|looking for|look for|asks for|ask for|calls for|call for|target has|target shows"
+        "|target is|target needs|target wants|should have|should contain|there should be|should hold|must have|must contain"
+        "|should show|needs to have|needs to contain|could use|waiting for|short of|needed|required|is absent|absent"
+        "|supposed to have|supposed to contain|expect|expects|expecting|ought to have|there must be|there needs to be"
+        "|requesting|request|hoping for|waiting on|all i need is|still want|is wanted|prefer|to have|should start with"
+        "|wish for|has to have|target says|wanted|still open for|calling for|asking for|should see|would be"
+        "|must be filled with|hope for|shows a gap for|should receive|should get|still to come|is due|due|need to see"
+        "|want to see|needs to start with|have to have|should be having"
     ),
     Meaning("should"): (
-        "should be|must be|needs to be|need to be|ought to be|supposed to be|has to be|have to be|should become|should instead be|"
-        "needs to become|should actually be|should now be|should really be|should rather be|want it to be|shall be|to be|should still be"
+        "should be|must be|needs to be|need to be|ought to be|supposed to be|has to be|have to be|should become"
+        "|should instead be|needs to become|should actually be|should now be|should really be|should rather be|want it to be"
+        "|shall be|to be|should still be"
     ),
     Meaning("state"): (
-        "see that|see|sees|notice|noticed|seeing|there is|there are|have|has|is|are|was|were|shows|show|having|contains|holds|"
-        "notice that|has got|currently|am|appears|looks|look|appear|observed|had|showing|reads|noticing|find"
+        "see that|see|sees|notice|noticed|seeing|there is|there are|have|has|is|are|was|were|shows|show|having|contains|holds"
+        "|notice that|has got|currently|am|appears|looks|look|appear|observed|had|showing|reads|noticing|find"
     ),
     Meaning("confirm"): (
-        "as it should be|as they should be|as it should|as needed|as expected|as planned|as intended|as required|already right|already correct|already done|correct|perfect|good|great|fine|in place|all set|complete|done|matches|match|aligned|ok|okay|finished|looks good|"
-        "is right|are right|looks right|look right|already there|perfectly|correctly|properly|solid|spot on|is set|are set|as requested|"
-        "is finished|is done|settled|matched|satisfied|nailed|successfully"
+        "as it should be|as they should be|as it should|as needed|as expected|as planned|as intended|as required"
+        "|already right|already correct|already done|correct|perfect|good|great|fine|in place|all set|complete|done|matches"
+        "|match|aligned|ok|okay|finished|looks good|is right|are right|looks right|look right|already there|perfectly"
+        "|correctly|properly|solid|spot on|is set|are set|as requested|is finished|is done|settled|matched|satisfied|nailed"
+        "|successfully"
     ),
     Meaning("wrong"): (
-        "wrong|incorrect|mismatch|mismatched|misplaced|is not right|are not right|problem|issue|issues|is off|are off|looks off|seems off|cluttered|mess|bothers|"
-        "differs|not aligning|does not match|do not match|does not fit|mistake|error|causing"
+        "wrong|incorrect|mismatch|mismatched|misplaced|is not right|are not right|problem|issue|issues|is off|are off"
+        "|looks off|seems off|cluttered|mess|bothers|differs|not aligning|does not match|do not match|does not fit|mistake"
+        "|error|causing"
     ),
     Meaning("empty"): "empty|bare|open|vacant|unfilled|nothing there|free|blank|uncovered|nothing sits|nothing on|nothing",
     Meaning("ensure"): "ensure|make sure|be sure|double check|ensuring|making sure|verify|see to it|check that|confirm that|confirm",
     Meaning("not"): "not|never|avoid|without|rather not|hold off|instead of placing|refrain",
     Meaning("between"): "between|in between|sandwiched between",
-    Meaning("needless"): "no need|need not|not necessary|cannot|can not|could not|unable to|did not|have not|was not|were not|not able|not ready",
+    Meaning("needless"): (
+        "no need|need not|not necessary|cannot|can not|could not|unable to|did not|have not|was not|were not|not able|not ready"
+    ),
     Meaning("cond"): "once|after|when|as soon as|now that|upon",
     Meaning("if"): "if|unless|whether|assuming|in case",
     Meaning("before"): "before|prior to|until",
     Meaning("purpose"): (
-        "so that|so we can|so i can|so you can|allow us|allows us|allowing us|lets us|in order|so that we|makes room|make room|"
-        "we can|i can|you can|this will|that will|this would|which will|this lets|that way|this way|will help|opens up|enables us|"
-        "would let us|so"
+        "so that|so we can|so i can|so you can|allow us|allows us|allowing us|lets us|in order|so that we|makes room"
+        "|make room|we can|i can|you can|this will|that will|this would|which will|this lets|that way|this way|will help"
+        "|opens up|enables us|would let us|so"
     ),
-    Meaning("first"): "first|firstly|first off|first of all|start by|starting by|begin by|beginning by|start off by|immediately|right away|priority|to start|to begin|top priority|initially",
-    Meaning("then"): "then|next|afterwards|afterward|followed by|after that|later|finally|lastly|subsequently|second|secondly|third|also|additionally|plus|once that is done|when that is done|after this|besides|as well as",
+    Meaning("first"): (
+        "first|firstly|first off|first of all|start by|starting by|begin by|beginning by|start off by|immediately|priority"
+        "|to start|to begin|initially"
+    ),
+    Meaning("then"): (
+        "then|next|afterwards|afterward|followed by|after that|later|finally|lastly|subsequently|second|secondly|third|also"
+        "|additionally|once that is done|when that is done|after this|besides|as well as"
+    ),
     Meaning("and"): "and|&|y|or|plus",
     Meaning("but"): "but|however|yet|though|although|while|whereas",
     Meaning("because"): "because|since|as we|as i",
-    Meaning("where"): "where|which|that|who",
+    Meaning("where"): "where|which",
     Meaning("with"): "with|by|for|to|into|in favor of|in exchange for|con",
     Meaning("from"): "from|out of",
-    Meaning("prep"): "in|on|at|across|over|spanning|covering|so that it covers|so it covers|so that it spans|so it spans|that covers|that spans|which covers|which spans|covers|spans|so that it stretches|reaching|along|within|inside|under my|through|onto|en",
-    Meaning("subject"): "i|we|you|lets|let us|please|builder|everyone|can you|could you|can we|could we|would you|go ahead and|kindly",
+    Meaning("prep"): (
+        "in|on|at|across|over|spanning|covering|so that it covers|so it covers|so that it spans|so it spans|that covers"
+        "|that spans|which covers|which spans|covers|spans|so that it stretches|reaching|along|within|inside|under my|through"
+        "|onto|en"
+    ),
+    Meaning("subject"): "i|we|you|lets|let us|please|builder|can you|could you|can we|could we|would you|go ahead and|kindly",
     Meaning("instead_of"): "instead of|rather than|in place of|as opposed to",
     Meaning("instead"): "instead",
     Meaning("on_top"): (
-        "on top of|atop|to sit on|sits on|sit on|rests on|to rest on|to go on top of|go on top of|directly on top of|right on top of|directly above|right above|just above|above|over the top of|"
-        "sitting on|resting on|stacked on|stacked over|stacked above|stacked on top of|piled on|piled over|onto the top of|over top of"
+        "on top of|atop|to sit on|sits on|sit on|rests on|to rest on|to go on top of|go on top of|directly on top of"
+        "|right on top of|directly above|right above|just above|above|over the top of|sitting on|resting on|stacked on"
+        "|stacked over|stacked above|stacked on top of|piled on|piled over|onto the top of|over top of"
     ),
     Meaning("below"): "below|beneath|underneath|under|directly below|right below|directly under|at the foot of",
-    Meaning("next_to"): "next to|beside|adjacent to|alongside|right next to|neighboring|neighbouring|directly next to|just next to|immediately next to|by the side of",
+    Meaning("next_to"): (
+        "next to|beside|adjacent to|alongside|right next to|neighboring|neighbouring|directly next to|just next to"
+        "|immediately next to|by the side of"
+    ),
     Meaning("top_of"): "on top|from the top|at the top|very top",
-    Meaning("there"): "there|here|same spot|same cell|same place|same position|that spot|that specific spot|that particular spot|that cell|that corner|that place|this spot|this cell|that position|this corner|this position|that column|this column|the column|that one spot|its place|its spot|that slot|same slot|same corner|that space|that gap|that hole|that stack|that square",
+    Meaning("there"): (
+        "there|here|same spot|same cell|same place|same position|that spot|that specific spot|that particular spot|that cell"
+        "|that corner|that place|this spot|this cell|that position|this corner|this position|that column|this column"
+        "|the column|that one spot|its place|its spot|that slot|same slot|same corner|that space|that gap|that hole"
+        "|that stack|that square"
+    ),
     Meaning("same_layer"): "that row|that layer|same layer|same row|this layer|this row|that level|same level|same tier|that tier",
     Meaning("pron"): "it|them|they|that|those|this|these|its|lo",
     Meaning("rest"): "the rest|remaining two|remaining cells|other two|other two cells",
-    Meaning("whole"): "everything|all of it|whole wall|entire wall|all blocks|all of them|whole board|entire board|start over|from scratch",
+    Meaning("whole"): (
+        "everything|all of it|whole wall|entire wall|all blocks|all of them|whole board|entire board|start over|from scratch"
+    ),
     Meaning("ask"): "what|which of|who|do you|does anyone|does d1|does d2|does d3|are there|is anyone|is there|how about you|anyone",
     Meaning("skip"): (
-        "take care|take a look|take a moment|take note|taken into account|take into account|taking into account|looks like|look like|seems like|it looks|it seems|appears that|shows that|indicates that|mentioned|right order|right place|"
-        "right track|all right|for granted|left to right|right to left|bottom to top|top to bottom|"
-        "nothing left|left to do|left for me|is left|are left|left to add|the way|clear path|go ahead|right away|right side up|"
-        "right block|right piece|right color|right colour|at first|first thing|the first thing|from the start|big picture|in one picture|"
-        "clear that|crystal clear|is clear|so far|by the way|in the way|long as|top priority|for now|pull together|"
-        "take turns|take the last step|drop by|on the other hand|no longer|as long as|for long|before long|step by step|one by one|"
-        "one at a time|one step|one more thing|one thing|first step|next step|last step|one clear|base my|based on|the only one|in place of my|"
-        "putting it all|put together|putting together|set up|sets up|setting up|moving on|move on|next move|last move|first move|"
-        "leave it to|leave that to|leave the rest|let me see|at once|no one|everyone|the last one|that last one|this one|that one is|add up|"
-        "keep in mind|keep it|keep things|keep coming|keep going|keep an eye|go over|going over|go through|changes nothing|follow the|start building|"
-        "start from|build my|build on|building on|rebuild|clear the path|clear the way|clear the space|clearing the path|clearing the way|"
-        "clear a path|clear space|clear up|clearing things|get the alignment|getting|gets|get to|get back|get my|get our|make it|making it|"
-        "make this|make my|gives|give us|give me a moment|use the|use my|make progress|make any sense|try to|trying to|tries|complete my|"
-        "finish my|go back|in front of|a bit|set the foundation|"
-        "set a solid|set my|set our|set things|setting the|sets the|set the stage|set us"
+        "take care|take a look|take a moment|take note|taken into account|take into account|taking into account|looks like"
+        "|look like|seems like|it looks|it seems|appears that|shows that|indicates that|mentioned|right order|right place"
+        "|right track|all right|for granted|left to right|right to left|bottom to top|top to bottom|nothing left|left to do"
+        "|left for me|is left|are left|left to add|the way|clear path|go ahead|right away|right side up|right block"
+        "|right piece|right color|right colour|at first|first thing|the first thing|from the start|big picture|in one picture"
+        "|clear that|crystal clear|is clear|so far|by the way|in the way|long as|top priority|for now|pull together"
+        "|take turns|take the last step|drop by|on the other hand|no longer|as long as|for long|before long|step by step"
+        "|one by one|one at a time|one step|one more thing|one thing|first step|next step|last step|one clear|base my"
+        "|based on|the only one|in place of my|putting it all|put together|putting together|set up|sets up|setting up"
+        "|moving on|move on|next move|last move|first move|leave it to|leave that to|leave the rest|let me see|at once|no one"
+        "|everyone|the last one|that last one|this one|that one is|add up|keep in mind|keep it|keep things|keep coming"
+        "|keep going|keep an eye|go over|going over|go through|changes nothing|follow the|start building|start from|build my"
+        "|build on|building on|rebuild|clear the path|clear the way|clear the space|clearing the path|clearing the way"
+        "|clear a path|clear space|clear up|clearing things|get the alignment|getting|gets|get to|get back|get my|get our"
+        "|make it|making it|make this|make my|gives|give us|give me a moment|use the|use my|make progress|make any sense"
+        "|try to|trying to|tries|complete my|finish my|go back|in front of|a bit|set the foundation|set a solid|set my"
+        "|set our|set things|setting the|sets the|set the stage|set us"
     ),
-}  # fmt: skip
+}
 
 
 def _phrases() -> dict[tuple[str, ...], Meaning]:

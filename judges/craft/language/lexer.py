@@ -1,0 +1,187 @@
+"""Words to items: each reader is tried in turn, then what belongs together is joined."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from judges.craft.language.blocks import read_block
+from judges.craft.language.items import Found, Item, at, make
+from judges.craft.language.spatial import (
+    BOTTOMS,
+    MIDDLES,
+    SIDES,
+    TOPS,
+    read_cell,
+    read_director,
+    read_number_layer,
+    read_shared,
+    read_spatial,
+    read_viewpoint,
+)
+from judges.craft.language.tokens import Token
+from judges.craft.language.vocabulary import CELL_NOUNS, COLORS, DETERMINERS, LAYER_NOUNS, PHRASES, SIZES
+
+__all__ = ["items_of"]
+
+_LONGEST_PHRASE = max(len(phrase) for phrase in PHRASES)
+_NOUN_LIKE = frozenset((
+    "place", "stack", "position", "slot", "drop", "set", "change", "park", "rest", "base", "build", "move", "use",
+    "pick", "lay", "turn", "try", "start", "trade",
+))  # fmt: skip
+_BEFORE_NOUN = DETERMINERS | frozenset(
+    [
+        "left",
+        "right",
+        "middle",
+        "center",
+        "centre",
+        "far",
+        "bottom",
+        "top",
+        "same",
+        "in",
+        "next",
+        "last",
+        "corner",
+        "of",
+        "right-hand",
+        "each",
+        "tall",
+        "first",
+        "second",
+        "third",
+    ]
+)
+_AFTER_TO = frozenset((
+    "sit", "rest", "go", "cover", "span", "stretch", "fill", "reach", "cell", "be",
+))  # fmt: skip
+_CARRIERS = frozenset((
+    "need", "needs", "want", "wants", "have", "has", "like", "love", "next", "close", "adjacent", "up", "over",
+))  # fmt: skip
+_PLACE_WORDS = CELL_NOUNS | LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS
+
+
+def items_of(sentence: Sequence[Token]) -> list[Item]:
+    """Give the items of one sentence in text order; words without a meaning here are left out."""
+    words = [token.word for token in sentence]
+    items: list[Item] = []
+    index = 0
+    while index < len(words):
+        item, used = _next_item(words, index)
+        if item is not None:
+            items.append(replace(item, start=sentence[index].start, end=sentence[index + used - 1].end))
+        index += used
+    return _without_listings(_merge_sizes(items))
+
+
+def _next_item(words: Sequence[str], index: int) -> tuple[Item | None, int]:
+    for reader in (
+        _mark,
+        read_cell,
+        read_shared,
+        read_viewpoint,
+        read_director,
+        read_number_layer,
+        read_spatial,
+        read_block,
+        _aim,
+        _phrase,
+    ):
+        found = reader(words, index)
+        if found is not None:
+            return found
+    return None, 1
+
+
+def _mark(words: Sequence[str], index: int) -> Found:
+    word = words[index]
+    if word in ",;:":
+        return make("comma", value=word), 1
+    if word in ".!?\n":
+        return make("end", value=word), 1
+    return None
+
+
+def _aim(words: Sequence[str], index: int) -> Found:
+    """Read ``to`` before a verb that is none of ours: what follows is the purpose, not the place."""
+    word, after = words[index], at(words, index + 1)
+    known = DETERMINERS | CELL_NOUNS | LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS | COLORS.keys() | SIZES.keys() | _AFTER_TO
+    if word != "to" or not after.isalpha() or after in known or at(words, index - 1) in _CARRIERS:
+        return None
+    return (make("aim"), 1) if (after,) not in PHRASES and not re.fullmatch("d[123]", after) else None
+
+
+def _phrase(words: Sequence[str], index: int) -> Found:
+    for length in range(min(_LONGEST_PHRASE, len(words) - index), 0, -1):
+        meaning = PHRASES.get(tuple(words[index : index + length]))
+        if meaning is None:
+            continue
+        if words[index] == "correct" and length == 1 and _corrects(words, index):
+            return make("act_base", value="fix"), 1
+        if meaning.kind == "empty" and at(words, index + length) in _PLACE_WORDS:
+            return None, length
+        if meaning.kind == "skip":
+            return None, length
+        if length == 1 and meaning.kind.startswith("act") and _is_noun(words, index):
+            return None, 1
+        return make(meaning.kind, value=meaning.value or words[index]), length
+    return None
+
+
+def _corrects(words: Sequence[str], index: int) -> bool:
+    """Tell the verb ``correct that`` from the adjective."""
+    return at(words, index - 1) in ("to", "lets", "please", "") or at(words, index + 1) in ("that", "it", "this", "my", "the")
+
+
+def _is_noun(words: Sequence[str], index: int) -> bool:
+    word = words[index]
+    return word.removesuffix("s") in _NOUN_LIKE and at(words, index - 1) in _BEFORE_NOUN
+
+
+def _merge_sizes(items: list[Item]) -> list[Item]:
+    """Join ``blue, large``, ``red (size 1)`` and a later ``(size 1)`` to one block."""
+    merged: list[Item] = []
+    for item in items:
+        size_only = item.kind == "block" and item.size and not item.color and not item.noun
+        here = _block_before(merged, anywhere=item.value == "size") if size_only else None
+        adjective = item.kind == "block" and item.color and not (item.noun or item.size) and len(merged) > 1
+        if adjective and merged[-1].kind == "and" and merged[-2].size and not (merged[-2].color or merged[-2].noun):
+            merged[-2:] = [replace(item, size=merged[-2].size, start=merged[-2].start)]  # "small and orange"
+        elif here is not None and merged[here].size in (None, item.size):
+            merged[here] = replace(merged[here], size=item.size)
+        else:
+            merged.append(item)
+    return merged
+
+
+def _block_before(items: Sequence[Item], *, anywhere: bool) -> int | None:
+    """Give the index of the last block, if it stands right before or only a comma or ``with`` between."""
+    for here in range(len(items) - 1, -1, -1):
+        if items[here].kind == "block":
+            return here
+        if not anywhere and not (items[here].kind == "with" or items[here].value == ","):
+            return None
+    return None
+
+
+def _without_listings(items: list[Item]) -> list[Item]:
+    """Turn three or more cells in a row into one item: usually the speaker's wall, not a place."""
+    result: list[Item] = []
+    index = 0
+    while index < len(items):
+        run = index
+        while run < len(items) and (items[run].kind == "cell" or (run > index and items[run].kind in ("comma", "and"))):
+            run += 1
+        cells = [item for item in items[index:run] if item.kind == "cell"]
+        if len(cells) >= 3:
+            listed = "".join(item.value for item in cells)
+            result.append(Item(kind="listing", start=items[index].start, end=cells[-1].end, value=listed))
+            while items[run - 1].kind != "cell":
+                run -= 1
+            index = run
+        else:
+            result.append(items[index])
+            index += 1
+    return result

@@ -1,0 +1,226 @@
+"""Words to places: cells, sides, corners, layers, walls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from judges.craft.language.blocks import leads_to_block, opens_block, read_block
+from judges.craft.language.items import Found, at, make
+from judges.craft.language.vocabulary import CELL_NOUNS, LAYER_NOUNS, NUMERALS, PHRASES
+
+__all__ = [
+    "BOTTOMS",
+    "MIDDLES",
+    "SIDES",
+    "TOPS",
+    "read_cell",
+    "read_director",
+    "read_number_layer",
+    "read_shared",
+    "read_spatial",
+    "read_viewpoint",
+]
+
+_LEFT, _MIDDLE, _RIGHT = 0, 1, 2
+SIDES = {
+    **dict.fromkeys(("left", "leftmost", "lefthand", "izquierda", "izquierdo", "leftward"), _LEFT),
+    **dict.fromkeys(("right", "rightmost", "righthand", "derecha", "derecho", "rightward"), _RIGHT),
+}
+MIDDLES = frozenset((
+    "middle", "center", "centre", "mid", "central", "medio", "centro",
+))  # fmt: skip
+BOTTOMS = frozenset((
+    "bottom", "bottommost", "buttom", "base", "foundation", "ground", "lowest", "lower", "lowermost", "inferior",
+    "abajo",
+))  # fmt: skip
+TOPS = frozenset((
+    "top", "topmost", "upper", "uppermost", "highest", "superior", "arriba",
+))  # fmt: skip
+_ORDINALS = {"first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2}
+_AFTER_ADVERB = frozenset((
+    "in", "at", "on", "above", "next", "now", "there", "here", "away", "after", "beside", "where", "under", "below",
+    "over", "onto",
+))  # fmt: skip
+_LINKING = frozenset((
+    "is", "are", "not", "look", "looks", "be", "all", "quite", "already", "now", "just", "still", "be", "totally",
+    "seems",
+))  # fmt: skip
+_BEFORE_SIDE = frozenset((
+    "the", "my", "far", "bottom", "top", "middle", "upper", "lower", "center", "centre", "and", "or", "most", "to",
+    "on", "in", "at", "near", "our", "its", "d1", "d2", "d3", "base",
+))  # fmt: skip
+_SHARING = frozenset({"shared", "share", "sharing", "common"})
+_VIEWS = frozenset((
+    "wall", "view", "perspective", "side", "angle", "seat", "vantage", "viewpoint",
+))  # fmt: skip
+_DEPTH_NOUNS = frozenset((
+    "corner", "edge", "end", "cell", "spot", "position", "side", "slot", "and",
+))  # fmt: skip
+
+
+def read_cell(words: Sequence[str], index: int) -> Found:
+    word = words[index]
+    if word[0] != "(":
+        return None
+    inside = word[1] in "012" and word[3] in "012"
+    return (make("cell", value=word) if inside else None), 1
+
+
+def read_shared(words: Sequence[str], index: int) -> Found:
+    """Read ``the corner shared with D2``, ``our shared corner``: a cell that two walls have in common."""
+    if words[index] not in _SHARING:
+        return None
+    ahead = [here for here in range(index + 1, min(index + 5, len(words))) if re.fullmatch("d[123]", words[here])]
+    if ahead and "with" in words[index : ahead[0]]:
+        return make("shared", number=int(words[ahead[0]][1])), ahead[0] - index + 1
+    return (make("shared"), 2) if at(words, index + 1) in CELL_NOUNS else None
+
+
+def read_viewpoint(words: Sequence[str], index: int) -> Found:
+    """Read ``from my right side, ...`` and ``right side wall``: whose wall it is, not a cell."""
+    word, after = words[index], at(words, index + 1)
+    number = {"left": 1, "back": 2, "far": 2, "right": 3}.get(word)
+    if number is None:
+        return None
+    opening = (at(words, index - 2) == "from" and index <= 3) or (at(words, index - 1) == "from" and index <= 2)
+    if after in ("side", "hand") and at(words, index + 2) in ("wall", "view", "perspective"):
+        return make("wall", number=number), 3
+    if after in _VIEWS and (after != "side" or opening) and (opening or after != "angle"):
+        return make("wall", number=number), 2
+    return None
+
+
+def read_director(words: Sequence[str], index: int) -> Found:
+    word = words[index]
+    if len(word.removesuffix("'s")) == 2 and word[0] == "d" and word[1] in "123":
+        return make("director", number=int(word[1])), 1
+    return None
+
+
+def read_number_layer(words: Sequence[str], index: int) -> Found:
+    """Read ``layer 0``, ``row_2``, ``level one``; and ``first layer``, ``2nd tier``."""
+    word, after = words[index], at(words, index + 1)
+    if word in ("layer", "row", "level", "tier") and after in NUMERALS:
+        return make("layer", number=NUMERALS[after]), 2
+    if word in _ORDINALS and after in LAYER_NOUNS:
+        return make("layer", number=_ORDINALS[word]), 2
+    if word.isdigit() and after in ("st", "nd", "rd", "th"):
+        place = int(word) - 1
+        if at(words, index + 2) in LAYER_NOUNS and place in (0, 1, 2):
+            return make("layer", number=place), 3
+        if at(words, index + 2) in CELL_NOUNS and place in (0, 1, 2):
+            return make("side", number=place), 3
+    return None
+
+
+def read_spatial(words: Sequence[str], index: int) -> Found:
+    word = words[index]
+    if tuple(words[index : index + 2]) in PHRASES or tuple(words[index : index + 3]) in PHRASES:
+        return None
+    for reader in (_pair, _ordinal_side, _side, _middle, _bottom, _top, _depth):
+        found = reader(words, index, word)
+        if found is not None:
+            return found
+    return None
+
+
+def _pair(words: Sequence[str], index: int, word: str) -> Found:
+    """Read ``left two cells``, ``two rightmost``, ``middle two``, ``first two positions``, ``all three cells``."""
+    after = at(words, index + 1)
+    first, second = (word, after)
+    if first in ("two", "2") and (second in SIDES or second in MIDDLES):
+        first, second = second, first
+    if second not in ("two", "2"):
+        if word in ("three", "all") and (after in CELL_NOUNS or after == "three"):
+            return (make("cells", value="012"), 2) if at(words, index + (1 if after in CELL_NOUNS else 2)) in CELL_NOUNS else None
+        return None
+    pairs = {_LEFT: "01", _RIGHT: "12"}
+    if first in SIDES:
+        return make("cells", value=pairs[SIDES[first]]), 2
+    if first in ("first", "last") and (at(words, index + 2) in CELL_NOUNS or leads_to_block(words, index + 2)):
+        return make("cells", value="01" if first == "first" else "12"), 2
+    return (make("cells", value="?"), 2) if first in MIDDLES else None
+
+
+def _ordinal_side(words: Sequence[str], index: int, word: str) -> Found:
+    if word not in _ORDINALS or at(words, index + 1) not in CELL_NOUNS | SIDES.keys() | {"from"}:
+        return None
+    number = _ORDINALS[word]
+    tail = words[index + 1 : index + 6]
+    if "from" in tail and any(other in SIDES for other in tail):
+        return make("side", number=2 - number if "right" in tail else number), 2 + tail.index("from") + 2
+    if at(words, index + 1) in SIDES:
+        return None
+    return make("side", number=number), 2
+
+
+def _side(words: Sequence[str], index: int, word: str) -> Found:
+    if word not in SIDES:
+        return None
+    before, after = at(words, index - 1), at(words, index + 1)
+    if word == "left" and (after in ("over", "off") or before in ("is", "are", "nothing", "have", "blocks", "anything")):
+        return None, 1
+    if word == "right" and after in ("spot", "position", "location") and {"is", "are", "looks"} & set(words[max(0, index - 3) : index]):
+        return make("confirm"), 2
+    if word == "right" and before not in _BEFORE_SIDE and after not in CELL_NOUNS | LAYER_NOUNS:
+        if before in _LINKING and after not in _AFTER_ADVERB:
+            return make("wrong" if before == "not" else "confirm"), 1
+        if after in _AFTER_ADVERB or before in _LINKING:
+            return None, 1
+    if after == "of" and before in ("the", "left", "right", "just", "directly", "immediately") and opens_block(words, index + 2):
+        return make("left_of" if SIDES[word] == _LEFT else "right_of"), 2
+    return make("side", number=SIDES[word], value="side" if after == "side" and before == "my" else ""), 1
+
+
+def _middle(words: Sequence[str], index: int, word: str) -> Found:
+    if word not in MIDDLES:
+        return None
+    after = at(words, index + 1)
+    if after in LAYER_NOUNS:
+        return make("layer", number=1), 2
+    if after in SIDES:
+        both = at(words, index + 2) in ("cells", "columns", "spots", "slots", "positions")
+        return (make("cells", value="?") if both else make("middle_side", number=SIDES[after])), 2
+    if after in MIDDLES:
+        return make("middle_side", number=_MIDDLE), 2
+    return make("side", number=_MIDDLE), 1
+
+
+def _bottom(words: Sequence[str], index: int, word: str) -> Found:
+    if word not in BOTTOMS:
+        return None
+    if word == "lower" and at(words, index + 1) not in LAYER_NOUNS | SIDES.keys() | CELL_NOUNS | MIDDLES:
+        return None, 1
+    return make("layer", number=0), 2 if at(words, index + 1) in LAYER_NOUNS else 1
+
+
+def _top(words: Sequence[str], index: int, word: str) -> Found:
+    if word not in TOPS:
+        return None
+    after = at(words, index + 1)
+    if after in LAYER_NOUNS:
+        return make("layer", number=2), 2
+    if after in ("most", "of"):
+        if after == "of" and opens_block(words, index + 2):
+            return make("on_top"), 2
+        return (make("top_of"), 2) if after == "of" else _top([*words[: index + 1], *words[index + 2 :]], index, word)
+    block = read_block(words, index + 1)
+    if block is not None and block[0] is not None:
+        return replace(block[0], topmost=True), 1 + block[1]
+    return make("layer", number=2), 1
+
+
+def _depth(words: Sequence[str], index: int, word: str) -> Found:
+    """Read ``far``, ``near``, ``front``, ``back`` as a depth where no side follows: which cell it is depends on the wall."""
+    if word not in ("far", "near", "front", "back", "nearest", "closest", "farthest", "rear"):
+        return None
+    after = at(words, index + 1)
+    if after in SIDES and word == "far":
+        return None, 1
+    if after in SIDES:
+        return make("depth", value="?", number=SIDES[after]), 2
+    if after not in _DEPTH_NOUNS:
+        return None, 1
+    return make("depth", value="near" if word in ("near", "front", "nearest", "closest") else "far"), 1
