@@ -12,7 +12,7 @@ from games.craft.players.builders import Decision
 from games.craft.players.instruction import Instruction
 from games.craft.players.plan import Plan
 from games.craft.players.sight import Done
-from games.craft.views import ViewedBlock, director_view
+from games.craft.views import View, ViewedBlock, all_views, director_view
 
 __all__ = ["Answer", "TurnFacts", "Voice"]
 
@@ -94,11 +94,8 @@ class TurnFacts:
         return block is not None and block == self.target_block(cell, layer)
 
     def looks_right(self, director: Director, cell: Cell, layer: int) -> bool:
-        """Tell whether the place looks right: on the own wall by colour and apparent size, elsewhere by colour."""
-        if cell not in WALLS[director]:
-            block, wanted = self.block(cell, layer), self.target_block(cell, layer)
-            return block is not None and wanted is not None and block[0] == wanted[0]
-        seen = _entry(self._view(self.board, director), director, cell, layer)
+        """Tell whether a place of the own wall shows the same colour and apparent size as in the target."""
+        seen = _entry(director_view(self.board, director), director, cell, layer)
         return seen is not None and seen == self.shown(director, cell, layer)
 
     def shown(self, director: Director, cell: Cell, layer: int) -> ViewedBlock | None:
@@ -111,12 +108,8 @@ class TurnFacts:
         return shown is not None and shown.size == 1 and is_large(self.target_block(cell, layer) or "")
 
     @cached_property
-    def _target_views(self) -> dict[Director, tuple[tuple[ViewedBlock, ...], ...]]:
-        return {director: self._view(self.target, director) for director in WALLS}
-
-    @staticmethod
-    def _view(board: Board, director: Director) -> tuple[tuple[ViewedBlock, ...], ...]:
-        return director_view(board, director)
+    def _target_views(self) -> dict[Director, View]:
+        return all_views(self.target)
 
 
 def _at(board: Board, cell: Cell, layer: int) -> str | None:
@@ -124,6 +117,6 @@ def _at(board: Board, cell: Cell, layer: int) -> str | None:
     return stack[layer] if 0 <= layer < len(stack) else None
 
 
-def _entry(view: tuple[tuple[ViewedBlock, ...], ...], director: Director, cell: Cell, layer: int) -> ViewedBlock | None:
+def _entry(view: View, director: Director, cell: Cell, layer: int) -> ViewedBlock | None:
     block = view[layer][WALLS[director].index(cell)]
     return None if block.color == "none" else block

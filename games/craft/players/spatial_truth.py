@@ -31,22 +31,22 @@ def _names_missing_block(facts: TurnFacts, voice: Voice) -> Answer:
 
 
 def _leaves_right_blocks_out(facts: TurnFacts, voice: Voice) -> Answer:
-    thought = voice.plan.thought
-    if thought is None or thought.layer is None:
+    thought, aside = voice.plan.thought, voice.plan.right_block
+    if aside is not None and facts.is_right(aside[0], aside[1]):
+        return "No", "construction"
+    if thought is None or thought.layer is None or not voice.owns(thought.cells):
         return None
     mentioned: list[tuple[Cell, int]] = [(cell, thought.layer) for cell in thought.cells]
-    if voice.plan.right_block is not None:
-        cell, layer, _ = voice.plan.right_block
-        mentioned.append((cell, layer))
+    mentioned += [(aside[0], aside[1])] if aside is not None else []
     if any(facts.is_right(cell, layer) for cell, layer in mentioned):
         return "No", "construction"
-    doubtful = any(facts.looks_right(voice.director, cell, layer) for cell, layer in mentioned)
-    return None if doubtful else ("Yes", "construction")
+    looks_right = any(facts.looks_right(voice.director, cell, layer) for cell, layer in mentioned)
+    return None if looks_right else ("Yes", "construction")
 
 
 def _has_right_layer(facts: TurnFacts, voice: Voice) -> Answer:
     thought = voice.plan.thought
-    if thought is None or thought.verb == "remove" or thought.cell is None or thought.layer is None:
+    if thought is None or thought.verb == "remove" or thought.cell is None or thought.layer is None or not voice.owns(thought.cells):
         return None
     if thought.layer != facts.board.height(thought.cell):
         return "No", "engine"
