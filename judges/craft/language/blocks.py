@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from judges.craft.language.items import Found, at, make
 from judges.craft.language.vocabulary import ADJECTIVES, BLOCK_NOUNS, CELL_NOUNS, COLORS, COUNTS, DETERMINERS, LAYER_NOUNS, SIZES
@@ -10,77 +12,108 @@ from judges.craft.language.vocabulary import ADJECTIVES, BLOCK_NOUNS, CELL_NOUNS
 __all__ = ["leads_to_block", "opens_block", "read_block"]
 
 
+_OFTEN_PLAIN = frozenset(("single", "short", "long", "little", "wide", "double", "narrow"))
+"""Size words that say nothing about a block unless a noun or a colour follows: ``a little higher``."""
+
+_CODE = re.compile("[gbryo][sl]")
+
+
+@dataclass
+class _Words:
+    """What the words of one block have said so far."""
+
+    color: str | None = None
+    size: str | None = None
+    noun: bool = False
+    named: bool = False
+    """A noun proper stood there, not only a plural colour or a code."""
+
+    again: bool = False
+    number: int | None = None
+    topmost: bool = False
+    labelled: bool = False
+    """The size was given as ``size 1``."""
+
+    def take(self, words: Sequence[str], here: int, *, opening: bool) -> int:
+        """Take in the next words; gives how many, 0 if they do not belong to the block."""
+        for part in (self._take_size, self._take_color, self._take_noun, self._take_count):
+            taken = part(words, here)
+            if taken:
+                self.labelled = self.labelled or (opening and taken == 2 and words[here] == "size")
+                return taken
+        return self._take_filler(words, here, opening=opening)
+
+    def _take_size(self, words: Sequence[str], here: int) -> int:
+        pair = " ".join(words[here : here + 2])
+        if self.size is None and " " in pair and pair in SIZES:
+            self.size = SIZES[pair]
+            return 2
+        before_noun = not self.noun or words[here - 1] == "bloque"  # Spanish puts the size behind the noun
+        if self.size is None and before_noun and words[here] in SIZES and words[here] not in BLOCK_NOUNS:
+            self.size = SIZES[words[here]]
+            return 1
+        return 0
+
+    def _take_color(self, words: Sequence[str], here: int) -> int:
+        word = words[here]
+        if self.color is not None:
+            return 0
+        if word in COLORS:
+            self.color = COLORS[word]
+            self.noun = self.noun or word.endswith("s")
+            return 1
+        if _CODE.fullmatch(word):
+            self.color, self.size, self.noun = word[0], self.size or word[1], True
+            return 1
+        return 0
+
+    def _take_noun(self, words: Sequence[str], here: int) -> int:
+        word = words[here]
+        if word not in BLOCK_NOUNS or self.named or (word == "one" and _counts(words, here)):
+            return 0
+        self.named = self.noun = True
+        self.size = self.size or BLOCK_NOUNS[word]
+        self.again = self.again or word in ("one", "ones")
+        return 1
+
+    def _take_count(self, words: Sequence[str], here: int) -> int:
+        if words[here] not in COUNTS or self.noun:
+            return 0
+        self.number = COUNTS[words[here]]
+        return 1
+
+    def _take_filler(self, words: Sequence[str], here: int, *, opening: bool) -> int:
+        word = words[here]
+        if word in DETERMINERS and not (self.color or self.size or self.noun):
+            self.again = self.again or word in ("another", "those", "these")
+            return 1
+        if word in ADJECTIVES and (not self.noun or word in ("de", "color")):
+            return int(bool(self.color or self.size or not opening or leads_to_block(words, here + 1)))
+        if word in ("top", "topmost", "upper", "uppermost") and not self.noun and leads_to_block(words, here + 1):
+            self.topmost = True
+            return 1
+        return 0
+
+
 def read_block(words: Sequence[str], index: int) -> Found:
     """Read a block: determiner, count, size, colour and noun in any usual order; at least a colour, a size or a noun."""
-    here, color, size, noun, again, number = index, "", "", False, False, None
-    topmost = labelled = named = False
-    while here < len(words):
-        word = words[here]
-        pair = " ".join(words[here : here + 2])
-        step = 1
-        if pair in SIZES and not size and " " in pair:
-            size, step, labelled = SIZES[pair], 2, here == index and word == "size"
-        elif word in SIZES and not size and (not noun or words[here - 1] == "bloque") and not _is_block_noun(words, here):
-            size = SIZES[word]
-        elif word in COLORS and not color:
-            color = COLORS[word]
-            noun = noun or word.endswith("s")
-        elif (len(word) == 2 and word[0] in "gbryo" and word[1] in "sl" and not color and word != "os") or (word == "os" and not color):
-            color, size, noun = word[0], size or word[1], True
-        elif word in BLOCK_NOUNS and not named and not (word == "one" and _counts(words, here)):
-            named = noun = True
-            size = size or (BLOCK_NOUNS[word] or "")
-            again = again or word in ("one", "ones")
-        elif word in COUNTS and not noun:
-            number = COUNTS[word]
-        elif word in DETERMINERS and not (color or size or noun):
-            again = again or word in ("another", "those", "these")
-        elif (
-            word in ADJECTIVES
-            and (not noun or word in ("de", "color"))
-            and (color or size or here > index or leads_to_block(words, here + 1))
-        ):
-            pass
-        elif word in ("top", "topmost", "upper", "uppermost") and not noun and leads_to_block(words, here + 1):
-            topmost = True
-        else:
-            break
-        here += step
-    if not (color or size or noun):
-        if at(words, index) == "another" and here == index + 1:
-            return make("block", again=True, number=1), 1
+    seen = _Words()
+    here = index
+    while here < len(words) and (taken := seen.take(words, here, opening=here == index)):
+        here += taken
+    if not (seen.color or seen.size or seen.noun):
+        return (make("block", again=True, number=1), 1) if here == index + 1 and words[index] == "another" else None
+    if not (seen.color or seen.noun) and words[here - 1] in _OFTEN_PLAIN and at(words, here) not in BLOCK_NOUNS:
         return None
-    if (
-        not (color or noun)
-        and size
-        and words[here - 1] in ("single", "short", "long", "little", "wide", "double", "narrow")
-        and not _size_counts(words, here)
-    ):
-        return None
-    return make(
-        "block",
-        value="size" if labelled else "",
-        color=color or None,
-        size=size or None,
-        noun=noun,
-        number=number,
-        again=again,
-        topmost=topmost,
-    ), here - index
-
-
-def _is_block_noun(words: Sequence[str], here: int) -> bool:
-    return words[here] == "domino"
+    block = make("block", value="size" if seen.labelled else "", color=seen.color, size=seen.size, noun=seen.noun,
+                 number=seen.number, again=seen.again, topmost=seen.topmost)  # fmt: skip
+    return block, here - index
 
 
 def _counts(words: Sequence[str], here: int) -> bool:
     """Tell the number ``one`` (one small block) from the pronoun (a small one)."""
     after = at(words, here + 1)
     return after in COLORS or after in SIZES or after in BLOCK_NOUNS or after in CELL_NOUNS
-
-
-def _size_counts(words: Sequence[str], here: int) -> bool:
-    return at(words, here) in BLOCK_NOUNS
 
 
 def leads_to_block(words: Sequence[str], here: int) -> bool:

@@ -42,7 +42,7 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
     claims = settle(book.drafts)
     return Reading(
         claims=tuple(claims),
-        specific=_is_specific(claims, board),
+        specific=_is_specific(claims),
         own_wall=_own_wall(claims, speaker, book.drafts),
         flags=frozenset(_flags(claims, book.drafts, scene)),
     )
@@ -60,7 +60,7 @@ def _steered(drafts: list[Draft], clause: Clause) -> list[Draft]:
     return drafts
 
 
-def _is_specific(claims: Sequence[Claim], board: Mapping[str, Sequence[str]]) -> bool:
+def _is_specific(claims: Sequence[Claim]) -> bool:
     first = next((claim for claim in claims if claim.first), None)
     if first is None or not first.cells:
         return False
