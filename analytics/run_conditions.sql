@@ -14,8 +14,11 @@ with parts as (
         benchmark,
         name,
         regexp_extract(name, '^(?:api|local)/(?:oracle\d+|no_oracle)_(?:no_)?tools_run\d+') as folder,
-        case when (condition ->> 'use_oracle')::boolean then 'oracle' || (condition ->> 'num_oracle') else 'no_oracle' end
-            || case when (condition ->> 'builder_tool_use')::boolean then '_tools' else '_no_tools' end
+        case try_cast(condition ->> 'use_oracle' as boolean)
+            when true then 'oracle' || (condition ->> 'num_oracle')
+            when false then 'no_oracle'
+        end
+            || case try_cast(condition ->> 'builder_tool_use' as boolean) when true then '_tools' when false then '_no_tools' end
             || '_run' || (condition ->> 'run') as built,
         coalesce('_' || nullif(condition ->> 'start_board', 'empty'), '') as start_board
     from runs
