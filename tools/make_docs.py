@@ -12,6 +12,8 @@ from pathlib import Path
 
 import click
 
+from judges.rubric import Rubric
+
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MADE = "<!-- Made by `make docs` from the source. Do not edit. -->"
 
@@ -76,12 +78,33 @@ def _commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Co
 
 def rubrics_page() -> str:
     """Every rubric that is shipped."""
-    from judges.rubric import shipped
+    from judges.rubric_file import load, names
 
-    lines = ["# The rubrics", "", MADE, ""]
-    for rubric in shipped():
-        lines += [rubric.as_markdown(), ""]
+    lines = [
+        "# The rubrics",
+        "",
+        MADE,
+        "",
+        "Each rubric is one file in `judges/rubrics/`; the file format is described in docs/rubric_files.md.",
+        "",
+    ]
+    for path in names().values():
+        lines += _rubric(load(path))
     return "\n".join(lines)
+
+
+def _rubric(rubric: Rubric) -> list[str]:
+    lines = [
+        f"## {rubric.name}",
+        "",
+        f"Version {rubric.version}, {rubric.source}. Unit: {rubric.unit}. Benchmarks: {', '.join(rubric.benchmarks)}. "
+        f"Answers: {', '.join(rubric.answers)}. The judge sees: {', '.join(rubric.shows)}.",
+        "",
+    ]
+    lines += [f"Variant `{variant.name}`: {variant.why}" for variant in rubric.variants]
+    lines += ["", "| question | asks | N/A when | engine check |", "|---|---|---|---|"]
+    lines += [f"| {q.id} | {q.ask} | {q.na_when or ''} | {q.engine or ''} |" for q in rubric.questions]
+    return [*lines, ""]
 
 
 PAGES: dict[str, Callable[[], str]] = {"tables.md": tables_page, "views.md": views_page, "cli.md": cli_page, "rubrics.md": rubrics_page}

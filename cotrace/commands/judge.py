@@ -1,0 +1,127 @@
+"""`cotrace judge`: verdicts on every turn, by a model or by the engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cotrace.commands.options import say, store_option
+from schemas.errors import UsageError
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    from judges.job import JudgeReport, JudgeRequest
+    from judges.rubric import Rubric
+
+__all__ = ["command", "judge_all"]
+
+
+@click.command()
+@click.option("--rubric", "rubrics", multiple=True, required=True, help="Rubric's name or file; repeat for several.")
+@click.option("--judge", type=click.Choice(["engine"]), help="The deterministic judge: answers what it can prove.")
+@click.option("--model", help="provider/model, such as openai/gpt-4o-mini: any that instructor reaches.")
+@click.option("--base-url", help="Address of an OpenAI-compatible server, such as http://localhost:8000/v1.")
+@click.option("--variant", help="Open walls on purpose, as the rubric's variant of that name says (`cotrace rubric show NAME`).")
+@click.option("--repeats", type=click.IntRange(min=1), help="How often each unit is asked; by default as the rubric says.")
+@click.option("--where", "where", help="SQL condition over episodes and turns, such as \"model = 'gpt-4o' AND turn <= 5\".")
+@click.option("--concurrency", default=32, show_default=True, type=click.IntRange(min=1), help="Calls under way at once.")
+@click.option("--requests-per-minute", type=float, help="Never send more requests a minute than this.")
+@click.option("--tokens-per-minute", type=float, help="Never use more tokens a minute than this.")
+@click.option("--temperature", default=0.0, show_default=True, help="Sampling temperature.")
+@click.option("--max-tokens", default=1500, show_default=True, help="Longest reply.")
+@click.option("--timeout", "timeout_s", default=120.0, show_default=True, help="Seconds before a request is given up.")
+@click.option("--max-cost", type=float, help="USD that may be spent; the run stops cleanly before it would be more.")
+@click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Price file of your own (YAML).")
+@click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it would cost, and show one full prompt.")
+@store_option
+def command(
+    rubrics: tuple[str, ...],
+    judge: str | None,
+    folders: tuple[Path, ...],
+    variant: str | None,
+    store: Store,
+    *,
+    dry_run: bool,
+    **options: Any,
+) -> int:
+    """Have a judge answer a rubric's questions about every turn.
+
+    Start the same command again after an interruption: only what was not answered is asked. Exit code 1 if some calls failed.
+
+    \b
+    Example:
+      cotrace judge --rubric pragmatic_sufficiency --model openai/gpt-4o-mini --base-url http://localhost:8000/v1 --max-cost 2
+      cotrace judge --rubric spatial_grounding --judge engine
+    """
+    from judges.rubric_file import find
+
+    if (judge is None) == (options["model"] is None):
+        raise UsageError("say who judges: --judge engine, or --model provider/model (one of the two)")
+    store.check()
+    requests = [_request(find(name, folders).with_variant(variant), options) for name in rubrics]
+    if dry_run:
+        for request in requests:
+            _tell_plan(request, store)
+        return 0
+    return judge_all(requests, store)
+
+
+def judge_all(requests: list[JudgeRequest], store: Store) -> int:
+    """Run the jobs one after the other and tell what came of each; 1 if a call failed or the budget ran out."""
+    from analytics.views import ensure_installed
+    from cotrace.progress import progress_bar
+    from judges.runner import run
+
+    code = 0
+    for request in requests:
+        with progress_bar(f"{request.rubric.name} by {request.judge}") as show:
+            report = run(request, store, lambda p, show=show: show(p.done, p.total))  # type: ignore[misc]  # a default argument binds the loop's bar
+        _tell(request.rubric, request.judge, report)
+        code = max(code, int(report.failed > 0 or report.status == "stopped_by_budget"))
+    ensure_installed(store)
+    say("next: cotrace report judges, cotrace report agreement, cotrace dash")
+    return code
+
+
+def _request(rubric: Rubric, options: dict[str, Any]) -> JudgeRequest:
+    from judges.job import JudgeRequest
+    from judges.provider import ModelSettings
+
+    job = {key: options[key] for key in ("repeats", "where", "concurrency", "max_cost", "prices")}
+    if options["model"] is None:
+        return JudgeRequest(rubric=rubric, **job)
+    if "/" not in options["model"]:
+        raise UsageError(f"--model {options['model']}: write provider/model, such as openai/{options['model']}")
+    names = ("model", "base_url", "temperature", "max_tokens", "timeout_s", "requests_per_minute", "tokens_per_minute")
+    return JudgeRequest(rubric=rubric, settings=ModelSettings(**{key: options[key] for key in names}), **job)
+
+
+def _tell(rubric: Rubric, judge: str, report: JudgeReport) -> None:
+    walls = f" (walls: {rubric.variant})" if rubric.variant else ""
+    say(f"{rubric.name}{walls} by {judge}: {report.units} units, {report.status}, {report.seconds:.1f} s")
+    say(f"  verdicts: {report.answered} answered, {report.undecided} undecided, {report.failed} failed, {report.skipped} skipped")
+    if report.answered_before or report.recovered:
+        say(f"  {report.answered_before} calls were answered before, {report.recovered} recovered from an interrupted run")
+    if report.requests:
+        cost = "no price known" if report.cost is None else f"{report.cost:.4f} USD"
+        say(f"  {report.requests} requests, {report.tokens_in} + {report.tokens_out} tokens, {cost}")
+    if report.first_error:
+        say(f"  first failure: {report.first_error}; all: cotrace sql \"SELECT unit_id, reason FROM verdicts WHERE status = 'failed'\"")
+    if report.status == "stopped_by_budget":
+        say("  stopped before --max-cost would be exceeded; start again with a higher one to go on")
+
+
+def _tell_plan(request: JudgeRequest, store: Store) -> None:
+    from judges.planning import plan
+
+    planned = plan(request, store)
+    cost = "no price known" if planned.cost is None else f"about {planned.cost:.4f} USD"
+    say(
+        f"{request.rubric.name} by {request.judge}: {planned.units} units, {planned.calls} calls to make, {planned.answered_before} answered before, "
+        f"{planned.skipped} with nothing to judge; about {planned.tokens_in} + {planned.tokens_out} tokens, {cost}"
+    )
+    for message in planned.example:
+        click.echo(f"--- {message['role']}\n{message['content']}")

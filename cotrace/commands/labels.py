@@ -1,0 +1,48 @@
+"""`cotrace labels`: people's answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cotrace.commands.options import say, store_option
+from schemas.store import Store
+
+__all__ = ["command"]
+
+
+@click.group()
+def command() -> None:
+    """Import people's answers, to hold judges against.
+
+    \b
+    Example:
+      cotrace labels import craftValidationOutputs.csv
+    """
+
+
+@command.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@store_option
+def import_(file: Path, store: Store) -> int:
+    """Read labels from a CSV file: cotrace's own columns, a planted-truth file, or CRAFT's human validation file.
+
+    Reading a file again replaces what it gave before.
+
+    \b
+    Example:
+      cotrace labels import labels.csv
+    """
+    from analytics.views import ensure_installed
+    from ingest.labels import import_labels
+
+    report = import_labels(file, store)
+    ensure_installed(store)
+    say(f"{report.labels} labels from {file}, {report.joined} of them about turns in {store.path}")
+    for line in report.refused[:8]:
+        say(f"  refused: {line}")
+    if report.refused:
+        say(f"{len(report.refused)} lines refused")
+    say("next: cotrace report agreement")
+    return 1 if report.refused else 0

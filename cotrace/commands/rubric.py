@@ -1,0 +1,99 @@
+"""`cotrace rubric`: rubrics are files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cotrace.commands.options import say
+
+__all__ = ["command"]
+
+_folders = click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")
+
+
+@click.group()
+def command() -> None:
+    """List, show, make and check rubrics.
+
+    \b
+    Example:
+      cotrace rubric new acknowledges_conflict
+    """
+
+
+@command.command("list")
+@_folders
+def list_(folders: tuple[Path, ...]) -> None:
+    """List the rubrics, with what they look at and ask.
+
+    \b
+    Example:
+      cotrace rubric list --rubrics my_rubrics/
+    """
+    from judges.rubric_file import load, names
+
+    for name, path in sorted(names(folders).items()):
+        rubric = load(path)
+        click.echo(f"{name:28} {rubric.unit:11} {', '.join(rubric.benchmarks):28} {' '.join(q.id for q in rubric.questions)}")
+
+
+@command.command()
+@click.argument("name")
+@_folders
+def show(name: str, folders: tuple[Path, ...]) -> None:
+    """Print a rubric's file.
+
+    \b
+    Example:
+      cotrace rubric show pragmatic_sufficiency
+    """
+    from judges.rubric_file import find, names
+
+    found = find(name, folders)
+    path = names(folders).get(found.name, Path(name))
+    click.echo(path.read_text(encoding="utf-8"), nl=False)
+    say(f"{path}, hash {found.hash}")
+
+
+@command.command()
+@click.argument("name")
+@click.option(
+    "--dir", "folder", type=click.Path(file_okay=False, path_type=Path), default=Path(), help="Folder to write it to [default: this one]"
+)
+def new(name: str, folder: Path) -> None:
+    """Write a commented rubric file to start from; an existing file is left alone.
+
+    \b
+    Example:
+      cotrace rubric new acknowledges_conflict --dir my_rubrics/
+    """
+    from judges.rubric_template import template
+    from schemas.errors import UsageError
+
+    path = folder / f"{name}.yaml"
+    if path.exists():
+        raise UsageError(f"{path} exists already: choose another name, or edit it")
+    text = template(name)
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    say(f"wrote {path}; edit it, then: cotrace rubric check {path} && cotrace judge --rubric {path} --model provider/model --dry-run")
+
+
+@command.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def check(file: Path) -> int:
+    """Find every mistake in a rubric file; exit code 2 if there is one.
+
+    \b
+    Example:
+      cotrace rubric check my_rubrics/acknowledges_conflict.yaml
+    """
+    from judges.rubric_file import check as problems_of
+
+    problems = problems_of(file)
+    for problem in problems:
+        say(str(problem))
+    say(f"{file}: {len(problems)} mistakes" if problems else f"{file}: no mistakes")
+    return 2 if problems else 0
