@@ -97,7 +97,7 @@ def _rubric(rubric: Rubric) -> list[str]:
     lines = [
         f"## {rubric.name}",
         "",
-        f"Version {rubric.version}, {rubric.source}. Unit: {rubric.unit}. Benchmarks: {', '.join(rubric.benchmarks)}. "
+        f"Version {rubric.version}, {rubric.source}. Unit: {rubric.unit}. Benchmarks: {', '.join(rubric.benchmarks)}.",
         f"Answers: {', '.join(rubric.answers)}. The judge sees: {', '.join(rubric.shows)}.",
         "",
     ]

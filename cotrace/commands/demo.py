@@ -13,16 +13,31 @@ __all__ = ["command"]
 
 _PERSONAS = ("clear", "vague", "redundant", "layer_confused", "over_remover")
 _RUBRICS = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
-_REPORTS = (
-    ("leaderboard", "SELECT model, n, round(score_mean, 3) AS score, round(score_sem, 3) AS sem, round(ceiling_share_mean, 3) AS of_ceiling, successes, "
-     "failed || ' of ' || attempted AS refused, followed || ' of ' || oracle_turns AS followed FROM leaderboard ORDER BY score_mean DESC"),
-    ("failure breakdown (repaired taxonomy)", "PIVOT (SELECT model, category FROM failure_turns WHERE taxonomy = 'craft_repaired') ON category USING count(*) ORDER BY model"),
-    ("remove gap", "SELECT model, games, round(attempted_rate, 3) AS attempted, round(oracle_rate, 3) AS oracle, round(gap, 3) AS gap, "
-     "round(gap_low, 3) AS low, round(gap_high, 3) AS high FROM remove_gap_models WHERE is_default ORDER BY gap DESC"),
-    ("correction spirals", "SELECT model, kind, count(*) AS spirals, sum(turns_wasted)::BIGINT AS turns_wasted FROM correction_spirals GROUP BY ALL ORDER BY ALL"),
-    ("engine judge against the planted truth", "SELECT rubric, sum(pairs)::BIGINT AS labelled, sum(n)::BIGINT AS decided, sum(agreed)::BIGINT AS agreed, "
-     "round(sum(agreed) / sum(n), 3) AS precision FROM agreement WHERE kind = 'label_judge' GROUP BY ALL ORDER BY ALL"),
-)  # fmt: skip
+_REPORTS = {
+    "leaderboard": """
+        SELECT model, n, round(score_mean, 3) AS score, round(score_sem, 3) AS sem, round(ceiling_share_mean, 3) AS of_ceiling,
+            successes, failed || ' of ' || attempted AS refused, followed || ' of ' || oracle_turns AS followed
+        FROM leaderboard ORDER BY score_mean DESC
+        """,
+    "failure breakdown (repaired taxonomy), turns": """
+        PIVOT (SELECT model, category FROM failure_turns WHERE taxonomy = 'craft_repaired') ON category USING count(*) ORDER BY model
+        """,
+    "remove gap": """
+        SELECT model, games, round(attempted_rate, 3) AS attempted, round(oracle_rate, 3) AS oracle, round(gap, 3) AS gap,
+            round(gap_low, 3) AS low, round(gap_high, 3) AS high
+        FROM remove_gap_models WHERE is_default ORDER BY gap DESC
+        """,
+    "correction spirals": """
+        SELECT model, kind, count(*) AS spirals, sum(turns_wasted)::BIGINT AS turns_wasted
+        FROM correction_spirals GROUP BY ALL ORDER BY ALL
+        """,
+    "engine judge against the planted truth": """
+        SELECT rubric, sum(pairs)::BIGINT AS labelled, sum(n)::BIGINT AS decided, sum(agreed)::BIGINT AS agreed,
+            round(sum(agreed) / sum(n), 4) AS precision
+        FROM agreement WHERE kind = 'label_judge' GROUP BY ALL ORDER BY ALL
+        """,
+}
+"""Title -> query; the full reports are those of `cotrace report`."""
 
 
 @click.command()
@@ -65,7 +80,7 @@ def command(folder: Path, structures: int, host: str, port: int, *, serve: bool)
     say("3. Verdicts of the engine judge")
     code = judge_all([JudgeRequest(rubric=find(name)) for name in _RUBRICS], store)
     say("4. Reports")
-    for title, sql in _REPORTS:
+    for title, sql in _REPORTS.items():
         click.echo(f"\n{title}")
         emit(query(store, sql), "table")
     if serve:

@@ -120,7 +120,8 @@ def _tell_plan(request: JudgeRequest, store: Store) -> None:
     planned = plan(request, store)
     cost = "no price known" if planned.cost is None else f"about {planned.cost:.4f} USD"
     say(
-        f"{request.rubric.name} by {request.judge}: {planned.units} units, {planned.calls} calls to make, {planned.answered_before} answered before, "
+        f"{request.rubric.name} by {request.judge}: {planned.units} units, {planned.calls} calls to make, "
+        f"{planned.answered_before} answered before, "
         f"{planned.skipped} with nothing to judge; about {planned.tokens_in} + {planned.tokens_out} tokens, {cost}"
     )
     for message in planned.example:
