@@ -212,7 +212,7 @@ def test_planted_answers_agree_with_an_independent_reading(tmp_path: Path) -> No
     seen: Counter[tuple[str, str]] = Counter()
     for path in play(request(tmp_path, conditions=(GameSettings(),), personas=("mixed", "inventor", "rambler"), games=6)).paths:
         header, *turns, _ = lines(path)
-        goals = header["task"]["goal"]
+        goals = {block: name for name, blocks in header["task"]["goal"]["bins"].items() for block in blocks}
         shared: list[str] = []
         asked = None
         for turn in turns:

@@ -4,13 +4,13 @@ Objects are nodes, relations are edges, groundings are anchors; every object con
 composition table. Nothing else is inferred (formats/einstein.md section 2).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from games.einstein.bins import Bin, RelationKind, bin_at_offset, compose
+from games.einstein.bins import Bin, RelationKind, bin_at_offset
 from games.einstein.items import Grounding, Item, Relation
 from schemas.errors import BadInputError
 
-__all__ = ["ContradictionError", "infer_goals", "infer_relations"]
+__all__ = ["ContradictionError", "infer_goals"]
 
 _Edges = dict[int, list[tuple[int, RelationKind]]]
 
@@ -34,23 +34,6 @@ def infer_goals(items: Iterable[Item]) -> dict[int, Bin]:
         if isinstance(item, Grounding):
             _spread(edges, goals, item)
     return goals
-
-
-def infer_relations(items: Iterable[Item], block: int) -> Mapping[int, RelationKind]:
-    """Give the relation of an object to every object that relations connect it to, itself included (``bin``).
-
-    The first chain found counts; ``infer_goals`` is where contradictions are noticed.
-    """
-    edges = _edges(items)
-    found: dict[int, RelationKind] = {block: "bin"}
-    waiting = [block]
-    while waiting:
-        near = waiting.pop()
-        for far, kind in edges.get(near, ()):
-            if far not in found:
-                found[far] = compose(found[near], kind)
-                waiting.append(far)
-    return found
 
 
 def _edges(items: Iterable[Item]) -> _Edges:

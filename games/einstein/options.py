@@ -10,7 +10,7 @@ from games.einstein.puzzle import Puzzle
 from games.einstein.rules import Rules
 from games.einstein.table import Table, bits, closure, items_mask
 
-__all__ = ["Options", "current_flags", "expected", "is_expected", "may_reply", "options"]
+__all__ = ["Options", "expected", "is_expected", "options"]
 
 
 class Options(NamedTuple):
@@ -37,7 +37,7 @@ def options(puzzle: Puzzle, table: Table, player: Player | None = None) -> Optio
     who = table.player if player is None else player
     held = items_mask(table.held[who])
     known = closure(puzzle, held, table.placed)
-    flags = current_flags(puzzle, table, who)
+    flags = _current_flags(puzzle, table, who)
     everything = (1 << puzzle.num_objects) - 1
     moves = (_useful_move(block, table.positions[block], puzzle.goals[block], who) for block in bits(known))
     return Options(
@@ -49,8 +49,8 @@ def options(puzzle: Puzzle, table: Table, player: Player | None = None) -> Optio
     )
 
 
-def current_flags(puzzle: Puzzle, table: Table, player: Player) -> int:
-    """Give a player's flags with those items added that became obsolete since."""
+def _current_flags(puzzle: Puzzle, table: Table, player: Player) -> int:
+    """A player's flags with those items added that became obsolete since."""
     flags = table.flags[player]
     for index in table.held[player]:
         blocks = (0,) if index == 0 else (index, puzzle.anchors[index])
@@ -59,8 +59,8 @@ def current_flags(puzzle: Puzzle, table: Table, player: Player) -> int:
     return flags
 
 
-def may_reply(item: Item, table: Table, modes: Modes, rules: Rules) -> bool:
-    """Tell whether sharing an item now is a reply: the step before was an ask, and the item is about the object asked for."""
+def _may_reply(item: Item, table: Table, modes: Modes, rules: Rules) -> bool:
+    """Whether sharing an item now is a reply: the step before was an ask, and the item is about the object asked for."""
     if modes[0] != modes[1] and not rules.replies_in_mixed_pairs:
         return False
     return isinstance(table.previous, Ask) and mentions(item, table.previous.block)
@@ -83,7 +83,7 @@ def is_expected(action: Action | None, now: Options, table: Table, modes: Modes,
 
 def _may_share(item: Item, mode: ActionMode, table: Table, modes: Modes, rules: Rules) -> bool:
     verbs = ALLOWED[mode]
-    return verbs.share or (verbs.reply and may_reply(item, table, modes, rules))
+    return verbs.share or (verbs.reply and _may_reply(item, table, modes, rules))
 
 
 def _useful_move(block: int, place: Bin, goal: Bin, player: Player) -> Move | None:

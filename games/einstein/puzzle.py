@@ -4,7 +4,6 @@ Source: formats/einstein.md sections 2 and 3. Example: ``4_0022_2130_0010_120``.
 """
 
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -13,14 +12,13 @@ from games.einstein.bins import DESTINATIONS, PLAYERS, START_BINS, Bin, Player, 
 from games.einstein.items import Grounding, Item, relation
 from schemas.errors import BadInputError
 
-__all__ = ["OBJECT_COUNTS", "Puzzle", "base_game_id", "in_published_distribution", "parse_game_id"]
+__all__ = ["OBJECT_COUNTS", "Puzzle", "base_game_id", "parse_game_id"]
 
 OBJECT_COUNTS: Final = (4, 5, 6)
 
 _START_DIGITS: Final = {"0": 0, "2": 1}
 _HOLDERS: Final[dict[str, tuple[Player, ...]]] = {"0": (0,), "1": (0, 1), "2": (1,)}
 _PATTERN: Final = re.compile(r"([456])_([02]+)_([0-3]+)_([0-5]+)_([0-2]+)")
-_MOST_PER_BIN: Final = 2
 
 
 @dataclass(frozen=True)
@@ -97,19 +95,4 @@ def parse_game_id(written: str, *, locator: str = "") -> Puzzle:
         goals=tuple(DESTINATIONS[int(digit)] for digit in goals),
         anchors=parents,
         holders=(PLAYERS, *(_HOLDERS[digit] for digit in split)),
-    )
-
-
-def in_published_distribution(puzzle: Puzzle) -> bool:
-    """Tell whether the published generator could have drawn this game (section 2, last paragraph).
-
-    All four destinations used and at most two objects in each, starts balanced, each of the three ways to give a relation in use.
-    """
-    per_bin = Counter(puzzle.goals)
-    at_bottom = puzzle.starts.count(START_BINS[0])
-    return (
-        len(per_bin) == len(DESTINATIONS)
-        and max(per_bin.values()) <= _MOST_PER_BIN
-        and abs(2 * at_bottom - puzzle.num_objects) <= puzzle.num_objects % 2
-        and set(puzzle.holders[1:]) == set(_HOLDERS.values())
     )

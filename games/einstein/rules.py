@@ -34,11 +34,9 @@ class Rules:
     unreadable_is_infeasible: bool
     """The affordance verifier rejects answers that the grammar does not read."""
 
-    idle_asks_rejected: bool
-    """The communication verifier rejects asks about placed objects, and whatever the mode does not allow; it also works in mode none."""
-
-    obsolete_noticed: bool
-    """The communication verifier brings the flags up to date before it looks at them."""
+    useless_talk_rejected: bool
+    """The communication verifier rejects asks about placed objects, items that have just become obsolete, and what the mode does not
+    allow; it also works in mode none."""
 
     replies_are_reasonable: bool
     """The reasoning verifier counts replies of a seek-only player among the expected actions."""
@@ -51,8 +49,7 @@ def _reading(*, sane: bool) -> Rules:
         passes_accepted=sane,
         replies_in_mixed_pairs=sane,
         unreadable_is_infeasible=sane,
-        idle_asks_rejected=sane,
-        obsolete_noticed=sane,
+        useless_talk_rejected=sane,
         replies_are_reasonable=sane,
     )
 

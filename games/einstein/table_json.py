@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from games.einstein.bins import PLAYERS, Player
+from games.einstein.bins import PLAYERS, SHOWN_BINS, Player
 from games.einstein.knowledge import infer_goals
 from games.einstein.options import options
 from games.einstein.prompts import bin_contents
@@ -23,9 +23,9 @@ def table_json(puzzle: Puzzle, table: Table) -> dict[str, Any]:
     }
 
 
-def goal_json(puzzle: Puzzle) -> dict[str, str]:
-    """Give the goal bin of every object."""
-    return {f"block{block}": goal for block, goal in enumerate(puzzle.goals)}
+def goal_json(puzzle: Puzzle) -> dict[str, Any]:
+    """Give the bins as they are when the game is solved: ``{"bins": {"top_left_bin": ["block0"], ...}}``."""
+    return {"bins": {name: [f"block{block}" for block, goal in enumerate(puzzle.goals) if goal == name] for name in SHOWN_BINS}}
 
 
 def private_view_json(puzzle: Puzzle, player: Player) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from games.einstein.actions import Action, Ask, Move, Pass, Share
 from games.einstein.bins import DESTINATIONS, REACH
 from games.einstein.engine import Setting
 from games.einstein.modes import ALLOWED
-from games.einstein.options import current_flags, expected, options
+from games.einstein.options import expected, options
 from games.einstein.table import Table
 from schemas.errors import UsageError
 
@@ -90,13 +90,12 @@ def _feasible(setting: Setting, table: Table, move: Move) -> bool:
 
 
 def _communication(setting: Setting, table: Table, action: Action | None) -> bool:
-    rules, mode = setting.rules, setting.modes[table.player]
-    if mode == "none" and not rules.idle_asks_rejected and not isinstance(action, Pass):
-        raise UsageError("the published communication verifier stops in mode none; use the sane rules or another verifier")
+    if not setting.rules.useless_talk_rejected:
+        return _published_communication(setting, table, action)
     if isinstance(action, Ask):
-        return not rules.idle_asks_rejected or (ALLOWED[mode].ask and not _is_placed(setting, table, action.block))
+        return ALLOWED[setting.modes[table.player]].ask and not _is_placed(setting, table, action.block)
     if isinstance(action, Share):
-        return _worth_sharing(setting, table, action)
+        return action in expected(options(setting.puzzle, table), table, setting.modes, setting.rules)
     return action is not None
 
 
@@ -104,13 +103,14 @@ def _is_placed(setting: Setting, table: Table, block: int) -> bool:
     return block < setting.puzzle.num_objects and table.positions[block] in DESTINATIONS
 
 
-def _worth_sharing(setting: Setting, table: Table, action: Share) -> bool:
-    player, rules = table.player, setting.rules
-    if rules.idle_asks_rejected and action not in expected(options(setting.puzzle, table), table, setting.modes, rules):
-        return False
-    flags = current_flags(setting.puzzle, table, player) if rules.obsolete_noticed else table.flags[player]
+def _published_communication(setting: Setting, table: Table, action: Action | None) -> bool:
+    """The published filter looks at shares alone, at flags as of the player's last step, and not at the mode."""
+    if setting.modes[table.player] == "none" and not isinstance(action, Pass):
+        raise UsageError("the published communication verifier stops in mode none; use the sane rules or another verifier")
+    if not isinstance(action, Share):
+        return action is not None
     index = setting.puzzle.item_index.get(action.item)
-    return index is not None and index in table.held[player] and not flags >> index & 1
+    return index in table.held[table.player] and not table.flags[table.player] >> (index or 0) & 1
 
 
 def _reasoning(setting: Setting, table: Table, action: Action | None) -> bool:
