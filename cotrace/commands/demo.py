@@ -11,7 +11,8 @@ from schemas.store import Store
 
 __all__ = ["command"]
 
-_PERSONAS = ("clear", "vague", "redundant", "layer_confused", "over_remover")
+_PERSONAS = ("clear", "span_omitting", "redundant", "vague", "layer_confused", "over_remover")
+_BUILDERS = ("literal",)
 _RUBRICS = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
 _REPORTS = {
     "leaderboard": """
@@ -72,7 +73,9 @@ def command(folder: Path, structures: int, host: str, port: int, *, serve: bool)
 
     logs, store = folder / "logs", Store(folder / "cotrace.duckdb")
     say(f"1. Games of {len(_PERSONAS)} scripted personas, each with a planted way to fail")
-    played = play(PlayRequest(out=logs, personas=_PERSONAS, structures=structures, rules=StructureRules(reachable=True)))
+    played = play(
+        PlayRequest(out=logs, personas=_PERSONAS, builders=_BUILDERS, structures=structures, rules=StructureRules(reachable=True))
+    )
     say(f"{played.played} games played, {played.kept} were there already; logs in {logs}")
     say("2. Logs into the store")
     report = ingest_paths([logs], store)

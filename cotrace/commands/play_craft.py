@@ -50,10 +50,9 @@ def command(
     Example:
       cotrace play craft --persona clear --persona over_remover --structures 5 --out logs/
     """
-    from typing import get_args
+    from typing import cast, get_args
 
     from cotrace.progress import progress_bar
-    from games.craft.game import GameSettings
     from games.craft.generator import StructureRules
     from games.craft.play import PlayRequest, play
     from games.craft.start_boards import StartBoard
@@ -70,7 +69,9 @@ def command(
         structures_file=None if is_count else Path(structures),
         rules=StructureRules(reachable=reachable),
         seed=seed,
-        settings=GameSettings(max_turns=turns, oracle=oracle, start=start, same_turn_messages=True),
+        turns=turns,
+        oracle=oracle,
+        start=cast("StartBoard", start),
     )
     with progress_bar("playing") as show:
         report = play(request, show)
