@@ -132,7 +132,8 @@ class Scene:
         text = _message_text(utterance.text)
         claims = read(text, utterance.agent, self.stacks).claims
         agent = next(name for name in DIRECTORS if name == utterance.agent)
-        return Speech(agent, text, utterance.superseded, requests_of(claims, text), mentions_of(claims, text))
+        requests = requests_of(claims, text, agent)
+        return Speech(agent, text, utterance.superseded, requests, mentions_of(claims, text, requests))
 
 
 class Game:

@@ -20,6 +20,7 @@ from judges.craft.checks.vocabulary import (
     names_place,
     text_colors,
     text_sizes,
+    without_sides,
     without_view_remarks,
 )
 from judges.transcript import Transcript
@@ -67,7 +68,7 @@ def _unless_touched(message: Speech, others: list[Speech]) -> Decision:
     touched = [m for m in others if not m.cells.isdisjoint(cell for r in message.requests for cell in r.cells)]
     if touched:
         return undecided(f"{touched[0].agent} speaks of the same cell, without saying the same")
-    if mentions_director(without_view_remarks(message.text)):
+    if mentions_director(without_sides(without_view_remarks(message.text))):
         return undecided("the message refers to another director, whose message may not be in the log")
     return Decision("yes", f"{message.requests[0]}: no other director names a cell of it on this turn or the one before")
 
@@ -112,13 +113,19 @@ def carries_reasoning_over(subject: _Subject) -> Decision:
         return undecided("there is no reasoning, or no message, to compare")
     if len(thought.main) != 1 or not thought.main[0].cells:
         return undecided("the reasoning's request could not be read, or there are several")
+    return _carried(thought.main[0], message)
+
+
+def _carried(wanted: Request, message: Speech) -> Decision:
+    if _is_empty(message):
+        return Decision("no", f"{wanted}: the message names nothing of it")
     if len(message.requests) != 1:
         return undecided("no request could be read from the message, or there are several")
-    wanted, said = thought.main[0], message.requests[0]
-    if said.cells:
+    said = message.requests[0]
+    if said.stated:
         return _compared(wanted, said)
-    if names_place(message.text):
-        return undecided(f"{said}: its place could not be read")
+    if said.cells or names_place(message.text):
+        return undecided(f"{said}: its place is not said in so many words")
     return Decision("no", f"{wanted}: the message names no place")
 
 
@@ -133,6 +140,8 @@ def _compared(wanted: Request, said: Request) -> Decision:
         return Decision("no", f"{wanted}: the message contradicts it in {', '.join(differing)}: {said}")
     if set(said.cells) != set(wanted.cells):
         return undecided(f"{wanted}: the message names more cells: {said}")
+    if None in pairs["verb"]:
+        return undecided(f"{wanted}: the action is not clear")
     lost = [name for name, (thought, told) in pairs.items() if thought is not None and told is None]
     if lost:
         return undecided(f"{wanted}: the message leaves out {', '.join(lost)}")
@@ -161,7 +170,7 @@ def can_be_executed(subject: _Subject) -> Decision:
     if len(message.requests) != 1:
         return undecided("the message has no request that could be read, or several")
     request = message.requests[0]
-    if request.complete and request.verb != "replace":
+    if request.complete:
         if request.verb == "remove" and not _stands_on_top(subject.scene, request):
             return undecided(f"{request}: all is given, but that block is not there to be removed")
         return Decision("yes", f"{request}: all is given")
@@ -188,7 +197,7 @@ def settles_conflict(subject: _Subject) -> Decision:
     words, named = names_disagreement(text), mentions_director(text, other.agent)
     if words is not None and named:
         return Decision("yes", f'{request}: {other.agent} says otherwise ({opposed}), which the message takes up: "{words}"')
-    if words is None and not named:
+    if words is None and not mentions_director(without_sides(text), other.agent):
         return Decision("no", f"{request}: {other.agent} says otherwise ({opposed}), which the message passes over")
     return undecided(f"{request}: {other.agent} says otherwise, and it is not clear whether the message takes that up")
 
@@ -208,7 +217,13 @@ def knows_who_sees(subject: _Subject) -> Decision:
 
 def _repeats(request: Request, other: Request) -> bool:
     colors = request.color is not None and request.color == other.color
-    return colors and bool(other.cells) and request.verb == other.verb and same_place(request, other) and compatible(request, other)
+    return (
+        colors
+        and bool(other.cells)
+        and None is not request.verb == other.verb
+        and same_place(request, other)
+        and compatible(request, other)
+    )
 
 
 def _might_repeat(request: Request, other: Request) -> bool:

@@ -19,7 +19,7 @@ __all__ = ["CHECKS"]
 
 def names_a_place(scene: Scene) -> Decision:
     """PS1: the messages together point to at least one definite place."""
-    placed = [r for r in _requests(scene) if r.cells]
+    placed = [r for r in _requests(scene) if r.stated]
     if placed:
         return Decision("yes", f"{placed[0]}")
     if not scene.current or not any(names_place(m.text) for m in scene.current):
@@ -81,7 +81,7 @@ def places_are_exact(scene: Scene) -> Decision:
         return Decision("no", "no message has a word or coordinate that could name a cell")
     if not _all_read(scene, needs_cells=True) or not requests:
         return undecided("not every message could be read wholly")
-    if all(r.cells and r.layer is not None for r in requests):
+    if all(r.stated and r.layer is not None for r in requests):
         return Decision("yes", "cell and layer are given in all: " + "; ".join(map(str, requests)))
     return undecided("cell or layer are given in some of the messages")
 
@@ -103,7 +103,7 @@ def _compared(scene: Scene, move: Move) -> Decision:
     followed = [r for r in requests if _was_followed(r, move)]
     if followed:
         return Decision("yes", f"{followed[0]}: the builder attempted {_written(move)}")
-    if move.action == "place" and all(r.color is not None for r in requests):
+    if move.action == "place" and all(r.color and r.verb and r.one_block for r in requests):
         return Decision("no", f"the builder attempted {_written(move)}; asked for was " + "; ".join(map(str, requests)))
     return undecided(f"the builder attempted {_written(move)}, which fits no message as read")
 
@@ -150,7 +150,7 @@ def _is_block_of(request: Request, move: Move) -> bool:
 
 
 def _at_place(request: Request, move: Move) -> bool:
-    return bool(request.cells) and set(request.cells) == move.covered() and request.layer in (None, move.layer)
+    return request.stated and set(request.cells) == move.covered() and request.layer in (None, move.layer)
 
 
 def _is_candidate(request: Request, move: Move) -> bool:
@@ -159,7 +159,7 @@ def _is_candidate(request: Request, move: Move) -> bool:
 
 def _fits(request: Request, move: Move) -> bool:
     """Whether nothing that the request names differs from a candidate."""
-    if request.verb not in (move.action, "replace") or move.block is None:
+    if request.verb not in (move.action, "replace", None) or move.block is None:
         return False
     return (
         request.color in (None, move.block[0])
@@ -179,7 +179,8 @@ def _opposes(request: Request, move: Move) -> bool:
 
 
 def _was_followed(request: Request, move: Move) -> bool:
-    if request.verb not in (move.action, "replace") or move.position not in request.cells:
+    named = {move.position} if request.one_block else move.covered()  # of a half-named domino either half may be meant
+    if request.verb not in (move.action, "replace") or named.isdisjoint(request.cells):
         return False
     return move.action == "remove" or request.color is None or (move.block or "")[:1] == request.color
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from games.craft.blocks import MAX_HEIGHT, WALLS, Cell, Director
+from games.craft.blocks import MAX_HEIGHT, WALLS, Cell, Director, is_large
 from games.craft.move import Move
 from games.craft.rules import execute
 from judges.checks import Check, Decision
@@ -51,6 +51,7 @@ class _Subject:
         looks = block[0] == wanted[0]
         stack = target.stack(cell)
         truly = layer < len(stack) and stack[layer] == block
+        truly = truly and (not is_large(block) or target.partner(cell, layer) == self.scene.board.partner(cell, layer))
         return looks if looks == truly else None
 
 
@@ -69,7 +70,7 @@ def names_missing_block(subject: _Subject) -> Decision:
 
 
 def _is_missing(subject: _Subject, request: Request) -> bool:
-    if request.verb == "remove" or request.block is None or not request.one_block:
+    if request.verb not in ("place", "replace") or request.block is None or not request.one_block:
         return False
     layers = range(MAX_HEIGHT) if request.layer is None else [request.layer]
     wanted = (request.color, request.size)
@@ -107,12 +108,14 @@ def _not_missing_removal(subject: _Subject, request: Request) -> str:
 def leaves_out_right_blocks(subject: _Subject) -> Decision:
     """SG2: the reasoning does not dwell on blocks that are already right."""
     wall = WALLS[subject.director]
+    if not any(request.on_wall(subject.director) for request in subject.thought.requests):
+        return undecided("no request on the director's own wall could be read from the reasoning")
     claims = [c for c in (*subject.thought.mentions, *subject.thought.requests) if not c.cells or not set(c.cells).isdisjoint(wall)]
     right = [claim for claim in claims if _is_about_right_block(subject, claim)]
     if right:
         return Decision("no", f"{right[0]}: that block is already right")
     unplaced = [claim for claim in claims if claim.color is not None and (not claim.cells or claim.layer is None)]
-    if not subject.thought.requests or unplaced or _unread_colors(subject.thought):
+    if unplaced or _unread_colors(subject.thought):
         return undecided("not every block that the reasoning names could be placed")
     if not subject.thought.mentions and names_done(subject.thought.text):
         return undecided("something is called right at a place that could not be read")
@@ -139,16 +142,22 @@ def gives_next_layer(subject: _Subject, request: Request) -> Decision:
     """SG3: the layer of the missing block follows from what is stacked there."""
     if request.verb != "place" or request.layer is None or not request.cells:
         return undecided(f"{request}: no layer and cell of a block to be placed")
-    heights = {subject.height(cell) for cell in request.cells}
-    own = [cell for cell in request.cells if cell in WALLS[subject.director]]
-    if len(heights) != 1 or not own:
-        return undecided(f"{request}: its cells differ in height, or are not on the director's wall")
-    height = heights.pop()
-    if height >= MAX_HEIGHT or any((subject.shown(cell, height) or ("",))[0] != request.color for cell in own):
-        return undecided(f"{request}: the colour is not the one that comes next there")
-    if request.layer == height:
-        return Decision("yes", f"{request}: the stack is {height} high, so this is the next layer")
-    return Decision("no", f"{request}: the stack is {height} high, the next layer is {height}")
+    if not request.on_wall(subject.director):
+        return undecided(f"{request}: not on the director's wall")
+    heights = sorted({subject.height(cell) for cell in request.cells})
+    wanted = {request.layer, *heights} & set(range(MAX_HEIGHT))
+    if not any(all(_shows_color(subject, cell, layer, request.color) for cell in request.cells) for layer in wanted):
+        return undecided(f"{request}: the target view has another colour there")
+    if request.layer not in heights:
+        return Decision("no", f"{request}: the stack is {heights[0]} high, so that is the next layer")
+    if len(heights) > 1 or not all(_shows_color(subject, cell, request.layer, request.color) for cell in request.cells):
+        return undecided(f"{request}: its cells differ in height, or the target view has another colour on that layer")
+    return Decision("yes", f"{request}: the stack is {request.layer} high, so this is the next layer")
+
+
+def _shows_color(subject: _Subject, cell: Cell, layer: int, color: str | None) -> bool:
+    block = subject.shown(cell, layer)
+    return block is not None and block[0] == color
 
 
 def arrives_at_candidate(subject: _Subject, request: Request) -> Decision:
@@ -156,7 +165,7 @@ def arrives_at_candidate(subject: _Subject, request: Request) -> Decision:
     listed = subject.scene.candidates
     if not listed:
         return undecided("no candidates were listed on this turn")
-    if request.color is None or not request.cells or request.verb == "replace":
+    if request.color is None or not request.cells or request.verb not in ("place", "remove"):
         return undecided(f"{request}: action, colour and cell are not all known")
     exact = [move for move in listed if _is_move(request, move)]
     if exact:
@@ -207,7 +216,7 @@ def keeps_to_own_wall(subject: _Subject) -> Decision:
 
 
 def _literal(subject: _Subject, request: Request) -> Move | None:
-    if not request.cells or request.verb == "replace":
+    if not request.cells or request.verb not in ("place", "remove"):
         return None
     cell = request.cells[0]
     if request.verb == "remove":

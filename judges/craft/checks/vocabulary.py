@@ -16,9 +16,12 @@ __all__ = [
     "mentions_director",
     "names_disagreement",
     "names_done",
+    "names_other_side",
     "names_place",
+    "speaks_of_removal",
     "text_colors",
     "text_sizes",
+    "without_sides",
     "without_view_remarks",
 ]
 
@@ -46,7 +49,8 @@ _PLACE: Final = _any_of(
     (
         r"left(?:most|[- ]hand)?|rightmost|right[- ]hand|(?:the|my|our|far|top|bottom|upper|lower|and|d[123]'s|to|on|at|in)[ -]right",
         r"right(?= (?:of|end|edge|cell|corner|side|spot|slot|position|part|half|most|column|stack|on my|in my|bottom|middle|top|one))",
-        r"middle|mid|cent(?:er|re|ral)|corners?|ends?|edges?|columns?|cells?|slots?|positions?|near(?:est)?|far(?:thest)?|back|front",
+        r"middle|mid|cent(?:er|re|ral)|corners?|ends?|edges?|columns?|slots?|near(?:est)?|far(?:thest)?|back|front",
+        r"(?<!one[- ])(?<!two[- ])(?<!single[- ])cells?|positions?(?! (?:an?|the|another|one|that)\b)",
         r"next to|beside|adjacent|on top of|above|below|under(?:neath)?|beneath|between|over the|atop",
         r"(?:first|second|third|1st|2nd|3rd|last) (?:cell|spot|slot|position|column|stack|one|place)",
     )
@@ -60,6 +64,24 @@ _DIRECTOR: Final = {
     name: _any_of((rf"{name}(?:'s)?", rf"(?:director|player|agent) ?(?:#|no\.? ?)?{name[1]}")) for name in ("D1", "D2", "D3")
 }
 
+_SIDE_WORD: Final = (
+    r"(?:own |very )?(?:left|right|middle|mid|cent(?:er|re|ral)|bottom|top|upper(?:most)?|lower|lowest|ground|base|foundation"
+    r"|first|second|third|far|near|side|wall|layer|row|column|corner|cell|edge|end|slot|spot|stack|leftmost|rightmost|topmost)"
+)
+_POSSESSIVE: Final = re.compile(rf"\b(?:d|director )[123](?:'s|’s) {_SIDE_WORD}[\w-]*", re.IGNORECASE)
+_OTHER_SIDE: Final = {
+    name: re.compile(
+        rf"\b(?:d|director ){name[1]}(?:'s|’s) {_SIDE_WORD}|\b(?:side|wall|layer|row|column) of (?:d|director ){name[1]}\b", re.IGNORECASE
+    )
+    for name in ("D1", "D2", "D3")
+}
+_OWN_SIDE: Final = re.compile(rf"\b(?:my|our) {_SIDE_WORD}", re.IGNORECASE)
+_REMOVAL: Final = _any_of(
+    (
+        r"remov\w+|taken?|gone|off|away|out|clear(?:ed|ing)?|get rid|rid of",
+        r"lift(?:ed)?|pull(?:ed)?|delet\w+|strip\w*|eliminat\w+",
+    )
+)
 _SEE: Final = r"(?:see|sees|seen|views?|viewed|spots?|looks? at|knows?|checks?|tell|observe|witness|make out|verify)"
 _D: Final = r"(?:d[123]|director [123])"
 _ME: Final = r"(?:me|my|mine)"
@@ -95,6 +117,8 @@ _SHARED: Final = _any_of(
     (
         r"shared? (?:by|with|between|corner|cell|edge|column|spot|stack|place|view)[\w ]*",
         r"(?:shares?|sharing) (?:it|this|that|the|a|our)[\w ]*",
+        r"same (?:corner|cell|column|edge|stack|spot)[\w ]*",
+        rf"both {_D}[\w ]*|belongs? to {_D}[\w' ]*(?:as well|too|also)[\w ]*",
         rf"(?:{_D}|you|others?) (?:can |could |should |may |might |will |does |do )?(?:also|too|as well) (?:can |could )?{_SEE}",
         rf"{_D}(?: \w+){{0,2}}? {_SEE}(?: \w+){{0,4}}? (?:too|as well|also)",
         rf"both (?:of us )?(?:can |could )?{_SEE}|we both|both of our|both our walls|two of us (?:can )?{_SEE}",
@@ -171,6 +195,21 @@ def claims_shared_view(text: str) -> str | None:
 def without_view_remarks(text: str) -> str:
     """Give the text without its remarks about who sees a place, so that a director named only there does not count."""
     return _SHARED.sub(" ", _EXCLUSIVE.sub(" ", text))
+
+
+def speaks_of_removal(text: str) -> bool:
+    """Tell whether a text has a word for taking something away."""
+    return bool(_REMOVAL.search(text))
+
+
+def names_other_side(text: str, name: str) -> bool:
+    """Tell whether a text speaks of a place on that director's side, and of none on the speaker's own."""
+    return bool(_OTHER_SIDE[name].search(text)) and not _OWN_SIDE.search(text)
+
+
+def without_sides(text: str) -> str:
+    """Give the text without the director names that only tell whose side a place is on."""
+    return _POSSESSIVE.sub(" ", text)
 
 
 def has_perspective(text: str) -> bool:
