@@ -36,6 +36,8 @@ class Actions:
         if any(group.refers for group in groups) and not any(group.block for group in groups):
             self._place_it(clause, groups)
             return
+        if not any(group.block for group in groups):
+            self._book.note(clause, groups, "plain")
         for group in listed(groups, clause.subject_groups(), personal=True):
             if group.block is not None:
                 self._book.add(clause, "place", group)
@@ -156,7 +158,9 @@ class Actions:
         source = next((group for group in groups if group.role == "main" and group.block is not None), None)
         goal = next((group for group in groups if group.role == "with" and (group.has_place or group.relation)), None)
         if source is None:
-            if groups and groups[0].refers:
+            if goal is None and self._book.drafts and not self._book.drafts[-1].explicit:
+                self._book.point(clause, "move")  # "A should be in the middle. Move it over."
+            elif groups and groups[0].refers:
                 seen = self._book.last_seen(clause, any_source=True)
                 if seen is not None:
                     self._move_seen(clause, seen, goal)

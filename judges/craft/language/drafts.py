@@ -175,7 +175,7 @@ class DraftBook:
     def seen_here(self, clause: Clause, group: Group) -> Draft | None:
         """Give the block that was just seen where another one is needed: ``I see A where I need B``."""
         seen = self.last_seen(clause)
-        if seen is None or seen.sentence != clause.sentence:
+        if seen is None or (seen.sentence != clause.sentence and "instead" not in clause.marks):
             return None
         referring = group.there or any(item.kind == "where" for item in clause.subject) or "instead" in clause.marks
         return seen if referring and seen.color is not None else None
@@ -218,7 +218,7 @@ class DraftBook:
     def _layer_of_sentence(self, clause: Clause, place: Place) -> Place:
         """Carry the layer of the observation that a wish of the same sentence stands against."""
         seen = self.drafts[-1] if self.drafts else None
-        if seen is None or seen.sentence != clause.sentence or seen.verb != "other":
+        if seen is None or seen.sentence != clause.sentence or seen.verb not in ("other", "confirm"):
             return place
         return replace(place, layer=seen.place.layer, layer_origin="carried")
 

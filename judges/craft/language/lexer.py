@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from judges.craft.language.blocks import read_block
+from judges.craft.language.blocks import leads_to_block, read_block
 from judges.craft.language.items import Found, Item, at, make
 from judges.craft.language.spatial import (
     BOTTOMS,
@@ -54,6 +54,7 @@ _BEFORE_NOUN = DETERMINERS | frozenset(
         "third",
     ]
 )
+_BEHIND_NOUN = frozenset(("", ".", ",", ";", ":", "!", "?", "\n", "of", "is"))
 _AFTER_TO = frozenset((
     "sit", "rest", "go", "cover", "span", "stretch", "fill", "reach", "cell", "be",
 ))  # fmt: skip
@@ -87,6 +88,7 @@ def _next_item(words: Sequence[str], index: int) -> tuple[Item | None, int]:
         read_spatial,
         read_block,
         _aim,
+        _over,
         _phrase,
     ):
         found = reader(words, index)
@@ -113,6 +115,12 @@ def _aim(words: Sequence[str], index: int) -> Found:
     return (make("aim"), 1) if (after,) not in PHRASES and not re.fullmatch("d[123]", after) else None
 
 
+def _over(words: Sequence[str], index: int) -> Found:
+    """Read ``over the orange block`` as on top of it, unlike ``over the left and middle``."""
+    begin = index + 1 + (at(words, index + 1) in DETERMINERS)
+    return (make("on_top"), 1) if words[index] == "over" and leads_to_block(words, begin) else None
+
+
 def _phrase(words: Sequence[str], index: int) -> Found:
     for length in range(min(_LONGEST_PHRASE, len(words) - index), 0, -1):
         meaning = PHRASES.get(tuple(words[index : index + length]))
@@ -136,8 +144,10 @@ def _corrects(words: Sequence[str], index: int) -> bool:
 
 
 def _is_noun(words: Sequence[str], index: int) -> bool:
-    word = words[index]
-    return word.removesuffix("s") in _NOUN_LIKE and at(words, index - 1) in _BEFORE_NOUN
+    """Tell the noun of ``the leftmost position`` from the verb."""
+    if words[index].removesuffix("s") not in _NOUN_LIKE:
+        return False
+    return at(words, index - 1) in _BEFORE_NOUN or at(words, index + 1) in _BEHIND_NOUN
 
 
 def _merge_sizes(items: list[Item]) -> list[Item]:

@@ -29,6 +29,8 @@ def merge_predicates(items: list[Item]) -> list[Item]:
         elif previous.kind == "state" and item.kind in ("confirm", "wrong", "empty", "need", "go_away", "belong"):
             result.remove(previous)
             result.append(replace(item, start=previous.start))
+        elif item.kind == previous.kind == "state":
+            result[result.index(previous)] = replace(item, start=previous.start)
         elif not (item.kind in ("state", "confirm") and previous.kind in ("need", "state", "confirm", "wrong")):
             result.append(item)
     return result

@@ -50,7 +50,11 @@ class Statements:
         objects = [group for group in body if group.block is not None and (group.block.color or group.block.size)]
         if not objects:
             for group in named:
-                self._book.add(clause, "place", joined(group, body), Manner(explicit=False))
+                if group.has_place and any(other.places for other in body):
+                    self._book.add(clause, "remove", group, Manner(explicit=False))  # "A on the left should be on the right"
+                    self._book.add(clause, "place", with_block(body[0], group.block), Manner(explicit=False))
+                else:
+                    self._book.add(clause, "place", joined(group, body), Manner(explicit=False))
             if not named:
                 self._place_last(clause, body)
             return
@@ -147,8 +151,11 @@ class Statements:
     def _go_away(self, clause: Clause) -> None:
         subject, body = clause.subject_groups(), clause.groups()
         named = [group for group in subject if group.block is not None]
+        if any(item.kind == "where" for item in clause.subject):
+            body = body or [Group(there=True)]
         for group in named:
-            self._book.add(clause, "remove", joined(group, body), Manner(explicit=False))
+            arriving = not (group.has_place or group.layers) and any(other.has_place for other in body)
+            self._book.add(clause, "place" if arriving else "remove", joined(group, body), Manner(explicit=False))
         if not named and (not subject or subject[0].refers):
             seen = self._book.last_seen(clause)
             if seen is not None:
@@ -169,7 +176,9 @@ class Statements:
     def _place_last(self, clause: Clause, body: list[Group]) -> None:
         """Read ``... the block that belongs in my left corner``: the place of the block named just before."""
         last = self._book.drafts[-1] if self._book.drafts else None
-        if last is None or last.sentence != clause.sentence or last.place.cells is not None or not body:
+        if last is None or last.sentence != clause.sentence or not body:
+            return
+        if last.place.cells is not None and not (last.verb == "replace" and body[0].places):
             return
         last.place, last.end = self._book.scene.place_of(body[0], last.verb), clause.end
 
