@@ -131,6 +131,38 @@ def test_sensible_players_err_only_where_they_cannot_know() -> None:
     assert set(found) <= allowed
 
 
+def test_personas_plant_correction_spirals(tmp_path: Path) -> None:
+    """Repeated failures, undo loops, undoing twice in a row and stalls are there to be found; sensible pairs undo and stall nowhere."""
+
+    def turns_of(persona: str) -> list[list[Line]]:
+        asked = request(tmp_path, personas=(persona,), partners=(persona,), games=9, conditions=(GameSettings(),))
+        return [lines(path)[1:-1] for path in play(asked).paths]
+
+    def longest_stall(turns: list[Line]) -> int:
+        changes = "".join("." if turn["state_before"] == turn["state_after"] else "x" for turn in turns)
+        return max(map(len, changes.split("x")))
+
+    def repeats(turns: list[Line]) -> bool:
+        moves = [(t["actions"][0]["arguments"], t["state_before"]) for t in turns if not t["actions"][0]["accepted"]]
+        return any(move in moves[:number] for number, move in enumerate(moves))
+
+    def returns(turns: list[Line]) -> bool:
+        changed = [turn["state_after"] for turn in turns if turn["state_before"] != turn["state_after"]]
+        return any(state in changed[:number] for number, state in enumerate(changed))
+
+    def undoes(turns: list[Line]) -> str:
+        return "".join("u" if turn["actions"][0]["undoes"] else "." for turn in turns)
+
+    assert any(repeats(turns) for turns in turns_of("stubborn"))
+    assert any(returns(turns) for turns in turns_of("undoer"))
+    assert any("uu" in undoes(turns) for turns in turns_of("undoer"))
+    assert any(longest_stall(turns) >= 3 for turns in turns_of("idler"))
+    for turns in turns_of("sensible"):
+        assert "u" not in undoes(turns)
+        assert longest_stall(turns) < 3
+        assert not returns(turns)
+
+
 def test_same_request_same_bytes(tmp_path: Path) -> None:
     """Logs depend on the request alone."""
     one, two = (play(request(tmp_path / name)) for name in ("one", "two"))

@@ -16,7 +16,7 @@ from games.einstein.modes import ActionMode, Modes
 from games.einstein.prompts import HistoryEntry, Shown, bin_contents, history_line, read_system_prompt, read_user_prompt
 from games.einstein.puzzle import Puzzle, parse_game_id
 from games.einstein.replay import Samples, Step, replay
-from games.einstein.rules import RULES
+from games.einstein.rules import RULES, STEP_LIMIT
 from games.einstein.table import items_of
 from games.einstein.verifiers import Verifier
 from schemas.errors import BadInputError
@@ -54,10 +54,13 @@ class Dialog:
     logged: Mapping[str, Any]
     """The file as it stands."""
 
+    step_limit: int
+    """Not in the file; the published scripts play 30."""
+
     @property
     def setting(self) -> Setting:
         """What to replay it by: the rules that published logs were made with."""
-        return Setting(self.puzzle, self.modes, RULES["published"])
+        return Setting(self.puzzle, self.modes, RULES["published"], self.step_limit)
 
 
 class Disagreement(NamedTuple):
@@ -71,7 +74,7 @@ class Disagreement(NamedTuple):
     recomputed: object
 
 
-def read_dialog(log: object) -> Dialog:
+def read_dialog(log: object, *, step_limit: int = STEP_LIMIT) -> Dialog:
     """Decode the content of a dialog file.
 
     A player that made no step is taken to have its partner's mode.
@@ -95,6 +98,7 @@ def read_dialog(log: object) -> Dialog:
         samples=tuple(entry.samples for entry in entries),
         shown=tuple(entry.shown for entry in entries),
         logged=log,
+        step_limit=step_limit,
     )
 
 
