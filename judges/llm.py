@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -16,7 +17,7 @@ from judges.faults import Fault, HopelessError, RefusedError, Unusable, classify
 from judges.pacing import Gate, MinuteLimit
 from judges.prices import Budget, BudgetSpentError, Price, TokenEstimate
 from judges.prompt import Message
-from judges.provider import ModelSettings, call_arguments, connect, is_filtered, text_of, tokens_in_and_out, usage_of
+from judges.provider import ModelSettings, call_arguments, connect, is_filtered, is_hollow, text_of, tokens_in_and_out, usage_of
 from judges.rubric import Group
 from schemas.text import excerpt
 
@@ -24,7 +25,10 @@ __all__ = ["LlmJudge", "Reply"]
 
 _BAD_REQUEST = frozenset({400, 413, 422})
 _BAD_REQUESTS_BEFORE_GIVING_UP = 5
+_STARVED_CALLS_BEFORE_GIVING_UP = 3
 _TRIES_TO_REACH_A_SERVER = 3
+_MOST_LIMITED_TRIES = 100
+"""After so many 429 answers to one call, while others get through, something about this call is wrong."""
 _LONGEST_REPLY_SHOWN_AGAIN = 4_000
 
 
@@ -63,6 +67,8 @@ class LlmJudge:
         self._tokens_limit = MinuteLimit(settings.tokens_per_minute)
         self._reached = False
         self._answered = False
+        self._last_reply_at = 0.0
+        self._starved_calls = 0
         self._bad_requests = 0
 
     async def close(self) -> None:
@@ -102,6 +108,10 @@ class LlmJudge:
         return reply
 
     def _consider_giving_up(self, fault: Fault) -> None:
+        if fault.limited:
+            self._starved_calls += 1
+            if self._starved_calls >= _STARVED_CALLS_BEFORE_GIVING_UP:
+                raise HopelessError(f"the server answers nothing but 429 any more: start the same command again later ({fault.reason})")
         if fault.status is None and not self._reached:
             where = self._settings.base_url or self._settings.provider
             raise HopelessError(f"{where} cannot be reached: is the server running, is --base-url right? ({fault.reason})")
@@ -122,7 +132,8 @@ class LlmJudge:
     def _out_of_patience(self, state: RetryCallState) -> bool:
         error = state.outcome.exception() if state.outcome else None
         if isinstance(error, Fault) and error.limited:
-            return (state.seconds_since_start or 0.0) > self._settings.patience_s
+            waits_since = max(state.start_time, self._last_reply_at)
+            return time.monotonic() - waits_since > self._settings.patience_s or state.attempt_number >= _MOST_LIMITED_TRIES
         return state.attempt_number >= (self._settings.tries if self._reached else min(_TRIES_TO_REACH_A_SERVER, self._settings.tries))
 
     async def _request(self, group: int, chat: list[Message], reply: Reply) -> BaseModel:
@@ -139,7 +150,7 @@ class LlmJudge:
             spent = reserved  # unless the server says otherwise: a request that broke off may have been billed
             completed = await self._send(group, chat)
             self._gate.succeeded(sent_at)
-            self._reached = True
+            self._reached, self._last_reply_at, self._starved_calls = True, time.monotonic(), 0
             spent = self._count(reply, completed.usage, characters)
             return completed.answers()
         except Fault as fault:
@@ -210,6 +221,8 @@ def _unparsed(error: Any, model: type[BaseModel]) -> _Completed:
     completion = error.last_completion
     if completion is None:
         raise classify(cause or error) from error
+    if is_hollow(completion):
+        raise Fault("the reply is no chat completion", status=None, retry_after_s=None, again=True) from error
     text = text_of(completion)
     salvaged = parse_reply(model, text)
     if is_filtered(completion):

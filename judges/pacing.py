@@ -13,7 +13,7 @@ import time
 __all__ = ["Gate", "MinuteLimit"]
 
 _FIRST_PAUSE_S = 0.5
-_LONGEST_PAUSE_S = 30.0
+_LONGEST_PAUSE_S = 15.0
 _SPREAD_S = 0.1
 """Calls that waited do not all start in the same instant."""
 

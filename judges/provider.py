@@ -13,7 +13,7 @@ from schemas.errors import UsageError
 if TYPE_CHECKING:
     from instructor import AsyncInstructor
 
-__all__ = ["ModelSettings", "call_arguments", "connect", "is_filtered", "text_of", "tokens_in_and_out", "usage_of"]
+__all__ = ["ModelSettings", "call_arguments", "connect", "is_filtered", "is_hollow", "text_of", "tokens_in_and_out", "usage_of"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,8 +34,8 @@ class ModelSettings:
     """Requests for one question sheet when the server fails; 429 does not count."""
     reasks: int = 2
     """How often a model is shown what was wrong with its reply and asked again."""
-    patience_s: float = 600.0
-    """How long one call may be held up by 429 answers."""
+    patience_s: float = 120.0
+    """How long a call goes on trying while all the server says, to any call, is 429."""
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
 
@@ -80,6 +80,11 @@ def is_filtered(completion: Any) -> bool:
     """Whether the provider's content filter stopped the reply."""
     choices: Any = getattr(completion, "choices", None) or [None]
     return getattr(choices[0], "finish_reason", None) == "content_filter"
+
+
+def is_hollow(completion: Any) -> bool:
+    """Whether a server sent something else than a completion, such as a gateway's page, or one without choices."""
+    return isinstance(completion, str) or (hasattr(completion, "choices") and not completion.choices)
 
 
 def text_of(completion: Any) -> str:
