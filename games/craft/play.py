@@ -106,8 +106,9 @@ def play(request: PlayRequest, on_progress: Callable[[int, int], None] | None = 
 
 
 def _jobs(request: PlayRequest) -> Iterator[_Job]:
-    if request.structures < 1:
-        raise UsageError(f"structures must be at least 1, got {request.structures}")
+    for name, value in (("structures", request.structures), ("turns", request.turns)):
+        if value < 1:
+            raise UsageError(f"{name} must be at least 1, got {value}")
     # Scripted directors react to each other: without hearing the turn there would be no echo and no acknowledged conflict.
     settings = GameSettings(start=request.start, oracle=request.oracle, max_turns=request.turns, same_turn_messages=True)
     structures = _structures(request)
