@@ -69,6 +69,10 @@ class FileResult:
     note: str = ""
     """What other file it is."""
 
+    def refuse(self, reason: BadInputError) -> None:
+        """Take nothing from the file after all."""
+        self.episodes, self.turns, self.rejects = [], 0, [reason]
+
 
 @dataclass(slots=True)
 class Chunk:
@@ -191,6 +195,8 @@ def _guarded(data: bytes, reader: Adapter, place: Place) -> Reading:
         return reader.read(utf8(data), place)
     except BadInputError as error:
         return Reading(rejects=[error])
+    except RecursionError:
+        return Reading(rejects=[BadInputError("nested deeper than any game log: this is no log, or it is damaged")])
     except Exception as error:  # noqa: BLE001  # one file's surprise must not cost the others
         return Reading(rejects=[_surprise(error)])
 
@@ -214,8 +220,7 @@ def _reject_unfit(result: FileResult, reading: Reading) -> None:
         to_arrow(reading.rows)
     except Exception as error:  # noqa: BLE001  # becomes the file's reject
         reading.rows.clear()
-        result.episodes, result.turns = [], 0
-        result.rejects = [_surprise(error)]
+        result.refuse(_surprise(error))
 
 
 def _rows(readings: Sequence[Reading]) -> dict[str, list[tuple[object, ...]]]:

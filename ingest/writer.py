@@ -12,7 +12,7 @@ from ingest.worker import Chunk, FileResult
 from schemas.batches import check
 from schemas.errors import BadInputError, StoreError
 from schemas.store import Store
-from schemas.text import printable
+from schemas.text import excerpt, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,11 +67,28 @@ class Writer:
         started = time.perf_counter()
         tables = _checked(files, tables)
         checked = time.perf_counter()
-        with self._store.writing() as connection:
-            loaded = load(connection, files, tables)
         self._report.timing.validate_s += checked - started
+        self._load(files, tables)
         self._report.timing.insert_s += time.perf_counter() - checked
-        self._tell(loaded)
+
+    def _load(self, files: list[FileResult], tables: dict[str, pa.Table]) -> None:
+        """Write files in one transaction; where their rows are refused, each in one of its own: only the faulty file is lost."""
+        import duckdb
+
+        try:
+            with self._store.writing() as connection:
+                loaded = load(connection, files, tables)
+        except (duckdb.DataError, duckdb.IntegrityError) as error:
+            if not any(file.episodes for file in files):
+                raise StoreError(f"store {self._store.path} refuses the list of files ({excerpt(str(error))}): please report it") from error
+            if len(files) == 1:
+                files[0].refuse(BadInputError(f"the store refuses its rows ({excerpt(str(error))}): please report it"))
+            for file in files:
+                self._load([file], only_episodes(tables, file.episodes))
+        except duckdb.Error as error:
+            raise StoreError(f"store {self._store.path} cannot be written ({excerpt(str(error))}): is the disk full?") from error
+        else:
+            self._tell(loaded)
 
     def _tell(self, loaded: Loaded) -> None:
         report = self._report
@@ -127,5 +144,4 @@ def _check_alone(file: FileResult, tables: dict[str, pa.Table]) -> None:
     try:
         check({name: table for name, table in only_episodes(tables, file.episodes).items() if name != "runs"})
     except StoreError as error:
-        file.episodes, file.turns = [], 0
-        file.rejects = [BadInputError(str(error))]
+        file.refuse(BadInputError(str(error)))

@@ -70,10 +70,11 @@ def forbidden_dominoes(target: Board) -> tuple[tuple[int, Span], ...]:
 def ceiling(target: Board) -> Ceiling:
     """Play candidates from an empty board until none is left. The end does not depend on their order.
 
-    From an empty board candidates only place right blocks, so this ends after at most one move a block.
+    From an empty board candidates only place right blocks, so this ends after at most one move a block. A damaged target, whose spans
+    contradict its stacks, would also have placed blocks removed, for ever: removals are left out.
     """
     board, moves = EMPTY_BOARD, 0
-    while found := candidates(board, target):
+    while found := [move for move in candidates(board, target) if move.action == "place"]:
         board, moves = execute(board, found[0]).board, moves + 1
     return Ceiling(board, moves, progress(board, target))
 
