@@ -9,9 +9,10 @@ from schemas.errors import UsageError
 from schemas.store import Store
 
 if TYPE_CHECKING:
+    import duckdb
     import polars as pl
 
-__all__ = ["query"]
+__all__ = ["frame", "query"]
 
 
 def query(store: Store, sql: str, parameters: Mapping[str, object] | None = None) -> pl.DataFrame:
@@ -26,14 +27,23 @@ def query(store: Store, sql: str, parameters: Mapping[str, object] | None = None
         UsageError: the SQL is wrong, or writes.
         StoreError: the store cannot be read.
     """
+    with store.reading() as connection:
+        return frame(connection, sql, parameters)
+
+
+def frame(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object] | None = None) -> pl.DataFrame:
+    """Run one query over a connection that the caller holds and give its rows.
+
+    Raises:
+        UsageError: the SQL is wrong, writes where the connection may not, or gives no rows.
+    """
     import duckdb
 
-    with store.reading() as connection:
-        try:
-            relation = connection.sql(sql, params=parameters)
-            if relation is not None:
-                frame: pl.DataFrame = relation.pl()
-                return frame
-        except duckdb.Error as error:
-            raise UsageError(f"SQL: {' '.join(str(error).split())}") from error
+    try:
+        relation = connection.sql(sql, params=parameters)
+        if relation is not None:
+            rows: pl.DataFrame = relation.pl()
+            return rows
+    except duckdb.Error as error:
+        raise UsageError(f"SQL: {' '.join(str(error).split())}") from error
     raise UsageError("SQL: the statement gives no rows; begin with select, from, describe or explain")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from analytics.query import frame
 from dashboards.address import FILTERS, Address, where
 
 if TYPE_CHECKING:
@@ -32,12 +33,9 @@ class Reader:
             parameters: values of the parameters.
             filter_on: the filters whose columns the query has.
         """
-        import polars as pl
-
         condition, filter_values = where(self.address, filter_on)
         values = {**(parameters or {}), **(filter_values if "{filters}" in sql else {})}
-        result = self.connection.execute(sql.replace("{filters}", condition), values)
-        return pl.DataFrame(result.to_arrow_table())
+        return frame(self.connection, sql.replace("{filters}", condition), values)
 
 
 @contextmanager

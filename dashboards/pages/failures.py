@@ -72,7 +72,7 @@ def content(read: Reader) -> Part:
             html.H1("Failure breakdown"),
             choices,
             card("", figure("failures", chart(rows, by, taxonomy, address)), *left_out, hint=hint),
-            card("Counts", table(rows.select(columns), columns), hint="Intervals are Wilson's."),
+            card("Counts", table(rows.select(*columns), columns), hint="Intervals are Wilson's."),
         ]
     )
 

@@ -94,7 +94,7 @@ def content(read: Reader) -> Part:
                 "Undecided and failed verdicts count as neither yes nor no.",
             ),
             _agreement(read, rubric, judge),
-            card("Counts", table(rows.select(columns), columns, show={"score_sem": number, "score_mean": number})),
+            card("Counts", table(rows.select(*columns), columns, show={"score_sem": number, "score_mean": number})),
         ]
     )
 

@@ -30,12 +30,15 @@ def content(read: Reader) -> Part:
     reading = address.one("reading") if address.one("reading") in _READINGS else "share"
     levels = list(address.all("level")) or None
     rows = read.rows(
-        "SELECT * FROM remove_gap_by($reading, levels := $levels) WHERE {filters} ORDER BY model, condition, builder, turn",
+        """
+        SELECT * FROM remove_gap_by($reading, levels := $levels) WHERE {filters}
+        QUALIFY sum(n) OVER (PARTITION BY model, condition, builder) > 0 ORDER BY model, condition, builder, turn
+        """,
         {"reading": reading, "levels": levels},
         filter_on=("condition", "model"),
     )
     choices = link_choices("Oracle side", [(label, address.to(reading=key), key == reading) for key, label in _READINGS.items()])
-    if rows.is_empty() or rows["n"].sum() == 0:
+    if rows.is_empty():
         return html.Div(
             [
                 html.H1("Remove gap"),
@@ -85,7 +88,7 @@ def content(read: Reader) -> Part:
                 figure("gap-progress", gap_and_progress(joined)),
                 hint="A point is a team; bars are 95 % intervals over its games.",
             ),
-            card("Per team", table(models.select(columns), columns, show={"gap_low": number, "gap_high": number})),
+            card("Per team", table(models.select(*columns), columns, show={"gap_low": number, "gap_high": number})),
         ]
     )
 
@@ -136,7 +139,9 @@ def by_turn(rows: pl.DataFrame) -> go.Figure:
     drawn.update_yaxes(range=[0, 1], tickformat=".0%")
     drawn.update_yaxes(title="removals", col=1)
     drawn.update_xaxes(title="turn", row=height)
-    return styled(drawn, height=90 + 250 * height)
+    styled(drawn, height=130 + 250 * height)
+    drawn.update_layout(margin={"t": 80}, legend={"y": 1 + 45 / (250 * height)})
+    return drawn
 
 
 def gap_and_progress(teams: pl.DataFrame) -> go.Figure:

@@ -79,7 +79,7 @@ def content(read: Reader) -> Part:
                 "Games, turn by turn",
                 figure("spirals", _map(read, episodes)),
                 _pager(read, start, totals["games"]),
-                hint="Most wasted turns first. A cell is a turn, its colour what became of it; a frame is a spiral. "
+                hint="Most wasted turns first. A cell is a turn, its colour what became of it; a bar over it is a spiral. "
                 "Click a cell to open the game there.",
             ),
             card("By kind", table(kinds, columns) if not kinds.is_empty() else html.P("No spirals under these filters.")),
@@ -147,7 +147,7 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
             showscale=False,
             xgap=2,
             ygap=2,
-            opacity=0.55,
+            opacity=0.4,
             hoverongaps=False,
             hovertemplate="turn %{x}: %{customdata[1]}<extra></extra>",
         )
@@ -157,7 +157,7 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
             x=[None],
             y=[None],
             mode="markers",
-            marker={"symbol": "square", "size": 11, "color": CATEGORY_COLORS[outcome], "opacity": 0.55},
+            marker={"symbol": "square", "size": 11, "color": CATEGORY_COLORS[outcome], "opacity": 0.4},
             name=outcome.replace("_", " "),
         )
     for kind in _KINDS:
@@ -165,23 +165,19 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
             x=[None],
             y=[None],
             mode="markers",
-            marker={"symbol": "square-open", "size": 11, "color": CATEGORY_COLORS[kind], "line": {"width": 3}},
+            marker={"symbol": "line-ew", "size": 13, "color": CATEGORY_COLORS[kind], "line": {"width": 5, "color": CATEGORY_COLORS[kind]}},
             name=kind.replace("_", " "),
         )
-    shapes = [
-        {
-            "type": "rect",
-            "x0": row["start_turn"] - 0.5,
-            "x1": row["end_turn"] + 0.5,
-            "y0": place[row["episode_id"]] - 0.5 + inset,
-            "y1": place[row["episode_id"]] + 0.5 - inset,
-            "line": {"color": CATEGORY_COLORS[row["kind"]], "width": 2.5},
-        }
-        for row in spirals.iter_rows(named=True)
-        for inset in [0.06 * _KINDS.index(row["kind"])]
-    ]
+    shapes = [_lane(row, place[row["episode_id"]]) for row in spirals.iter_rows(named=True)]
     labels = [f"{plain(row['task_id'])} · {plain(row['model'])}" for row in episodes.iter_rows(named=True)]
     drawn.update_layout(shapes=shapes)
     drawn.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, autorange="reversed", showgrid=False)
     drawn.update_xaxes(title="turn", dtick=1, showgrid=False)
     return styled(drawn, height=130 + 24 * len(labels))
+
+
+def _lane(spiral: dict[str, Any], row: int) -> dict[str, Any]:
+    """A bar over the turns of a spiral; each kind has a lane of its own, so that overlapping ones stay apart."""
+    top = row - 0.42 + _KINDS.index(spiral["kind"]) * 0.21
+    edges = {"x0": spiral["start_turn"] - 0.46, "x1": spiral["end_turn"] + 0.46, "y0": top, "y1": top + 0.17}
+    return {"type": "rect", **edges, "fillcolor": CATEGORY_COLORS[spiral["kind"]], "line": {"width": 0}}
