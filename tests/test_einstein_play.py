@@ -18,6 +18,7 @@ from games.einstein.items import Grounding
 from games.einstein.knowledge import infer_goals
 from games.einstein.labels import CATEGORIES, EXTENSIONS
 from games.einstein.match import Pair, play_match
+from games.einstein.match_log import settings_of
 from games.einstein.metrics import GameMetrics, game_metrics
 from games.einstein.modes import ACTION_MODES, ActionMode
 from games.einstein.play import PlayRequest, play
@@ -25,7 +26,7 @@ from games.einstein.players.personas import PERSONAS
 from games.einstein.puzzle import parse_game_id
 from games.einstein.replay import Samples, replay
 from games.einstein.table_json import table_json
-from schemas.errors import UsageError
+from schemas.errors import BadInputError, UsageError
 
 CONDITIONS = (
     GameSettings(),
@@ -43,18 +44,6 @@ def lines(path: Path) -> list[Line]:
 
 def request(out: Path, **changes: Any) -> PlayRequest:
     return changed(PlayRequest(out=out, personas=("mixed",), partners=("mixed",), games=3, conditions=CONDITIONS), **changes)
-
-
-def settings_of(header: Line) -> GameSettings:
-    condition = header["run"]["condition"]
-    return GameSettings(
-        modes=tuple(condition["modes"]),
-        reasoning=condition["reasoning"],
-        verifier=condition["verifier"],
-        samples=condition["samples_per_step"],
-        rules=condition["rules"],
-        step_limit=condition["step_limit"],
-    )
 
 
 def measured(persona: str, mode: ActionMode, *, games: int = 6) -> list[GameMetrics]:
@@ -196,7 +185,7 @@ def test_logs_replay_to_the_same_states(tmp_path: Path) -> None:
     """Answers and id alone give every state, verdict of the engine and end that the log holds."""
     for path in play(request(tmp_path)).paths:
         header, *turns, end = lines(path)
-        settings = settings_of(header)
+        settings = settings_of(header["run"]["condition"])
         game = Game(parse_game_id(header["task"]["id"]), settings)
         samples = [Samples(tuple(turn["samples"]["texts"]) if turn["samples"] else (turn["actions"][0]["raw"],)) for turn in turns]
         steps = list(replay(game.setting, samples, settings.verifier))
@@ -214,13 +203,24 @@ def test_a_cut_log_replays_to_a_prefix(tmp_path: Path) -> None:
     """Whatever whole lines are there are the beginning of the same game."""
     path = play(request(tmp_path, conditions=(GameSettings(),), games=1)).paths[0]
     header, *turns, _ = lines(path)
-    setting = Game(parse_game_id(header["task"]["id"]), settings_of(header)).setting
+    setting = Game(parse_game_id(header["task"]["id"]), settings_of(header["run"]["condition"])).setting
     samples = [Samples((turn["actions"][0]["raw"],)) for turn in turns]
 
     whole = list(replay(setting, samples))
 
     for cut in range(len(samples)):
         assert list(replay(setting, samples[:cut])) == whole[:cut]
+
+
+@pytest.mark.parametrize("part", ["modes", "verifier", "rules", "samples_per_step", "step_limit", "reasoning"])
+def test_a_condition_with_an_impossible_part_is_refused(tmp_path: Path, part: str) -> None:
+    """Settings are read back strictly, whatever is wrong with a part."""
+    condition = lines(play(request(tmp_path, games=1)).paths[0])[0]["run"]["condition"]
+    assert settings_of(condition) == changed(CONDITIONS[0], samples=1)
+    impossible: tuple[object, ...] = ("nonsense", [], -1)
+    for wrong in impossible:
+        with pytest.raises(BadInputError, match=part):
+            settings_of(condition | {part: wrong})
 
 
 def test_refusals_have_a_reason_and_acceptances_none(tmp_path: Path) -> None:

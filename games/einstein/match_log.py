@@ -11,13 +11,16 @@ from games.einstein.bins import COMMON, DESTINATIONS
 from games.einstein.game import AGENTS, Game, GameSettings
 from games.einstein.items import Grounding
 from games.einstein.match import Pair, PlayedStep, play_match
+from games.einstein.modes import ACTION_MODES
 from games.einstein.players.truth import truths
 from games.einstein.puzzle import Puzzle
 from games.einstein.replay import Step
 from games.einstein.table_json import goal_json, private_view_json, table_json
+from games.einstein.verifiers import VERIFIERS
 from games.log import ActionEntry, AgentEntry, End, GameLog, Header, Label, Turn, UtteranceEntry
+from schemas.errors import BadInputError
 
-__all__ = ["SampledTurn", "action_arguments", "condition_name", "header_of", "is_undo", "refusal", "write_match"]
+__all__ = ["SampledTurn", "action_arguments", "condition_name", "header_of", "is_undo", "refusal", "settings_of", "write_match"]
 
 _STEP: Final = timedelta(seconds=1)
 
@@ -117,6 +120,27 @@ def _condition(settings: GameSettings) -> dict[str, Any]:
     modes, samples = facts.pop("modes"), facts.pop("samples")
     mode = modes[0] if modes[0] == modes[1] else None
     return {"action_mode": mode, "modes": list(modes), **facts, "samples_per_step": samples if settings.verifier else 1}
+
+
+def settings_of(condition: Mapping[str, Any]) -> GameSettings:
+    """Give the settings of a logged game back from ``run.condition``.
+
+    Raises:
+        BadInputError: a part is missing or has a value that does not exist.
+    """
+    modes, verifier, rules = condition.get("modes"), condition.get("verifier"), condition.get("rules")
+    reasoning, samples, step_limit = (condition.get(name) for name in ("reasoning", "samples_per_step", "step_limit"))
+    if not isinstance(modes, list) or len(modes) != len(AGENTS) or not set(map(str, modes)) <= set(ACTION_MODES):
+        raise BadInputError(f"modes must be two of {', '.join(ACTION_MODES)}, not {modes!r}", locator="run.condition.modes")
+    if verifier not in (None, *VERIFIERS):
+        raise BadInputError(f"verifier must be null or one of {', '.join(VERIFIERS)}, not {verifier!r}", locator="run.condition.verifier")
+    if rules not in ("sane", "published"):
+        raise BadInputError(f"rules must be sane or published, not {rules!r}", locator="run.condition.rules")
+    if not (isinstance(samples, int) and isinstance(step_limit, int) and samples > 0 and step_limit > 0 and isinstance(reasoning, bool)):
+        raise BadInputError("samples_per_step and step_limit must be counts, reasoning true or false", locator="run.condition")
+    return GameSettings(
+        modes=(modes[0], modes[1]), reasoning=reasoning, verifier=verifier, samples=samples, rules=rules, step_limit=step_limit
+    )
 
 
 def _item_json(action: Share) -> dict[str, Any]:
