@@ -27,6 +27,12 @@ def empty_store(folder: Path) -> Store:
     return store
 
 
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """An empty store that tests only read."""
+    return empty_store(tmp_path_factory.mktemp("views"))
+
+
 def by_name(spec: View) -> str:
     return spec.name
 
@@ -37,10 +43,10 @@ def test_every_sql_file_is_installed() -> None:
 
 
 @pytest.mark.parametrize("spec", WITH_COLUMNS, ids=by_name)
-def test_the_header_documents_exactly_the_columns(spec: View, tmp_path: Path) -> None:
+def test_the_header_documents_exactly_the_columns(spec: View, store: Store) -> None:
     """In the order in which the view gives them, each with a unit and a meaning."""
     arguments = ARGUMENTS.get(spec.name, "()") if spec.kind == "table macro" else ""
-    found = query(empty_store(tmp_path), f"select * from {spec.name}{arguments}")
+    found = query(store, f"select * from {spec.name}{arguments}")
     assert [column.name for column in spec.columns] == found.columns
     assert all(column.doc for column in spec.columns)
 
@@ -62,9 +68,8 @@ def test_the_header_names_what_is_read(spec: View) -> None:
     assert set(spec.reads) - {"nothing"} == named
 
 
-def test_an_empty_store_gives_empty_views(tmp_path: Path) -> None:
+def test_an_empty_store_gives_empty_views(store: Store) -> None:
     """No view fails where there is nothing to count."""
-    store = empty_store(tmp_path)
     assert [name for name in NAMES if not query(store, f"select * from {name}").is_empty()] == []
 
 
@@ -108,9 +113,9 @@ def test_an_unknown_view_gets_a_hint() -> None:
         view("outcome")
 
 
-def test_descriptions_stand_in_the_store_too(tmp_path: Path) -> None:
+def test_descriptions_stand_in_the_store_too(store: Store) -> None:
     """Any DuckDB client can read what a view is."""
-    found = query(empty_store(tmp_path), "select comment from duckdb_views() where view_name = 'outcomes'").item()
+    found = query(store, "select comment from duckdb_views() where view_name = 'outcomes'").item()
     assert found == view("outcomes").summary
 
 
