@@ -1,0 +1,1 @@
+"""AsymPuzl: two agents with different clues complete one symbolic puzzle together (docs/asympuzl.md)."""

@@ -1,0 +1,139 @@
+"""Reads what an agent answered: free text that ends with one JSON object (format description, section 5)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NoReturn
+
+from games.asympuzl.puzzle import Entry, Vocabulary
+
+__all__ = ["FAULTS", "Answer", "Fault", "Request", "parse_answer", "read_request"]
+
+Fault = Literal["bad_structure", "bad_position", "unknown_shape", "unknown_color"]
+
+FAULTS: Final[Mapping[Fault, str]] = {
+    "bad_structure": "not of the form {replace, by: {shape, color}}, or a value has the wrong type",
+    "bad_position": "the position is not one of this puzzle",
+    "unknown_shape": "the shape is not one of this puzzle",
+    "unknown_color": "the color is not one of this puzzle",
+}
+"""Why an action is not valid, in the order of the tests."""
+
+_TAIL: Final = re.compile(r"\s*(?:```\s*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One action as asked for."""
+
+    replace: int | None
+    """Position from 1; None if none could be read."""
+
+    shape: str | None
+    """Lower case and trimmed; None if none could be read."""
+
+    color: str | None
+    fault: Fault | None
+    """Why it is not valid; None if it is."""
+
+    @property
+    def entry(self) -> Entry | None:
+        """What a valid action writes; None for another."""
+        return Entry(self.shape, self.color) if self.fault is None and self.shape is not None else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An answer as the game understands it."""
+
+    parse_ok: bool
+    """There is a JSON object with ``message`` or ``actions``."""
+
+    parse_strict: bool
+    """Nothing but blanks and a closing code fence follows it."""
+
+    message_ok: bool
+    """``message`` is there and is a text."""
+
+    actions_ok: bool
+    """``actions`` is a list, or is left out."""
+
+    message: str
+    """What the partner gets; may be empty."""
+
+    requests: tuple[Request, ...]
+    preamble: str
+    """The text before the object; the whole answer where there is none."""
+
+
+def parse_answer(text: str, words: Vocabulary) -> Answer:
+    """Read an answer; nothing that a model can write is an error."""
+    found = _last_object(text)
+    if found is None:
+        return Answer(
+            parse_ok=False, parse_strict=False, message_ok=False, actions_ok=False, message="", requests=(), preamble=text.strip()
+        )
+    value, start, end = found
+    message, actions = value.get("message"), value.get("actions", [])
+    listed = actions if isinstance(actions, list) else []
+    return Answer(
+        parse_ok=True,
+        parse_strict=_TAIL.fullmatch(text, end) is not None,
+        message_ok=isinstance(message, str),
+        actions_ok=isinstance(actions, list),
+        message=message if isinstance(message, str) else "",
+        requests=tuple(read_request(action, words) for action in listed),
+        preamble=re.sub(r"\s*```\w*\s*$", "", text[:start]).strip(),
+    )
+
+
+def read_request(action: Any, words: Vocabulary) -> Request:
+    """Read one element of ``actions``."""
+    fields = action if isinstance(action, dict) else {}
+    by = fields.get("by")
+    by = by if isinstance(by, dict) else {}
+    replace = fields.get("replace")
+    replace = replace if isinstance(replace, int) and not isinstance(replace, bool) else None
+    shape, color = _word(by.get("shape")), _word(by.get("color"))
+    return Request(replace, shape, color, _fault(replace, shape, color, words))
+
+
+def _fault(replace: int | None, shape: str | None, color: str | None, words: Vocabulary) -> Fault | None:
+    if replace is None or shape is None or color is None:
+        return "bad_structure"
+    if not 1 <= replace <= words.size:
+        return "bad_position"
+    if shape not in words.shapes:
+        return "unknown_shape"
+    return None if color in words.colors else "unknown_color"
+
+
+def _word(value: Any) -> str | None:
+    return value.strip().lower() if isinstance(value, str) else None
+
+
+def _last_object(text: str) -> tuple[dict[str, Any], int, int] | None:
+    """The last object with a key of ours, with its place; objects inside such an object do not count."""
+    found: tuple[dict[str, Any], int, int] | None = None
+    start = text.find("{")
+    while start >= 0:
+        after = start + 1
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            pass  # a brace in the prose, or an object that was cut
+        else:
+            if "message" in value or "actions" in value:
+                found, after = (value, start, end), end
+        start = text.find("{", after)
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)

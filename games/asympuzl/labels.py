@@ -1,0 +1,185 @@
+"""Labels of an agent's turn that a rule decides (format description, section 9; a proposal, not in the paper).
+
+Every label here is given by rule. `assumes_shared_view` needs a judge (judges/rubrics/asympuzl_failures.yaml).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, get_args
+
+from games.asympuzl.facts import Facts, color_words, read_facts, shape_words
+from games.asympuzl.puzzle import Agent, Entry, Puzzle, other, wrong_positions
+
+__all__ = ["FAILURES", "Done", "Found", "Label", "Move", "labels_of"]
+
+Label = Literal[
+    "no_json",
+    "invalid_action",
+    "repeated_message",
+    "ignored_partner",
+    "overcorrection",
+    "wasted_write",
+    "correction_spiral",
+    "out_of_knowledge_claim",
+    "sufficient_message",
+]
+
+FAILURES: Final[tuple[Label, ...]] = tuple(label for label in get_args(Label) if label != "sufficient_message")
+"""The labels of something that went wrong."""
+
+_SPIRAL_TURNS: Final = 4
+_SPIRAL_CHANGES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """An action of a turn as far as the labels look at it."""
+
+    position: int | None
+    """From 1; None if the action names none."""
+
+    fault: str | None
+    """Why it is not valid; None if it is."""
+
+    changed: bool
+    takes_back: bool
+    """It makes a right entry wrong."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """A turn of an agent."""
+
+    agent: Agent
+    turn: int
+    parse_ok: bool
+    message: str
+    moves: tuple[Move, ...]
+    before: tuple[Entry, ...]
+    after: tuple[Entry, ...]
+
+
+class Found(NamedTuple):
+    """A label and what it rests on."""
+
+    label: Label
+    evidence: str
+
+
+def labels_of(history: Sequence[Done], puzzle: Puzzle) -> list[Found]:
+    """The labels of the last turn in the history.
+
+    Args:
+        history: turns of both agents in the order of play, the one in question last.
+        puzzle: the puzzle they play.
+    """
+    return [Found(label, evidence) for label, rule in _RULES.items() if (evidence := rule(history, puzzle)) is not None]
+
+
+def _no_json(history: Sequence[Done], puzzle: Puzzle) -> str | None:  # noqa: ARG001 - one face for all rules
+    return None if history[-1].parse_ok else "no JSON object with message or actions"
+
+
+def _invalid_action(history: Sequence[Done], puzzle: Puzzle) -> str | None:  # noqa: ARG001
+    faults = [move.fault for move in history[-1].moves if move.fault is not None]
+    return f"actions refused: {', '.join(faults)}" if faults else None
+
+
+def _repeated_message(history: Sequence[Done], puzzle: Puzzle) -> str | None:  # noqa: ARG001
+    now, earlier = history[-1], _of(history[:-1], history[-1].agent)
+    if not earlier or _bare(now.message) != _bare(earlier[-1].message):
+        return None
+    return f"the same as in turn {earlier[-1].turn}"
+
+
+def _ignored_partner(history: Sequence[Done], puzzle: Puzzle) -> str | None:
+    now, said = history[-1], _of(history[:-1], other(history[-1].agent))
+    if not said:
+        return None
+    facts = read_facts(said[-1].message, puzzle.vocabulary, said[-1].agent)
+    told = _contradicted_order if now.agent == "B" else _contradicted_colors
+    ignored = told(facts, now.before, puzzle) & told(facts, now.after, puzzle)
+    return f"was told, and it is true: {', '.join(sorted(ignored))}" if ignored else None
+
+
+def _contradicted_order(facts: Facts, hypothesis: Sequence[Entry], puzzle: Puzzle) -> set[str]:
+    true = {(place, shape) for place, shape in facts.order if puzzle.truth[place - 1].shape == shape}
+    return {f"position {place} is {shape}" for place, shape in true if hypothesis[place - 1].shape != shape}
+
+
+def _contradicted_colors(facts: Facts, hypothesis: Sequence[Entry], puzzle: Puzzle) -> set[str]:
+    """An unknown color counts: an agent that was told a color and leaves it open has not taken it in."""
+    true = facts.colors & {(entry.shape, entry.color) for entry in puzzle.truth}
+    return {f"{shape} is {color}" for shape, color in true if any(entry.shape == shape and entry.color != color for entry in hypothesis)}
+
+
+def _overcorrection(history: Sequence[Done], puzzle: Puzzle) -> str | None:  # noqa: ARG001
+    positions = sorted({move.position for move in history[-1].moves if move.takes_back and move.position is not None})
+    return f"right entries made wrong at {', '.join(map(str, positions))}" if positions else None
+
+
+def _wasted_write(history: Sequence[Done], puzzle: Puzzle) -> str | None:  # noqa: ARG001
+    idle = [move.position for move in history[-1].moves if move.fault is None and not move.changed]
+    return f"writes what stood there already at {', '.join(map(str, idle))}" if idle else None
+
+
+def _correction_spiral(history: Sequence[Done], puzzle: Puzzle) -> str | None:
+    now = history[-1]
+    recent = _of(history, now.agent)[-_SPIRAL_TURNS:]
+    changes = [move.position for turn in recent for move in turn.moves if move.changed]
+    again = [place for place in wrong_positions(now.after, puzzle.truth) if changes.count(place) >= _SPIRAL_CHANGES]
+    counted = (f"{place} ({changes.count(place)} changes)" for place in again)
+    return f"changed again and again and still wrong: {', '.join(counted)}" if again else None
+
+
+def _out_of_knowledge_claim(history: Sequence[Done], puzzle: Puzzle) -> str | None:
+    now = history[-1]
+    facts = read_facts(now.message, puzzle.vocabulary, now.agent)
+    heard = [turn.message for turn in _of(history[:-1], other(now.agent))]
+    if now.agent == "A":
+        known = {color for message in heard for color in color_words(message, puzzle.vocabulary)}
+        news = {color for _, color in (*facts.colors, *facts.places)} - known
+        return f"colors that B has not named: {', '.join(sorted(news))}" if news else None
+    read = [read_facts(message, puzzle.vocabulary, "A") for message in heard]
+    told = {fact for found in read for fact in found.order}
+    # A shape that A spoke of in words that could not be read may well have been placed by A.
+    unread = {
+        shape
+        for message, found in zip(heard, read, strict=True)
+        for shape in shape_words(message, puzzle.vocabulary) - {shape for _, shape in found.order}
+    }
+    claims = sorted((place, shape) for place, shape in facts.order - told if shape not in unread)
+    return f"an order that A has not told: {', '.join(f'{place} {shape}' for place, shape in claims)}" if claims else None
+
+
+def _sufficient_message(history: Sequence[Done], puzzle: Puzzle) -> str | None:
+    now = history[-1]
+    facts = read_facts(now.message, puzzle.vocabulary, now.agent)
+    if now.agent == "A":
+        right = {(place, entry.shape) for place, entry in enumerate(puzzle.truth, start=1)}
+        return "gives the right shape of every position" if right <= facts.order else None
+    return "gives the right color of every shape" if {(e.shape, e.color) for e in puzzle.truth} <= facts.colors else None
+
+
+_RULES: Final[dict[Label, Callable[[Sequence[Done], Puzzle], str | None]]] = {
+    "no_json": _no_json,
+    "invalid_action": _invalid_action,
+    "repeated_message": _repeated_message,
+    "ignored_partner": _ignored_partner,
+    "overcorrection": _overcorrection,
+    "wasted_write": _wasted_write,
+    "correction_spiral": _correction_spiral,
+    "out_of_knowledge_claim": _out_of_knowledge_claim,
+    "sufficient_message": _sufficient_message,
+}
+
+
+def _of(history: Sequence[Done], agent: Agent) -> list[Done]:
+    return [turn for turn in history if turn.agent == agent]
+
+
+def _bare(message: str) -> str:
+    return re.sub(r"[\W_]+", "", message.lower())

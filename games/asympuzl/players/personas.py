@@ -1,0 +1,177 @@
+"""Players as data: what each persona does differently from the one that plays well.
+
+================= =========================================================================================
+sharing           says all it knows every turn, believes the partner, corrects only what differs
+piecewise         the same, but says one piece a turn
+ignoring          says all, but never acts on what it hears
+overcorrecting    makes an entry wrong that was right, mends it on its next turn, and so on
+misreading        takes what it hears for something else: places shifted by one, colors swapped
+format_breaking   every other answer has no JSON, or has actions that are not valid
+silent            never says anything, but listens
+guessing          says what it cannot know, as if it knew
+================= =========================================================================================
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from games.asympuzl.facts import Facts
+from games.asympuzl.game import Observation
+from games.asympuzl.players.mind import Mind
+from games.asympuzl.players.wording import ask_for_colors, tell_colors, tell_order
+from games.asympuzl.puzzle import COLORS, Agent, Entry
+
+__all__ = ["PERSONAS", "Persona", "Player"]
+
+Write = tuple[int, Entry]
+"""A position, from 1, and what is written there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Persona:
+    """A scripted player."""
+
+    say: Callable[[Mind, Observation, random.Random], str]
+    learn: Callable[[Mind, Facts], None]
+    write: Callable[[Mind, Observation, random.Random], Sequence[Write]]
+    form: Callable[[str, Sequence[Write], int, random.Random], str]
+    """Message, writes and turn -> the answer as text."""
+
+
+class Player:
+    """A persona in a game. The same seed, the same player."""
+
+    def __init__(self, persona: str, agent: Agent, clues: Sequence[Entry], *, seed: int) -> None:
+        self._persona = PERSONAS[persona]
+        self._mind = Mind(agent, clues)
+        self._rng = random.Random(f"asympuzl-player:{persona}:{agent}:{len(clues)}:{seed}")
+
+    def answer(self, seen: Observation) -> str:
+        """Answer what is seen."""
+        persona, mind = self._persona, self._mind
+        persona.learn(mind, mind.hear(seen))
+        writes = persona.write(mind, seen, self._rng)
+        return persona.form(persona.say(mind, seen, self._rng), writes, seen.turn, self._rng)
+
+
+# -- what is said -----------------------------------------------------------------------------------------------------------------------
+
+
+def _say_all(mind: Mind, seen: Observation, rng: random.Random) -> str:  # noqa: ARG001 - one face for all
+    if mind.agent == "A":
+        return f"{tell_order(sorted(mind.order.items()), rng)} {ask_for_colors(rng)}"
+    return tell_colors([Entry(shape, color) for shape, color in mind.colors.items()], rng)
+
+
+def _say_piece(mind: Mind, seen: Observation, rng: random.Random) -> str:
+    piece = (seen.turn - 1) % mind.size
+    if mind.agent == "A":
+        return tell_order([(piece + 1, mind.order[piece + 1])], rng)
+    return tell_colors([Entry(mind.shapes[piece], mind.colors[mind.shapes[piece]])], rng)
+
+
+def _say_nothing(mind: Mind, seen: Observation, rng: random.Random) -> str:  # noqa: ARG001
+    return ""
+
+
+def _say_guess(mind: Mind, seen: Observation, rng: random.Random) -> str:
+    known = _say_all(mind, seen, rng)
+    if mind.agent == "A":
+        unheard = [color for color in COLORS if color not in mind.colors.values()]
+        return f"{known} The {rng.choice(mind.shapes)} is {rng.choice(unheard)}."
+    free = [place for place in range(1, mind.size + 1) if place not in mind.order]
+    return f"{known} Position {rng.choice(free)} is the {rng.choice(mind.shapes)}." if free else known
+
+
+# -- what is understood -----------------------------------------------------------------------------------------------------------------
+
+
+def _learn(mind: Mind, facts: Facts) -> None:
+    mind.learn(dict(facts.order), dict(facts.colors))
+
+
+def _learn_nothing(mind: Mind, facts: Facts) -> None:
+    """Let it pass."""
+
+
+def _learn_wrongly(mind: Mind, facts: Facts) -> None:
+    """Every place one further; every color to the shape that comes next in the alphabet."""
+    order = {place % mind.size + 1: shape for place, shape in facts.order}
+    shapes = sorted(shape for shape, _ in facts.colors)
+    colors = dict(facts.colors)
+    mind.learn(order, {shape: colors[shapes[at - 1]] for at, shape in enumerate(shapes)})
+
+
+# -- what is written --------------------------------------------------------------------------------------------------------------------
+
+
+def _write_differences(mind: Mind, seen: Observation, rng: random.Random) -> Sequence[Write]:  # noqa: ARG001
+    known = {place: entry for place in range(1, mind.size + 1) if (entry := mind.entry(place)) is not None}
+    return [(place, entry) for place, entry in known.items() if seen.hypothesis[place - 1] != entry]
+
+
+def _overcorrect(mind: Mind, seen: Observation, rng: random.Random) -> Sequence[Write]:
+    """Once all is well, put a neighbour's color where the right one stood; the next turn mends it."""
+    differing = _write_differences(mind, seen, rng)
+    known = [(place, entry) for place in range(1, mind.size + 1) if (entry := mind.entry(place)) is not None]
+    if differing or len(known) < _PAIR:
+        return differing
+    (place, entry), (_, neighbour) = known[0], known[1]
+    return [(place, Entry(entry.shape, neighbour.color))]
+
+
+_PAIR: Final = 2
+
+
+# -- how it is put ----------------------------------------------------------------------------------------------------------------------
+
+_THOUGHTS: Final = ("", "Let me compare the clues with my hypothesis.\n", "I update what I can.\n")
+
+
+def _well_formed(message: str, writes: Sequence[Write], turn: int, rng: random.Random) -> str:  # noqa: ARG001
+    return rng.choice(_THOUGHTS) + _json(message, [_action(place, entry) for place, entry in writes])
+
+
+def _broken(message: str, writes: Sequence[Write], turn: int, rng: random.Random) -> str:
+    """Sound and broken answers by turns, each kind of fault with the same chance."""
+    if turn % 2 == 0:
+        return _well_formed(message, writes, turn, rng)
+    actions = [_action(place, entry) for place, entry in writes]
+    place, entry = writes[0] if writes else (1, Entry("square", "blue"))
+    faults = (
+        message or "I have nothing to say.",
+        _json(message, actions)[:-1],
+        _json(message, [*actions, _action(0, entry)]),
+        _json(message, [*actions, {"replace": place, "by": "the right one"}]),
+        _json(message, [*actions, _action(place, Entry("blob", entry.color))]),
+        _json(message, [*actions, _action(place, Entry(entry.shape, "plaid"))]),
+        json.dumps({"message": [message], "actions": "none"}),
+        _json(message, actions) + "\nThat is my answer.",
+    )
+    return rng.choice(faults)
+
+
+def _action(place: int, entry: Entry) -> dict[str, Any]:
+    return {"replace": place, "by": entry._asdict()}
+
+
+def _json(message: str, actions: Sequence[Mapping[str, Any]]) -> str:
+    return json.dumps({"message": message, "actions": actions})
+
+
+PERSONAS: Final[Mapping[str, Persona]] = {
+    "sharing": Persona(say=_say_all, learn=_learn, write=_write_differences, form=_well_formed),
+    "piecewise": Persona(say=_say_piece, learn=_learn, write=_write_differences, form=_well_formed),
+    "ignoring": Persona(say=_say_all, learn=_learn_nothing, write=_write_differences, form=_well_formed),
+    "overcorrecting": Persona(say=_say_all, learn=_learn, write=_overcorrect, form=_well_formed),
+    "misreading": Persona(say=_say_all, learn=_learn_wrongly, write=_write_differences, form=_well_formed),
+    "format_breaking": Persona(say=_say_all, learn=_learn, write=_write_differences, form=_broken),
+    "silent": Persona(say=_say_nothing, learn=_learn, write=_write_differences, form=_well_formed),
+    "guessing": Persona(say=_say_guess, learn=_learn, write=_write_differences, form=_well_formed),
+}
+"""Persona name -> persona."""

@@ -1,0 +1,170 @@
+"""The log record ``asympuzl/1``: JSON Lines, one file a run, three kinds of line (format description, section 10).
+
+A game is a ``game`` line, two ``turn`` lines a turn, and a ``result`` line, which is missing while the game runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from games.asympuzl.feedback import Feedback
+from games.asympuzl.game import AgentTurn, Game, Observation
+from games.asympuzl.hypothesis import Applied
+from games.asympuzl.puzzle import AGENTS, Entry
+from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
+
+__all__ = ["SCHEMA", "RunFacts", "game_id", "game_line", "line", "result_line", "solved_turn", "turn_line"]
+
+SCHEMA: Final = "asympuzl/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """What a log says of the run that a game belongs to."""
+
+    run_id: str
+    model_a: str
+    model_b: str
+    temperature: float = 0.0
+    max_output_tokens: int = 4096
+    tokenizer: str = DEFAULT_TOKENIZER
+    scripted: bool = False
+    """Both models are scripted players; logged beyond what the format asks for."""
+
+
+def game_id(run: RunFacts, game: Game, seed: int) -> str:
+    """``{run_id}:{size}:{mode}:{seed}``."""
+    return f"{run.run_id}:{game.puzzle.size}:{game.settings.mode}:{seed}"
+
+
+def game_line(run: RunFacts, game: Game, seed: int) -> dict[str, Any]:
+    """The first line of a game."""
+    puzzle, settings = game.puzzle, game.settings
+    return {
+        "type": "game",
+        "schema": SCHEMA,
+        "run_id": run.run_id,
+        "game_id": game_id(run, game, seed),
+        "size": puzzle.size,
+        "seed": seed,
+        "max_turns": game.max_turns,
+        "history_length": settings.history_length,
+        "feedback_mode": settings.mode,
+        "model_a": run.model_a,
+        "model_b": run.model_b,
+        "temperature": run.temperature,
+        "max_output_tokens": run.max_output_tokens,
+        "tokenizer": run.tokenizer,
+        "truth": _entries(puzzle.truth),
+        "clues_a": _entries(puzzle.clues_a),
+        "clues_b": _entries(puzzle.clues_b),
+        **({"scripted": True} if run.scripted else {}),
+    }
+
+
+def turn_line(run: RunFacts, game: str, seen: Observation, made: AgentTurn, *, latency_s: float | None = None) -> dict[str, Any]:
+    """The line of an agent's turn.
+
+    Args:
+        run: its tokenizer counts.
+        game: id of the game.
+        seen: what the agent was shown before.
+        made: what it answered.
+        latency_s: how long the model took, in seconds; None if that was not measured.
+    """
+    count, answer = tokenizer(run.tokenizer), made.answer
+    return {
+        "type": "turn",
+        "game_id": game,
+        "turn": made.turn,
+        "agent": made.agent,
+        "system_prompt": seen.system,
+        "user_prompt": seen.user,
+        "feedback": _told(seen.told),
+        "received": [{"from": heard.agent, "turn": heard.turn, "text": heard.text} for heard in seen.conversation],
+        "raw_output": made.raw,
+        "parse_ok": answer.parse_ok,
+        "parse_strict": answer.parse_strict,
+        "message_ok": answer.message_ok,
+        "actions_ok": answer.actions_ok,
+        "message": answer.message,
+        "actions": [_action(applied) for applied in made.applied],
+        "hypothesis_after": _entries(made.after),
+        "own_ok_after": made.ok_after,
+        "wrong_after": list(made.wrong_after),
+        "output_tokens": count(made.raw),
+        "message_tokens": count(answer.message),
+        "latency_s": latency_s,
+    }
+
+
+def result_line(game: str, turns: Sequence[AgentTurn], size: int) -> dict[str, Any]:
+    """The last line of a game."""
+    by_agent = {agent: [turn for turn in turns if turn.agent == agent] for agent in AGENTS}
+    ok = {agent: [turn.ok_after for turn in by_agent[agent]] for agent in AGENTS}
+    solved = bool(turns) and ok["A"][-1] and ok["B"][-1]
+    played = len(by_agent["B"])
+    return {
+        "type": "result",
+        "game_id": game,
+        "solved": solved,
+        "turns": played,
+        "solved_turn": played if solved else None,
+        "solved_turn_a": solved_turn(ok["A"]),
+        "solved_turn_b": solved_turn(ok["B"]),
+        "writes_a": _counts(by_agent["A"], size, only_changes=False),
+        "writes_b": _counts(by_agent["B"], size, only_changes=False),
+        "changes_a": _counts(by_agent["A"], size, only_changes=True),
+        "changes_b": _counts(by_agent["B"], size, only_changes=True),
+    }
+
+
+def solved_turn(ok: Sequence[bool]) -> int | None:
+    """First turn, from 1, after which a part was right and stayed right; None if it is not right at the end."""
+    if not ok or not ok[-1]:
+        return None
+    wrong = [turn for turn, right in enumerate(ok, start=1) if not right]
+    return wrong[-1] + 1 if wrong else 1
+
+
+def line(record: dict[str, Any]) -> bytes:
+    """A record as the log holds it, line end included."""
+    return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _entries(entries: Iterable[Entry]) -> list[dict[str, str | None]]:
+    return [entry._asdict() for entry in entries]
+
+
+def _told(told: Feedback | None) -> dict[str, object] | None:
+    return None if told is None else told.to_json()
+
+
+def _action(applied: Applied) -> dict[str, Any]:
+    request = applied.request
+    return {
+        "index": applied.index,
+        "replace": request.replace,
+        "shape": request.shape,
+        "color": request.color,
+        "valid": applied.valid,
+        "reason": request.fault,
+        "before": applied.before._asdict() if applied.before else None,
+        "after": applied.after._asdict() if applied.after else None,
+        "changed": applied.changed,
+        "right_before": applied.right_before,
+        "right_after": applied.right_after,
+    }
+
+
+def _counts(turns: Iterable[AgentTurn], size: int, *, only_changes: bool) -> list[int]:
+    counts = [0] * size
+    for turn in turns:
+        for applied in turn.applied:
+            if applied.valid and applied.request.replace is not None and (applied.changed or not only_changes):
+                counts[applied.request.replace - 1] += 1
+    return counts
