@@ -83,7 +83,8 @@ WORDINGS: tuple[tuple[str, str, str], ...] = (
     ("D1", "Okay team, great progress! Now let's get a small blue block into my top right corner, that would be lovely.", "place b s 20 2"),
     ("D2", "Hmm, looking at my wall again, I realize the top left is still open. Please add a small red block there.", "place r s 00 2"),
     ("D3", "Sorry for the confusion earlier, builder. What I meant: put a small green block in my bottom right corner.", "place g s 22 0"),
-    ("D1", "Thanks! Everything on the bottom is right. Next up, a small yellow block in the middle of the second layer please.", "place y s 10 1"),
+    ("D1", "Thanks! Everything on the bottom is right. Next up, a small yellow block in the middle of the second layer please.",
+     "place y s 10 1"),
     ("D2", "Not sure about the others, but on my side we should add a small orange block to the left of my top layer.", "place o s 00 2"),
     ("D3", "I know we're all eager to finish, so let's be quick: large red block, middle and right, bottom layer.", "place r l 12+22 0"),
     ("D1", "My view is nearly done. Only the top right corner remains; drop a small orange block in there.", "place o s 20 2"),
@@ -108,7 +109,7 @@ WORDINGS: tuple[tuple[str, str, str], ...] = (
     # -- lists and several instructions
     ("D1", "1. Remove the green block from my right corner.\n2. Place a small blue block in my top left corner.",
      "remove g - 20 -; place b s 00 2"),
-    ("D2", "First, take off the small red block in the middle of the top layer. Then add a small yellow block on the left of the top layer.",
+    ("D2", "First, take off the small red block in the middle of my top row. Then add a small yellow block on the left of the top layer.",
      "remove r s 01 2; place y s 00 2"),
     ("D3", "Put a small red block in my bottom right corner and a small blue block in the middle of my second layer.",
      "place r s 22 0; place b s 12 1"),

@@ -1,7 +1,8 @@
 """The reader of director language: free text against the board and the speaker's frame gives typed claims.
 
-The pipeline: `tokens` (words) -> `items` (blocks, places, actions) -> `clauses` (one predicate each) -> `drafts` (claims in the making, with
-`places` resolving cells and layers) -> `discourse` (merging and order) -> `reader`. Vocabulary is data in `vocabulary`.
+The pipeline: `tokens` (words) -> `lexer` (items: blocks, places, actions) -> `clauses` (one predicate each, their arguments as
+`groups`) -> `actions` and `statements` (drafts of claims; `places` resolves cells and layers) -> `discourse` (merging and order) ->
+`reader`. The vocabulary is data, in `vocabulary`.
 """
 
 from judges.craft.language.model import BlockType, Claim, Reading

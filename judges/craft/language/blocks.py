@@ -39,7 +39,7 @@ class _Words:
         for part in (self._take_size, self._take_color, self._take_noun, self._take_count):
             taken = part(words, here)
             if taken:
-                self.labelled = self.labelled or (opening and taken == 2 and words[here] == "size")
+                self.labelled = self.labelled or (opening and taken > 1 and words[here] == "size")
                 return taken
         return self._take_filler(words, here, opening=opening)
 
@@ -117,6 +117,7 @@ def _counts(words: Sequence[str], here: int) -> bool:
 
 
 def leads_to_block(words: Sequence[str], here: int) -> bool:
+    """Whether a colour, a size or a block noun follows, with only adjectives and counts before it."""
     for word in words[here : here + 4]:
         if word in COLORS or word in BLOCK_NOUNS or word in SIZES:
             return True

@@ -120,26 +120,32 @@ def _own_begin(before: Sequence[Item]) -> int:
 
 def _split(span: Sequence[Item], predicate: Item, previous: Item) -> int:
     """Give the index from which the items between two predicates belong to the second one."""
-    fresh = not any(item.kind in ("comma", "but", "where", "subject", "because") for item in span)
-    if previous.kind == "state" and previous.value in _SEEING and predicate.kind in _WITH_SUBJECT and fresh:
-        return 0  # "I notice that X is Y": all that was noticed is the subject of the second verb
-    if previous.kind == "need" and predicate.kind == "should" and fresh:
-        return 0  # "I need the left cell to be green"
+    if _speaks_of_all(span, predicate, previous):
+        return 0
     if _ends_relative(span):
         return len(span) - 1
     for index in range(len(span) - 1, -1, -1):
-        kind = span[index].kind
-        if kind in ("subject", "not", "needless", "first"):
+        if span[index].kind in ("subject", "not", "needless", "first"):
             return _split_before(span, index, predicate, previous)
-        if kind in _CONNECTORS or kind == "ask":
-            tail = span[index + 1 :]
-            if not (kind == "comma" and tail and _continues_list(span[:index], tail, predicate)):
-                return index
-        if kind == "and" and _opens_clause(span, index, predicate):
+        if _separates(span, index, predicate):
             return index
-    if predicate.number == 1 and span and not _has_block(span):
-        return 0
-    return len(span)
+    return 0 if predicate.number == 1 and not _has_block(span) else len(span)
+
+
+def _separates(span: Sequence[Item], index: int, predicate: Item) -> bool:
+    kind = span[index].kind
+    if kind == "and":
+        return _opens_clause(span, index, predicate)
+    tail = span[index + 1 :]
+    return kind in _CONNECTORS | {"ask"} and not (kind == "comma" and tail and _continues_list(span[:index], tail, predicate))
+
+
+def _speaks_of_all(span: Sequence[Item], predicate: Item, previous: Item) -> bool:
+    """Whether all between is the subject of the second verb: ``I notice that X is Y``, ``I need the left cell to be green``."""
+    if any(item.kind in ("comma", "but", "where", "subject", "because") for item in span):
+        return False
+    noticed = previous.kind == "state" and previous.value in _SEEING and predicate.kind in _WITH_SUBJECT
+    return noticed or (previous.kind == "need" and predicate.kind == "should")
 
 
 def _ends_relative(span: Sequence[Item]) -> bool:

@@ -26,15 +26,13 @@ def _merge(drafts: list[Draft]) -> list[Draft]:
         if draft.pointing:
             _accept_statements(result, draft)
             continue
-        if draft.explicit and draft.verb in ("place", "replace", "keep"):
-            statement = _statement_for(result, draft)
-            if statement is not None:
-                result = [other for other in result if other is not statement]
-                draft = _filled(draft, statement)
+        statement = _statement_for(result, draft) if draft.explicit and draft.verb in ("place", "replace", "keep") else None
+        if statement is not None:
+            result = [other for other in result if other is not statement]
         if draft.verb == "remove" and draft.explicit:
             result = [other for other in result if not _explained(other, draft)]
             _demote_replacement(result, draft)
-        result.append(draft)
+        result.append(draft if statement is None else _filled(draft, statement))
     return result
 
 
@@ -99,9 +97,9 @@ def _explained(statement: Draft, removal: Draft) -> bool:
 def _demote_replacement(result: list[Draft], removal: Draft) -> None:
     """After an explicit removal of the old block only the placing is left of ``A should be B``."""
     for draft in result:
-        if not draft.explicit and draft.verb == "replace" and _overlap(draft.place.cells, removal.place.cells):
-            if draft.old is not None and _agree(draft.old[0], removal.color):
-                draft.verb, draft.old = "place", None
+        stated = not draft.explicit and draft.verb == "replace" and draft.old is not None and _agree(draft.old[0], removal.color)
+        if stated and _overlap(draft.place.cells, removal.place.cells):
+            draft.verb, draft.old = "place", None
 
 
 def _without_taken_up(drafts: list[Draft]) -> list[Draft]:

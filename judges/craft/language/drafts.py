@@ -11,6 +11,9 @@ from judges.craft.language.places import Focus, Place, Scene
 
 __all__ = ["Draft", "DraftBook", "Manner"]
 
+_MEMORY = 2
+"""Sentences over which a place spoken of is still meant when none is named."""
+
 
 @dataclass
 class Draft:
@@ -199,6 +202,7 @@ class DraftBook:
         return Place(found.cells, stated.layer, "resolved")
 
     def place_in_focus(self, clause: Clause) -> Place | None:
+        """Give the place that the sentence before spoke of without asking for anything."""
         focus = self.scene.focus
         if focus.cells is None or clause.sentence - focus.sentence > 1 or focus.source == "instruction":
             return None
@@ -206,7 +210,7 @@ class DraftBook:
 
     def _carried(self, clause: Clause, verb: str, color: str | None, place: Place) -> Place:
         focus = self.scene.focus
-        near = clause.sentence - focus.sentence <= 2
+        near = clause.sentence - focus.sentence <= _MEMORY
         same = focus.source == "observation" and verb == "remove" and color is not None and focus.color == color
         if any(not draft.explicit and draft.color == color and draft.place.cells for draft in self.drafts):
             return place  # the statement itself knows better where the block belongs

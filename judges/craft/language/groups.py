@@ -181,7 +181,7 @@ def _attach_block(groups: list[Group], item: Item, *, role: str) -> None:
 def _fronts_block(ahead: Sequence[Item]) -> bool:
     """Tell ``and next to it, a green one`` from ``a green one next to it``."""
     kinds = [item.kind for item in ahead[:3]]
-    return len(kinds) == 3 and kinds[0] in ("pron", "block") and kinds[1:] == ["comma", "block"]
+    return kinds in (["pron", "comma", "block"], ["block", "comma", "block"])
 
 
 def joined(group: Group, others: list[Group]) -> Group:

@@ -36,8 +36,10 @@ Found = tuple[Item | None, int] | None
 
 
 def make(kind: str, **fields: object) -> Item:
+    """Give an item whose offsets are set once its words are known."""
     return replace(Item(kind=kind, start=0, end=0), **fields)  # type: ignore[arg-type]
 
 
 def at(words: Sequence[str], index: int) -> str:
+    """Give the word at an index, an empty one outside the sentence."""
     return words[index] if 0 <= index < len(words) else ""

@@ -25,6 +25,9 @@ from judges.craft.language.vocabulary import CELL_NOUNS, COLORS, DETERMINERS, LA
 
 __all__ = ["items_of"]
 
+_LISTING = 3
+"""As many cells in a row name a wall, not the place of a block."""
+
 _LONGEST_PHRASE = max(len(phrase) for phrase in PHRASES)
 _NOUN_LIKE = frozenset((
     "place", "stack", "position", "slot", "drop", "set", "change", "park", "rest", "base", "build", "move", "use",
@@ -185,7 +188,7 @@ def _without_listings(items: list[Item]) -> list[Item]:
         while run < len(items) and (items[run].kind == "cell" or (run > index and items[run].kind in ("comma", "and"))):
             run += 1
         cells = [item for item in items[index:run] if item.kind == "cell"]
-        if len(cells) >= 3:
+        if len(cells) >= _LISTING:
             listed = "".join(item.value for item in cells)
             result.append(Item(kind="listing", start=items[index].start, end=cells[-1].end, value=listed))
             while items[run - 1].kind != "cell":

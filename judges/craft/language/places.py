@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from judges.craft.language.groups import Group
 from judges.craft.language.items import Item
 from judges.craft.language.model import Origin
-from judges.craft.language.walls import WALLS, Board, WallBlock, cells_of, height, wall_blocks
+from judges.craft.language.walls import LAYERS, WALL_LENGTH, WALLS, Board, WallBlock, cells_of, height, wall_blocks
 
 __all__ = ["Focus", "Place", "Scene"]
 
+_PAIR = (2,)
 _DEPTHS = {("D1", "far"): 0, ("D1", "near"): 2, ("D3", "far"): 0, ("D3", "near"): 2}
 
 
@@ -180,7 +181,7 @@ class Scene:
             base = next(iter(stated))
         if base is None and group.anchor is not None and group.anchor.kind == "pron":
             base = self.focus.layer
-        layer = base + step if base is not None and 0 <= base + step <= 2 else None
+        layer = base + step if base is not None and base + step in LAYERS else None
         if layer is None and step == 1 and cells is not None and base is None:
             layer = self._top_layer(cells, verb)
         if group.anchor is None and named.layer is not None:
@@ -202,7 +203,7 @@ class Scene:
         wall = WALLS[self._wall(group)]
         if beside is None or any(cell not in wall for cell in beside):
             return Place(None, named.layer, relative=True)
-        wide = group.block is not None and (group.block.size == "l" or group.block.number == 2)
+        wide = group.block is not None and (group.block.size == "l" or group.block.number in _PAIR)
         indexes = _neighbours([wall.index(cell) for cell in beside], group.relation or "", wide=wide)
         cells = cells_of(self._wall(group), indexes) if indexes else None
         return Place(cells, layer if named.layer is None else named.layer, "resolved", "carried", relative=True)
@@ -227,16 +228,16 @@ class Scene:
         if len(heights) != 1:
             return None
         layer = heights.pop() - (0 if verb == "place" else 1)
-        return layer if 0 <= layer <= 2 else None
+        return layer if layer in LAYERS else None
 
 
 def _neighbours(indexes: list[int], relation: str, *, wide: bool) -> tuple[int, ...] | None:
     if relation == "left_of":
         return (min(indexes) - 1,) if min(indexes) > 0 else None
     if relation == "right_of":
-        return (max(indexes) + 1,) if max(indexes) < 2 else None
+        return (max(indexes) + 1,) if max(indexes) + 1 in range(WALL_LENGTH) else None
     free = [index for index in range(3) if index not in indexes]
     if wide:
-        return (free[0], free[1]) if len(free) == 2 and free[1] - free[0] == 1 else None
+        return (free[0], free[1]) if free in ([0, 1], [1, 2]) else None
     beside = [index for index in free if any(abs(index - other) == 1 for other in indexes)]
     return (beside[0],) if len(beside) == 1 else None

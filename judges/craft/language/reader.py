@@ -17,6 +17,9 @@ from judges.craft.language.walls import WALLS, height
 
 __all__ = ["read"]
 
+_DOMINO = 2
+"""Cells of a large block."""
+
 
 def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading:
     """Give the claims of a public message or of private reasoning.
@@ -66,7 +69,7 @@ def _is_specific(claims: Sequence[Claim]) -> bool:
         return False
     if first.verb in ("place", "replace"):
         cells = len(first.cells)
-        return first.color is not None and (cells == 2 if first.size == "l" else first.size == "s")
+        return first.color is not None and first.size is not None and (first.size == "s" or cells == _DOMINO)
     return True
 
 

@@ -65,7 +65,9 @@ def _board(record: Mapping[str, Any], where: str) -> dict[str, Sequence[str]]:
     if not isinstance(board, Mapping):
         raise BadInputError(f"{where}: board_before must map cells such as '(0,1)' to lists of block codes", locator="board_before")
     for cell, stack in board.items():
-        if not isinstance(stack, list) or not all(isinstance(code, str) and len(code) == 2 for code in stack):
+        if not isinstance(stack, list) or not all(
+            isinstance(code, str) and code[:1] and code[0] in "gbryo" and code[1:] in ("s", "l") for code in stack
+        ):
             raise BadInputError(f"{where}: the stack of cell {cell} must be a list of codes such as 'bs', bottom first",
                                 locator=f"board_before[{cell}]")  # fmt: skip
     return dict(board)

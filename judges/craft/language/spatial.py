@@ -61,6 +61,7 @@ _DEPTH_NOUNS = frozenset((
 
 
 def read_cell(words: Sequence[str], index: int) -> Found:
+    """Read a coordinate; one outside the grid has no meaning."""
     word = words[index]
     if word[0] != "(":
         return None
@@ -84,7 +85,7 @@ def read_viewpoint(words: Sequence[str], index: int) -> Found:
     number = {"left": 1, "back": 2, "far": 2, "right": 3}.get(word)
     if number is None:
         return None
-    opening = (at(words, index - 2) == "from" and index <= 3) or (at(words, index - 1) == "from" and index <= 2)
+    opening = "from" in words[max(0, index - 2) : index] and "from" in words[:2]
     if after in ("side", "hand") and at(words, index + 2) in ("wall", "view", "perspective"):
         return make("wall", number=number), 3
     if after in _VIEWS and (after != "side" or opening) and (opening or after != "angle"):
@@ -93,8 +94,9 @@ def read_viewpoint(words: Sequence[str], index: int) -> Found:
 
 
 def read_director(words: Sequence[str], index: int) -> Found:
+    """Read the name of a director, whose wall is meant."""
     word = words[index]
-    if len(word.removesuffix("'s")) == 2 and word[0] == "d" and word[1] in "123":
+    if re.fullmatch("d[123](?:'s)?", word):
         return make("director", number=int(word[1])), 1
     return None
 
@@ -116,6 +118,7 @@ def read_number_layer(words: Sequence[str], index: int) -> Found:
 
 
 def read_spatial(words: Sequence[str], index: int) -> Found:
+    """Read a side, a corner, a layer or a depth."""
     word = words[index]
     if tuple(words[index : index + 2]) in PHRASES or tuple(words[index : index + 3]) in PHRASES:
         return None
@@ -160,18 +163,30 @@ def _side(words: Sequence[str], index: int, word: str) -> Found:
     if word not in SIDES:
         return None
     before, after = at(words, index - 1), at(words, index + 1)
-    if word == "left" and (after in ("over", "off") or before in ("is", "are", "nothing", "have", "blocks", "anything")):
-        return None, 1
-    if word == "right" and after in ("spot", "position", "location") and {"is", "are", "looks"} & set(words[max(0, index - 3) : index]):
-        return make("confirm"), 2
-    if word == "right" and before not in _BEFORE_SIDE and after not in CELL_NOUNS | LAYER_NOUNS:
-        if before in _LINKING and after not in _AFTER_ADVERB:
-            return make("wrong" if before == "not" else "confirm"), 1
-        if after in _AFTER_ADVERB or before in _LINKING:
-            return None, 1
+    other = _left_over(before, after) if word == "left" else _rightly(words, index) if word == "right" else None
+    if other is not None:
+        return other
     if after == "of" and before in ("the", "left", "right", "just", "directly", "immediately") and opens_block(words, index + 2):
         return make("left_of" if SIDES[word] == _LEFT else "right_of"), 2
     return make("side", number=SIDES[word], value="side" if after == "side" and before == "my" else ""), 1
+
+
+def _left_over(before: str, after: str) -> Found:
+    """Read the ``left`` of ``nothing left`` and ``left over``."""
+    return (None, 1) if after in ("over", "off") or before in ("is", "are", "nothing", "have", "blocks", "anything") else None
+
+
+def _rightly(words: Sequence[str], index: int) -> Found:
+    """Read the ``right`` of ``is right``, ``right now`` and ``reading my side right``."""
+    before, after = at(words, index - 1), at(words, index + 1)
+    if after in ("spot", "position", "location") and {"is", "are", "looks"} & set(words[max(0, index - 3) : index]):
+        return make("confirm"), 2
+    if before in _BEFORE_SIDE or after in CELL_NOUNS | LAYER_NOUNS:
+        return None
+    if before in _LINKING and after not in _AFTER_ADVERB:
+        return make("wrong" if before == "not" else "confirm"), 1
+    rightly = before in CELL_NOUNS | _VIEWS | {"view", "target", "it", "this", "that"} and after in (",", ".", ";", "!", "")
+    return (None, 1) if rightly or after in _AFTER_ADVERB or before in _LINKING else None
 
 
 def _middle(words: Sequence[str], index: int, word: str) -> Found:

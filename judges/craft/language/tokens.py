@@ -18,7 +18,7 @@ from judges.craft.language.vocabulary import (
 
 __all__ = ["Token", "sentences"]
 
-_ALIKE = str.maketrans({"’": "'", "‘": "'", "`": " ", "“": '"', "”": '"', "—": ";", "–": "-", "\u00a0": " ", "*": " ", "…": ".",
+_ALIKE = str.maketrans({"\u2019": "'", "\u2018": "'", "`": " ", "“": '"', "”": '"', "—": ";", "–": "-", "\u00a0": " ", "*": " ", "…": ".",
                         "↔": "-", "→": "-"})  # fmt: skip
 _TOKEN = re.compile(
     r"[(\[]\s*[0-9]\s*,\s*[0-9]\s*[)\]]"  # a cell
@@ -31,6 +31,10 @@ _TOKEN = re.compile(
 _LIST_MARK = re.compile(r"(?m)^[ \t]*(?:[-•]|\(?\d{1,2}[.)])[ \t]+")
 _BLOCK_CODE = re.compile(r"[gbryo][sl]")
 _DIRECTOR = re.compile(r"\b(?:director\s*)?d([123])\b")
+_SHORTEST_TYPED = 4
+_SHORTEST_MEANT = 5
+"""Letters of words in which slips are mended; shorter ones are too like each other."""
+
 _PRONOUNS = frozenset((
     "it", "that", "there", "here", "what", "he", "she", "who", "where", "this",
 ))  # fmt: skip
@@ -101,13 +105,13 @@ _ORDINARY = frozenset((
 @cache
 def mend(word: str) -> str:
     """Give the word that was meant if one letter was lost, doubled or swapped with its neighbour; else the word itself."""
-    if len(word) < 4 or word in _known_words() or word in TYPO_TARGETS:
+    if len(word) < _SHORTEST_TYPED or word in _known_words() or word in TYPO_TARGETS:
         return word
     return next((target for target in TYPO_TARGETS if _is_slip(word, target)), word)
 
 
 def _is_slip(typed: str, meant: str) -> bool:
-    if typed[0] != meant[0] or abs(len(typed) - len(meant)) > 1 or len(meant) < 5:
+    if typed[0] != meant[0] or abs(len(typed) - len(meant)) > 1 or len(meant) < _SHORTEST_MEANT:
         return False
     if len(typed) == len(meant):
         pairs = (meant[:i] + meant[i + 1] + meant[i] + meant[i + 2 :] for i in range(len(meant) - 1))

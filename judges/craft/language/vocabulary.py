@@ -146,22 +146,24 @@ _PLAIN: Mapping[Meaning, str] = {
         "|is not supposed to be|is extra|is not needed|should leave|has to leave|to be gone|can go|have to come out"
     ),
     Meaning("belong"): (
-        "goes|belongs|belong|would fill|would go|would fit|could go|would complete|should sit|should go on|needs to sit|should rest|should span|should stretch|should cover"
-        "|needs to span|should run|should occupy|should extend|must go in|should fill|needs to fill|should follow|should come"
-        "|needs to cover|must sit|must span|should lie|comes next|go next|goes next|fits|is next for|needs to go in"
-        "|should go in|should go at|needs to go on|needs to go at|has to go in|has to go on|has to go at"
+        "goes|belongs|belong|would fill|would go|would fit|could go|would complete|should sit|should go on|needs to sit"
+        "|should rest|should span|should stretch|should cover|needs to span|should run|should occupy|should extend|must go in"
+        "|should fill|needs to fill|should follow|should come|needs to cover|must sit|must span|should lie|comes next|go next"
+        "|goes next|fits|is next for|needs to go in|should go in|should go at|needs to go on|needs to go at|has to go in"
+        "|has to go on|has to go at"
     ),
     Meaning("need"): (
         "most urgent thing is|urgent thing is|next move is|next step is|next thing is|next up is|next up|next piece is"
-        "|next is|my request is|my suggestion is|priority is|need|needs|want|wants|require|requires|would like|would love|would like to see|would love to see|like to see|love to see|hope to see|expect to see"
-        "|missing|lacks|lacking|lack|looking for|look for|asks for|ask for|calls for|call for|target has|target shows"
-        "|target is|target needs|target wants|should have|should contain|there should be|should hold|must have|must contain"
-        "|should show|needs to have|needs to contain|could use|waiting for|short of|needed|required|is absent|absent"
-        "|supposed to have|supposed to contain|expect|expects|expecting|ought to have|there must be|there needs to be"
-        "|requesting|request|hoping for|waiting on|all i need is|still want|is wanted|prefer|to have|should start with"
-        "|wish for|has to have|target says|wanted|still open for|calling for|asking for|should see|would be"
-        "|must be filled with|hope for|shows a gap for|should receive|should get|still to come|is due|due|need to see"
-        "|want to see|needs to start with|have to have|should be having"
+        "|next is|my request is|my suggestion is|priority is|need|needs|want|wants|require|requires|would like|would love"
+        "|would like to see|would love to see|like to see|love to see|hope to see|expect to see|missing|lacks|lacking|lack"
+        "|looking for|look for|asks for|ask for|calls for|call for|target has|target shows|target is|target needs"
+        "|target wants|should have|should contain|there should be|should hold|must have|must contain|should show"
+        "|needs to have|needs to contain|could use|waiting for|short of|needed|required|is absent|absent|supposed to have"
+        "|supposed to contain|expect|expects|expecting|ought to have|there must be|there needs to be|requesting|request"
+        "|hoping for|waiting on|all i need is|still want|is wanted|prefer|to have|should start with|wish for|has to have"
+        "|target says|wanted|still open for|calling for|asking for|should see|would be|must be filled with|hope for"
+        "|shows a gap for|should receive|should get|still to come|is due|due|need to see|want to see|needs to start with"
+        "|have to have|should be having"
     ),
     Meaning("should"): (
         "should be|must be|needs to be|need to be|ought to be|supposed to be|has to be|have to be|should become"
@@ -259,10 +261,10 @@ _PLAIN: Mapping[Meaning, str] = {
         "|everyone|the last one|that last one|this one|that one is|add up|keep in mind|keep it|keep things|keep coming"
         "|keep going|keep an eye|go over|going over|go through|changes nothing|follow the|start building|start from|build my"
         "|build on|building on|rebuild|clear the path|clear the way|clear the space|clearing the path|clearing the way"
-        "|clear a path|clear space|clear up|clearing things|get the alignment|getting|gets|get to|get back"
-        "|make it|making it|make this|make my|gives|give us|give me a moment|use the|use my|make progress|make any sense"
-        "|try to|trying to|tries|complete my|finish my|go back|in front of|a bit|set the foundation|set a solid|set my"
-        "|set our|set things|setting the|sets the|set the stage|set us"
+        "|clear a path|clear space|clear up|clearing things|get the alignment|getting|gets|get to|get back|make it|making it"
+        "|make this|make my|gives|give us|give me a moment|use the|use my|make progress|make any sense|try to|trying to|tries"
+        "|complete my|finish my|go back|in front of|a bit|set the foundation|set a solid|set my|set our|set things"
+        "|setting the|sets the|set the stage|set us"
     ),
 }
 

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["WALLS", "WallBlock", "cells_of", "height", "wall_blocks"]
+from games.craft import blocks
 
-WALLS: Mapping[str, tuple[str, str, str]] = {
-    "D1": ("(0,0)", "(1,0)", "(2,0)"),
-    "D2": ("(0,0)", "(0,1)", "(0,2)"),
-    "D3": ("(0,2)", "(1,2)", "(2,2)"),
-}
+__all__ = ["LAYERS", "WALLS", "WALL_LENGTH", "WallBlock", "cells_of", "height", "wall_blocks"]
+
+WALLS: Mapping[str, tuple[str, str, str]] = {str(director): cells for director, cells in blocks.WALLS.items()}
 """Cells of each director's wall from left to right (formats, 4.2)."""
+
+LAYERS = range(blocks.MAX_HEIGHT)
+"""Layers from bottom to top."""
+
+WALL_LENGTH = 3
+"""Cells of a wall."""
+
+_DOMINO = 2
+"""Cells of a large block."""
 
 Board = Mapping[str, Sequence[str]]
 
@@ -43,20 +50,20 @@ def wall_blocks(board: Board, speaker: str) -> list[WallBlock]:
 
     The text form of a board has no span records, so three equal large codes in a row cannot be told apart; they stay single cells.
     """
-    blocks: list[WallBlock] = []
+    found: list[WallBlock] = []
     wall = WALLS[speaker]
-    for layer in range(3):
+    for layer in LAYERS:
         codes = [board[cell][layer] if height(board, cell) > layer else "" for cell in wall]
         place = 0
-        while place < 3:
+        while place < WALL_LENGTH:
             code = codes[place]
             run = 1
-            while code.endswith("l") and place + run < 3 and codes[place + run] == code:
+            while code.endswith("l") and place + run < WALL_LENGTH and codes[place + run] == code:
                 run += 1
-            width = 2 if run == 2 else 1
+            width = run if run == _DOMINO else 1
             if code:
                 cells = wall[place : place + width]
                 is_top = all(height(board, cell) == layer + 1 for cell in cells)
-                blocks.append(WallBlock(code[0], code[1], cells, layer, is_top))
+                found.append(WallBlock(code[0], code[1], cells, layer, is_top))
             place += width
-    return blocks
+    return found
