@@ -119,6 +119,7 @@ THOUGHTS: list[tuple[str, str, str, Mapping[str, Sequence[str]], str | None]] = 
     ("SG2", "D1", "The yellow block at (0,0), layer 0 is correct. Place a small orange block at (0,0), layer 1.", RIGHT_CORNER, "no"),
     ("SG3", "D1", "Place a small yellow block at (0,0), layer 0.", {}, "yes"),
     ("SG3", "D1", "Place a small yellow block at (0,0), layer 1.", {}, "no"),
+    ("SG3", "D1", "Place a small orange block at (0,0), layer 1.", {}, "no"),
     ("SG3", "D1", "Place a small red block at (0,0), layer 0.", {}, None),
     ("SG3", "D1", "Remove the small red block at (0,0), layer 1.", TALL_CORNER, None),
     ("SG4", "D1", "Place a small yellow block at (0,0), layer 0.", {}, "yes"),
@@ -130,6 +131,7 @@ THOUGHTS: list[tuple[str, str, str, Mapping[str, Sequence[str]], str | None]] = 
     ("SG5", "D1", "Remove the small red block at (0,0), layer 1.", TALL_CORNER, "yes"),
     ("SG5", "D1", "Remove the small yellow block at (0,0), layer 0.", TALL_CORNER, "no"),
     ("SG5", "D1", "Remove the small yellow block at (1,0), layer 0.", TALL_CORNER, "no"),
+    ("SG5", "D1", "Place a small yellow block at (0,0).", {}, None),
     ("SG6", "D1", "Place a large blue block across (1,0) and (2,0), layer 0.", {}, "yes"),
     ("SG6", "D1", "Place a small blue block at (1,0), layer 0.", {}, "no"),
     ("SG6", "D2", "Place a small red block at (0,1), layer 1.", {"(0,1)": ["gs"]}, "yes"),
@@ -238,6 +240,7 @@ def test_message_must_carry_over_what_the_reasoning_found(message: str, answer: 
     assert answer == decide("MM4", game(turn(thoughts={"D1": thought}, messages=[("D1", message)])), "D1").answer
 
 
+YELLOW_DOMINO = {"(0,0)": ["yl"], "(1,0)": ["yl"]}
 ASK = [("D1", "Put a small yellow block on the left of my bottom layer.")]
 
 
@@ -248,8 +251,9 @@ ASK = [("D1", "Put a small yellow block on the left of my bottom layer.")]
         ([turn(messages=ASK, move=YELLOW_CORNER), turn(messages=ASK, board=RIGHT_CORNER)], "no"),
         ([turn(messages=ASK, move=YELLOW_CORNER, accepted=False), turn(messages=ASK)], None),
         ([turn(messages=[("D3", "Put a small orange block on the right of my bottom layer.")]), turn(messages=ASK)], "yes"),
+        ([turn(messages=ASK, move=Move("place", "yl", "(0,0)", 0, "(1,0)")), turn(messages=ASK, board=YELLOW_DOMINO)], None),
     ],
-    ids=["never asked", "done and standing", "refused before", "something else asked before"],
+    ids=["never asked", "done and standing", "refused before", "something else asked before", "done in the other size"],
 )
 def test_asking_again_is_a_fault_only_if_it_was_done(turns: Sequence[Played], answer: str | None) -> None:
     """MM2 looks at the whole game before: a request that failed may be repeated."""
@@ -258,12 +262,14 @@ def test_asking_again_is_a_fault_only_if_it_was_done(turns: Sequence[Played], an
 
 CLEAR = ("D1", "Put a small yellow block on the left of my bottom layer.")
 VAGUE = ("D1", "Put a small yellow block on my wall.")
+HALF = ("D1", "Put a large blue block in the right cell of my bottom layer.")
 FOREIGN = ("D3", "Put a small green block on the left of my bottom layer.")
 
 GROUPS: list[tuple[str, Played, str | None]] = [
     ("PS1", turn(messages=[CLEAR, VAGUE]), "yes"),
     ("PS1", turn(messages=[VAGUE]), "no"),
     ("PS1", turn(messages=[("D1", "Add something to the middle somewhere in that area.")]), None),
+    ("PS1", turn(messages=[("D1", "Remove the red block.")], board=TALL_CORNER), "no"),
     ("PS2", turn(messages=[CLEAR]), "yes"),
     ("PS2", turn(messages=[("D3", "Put a small red block on the left of my bottom layer.")]), "no"),
     ("PS2", turn(messages=[("D2", "Put a small yellow block on the right of my bottom layer.")]), None),
@@ -281,6 +287,8 @@ GROUPS: list[tuple[str, Played, str | None]] = [
     ("PS5", turn(messages=[CLEAR], move=replace(YELLOW_CORNER, block="rs")), "no"),
     ("PS5", turn(messages=[CLEAR], move=replace(YELLOW_CORNER, block="small_yellow"), accepted=False), None),
     ("PS5", turn(messages=[VAGUE], move=YELLOW_CORNER), None),
+    ("PS5", turn(messages=[CLEAR], move=Move("place", "yl", "(0,0)", 0, "(1,0)")), None),
+    ("PS5", turn(messages=[HALF], move=BLUE_DOMINO), "yes"),
     ("PS5", turn(messages=[CLEAR], question="Which one?"), "na"),
     ("PS6", turn(messages=[CLEAR], move=YELLOW_CORNER), "na"),
     ("PS6", turn(messages=[CLEAR], move=YELLOW_CORNER, listed=()), "na"),
@@ -293,8 +301,31 @@ GROUPS: list[tuple[str, Played, str | None]] = [
 
 @pytest.mark.parametrize(("question", "played", "answer"), GROUPS)
 def test_group_is_judged_against_candidates_and_the_move(question: str, played: Played, answer: str | None) -> None:
-    """Each answer follows from the candidates, the move and what all messages say together."""
+    """Each answer follows from the candidates, the move and what all messages say; a block worked out from the board is no named place."""
     assert answer == decide(question, game(played)).answer
+
+
+def test_wish_to_have_a_block_gone_is_never_a_placement() -> None:
+    """A text "I want it removed" has the words of a wish for a block; taking it for one would turn the answer round."""
+    played = game(turn(thoughts={"D1": "I want the small yellow block at (0,0), layer 0, removed."}, messages=[CLEAR]))
+
+    assert "yes" not in {decide(question, played, "D1").answer for question in ("SG1", "SG4", "SG5")}
+
+
+def test_place_on_another_wall_is_never_taken_for_an_own_one() -> None:
+    """The right of D3's wall is (2,2), and never the cell that the speaker has at her own right."""
+    played = game(turn(messages=[("D1", "Put a small orange block in the right-hand position of D3's bottom layer.")]))
+
+    assert decide("MM5", played, "D1").answer in (None, "no")
+
+
+def test_domino_with_another_partner_is_not_right() -> None:
+    """The same code at the same cell and layer is no match where the other half lies elsewhere."""
+    board = {"(1,0)": ["bl"], "(0,0)": ["bl"]}
+    spans = {"0": [["(1,0)", "(0,0)"]]}
+    thoughts = {"D1": "Remove the large blue block at (1,0) and (0,0), layer 0."}
+
+    assert decide("SG2", game(turn(board=board, spans=spans, thoughts=thoughts, messages=[CLEAR])), "D1").answer is None
 
 
 def test_target_is_the_one_that_was_really_shown() -> None:

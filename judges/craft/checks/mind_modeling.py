@@ -238,17 +238,19 @@ def _stands(subject: _Subject, request: Request) -> bool:
         return False
     board = subject.scene.board
     there = [board.stack(cell)[request.layer : request.layer + 1] for cell in request.cells]
-    if not all(blocks and blocks[0][0] == request.color for blocks in there):
+    if not all(blocks and blocks[0][0] == request.color and request.size in (None, blocks[0][1:]) for blocks in there):
         return False
     return any(scene.accepted and _did(scene, request) for scene in subject.earlier())
 
 
 def _did(scene: Scene, request: Request) -> bool:
-    """Whether a turn's attempted move is what is requested, as far as named."""
+    """Whether a turn's attempted move is what is requested, as far as named; a block of the other size may have been meant."""
     move = scene.attempted
     if move is None or move.action != request.verb or move.covered().isdisjoint(request.cells):
         return False
-    return request.layer in (None, move.layer) and (move.block is None or move.block[:1] == request.color)
+    if request.layer not in (None, move.layer):
+        return False
+    return move.block is None or move.block[:1] == request.color
 
 
 def _stands_on_top(scene: Scene, request: Request) -> bool:

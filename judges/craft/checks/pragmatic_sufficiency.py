@@ -101,6 +101,8 @@ def _compared(scene: Scene, move: Move) -> Decision:
     if not requests or not all(r.cells for r in requests) or not _all_read(scene, needs_cells=True):
         return undecided("what the messages ask for, and where, could not be read wholly")
     followed = [r for r in requests if _was_followed(r, move)]
+    if followed and all(_is_other_size(r, move) for r in followed):
+        return undecided(f"{followed[0]}: the builder attempted {_written(move)}, a block of the other size")
     if followed:
         return Decision("yes", f"{followed[0]}: the builder attempted {_written(move)}")
     if move.action == "place" and all(r.color and r.verb and r.one_block for r in requests):
@@ -179,10 +181,15 @@ def _opposes(request: Request, move: Move) -> bool:
 
 
 def _was_followed(request: Request, move: Move) -> bool:
-    named = {move.position} if request.one_block else move.covered()  # of a half-named domino either half may be meant
+    whole = request.size == "l" and request.one_block
+    named = {move.position} if whole else move.covered()  # of a half-named domino either half may be meant
     if request.verb not in (move.action, "replace") or named.isdisjoint(request.cells):
         return False
-    return move.action == "remove" or request.color is None or (move.block or "")[:1] == request.color
+    return move.action == "remove" or request.color in (None, (move.block or "")[:1])
+
+
+def _is_other_size(request: Request, move: Move) -> bool:
+    return move.action == "place" and request.size not in (None, (move.block or "")[1:])
 
 
 def _same_move(move: Move, candidate: Move) -> bool:

@@ -221,11 +221,10 @@ def _literal(subject: _Subject, request: Request) -> Move | None:
     cell = request.cells[0]
     if request.verb == "remove":
         return _literal_removal(subject, request, cell)
-    layer = request.layer if request.layer is not None else subject.height(cell)
-    if request.block is None or not request.one_block:
+    if request.layer is None or request.block is None or not request.one_block:
         return None
     span_to = request.cells[1] if request.size == "l" else None
-    return Move("place", request.block, cell, layer, span_to)
+    return Move("place", request.block, cell, request.layer, span_to)
 
 
 def _literal_removal(subject: _Subject, request: Request, cell: Cell) -> Move | None:
