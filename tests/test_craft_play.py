@@ -270,3 +270,15 @@ def test_progress_is_reported_game_by_game(tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     play(small_request(tmp_path, structures=3), lambda done, total: seen.append((done, total)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+@pytest.mark.shared
+def test_published_structures_can_be_played(tmp_path: Path, shared: Path) -> None:
+    """The 20 published targets are played under their own names and tiers."""
+    file = shared / "data" / "craft" / "structures_dataset_20.json"
+    report = play(small_request(tmp_path, structures_file=file, structures=20, turns=1))
+    tasks = [lines_of(path)[0]["task"] for path in report.paths]
+    published = json.loads(file.read_bytes())
+    assert [(task["id"], task["level"], task["goal"]["stacks"]) for task in tasks] == [
+        (entry["id"], entry["complexity"], entry["structure"]) for entry in published
+    ]

@@ -408,11 +408,9 @@ def test_directors_know_only_their_wall() -> None:
     spans = tuple((layer, tuple(span for span in spans if set(span) <= OWN["D1"])) for layer, spans in first.target.spans)
     other = replace(first, target=Board(stacks, spans))
     assert other.target.stacks != first.target.stacks
-    opened = 0
+    settings, opened = GameSettings(same_turn_messages=True), 0
     for seed in range(12):
-        here, there = (
-            next(play_match(one, GameSettings(same_turn_messages=True), team("mixed", "literal"), seed)) for one in (first, other)
-        )
+        here, there = (next(play_match(one, settings, team("mixed", "literal"), seed)) for one in (first, other))
         if here.voices[0].director == "D1":
             opened += 1
             assert here.voices[0].plan == there.voices[0].plan
