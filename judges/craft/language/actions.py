@@ -29,6 +29,8 @@ class Actions:
         elif reported:
             for group in groups:
                 self._book.add(clause, "confirm", group, Manner(droppable=True))
+        elif verb == "place" and any(item.kind == "off" or item.value == "out" for item in clause.body):
+            self._remove(clause, groups)  # "pop it off", "get it out of there"
         else:
             getattr(self, f"_{verb}")(clause, groups)
 
@@ -145,7 +147,7 @@ class Actions:
         group = joined(new, [old])
         if seen is not None or group.has_place or group.relation:
             return group, seen.place if seen is not None else None
-        return group, self._book.mentioned(clause, old) or self._book.described(old) or self._book.place_in_focus(clause)
+        return group, self._book.mentioned(clause, old) or self._book.place_in_focus(clause) or self._book.described(old)
 
     @staticmethod
     def _with_layer(group: Group, seen: Draft) -> Group:
@@ -164,6 +166,9 @@ class Actions:
                 seen = self._book.last_seen(clause, any_source=True)
                 if seen is not None:
                     self._move_seen(clause, seen, goal)
+            return
+        if goal is not None and source.block is not None and source.block.indefinite:
+            self._book.add(clause, "place", with_block(goal, source.block))  # "slide a red block into my left corner"
             return
         origin = next((group for group in groups if group.role == "from"), None)
         leaving = joined(source, [origin]) if origin is not None else source

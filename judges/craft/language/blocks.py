@@ -29,6 +29,7 @@ class _Words:
     """A noun proper stood there, not only a plural colour or a code."""
 
     again: bool = False
+    indefinite: bool = False
     number: int | None = None
     topmost: bool = False
     labelled: bool = False
@@ -86,6 +87,7 @@ class _Words:
         word = words[here]
         if word in DETERMINERS and not (self.color or self.size or self.noun):
             self.again = self.again or word in ("another", "those", "these")
+            self.indefinite = self.indefinite or word in ("a", "an", "another")
             return 1
         if word in ADJECTIVES and (not self.noun or word in ("de", "color")):
             return int(bool(self.color or self.size or not opening or leads_to_block(words, here + 1)))
@@ -106,7 +108,7 @@ def read_block(words: Sequence[str], index: int) -> Found:
     if not (seen.color or seen.noun) and words[here - 1] in _OFTEN_PLAIN and at(words, here) not in BLOCK_NOUNS:
         return None
     block = make("block", value="size" if seen.labelled else "", color=seen.color, size=seen.size, noun=seen.noun,
-                 number=seen.number, again=seen.again, topmost=seen.topmost)  # fmt: skip
+                 number=seen.number, again=seen.again, topmost=seen.topmost, indefinite=seen.indefinite)  # fmt: skip
     return block, here - index
 
 

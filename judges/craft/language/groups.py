@@ -210,6 +210,8 @@ def listed(groups: list[Group], subject: list[Group], *, personal: bool) -> list
     head = groups[0] if groups else None
     if head is not None and head.block is not None and not head.block.color and head.block.number in (2, 3) and len(colored) > 1:
         groups = [_under(head, group) for group in groups[1:]]
+    elif head is not None and is_bare(head.block) and len(groups) > 1 and colored and not groups[1].has_place:
+        groups = [joined(groups[1], [head]), *groups[2:]]  # "my left corner needs one more: a small red block"
     stated = [group.layers for group in [*groups, *subject] if group.layers and not group.relation and not group.director]
     owners = [] if personal else [group.director for group in subject if group.director is not None]
     shared: list[Group] = []

@@ -27,6 +27,9 @@ class Item:
     topmost: bool = False
     """Block: called the top one of its stack."""
 
+    indefinite: bool = False
+    """Block: introduced by ``a`` or ``another``, so not one that stands on the board."""
+
     again: bool = False
     """Block: ``one``, ``another``, ``those``: takes its colour or size from an earlier block."""
 

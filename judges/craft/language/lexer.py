@@ -119,9 +119,9 @@ def _aim(words: Sequence[str], index: int) -> Found:
 
 
 def _over(words: Sequence[str], index: int) -> Found:
-    """Read ``over the orange block`` as on top of it, unlike ``over the left and middle``."""
+    """Read ``on the orange block`` as on top of it, unlike ``on the left`` or ``over the left and middle``."""
     begin = index + 1 + (at(words, index + 1) in DETERMINERS)
-    return (make("on_top"), 1) if words[index] == "over" and leads_to_block(words, begin) else None
+    return (make("on_top"), 1) if words[index] in ("over", "on", "onto") and leads_to_block(words, begin) else None
 
 
 def _phrase(words: Sequence[str], index: int) -> Found:
@@ -131,14 +131,20 @@ def _phrase(words: Sequence[str], index: int) -> Found:
             continue
         if words[index] == "correct" and length == 1 and _corrects(words, index):
             return make("act_base", value="fix"), 1
-        if meaning.kind == "empty" and at(words, index + length) in _PLACE_WORDS:
+        if _is_idle(words, index, length, meaning.kind):
             return None, length
-        if meaning.kind == "skip":
-            return None, length
-        if length == 1 and meaning.kind.startswith("act") and _is_noun(words, index):
-            return None, 1
         return make(meaning.kind, value=meaning.value or words[index]), length
     return None
+
+
+def _is_idle(words: Sequence[str], index: int, length: int, kind: str) -> bool:
+    """Whether a phrase says nothing where it stands: ``in the empty corner``, ``that left one``, ``the leftmost position``."""
+    after = at(words, index + length)
+    if kind == "empty":
+        return after in _PLACE_WORDS
+    if kind == "pron" and length == 1:
+        return after in _PLACE_WORDS | {"far", "top"}
+    return kind == "skip" or (length == 1 and kind.startswith("act") and _is_noun(words, index))
 
 
 def _corrects(words: Sequence[str], index: int) -> bool:
@@ -162,11 +168,20 @@ def _merge_sizes(items: list[Item]) -> list[Item]:
         adjective = item.kind == "block" and item.color and not (item.noun or item.size) and len(merged) > 1
         if adjective and merged[-1].kind == "and" and merged[-2].size and not (merged[-2].color or merged[-2].noun):
             merged[-2:] = [replace(item, size=merged[-2].size, start=merged[-2].start)]  # "small and orange"
+        elif size_only and _colored_and(merged):
+            merged[-2:] = [replace(merged[-2], size=item.size, end=item.end)]  # "orange and small"
         elif here is not None and merged[here].size in (None, item.size):
             merged[here] = replace(merged[here], size=item.size)
         else:
             merged.append(item)
     return merged
+
+
+def _colored_and(items: Sequence[Item]) -> bool:
+    """Whether the last items are a bare colour and ``and``."""
+    if [item.kind for item in items[-2:]] != ["block", "and"]:
+        return False
+    return items[-2].color is not None and items[-2].size is None and not items[-2].noun
 
 
 def _block_before(items: Sequence[Item], *, anywhere: bool) -> int | None:

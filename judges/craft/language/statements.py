@@ -33,6 +33,9 @@ class Statements:
         objects = listed(objects, subject, personal=clause.personal)
         old = self._book.seen_here(clause, objects[0]) if objects else None
         for group in objects:
+            if is_bare(group.block) and group.block is not None and not group.block.number:
+                self._book.note(clause, [group], "complaint")
+                continue
             if old is not None and group is objects[0]:
                 self._book.take_up(old)
                 self._book.add(clause, "replace", group, Manner(explicit=False, old=(old.color, old.size), inherit=old.place))

@@ -168,7 +168,7 @@ _PLAIN: Mapping[Meaning, str] = {
     Meaning("should"): (
         "should be|must be|needs to be|need to be|ought to be|supposed to be|has to be|have to be|should become"
         "|should instead be|needs to become|should actually be|should now be|should really be|should rather be|want it to be"
-        "|shall be|to be|should still be"
+        "|shall be|to be|should still be|gets"
     ),
     Meaning("state"): (
         "see that|see|sees|notice|noticed|seeing|there is|there are|have|has|is|are|was|were|shows|show|having|contains|holds"
@@ -214,6 +214,7 @@ _PLAIN: Mapping[Meaning, str] = {
     Meaning("because"): "because|since|as we|as i",
     Meaning("where"): "where|which",
     Meaning("with"): "with|by|for|to|into|in favor of|in exchange for|con",
+    Meaning("off"): "off",
     Meaning("from"): "from|out of",
     Meaning("prep"): (
         "in|on|at|across|over|spanning|covering|so that it covers|so it covers|so that it spans|so it spans|that covers"
@@ -259,9 +260,9 @@ _PLAIN: Mapping[Meaning, str] = {
         "|based on|the only one|in place of my|putting it all|put together|putting together|set up|sets up|setting up"
         "|moving on|move on|next move|last move|first move|leave it to|leave that to|leave the rest|let me see|at once|no one"
         "|everyone|the last one|that last one|this one|that one is|add up|keep in mind|keep it|keep things|keep coming"
-        "|keep going|keep an eye|go over|going over|go through|changes nothing|follow the|start building|start from|build my"
+        "|keep going|keep an eye|go over|going over|go through|changes nothing|follow the|remains|start building|start from|build my"
         "|build on|building on|rebuild|clear the path|clear the way|clear the space|clearing the path|clearing the way"
-        "|clear a path|clear space|clear up|clearing things|get the alignment|getting|gets|get to|get back|make it|making it"
+        "|clear a path|clear space|clear up|clearing things|get the alignment|getting|get to|get back|make it|making it"
         "|make this|make my|gives|give us|give me a moment|use the|use my|make progress|make any sense|try to|trying to|tries"
         "|complete my|finish my|go back|in front of|a bit|set the foundation|set a solid|set my|set our|set things"
         "|setting the|sets the|set the stage|set us"
