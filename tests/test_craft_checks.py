@@ -181,6 +181,7 @@ MESSAGES: list[tuple[str, str, Sequence[tuple[str, str]], str | None]] = [
     ("MM6", "D1", [("D1", "Put a red block in the middle of my bottom layer.")], "no"),
     ("MM6", "D1", [("D1", "Put a large red block in the middle of my bottom layer.")], "no"),
     ("MM6", "D1", [("D1", "Put a large blue block across the middle and right of my bottom layer.")], "yes"),
+    ("MM6", "D1", [("D1", "Take away the top block in my bottom left corner.")], None),
     ("MM6", "D1", [("D1", "Remove the small red block on the left of my middle layer.")], None),
     (
         "MM7",

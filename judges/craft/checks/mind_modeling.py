@@ -266,7 +266,12 @@ def _contradicts(request: Request, other: Request) -> bool:
 
 
 def _certainly_missing(message: Speech, request: Request) -> str:
-    """Give what no word of the message could name; empty if nothing is surely missing."""
+    """Give what no word of the message could name; empty if nothing is surely missing.
+
+    A removal needs no more than its cell: the block that stands on top there is the one to go.
+    """
+    if request.verb != "place":
+        return "" if request.cells or names_place(message.text) else "a place"
     if request.color is None and not text_colors(message.text):
         return "a colour"
     if request.size is None and not text_sizes(message.text):
