@@ -87,6 +87,9 @@ class _Log:
     lines: list[int]
     """Line number of each turn."""
 
+    line_count: int
+    """Lines of the file, an unfinished one included."""
+
     end: End | None = None
     unfinished_bytes: int = 0
     """Length of a last line that is still being written."""
@@ -124,8 +127,8 @@ def read(data: bytes, place: Place) -> Reading:
 
 def _log(data: bytes) -> _Log:
     lines = data.split(b"\n")
-    log = _Log(_header(lines[0]), [], [])
     last = len(lines)
+    log = _Log(_header(lines[0]), [], [], last - (not lines[-1]))
     for number, line in enumerate(lines[1:], start=2):
         if not line or line.isspace():
             continue
@@ -135,7 +138,7 @@ def _log(data: bytes) -> _Log:
             if number == last:  # no line break behind it: it is still being written, or was cut
                 log.unfinished_bytes = len(line)
             else:
-                log.reject = _lost(error, number, last)
+                log.reject = _lost(error, number, log.line_count)
             break
     return log
 
@@ -166,16 +169,16 @@ def _entry(kind: TypeAdapter[_Entry], line: bytes, where: str) -> _Entry:
         return kind.validate_json(line, strict=True)
     except ValidationError as error:
         if error.errors(include_url=False, include_context=False, include_input=False)[0]["type"] != "json_invalid":
-            raise malformed(error, where, "") from error
+            raise malformed(error, where) from error
     try:
         return kind.validate_json(orjson.dumps(loads(line)), strict=True)  # half surrogate pairs
     except ValidationError as error:
-        raise malformed(error, where, "") from error
+        raise malformed(error, where) from error
 
 
-def _lost(error: BadInputError, number: int, last: int) -> BadInputError:
+def _lost(error: BadInputError, number: int, line_count: int) -> BadInputError:
     """A fault inside the file: what follows it is lost."""
-    reason = f"{error.reason}; the game is kept up to the line before, {last - number} lines are lost"
+    reason = f"{error.reason}; the game is kept up to the line before, {line_count - number + 1} lines are lost"
     return BadInputError(reason, locator=f"line {number}{error.locator}", excerpt=error.excerpt)
 
 
@@ -184,7 +187,7 @@ def _derived(log: _Log, derivation: Derivation, episode: str) -> Derived:
     try:
         return derivation(log.header, log.turns, None if log.reject else log.end, episode)
     except BadTurnError as error:
-        log.reject = _lost(error, log.lines[error.index], log.lines[-1] + 1)
+        log.reject = _lost(error, log.lines[error.index], log.line_count)
         del log.turns[error.index :]
         return derivation(log.header, log.turns, None, episode)
 
@@ -218,7 +221,7 @@ def _part(kind: type[_Part], value: Mapping[str, Any], where: str) -> _Part:
     try:
         return kind.model_validate(value)
     except ValidationError as error:
-        raise malformed(error, where, "the game is lost") from error
+        raise malformed(error, where) from error
 
 
 def _episode(log: _Log, derived: Derived, run: Run, place: Place) -> Episode:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -22,6 +22,7 @@ from ingest.craft_views import VIEW_KIND_NAMES
 from ingest.derivation import BadTurnError, Derived
 from ingest.json_text import dumps
 from ingest.malformed import malformed
+from schemas.errors import BadInputError
 from schemas.records import LogDisagreement
 
 __all__ = ["derive"]
@@ -55,17 +56,16 @@ class _Arguments(_Record):
     span_to: str | None = None
 
 
+_Part = TypeVar("_Part", bound=_Record)
+
 _KINDS: Final = {name: kind for kind, name in VIEW_KIND_NAMES.items()}
 _MOVES: Final = ("place", "remove")
 
 
 def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str) -> Derived:
     """Replay a game; see `ingest.derivation.Derivation`."""
-    try:
-        task = _Task.model_validate(header.task)
-        condition = _Condition.model_validate(header.run.get("condition"))
-    except ValidationError as error:
-        raise malformed(error, "line 1", "the game is lost") from error
+    task = _part(_Task, header.task, "line 1.task")
+    condition = _part(_Condition, header.run.get("condition", {}), "line 1.run.condition")
     target = _board(task.goal)
     game = CraftGame(
         structure_id=task.id,
@@ -82,6 +82,13 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
     return Derived(progress=[turn.metrics.overall_progress for turn in derived.turns], score=derived.score, rows=rows)
 
 
+def _part(kind: type[_Part], value: object, where: str) -> _Part:
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        raise malformed(error, where) from error
+
+
 def _outcome(end: End) -> CraftOutcome:
     return CraftOutcome(completed=end.success, progress=end.score, turns_taken=end.turns_taken, board=None, spans_logged=False)
 
@@ -89,23 +96,23 @@ def _outcome(end: End) -> CraftOutcome:
 def _turn(turn: Turn, index: int) -> CraftTurn:
     try:
         return _craft_turn(turn)
-    except ValidationError as error:
-        raise BadTurnError(malformed(error, "", ""), index) from error
+    except BadInputError as error:
+        raise BadTurnError(error, index) from error
 
 
 def _craft_turn(turn: Turn) -> CraftTurn:
     action = next((action for action in turn.actions if action.verb in _MOVES), None)
-    attempted = None if action is None else _move(action.verb, action.arguments)
+    attempted = None if action is None else _move(action.verb, action.arguments, ".actions")
     return CraftTurn(
         turn=turn.turn,
-        board_before=_board(_State.model_validate(turn.state_before)),
-        board_after=_board(_State.model_validate(turn.state_after)),
+        board_before=_board(_part(_State, turn.state_before, ".state_before")),
+        board_after=_board(_part(_State, turn.state_after, ".state_after")),
         spans_after_logged=True,
         written=None if action is None or attempted is None else _written(action, attempted),
         attempted=attempted,
         accepted=None if action is None else action.accepted,
         error_text=None if action is None else action.error_text,
-        listed=tuple(_move(entry.verb, entry.arguments) for entry in turn.oracle or ()),
+        listed=tuple(_move(entry.verb, entry.arguments, ".oracle") for entry in turn.oracle or ()),
         followed=turn.oracle_followed,
         flags={},
         metrics={},
@@ -117,8 +124,8 @@ def _board(state: _State) -> Board:
     return Board.from_json(state.stacks, state.spans)
 
 
-def _move(verb: str, arguments: Mapping[str, Any]) -> Move:
-    known = _Arguments.model_validate(arguments)
+def _move(verb: str, arguments: Mapping[str, Any], where: str) -> Move:
+    known = _part(_Arguments, arguments, where)
     return Move(verb, known.block, known.position, known.layer, known.span_to)
 
 

@@ -62,9 +62,9 @@ def load(connection: duckdb.DuckDBPyConnection, files: Sequence[FileResult], tab
     runs = tables.get("runs")
     episodes = {name: table for name, table in tables.items() if name != "runs" and len(table)}
     insert(connection, own | episodes)
-    if runs is not None:
-        _insert_runs(connection, runs)
     loaded.rows = {name: len(table) for name, table in (own | episodes).items()}
+    if runs is not None:
+        loaded.rows["runs"] = _insert_runs(connection, runs)
     return loaded
 
 
@@ -106,18 +106,19 @@ def _delete(connection: duckdb.DuckDBPyConnection, source_ids: Sequence[str]) ->
     connection.execute("DELETE FROM runs WHERE run_id NOT IN (SELECT run_id FROM episodes)")
 
 
-def _insert_runs(connection: duckdb.DuckDBPyConnection, runs: pa.Table) -> None:
-    """Add the runs that are new, after their episodes, and set each run's start to its earliest episode's."""
+def _insert_runs(connection: duckdb.DuckDBPyConnection, runs: pa.Table) -> int:
+    """Add the runs that are new, after their episodes, and set each run's start to its earliest episode's; gives how many are new."""
     connection.register("batch", runs)
-    connection.execute(
+    added = connection.execute(
         "INSERT INTO runs SELECT DISTINCT ON (run_id) * FROM batch "
         "WHERE run_id NOT IN (SELECT run_id FROM runs) AND run_id IN (SELECT run_id FROM episodes)"
-    )
+    ).fetchone()
     connection.execute(
         "UPDATE runs SET started_at = (SELECT min(started_at) FROM episodes WHERE episodes.run_id = runs.run_id) "
         "WHERE run_id IN (SELECT run_id FROM batch)"
     )
     connection.unregister("batch")
+    return int(added[0]) if added else 0
 
 
 def only_episodes(tables: Mapping[str, pa.Table], episodes: Sequence[str]) -> dict[str, pa.Table]:

@@ -23,12 +23,12 @@ from schemas.text import excerpt, printable
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Chunk", "FileResult", "Job", "Known", "Status", "read_chunk", "start_worker", "unreadable"]
+__all__ = ["MOST_BYTES", "Chunk", "FileResult", "Job", "Known", "Status", "read_chunk", "start_worker", "unreadable"]
 
 Status = Literal["read", "unchanged", "other"]
 
 _HEAD_BYTES: Final = 1 << 16
-_MOST_BYTES: Final = 1 << 30
+MOST_BYTES: Final = 1 << 30
 """Larger files are rejected: they would not fit into memory several times over."""
 
 
@@ -128,7 +128,7 @@ def _opened(job: Job, forced: Adapter | None) -> tuple[FileResult, Reading]:
     with Path(found.path).open("rb") as file:
         head = file.read(_HEAD_BYTES)
         reader = _reader(found, _readable(head), forced)
-        if reader is None or found.size > _MOST_BYTES:
+        if reader is None or found.size > MOST_BYTES:
             return _unread(job, head, reader), Reading()
         data = head + file.read()
     return _decoded(job, data, reader)
@@ -153,12 +153,12 @@ def _readable(head: bytes) -> bytes:
 def _unread(job: Job, head: bytes, reader: Adapter | None) -> FileResult:
     found = job.found
     if reader is not None:
-        reject = BadInputError(f"{found.size:,} bytes are more than cotrace reads at once ({_MOST_BYTES:,}): split the file by games")
-    else:
-        verdict = judge_unknown(_readable(head), found.file)
-        if not verdict.is_log and not found.named:
-            return FileResult(found=found, status="other", size=found.size, note=verdict.reason)
-        reject = BadInputError(verdict.reason, excerpt=excerpt(head[:200].decode(errors="replace")))
+        reason = f"{found.size:,} bytes are more than cotrace reads at once ({MOST_BYTES:,}): split the file by games"
+        return unreadable(Missed(found, reason), job.known)
+    verdict = judge_unknown(_readable(head), found.file)
+    if not verdict.is_log and not found.named:
+        return FileResult(found=found, status="other", size=found.size, note=verdict.reason)
+    reject = BadInputError(verdict.reason, excerpt=excerpt(head[:200].decode(errors="replace")))
     with Path(found.path).open("rb") as file:
         source_id = hashlib.file_digest(file, "sha256").hexdigest()
     return _unless_known(FileResult(found=found, status="read", source_id=source_id, size=found.size, rejects=[reject]), job.known)
