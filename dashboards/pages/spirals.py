@@ -27,7 +27,7 @@ _KINDS = ("repeated_failure", "undo_loop", "over_removal", "stall")
 
 
 def content(read: Reader) -> Part:
-    """Games with the most wasted turns first, sixty a page: `?from=0`."""
+    """Games with the most turns inside spirals first, sixty a page: `?from=0`."""
     start = read.address.number("from", 0)
     totals = read.rows(
         """
@@ -79,7 +79,7 @@ def content(read: Reader) -> Part:
                 "Games, turn by turn",
                 figure("spirals", _map(read, episodes)),
                 _pager(read, start, totals["games"]),
-                hint="Most wasted turns first. A cell is a turn, its colour what became of it; a bar over it is a spiral. "
+                hint="Most turns inside spirals first. A cell is a turn, its colour what became of it; a bar over it is a spiral. "
                 "Click a cell to open the game there.",
             ),
             card("By kind", table(kinds, columns) if not kinds.is_empty() else html.P("No spirals under these filters.")),
@@ -88,7 +88,7 @@ def content(read: Reader) -> Part:
 
 
 def report_figure(read: Reader) -> go.Figure | None:
-    """The games with the most wasted turns; None without games."""
+    """The games with the most turns inside spirals; None without games."""
     episodes = _episodes(read, 0)
     return None if episodes.is_empty() else _map(read, episodes)
 
@@ -96,11 +96,12 @@ def report_figure(read: Reader) -> go.Figure | None:
 def _episodes(read: Reader, start: int) -> pl.DataFrame:
     return read.rows(
         """
-        WITH wasted AS (SELECT episode_id, sum(turns_wasted)::BIGINT AS turns_wasted FROM correction_spirals GROUP BY ALL)
-        SELECT episode_id, model, task_id, condition, coalesce(turns_wasted, 0) AS turns_wasted
-        FROM games LEFT JOIN wasted USING (episode_id)
+        WITH marked AS (SELECT DISTINCT episode_id, unnest(range(start_turn, end_turn + 1)) AS turn FROM correction_spirals),
+        inside AS (SELECT episode_id, count(*) AS turns_inside FROM marked GROUP BY ALL)
+        SELECT episode_id, model, task_id, condition, coalesce(turns_inside, 0) AS turns_inside
+        FROM games LEFT JOIN inside USING (episode_id)
         WHERE {filters} AND turns_taken > 0
-        ORDER BY turns_wasted DESC, model, task_id, episode_id LIMIT $rows OFFSET $start
+        ORDER BY turns_inside DESC, model, task_id, episode_id LIMIT $rows OFFSET $start
         """,
         {"rows": _ROWS, "start": start},
     )
@@ -114,7 +115,7 @@ def _map(read: Reader, episodes: pl.DataFrame) -> go.Figure:
 
 
 def _pager(read: Reader, start: int, games: int) -> Part:
-    steps = [("← more wasted", start - _ROWS), ("fewer wasted →", start + _ROWS)]
+    steps = [("← more", start - _ROWS), ("fewer →", start + _ROWS)]
     links = [dcc.Link(text, href=read.address.to(**{"from": at or None}), className="choice") for text, at in steps if 0 <= at < games]
     return html.Div(
         [html.Span(f"games {start + 1} to {min(start + _ROWS, games)} of {games}", className="choices-label"), *links], className="choices"
@@ -129,16 +130,13 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
     longest = cells["turn"].max()
     width = int(longest) if isinstance(longest, int) else 0
     codes: list[list[int | None]] = [[None] * width for _ in place]
-    links: list[list[Any]] = [[[f"{game.PATH}?episode={episode}&turn={turn + 1}", ""] for turn in range(width)] for episode in place]
     for row in cells.iter_rows(named=True):
         codes[place[row["episode_id"]]][row["turn"] - 1] = _OUTCOMES.index(row["outcome"])
-        links[place[row["episode_id"]]][row["turn"] - 1][1] = row["outcome"].replace("_", " ")
     steps = len(_OUTCOMES)
     scale = [[edge / steps, CATEGORY_COLORS[name]] for at, name in enumerate(_OUTCOMES) for edge in (at, at + 1)]
     drawn = go.Figure(
         go.Heatmap(
             z=codes,
-            customdata=links,
             x=list(range(1, width + 1)),
             y=list(range(len(place))),
             zmin=-0.5,
@@ -148,9 +146,19 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
             xgap=2,
             ygap=2,
             opacity=0.4,
-            hoverongaps=False,
-            hovertemplate="turn %{x}: %{customdata[1]}<extra></extra>",
+            hoverinfo="skip",
         )
+    )
+    drawn.add_scatter(  # a heat map's clicks carry no customdata, so points that nobody sees carry the addresses
+        x=cells["turn"].to_list(),
+        y=[place[episode] for episode in cells["episode_id"]],
+        mode="markers",
+        marker={"symbol": "square", "size": 22, "color": "rgba(0,0,0,0)"},
+        customdata=[
+            [f"{game.PATH}?episode={e}&turn={t}", o.replace("_", " ")] for e, t, o in cells.select("episode_id", "turn", "outcome").rows()
+        ],
+        hovertemplate="turn %{x}: %{customdata[1]}<extra></extra>",
+        showlegend=False,
     )
     for outcome in _OUTCOMES:
         drawn.add_scatter(
@@ -171,8 +179,8 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
     shapes = [_lane(row, place[row["episode_id"]]) for row in spirals.iter_rows(named=True)]
     labels = [f"{plain(row['task_id'])} · {plain(row['model'])}" for row in episodes.iter_rows(named=True)]
     drawn.update_layout(shapes=shapes)
-    drawn.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, autorange="reversed", showgrid=False)
-    drawn.update_xaxes(title="turn", dtick=1, showgrid=False)
+    drawn.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, range=[len(labels) - 0.5, -0.5], showgrid=False)
+    drawn.update_xaxes(title="turn", dtick=1, range=[0.5, width + 0.5], showgrid=False)
     return styled(drawn, height=130 + 24 * len(labels))
 
 

@@ -1,0 +1,41 @@
+"""A store filled from games that cotrace plays itself, for tests that look at the whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from analytics.views import ensure_installed
+from games.craft.generator import StructureRules
+from games.craft.play import PlayRequest, play
+from ingest.run import ingest_paths
+from judges.job import JudgeRequest
+from judges.rubric_file import find
+from judges.runner import run
+from schemas.store import Store
+
+__all__ = ["HOSTILE_TEXT", "played_store"]
+
+HOSTILE_TEXT = "<img src=x onerror=alert(1)><b id=planted>bold</b> </script>"
+
+
+def played_store(folder: Path, *, judged: bool = True) -> Store:
+    """Three personas on three targets, judged by the engine."""
+    personas = ("clear", "layer_confused", "over_remover")
+    play(
+        PlayRequest(
+            out=folder / "logs",
+            personas=personas,
+            builders=("literal",),
+            structures=3,
+            turns=12,
+            rules=StructureRules(reachable=True),
+            processes=1,
+        )
+    )
+    store = Store(folder / "played.duckdb")
+    ingest_paths([folder / "logs"], store, workers=1)
+    if judged:
+        for name in ("spatial_grounding", "pragmatic_sufficiency"):
+            run(JudgeRequest(rubric=find(name)), store)
+    ensure_installed(store)
+    return store
