@@ -136,6 +136,7 @@ THOUGHTS: list[tuple[str, str, str, Mapping[str, Sequence[str]], str | None]] = 
     ("SG6", "D1", "Place a small blue block at (1,0), layer 0.", {}, "no"),
     ("SG6", "D2", "Place a small red block at (0,1), layer 1.", {"(0,1)": ["gs"]}, "yes"),
     ("SG6", "D1", "Place a small red block at (0,0), layer 0.", {}, None),
+    ("SG6", "D1", "Place a large yellow block across (0,0) and (1,0), layer 0.", {}, "no"),
     ("SG7", "D1", "My cells are (0,0), (1,0), (2,0). Place a small yellow block at (0,0), layer 0.", {}, "yes"),
     ("SG7", "D1", "Place a small orange block at (2,2), layer 0.", {}, "no"),
     ("SG7", "D1", "Something seems to be missing.", {}, None),

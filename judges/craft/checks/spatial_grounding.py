@@ -193,11 +193,11 @@ def reads_size(subject: _Subject, request: Request) -> Decision:
     if request.verb != "place" or request.size is None or not request.on_wall(subject.director):
         return undecided(f"{request}: no size of a block to be placed on the director's wall")
     layer = request.layer if request.layer is not None else subject.height(request.cells[0])
-    views = [subject.shown(cell, layer) for cell in request.cells] if layer < MAX_HEIGHT else [None]
-    named = views[0] if request.size == "s" or len(request.cells) == 1 else next((view for view in views if view), None)
-    if named is None or named[0] != request.color:
-        return undecided(f"{request}: the target view shows another colour there")
-    if named[1] == request.size:
+    views = [subject.shown(cell, layer) for cell in request.cells] if layer < MAX_HEIGHT else []
+    sizes = {view[1] for view in views if view is not None and view[0] == request.color}
+    if len(sizes) != 1:
+        return undecided(f"{request}: the target view shows another colour there, or two sizes")
+    if sizes == {request.size}:
         return Decision("yes", f"{request}: the target view shows this size")
     return Decision("no", f"{request}: the target view shows the other size")
 
