@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, get_args
 
 from games.asympuzl.facts import Facts, color_words, read_facts, shape_words
-from games.asympuzl.puzzle import Agent, Entry, Puzzle, other, wrong_positions
+from games.asympuzl.puzzle import COLORS, Agent, Entry, Puzzle, other, wrong_positions
 
 __all__ = ["FAILURES", "Done", "Found", "Label", "Move", "labels_of"]
 
@@ -137,10 +137,12 @@ def _correction_spiral(history: Sequence[Done], puzzle: Puzzle) -> str | None:
 
 def _out_of_knowledge_claim(history: Sequence[Done], puzzle: Puzzle) -> str | None:
     now = history[-1]
-    facts = read_facts(now.message, puzzle.vocabulary, now.agent)
+    # A does not know which colors are in play, so one that is not in play is a claim too.
+    words = puzzle.vocabulary._replace(colors=puzzle.vocabulary.colors.union(COLORS))
+    facts = read_facts(now.message, words, now.agent)
     heard = [turn.message for turn in _of(history[:-1], other(now.agent))]
     if now.agent == "A":
-        known = {color for message in heard for color in color_words(message, puzzle.vocabulary)}
+        known = {color for message in heard for color in color_words(message, words)}
         news = {color for _, color in (*facts.colors, *facts.places)} - known
         return f"colors that B has not named: {', '.join(sorted(news))}" if news else None
     read = [read_facts(message, puzzle.vocabulary, "A") for message in heard]

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import orjson
 
 from games.asympuzl.feedback import Feedback
 from games.asympuzl.game import AgentTurn, Game, Observation
 from games.asympuzl.hypothesis import Applied
-from games.asympuzl.puzzle import AGENTS, Entry
+from games.asympuzl.puzzle import AGENTS, Agent, Entry
 from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
 
-__all__ = ["SCHEMA", "RunFacts", "game_id", "game_line", "line", "result_line", "solved_turn", "turn_line"]
+__all__ = ["SCHEMA", "Played", "RunFacts", "game_id", "game_line", "line", "result_line", "solved_turn", "summary", "turn_line"]
 
 SCHEMA: Final = "asympuzl/1"
 
@@ -34,6 +34,25 @@ class RunFacts:
     tokenizer: str = DEFAULT_TOKENIZER
     scripted: bool = False
     """Both models are scripted players; logged beyond what the format asks for."""
+
+
+class Played(Protocol):
+    """What the summary of a game needs to know of an agent's turn."""
+
+    @property
+    def agent(self) -> Agent:
+        """Whose turn it is."""
+        ...
+
+    @property
+    def ok_after(self) -> bool:
+        """Whether the agent's part is right after it."""
+        ...
+
+    @property
+    def applied(self) -> Sequence[Applied]:
+        """Its actions."""
+        ...
 
 
 def game_id(run: RunFacts, game: Game, seed: int) -> str:
@@ -102,15 +121,18 @@ def turn_line(run: RunFacts, game: str, seen: Observation, made: AgentTurn, *, l
     }
 
 
-def result_line(game: str, turns: Sequence[AgentTurn], size: int) -> dict[str, Any]:
+def result_line(game: str, turns: Sequence[Played], size: int) -> dict[str, Any]:
     """The last line of a game."""
+    return {"type": "result", "game_id": game, **summary(turns, size)}
+
+
+def summary(turns: Sequence[Played], size: int) -> dict[str, Any]:
+    """What a result line says of a game's turns: whole turns count for its end, all answers for writes and changes."""
     by_agent = {agent: [turn for turn in turns if turn.agent == agent] for agent in AGENTS}
-    ok = {agent: [turn.ok_after for turn in by_agent[agent]] for agent in AGENTS}
-    solved = bool(turns) and ok["A"][-1] and ok["B"][-1]
     played = len(by_agent["B"])
+    ok = {agent: [turn.ok_after for turn in by_agent[agent][:played]] for agent in AGENTS}
+    solved = played > 0 and ok["A"][-1] and ok["B"][-1]
     return {
-        "type": "result",
-        "game_id": game,
         "solved": solved,
         "turns": played,
         "solved_turn": played if solved else None,
@@ -161,10 +183,9 @@ def _action(applied: Applied) -> dict[str, Any]:
     }
 
 
-def _counts(turns: Iterable[AgentTurn], size: int, *, only_changes: bool) -> list[int]:
+def _counts(turns: Iterable[Played], size: int, *, only_changes: bool) -> list[int]:
     counts = [0] * size
-    for turn in turns:
-        for applied in turn.applied:
-            if applied.valid and applied.request.replace is not None and (applied.changed or not only_changes):
-                counts[applied.request.replace - 1] += 1
+    for applied in (applied for turn in turns for applied in turn.applied):
+        if applied.before is not None and applied.valid and applied.request.replace and (applied.changed or not only_changes):
+            counts[applied.request.replace - 1] += 1
     return counts

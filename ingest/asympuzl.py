@@ -1,0 +1,191 @@
+"""Reads AsymPuzl logs, record `asympuzl/1`: JSON Lines, one file a run, many games in it.
+
+Format: docs/asympuzl.md. A game without a `result` line is one that still runs or was cut: what is there is the episode, and the
+next ingest replaces it.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from games.asympuzl.puzzle import AGENTS, wrong_positions
+from ingest.asympuzl_lines import LoggedGame, sort_lines
+from ingest.asympuzl_measures import actions, episode_metrics, failures, oracle_actions, progress_of, turn_metrics
+from ingest.asympuzl_records import EntryRecord
+from ingest.asympuzl_replay import ReplayedGame, ReplayedTurn, replay
+from ingest.json_text import dumps
+from ingest.reading import Place, Reading, episode_id, run_id
+from schemas.errors import BadInputError
+from schemas.records import Agent, Episode, Json, LogDisagreement, Run, Turn, Utterance
+
+__all__ = ["FORMAT", "VERSION", "read", "sniff"]
+
+FORMAT: Final = "asympuzl"
+VERSION: Final = 1
+
+_ROLES: Final = {"A": "alice", "B": "bob"}
+_BEGINNINGS: Final = (
+    re.compile(rb'"schema"\s*:\s*"asympuzl/'),
+    re.compile(rb'"type"\s*:\s*"turn"[^\n]*"hypothesis_after"'),
+)
+
+
+def sniff(head: bytes) -> bool:
+    """Tell from a file's first bytes whether this is an AsymPuzl log."""
+    return head.lstrip()[:1] == b"{" and any(beginning.search(head) for beginning in _BEGINNINGS)
+
+
+def read(data: bytes, place: Place) -> Reading:
+    """Read a file.
+
+    Raises:
+        BadInputError: no game of it can be used, and no line says why.
+    """
+    lines = sort_lines(data)
+    found = Reading(rejects=lines.rejects)
+    for game in lines.games:
+        found.add(_game(game, place))
+    if not found.episodes and not found.rejects:
+        raise BadInputError("no `game` line: this is no whole AsymPuzl log")
+    return found
+
+
+def _game(game: LoggedGame, place: Place) -> Reading:
+    episode = episode_id("asympuzl", place.path, game.index)
+    started = time.perf_counter()
+    replayed = replay(game)
+    reading = Reading(episodes=[episode], turns=(len(game.turns) + 1) // 2, replay_s=time.perf_counter() - started)
+    run, rows = _run(game), reading.rows
+    rows["runs"].append(run)
+    rows["episodes"].append(_episode(episode, game, replayed, place, run))
+    rows["agents"] += _agents(episode, game)
+    rows["episode_metrics"] += episode_metrics(episode, replayed)
+    rows["turn_metrics"] += turn_metrics(episode, replayed)
+    rows["log_disagreements"] += [LogDisagreement(episode, None, *found) for found in replayed.differences]
+    logged = {"A": game.record.clues_a, "B": game.record.clues_b}
+    for number, answers in _turns(replayed):
+        before = _state(logged)
+        rows["oracle_actions"] += oracle_actions(episode, number, answers, replayed)
+        logged |= {answer.agent: answer.record.hypothesis_after for answer in answers}
+        rows["turns"].append(_turn(episode, number, answers, (before, _state(logged)), replayed))
+        rows["utterances"] += _utterances(episode, number, answers)
+        rows["actions"] += actions(episode, number, answers)
+        rows["failures"] += [row for answer in answers for row in failures(episode, answer)]
+        rows["log_disagreements"] += [LogDisagreement(episode, number, *found) for answer in answers for found in answer.differences]
+    return reading
+
+
+def _turns(game: ReplayedGame) -> Iterator[tuple[int, tuple[ReplayedTurn, ...]]]:
+    """Turn number, from 1, and its answers: two, or one where the log ends in the middle."""
+    for start in range(0, len(game.turns), 2):
+        yield start // 2 + 1, game.turns[start : start + 2]
+
+
+def _state(hypotheses: dict[str, list[EntryRecord]]) -> str:
+    return dumps({agent: [entry.model_dump() for entry in hypotheses[agent]] for agent in AGENTS})
+
+
+def _run(game: LoggedGame) -> Run:
+    record = game.record
+    condition = {
+        "size": record.size,
+        "feedback_mode": record.feedback_mode,
+        "max_turns": record.max_turns,
+        "history_length": record.history_length,
+        "temperature": record.temperature,
+        "max_output_tokens": record.max_output_tokens,
+        "tokenizer": record.tokenizer,
+    }
+    name = f"{record.run_id}/{record.size}_{record.feedback_mode}"
+    return Run(run_id("asympuzl", name, _team(game), condition), "asympuzl", name, Json(dumps(condition)), None)
+
+
+def _team(game: LoggedGame) -> dict[str, str]:
+    return {_ROLES["A"]: game.record.model_a, _ROLES["B"]: game.record.model_b}
+
+
+def _episode(episode: str, game: LoggedGame, replayed: ReplayedGame, place: Place, run: Run) -> Episode:
+    record, result = game.record, game.result
+    played = (len(game.turns) + 1) // 2
+    whole = len(game.turns) // 2
+    solved = result.solved if result else whole > 0 and all(turn.ok_after for turn in replayed.turns[2 * whole - 2 : 2 * whole])
+    reason = None
+    if result is not None and game.reject is None:
+        reason = "solved" if solved else "max_turns" if record.max_turns is not None and played >= record.max_turns else None
+    return Episode(
+        episode_id=episode,
+        run_id=run.run_id,
+        source_id=place.source_id,
+        benchmark="asympuzl",
+        task_id=f"{record.size}:{record.seed if record.seed is not None else record.game_id}",
+        level=str(record.size),
+        model=record.model_a if record.model_a == record.model_b else f"{record.model_a}+{record.model_b}",
+        team=Json(dumps(_team(game))),
+        seed=record.seed,
+        max_turns=record.max_turns,
+        turns_taken=played,
+        success=solved,
+        score=progress_of(replayed, len(replayed.turns)),
+        stop_reason=reason,
+        error=None,
+        goal=Json(dumps([entry.model_dump() for entry in record.truth])),
+        details=Json(dumps(_details(game))),
+        file=place.file,
+        started_at=None,
+    )
+
+
+def _details(game: LoggedGame) -> dict[str, object]:
+    """What else the log says; ``turns_lost`` and ``unfinished_line_bytes`` only where there are any."""
+    details: dict[str, object] = {
+        "game_id": game.record.game_id,
+        "complete": game.result is not None,
+        "feedback_mode": game.record.feedback_mode,
+        "scripted": game.record.scripted,
+        **(game.record.model_extra or {}),
+    }
+    details.pop("type", None)
+    if game.lost:
+        details["agent_turns_lost"] = len(game.lost)
+    if game.unfinished_bytes:
+        details["unfinished_line_bytes"] = game.unfinished_bytes
+    return details
+
+
+def _agents(episode: str, game: LoggedGame) -> Iterator[Agent]:
+    record = game.record
+    for agent, model, clues in (("A", record.model_a, record.clues_a), ("B", record.model_b, record.clues_b)):
+        view = Json(dumps({"clues": [entry.model_dump() for entry in clues]}))
+        persona = model if record.scripted else None
+        yield Agent(episode, agent, _ROLES[agent], model, persona, view, "shapes" if agent == "A" else "shuffled_pairs", "log")
+
+
+def _turn(episode: str, number: int, answers: tuple[ReplayedTurn, ...], states: tuple[str, str], replayed: ReplayedGame) -> Turn:
+    whole = len(answers) == len(AGENTS)
+    return Turn(
+        episode_id=episode,
+        turn=number,
+        state_before=Json(states[0]),
+        state_after=Json(states[1]),
+        oracle_available=False,
+        oracle_followed=None,
+        progress=progress_of(replayed, 2 * (number - 1) + len(answers)),
+        goal_reached=all(not wrong_positions(answer.after, replayed.puzzle.truth) for answer in answers) if whole else None,
+        error=None,
+        at=None,
+    )
+
+
+def _utterances(episode: str, number: int, answers: tuple[ReplayedTurn, ...]) -> Iterator[Utterance]:
+    """What an agent wrote around its JSON, for itself; then its message, for both, empty ones included."""
+    seq = 0
+    for answer in answers:
+        agent, record = answer.agent, answer.record
+        if answer.made.answer.preamble:
+            seq += 1
+            yield Utterance(episode, number, seq, agent, "private", [agent], answer.made.answer.preamble, None, superseded=False)
+        seq += 1
+        yield Utterance(episode, number, seq, agent, "public", list(AGENTS), record.message, record.message_tokens, superseded=False)
