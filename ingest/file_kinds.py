@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-__all__ = ["Verdict", "is_json", "judge_unknown"]
+__all__ = ["Judgement", "judge_unknown"]
 
 _JSON_SUFFIXES: Final = (".json", ".jsonl", ".ndjson")
 
 
-class Verdict(NamedTuple):
+class Judgement(NamedTuple):
     """What to do with a file."""
 
     is_log: bool
@@ -34,19 +34,19 @@ _KNOWN_KINDS: Final = (
 )
 
 
-def is_json(head: bytes, name: str) -> bool:
+def _is_json(head: bytes, name: str) -> bool:
     """Tell whether a file begins like JSON or is called so."""
     return head.lstrip()[:1] in (b"{", b"[") or name.lower().endswith(_JSON_SUFFIXES)
 
 
-def judge_unknown(head: bytes, name: str) -> Verdict:
+def judge_unknown(head: bytes, name: str) -> Judgement:
     """What a file is that no adapter recognised, by its first bytes (UTF-8)."""
     if not head.strip():
         reason = "empty: the game was not written, copy the file again" if not head else "holds nothing but blanks where a log would begin"
-        return Verdict(is_json(head, name), reason)
-    if not is_json(head, name):
-        return Verdict(is_log=False, reason="not a game log")
+        return Judgement(_is_json(head, name), reason)
+    if not _is_json(head, name):
+        return Judgement(is_log=False, reason="not a game log")
     for kind in _KNOWN_KINDS:
         if all(mark in head for mark in kind.marks):
-            return Verdict(is_log=False, reason=f"not a game log: {kind.name}")
-    return Verdict(is_log=True, reason="JSON, but no log format that cotrace knows: see `cotrace ingest --help`, or the log is damaged")
+            return Judgement(is_log=False, reason=f"not a game log: {kind.name}")
+    return Judgement(is_log=True, reason="JSON, but no log format that cotrace knows: see `cotrace ingest --help`, or the log is damaged")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["HOW_TO_SEE_REJECTS", "Progress", "RejectedPart", "Report", "Timing"]
-
-HOW_TO_SEE_REJECTS = 'cotrace sql "SELECT path, locator, reason, excerpt FROM rejects"'
+__all__ = ["Progress", "RejectedPart", "Report", "Timing"]
 
 
 @dataclass(frozen=True, slots=True)
