@@ -9,23 +9,21 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
-import orjson
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from games.log import LOG_VERSION, End, Header, Turn
+from games.log import Header, Turn
 from ingest import craft_own
+from ingest.cotrace_lines import LogLines, lost, read_lines
 from ingest.derivation import BadTurnError, Derivation, Derived
-from ingest.json_text import dumps, loads
+from ingest.json_text import dumps
 from ingest.malformed import malformed
 from ingest.reading import Place, Reading, episode_id, run_id
 from schemas.errors import BadInputError
 from schemas.records import Action, Agent, Episode, Json, Run, Utterance
 from schemas.records import Turn as TurnRow
-from schemas.text import excerpt
 
 __all__ = ["FORMAT", "VERSION", "read", "sniff"]
 
@@ -40,16 +38,8 @@ PLANTED: Final = "planted"
 
 _SCORES: Final = {"Yes": 1.0, "No": 0.0}
 _BEGINNING: Final = re.compile(rb'\s*\{\s*"cotrace_log"\s*:')
-_END: Final = re.compile(rb'\s*\{\s*"end"\s*:')
 
-_Entry = TypeVar("_Entry")
 _Part = TypeVar("_Part", bound=BaseModel)
-
-
-class _Version(BaseModel):
-    model_config = ConfigDict(strict=True, extra="ignore")
-
-    cotrace_log: int
 
 
 class _RunEntry(BaseModel):
@@ -67,37 +57,6 @@ class _TaskEntry(BaseModel):
     goal: Any = None
 
 
-class _EndLine(BaseModel):
-    model_config = ConfigDict(strict=True, extra="ignore")
-
-    end: End
-
-
-_HEADER: Final = TypeAdapter(Header)
-_TURN: Final = TypeAdapter(Turn)
-_END_LINE: Final = TypeAdapter(_EndLine)
-
-
-@dataclass(slots=True)
-class _Log:
-    """A file's lines, typed."""
-
-    header: Header
-    turns: list[Turn]
-    lines: list[int]
-    """Line number of each turn."""
-
-    line_count: int
-    """Lines of the file, an unfinished one included."""
-
-    end: End | None = None
-    unfinished_bytes: int = 0
-    """Length of a last line that is still being written."""
-
-    reject: BadInputError | None = None
-    """Why the rest could not be read."""
-
-
 def sniff(head: bytes) -> bool:
     """Tell from a file's first bytes whether this is cotrace's own log."""
     return _BEGINNING.match(head) is not None
@@ -109,7 +68,7 @@ def read(data: bytes, place: Place) -> Reading:
     Raises:
         BadInputError: its first line is not whole, of a newer version, or names a benchmark that this cotrace cannot replay.
     """
-    log = _log(data)
+    log = read_lines(data)
     derivation = DERIVATIONS.get(log.header.benchmark)
     if derivation is None:
         known = ", ".join(sorted(DERIVATIONS))
@@ -122,72 +81,12 @@ def read(data: bytes, place: Place) -> Reading:
     return Reading(_rows(log, derived, episode, place), [episode], len(log.turns), rejects, replay_s)
 
 
-# -- lines ----------------------------------------------------------------------------------------
-
-
-def _log(data: bytes) -> _Log:
-    lines = data.split(b"\n")
-    last = len(lines)
-    log = _Log(_header(lines[0]), [], [], last - (not lines[-1]))
-    for number, line in enumerate(lines[1:], start=2):
-        if not line or line.isspace():
-            continue
-        try:
-            _take(log, line, number)
-        except BadInputError as error:
-            if number == last:  # no line break behind it: it is still being written, or was cut
-                log.unfinished_bytes = len(line)
-            else:
-                log.reject = _lost(error, number, log.line_count)
-            break
-    return log
-
-
-def _header(line: bytes) -> Header:
-    version = _entry(TypeAdapter(_Version), line, "line 1").cotrace_log
-    if version > LOG_VERSION:
-        raise BadInputError(f"log version {version} is newer than this cotrace reads ({LOG_VERSION}): upgrade cotrace", locator="line 1")
-    return _entry(_HEADER, line, "line 1")
-
-
-def _take(log: _Log, line: bytes, number: int) -> None:
-    if log.end is not None:
-        raise BadInputError("stands behind the line that ends the game", excerpt=excerpt(line[:200].decode(errors="replace")))
-    if _END.match(line):
-        log.end = _entry(_END_LINE, line, "").end
-        return
-    turn = _entry(_TURN, line, "")
-    before = log.turns[-1].turn if log.turns else 0
-    if turn.turn <= before:
-        raise BadInputError(f"turn {turn.turn} follows turn {before}", locator=".turn", excerpt=str(turn.turn))
-    log.turns.append(turn)
-    log.lines.append(number)
-
-
-def _entry(kind: TypeAdapter[_Entry], line: bytes, where: str) -> _Entry:
-    try:
-        return kind.validate_json(line, strict=True)
-    except ValidationError as error:
-        if error.errors(include_url=False, include_context=False, include_input=False)[0]["type"] != "json_invalid":
-            raise malformed(error, where) from error
-    try:
-        return kind.validate_json(orjson.dumps(loads(line)), strict=True)  # half surrogate pairs
-    except ValidationError as error:
-        raise malformed(error, where) from error
-
-
-def _lost(error: BadInputError, number: int, line_count: int) -> BadInputError:
-    """A fault inside the file: what follows it is lost."""
-    reason = f"{error.reason}; the game is kept up to the line before, {line_count - number + 1} lines are lost"
-    return BadInputError(reason, locator=f"line {number}{error.locator}", excerpt=error.excerpt)
-
-
-def _derived(log: _Log, derivation: Derivation, episode: str) -> Derived:
+def _derived(log: LogLines, derivation: Derivation, episode: str) -> Derived:
     """Replay what can be replayed; turns from the first on that the benchmark cannot read are lost."""
     try:
         return derivation(log.header, log.turns, None if log.reject else log.end, episode)
     except BadTurnError as error:
-        log.reject = _lost(error, log.lines[error.index], log.line_count)
+        log.reject = lost(error, log.lines[error.index], log.line_count)
         del log.turns[error.index :]
         return derivation(log.header, log.turns, None, episode)
 
@@ -195,7 +94,7 @@ def _derived(log: _Log, derivation: Derivation, episode: str) -> Derived:
 # -- rows -----------------------------------------------------------------------------------------
 
 
-def _rows(log: _Log, derived: Derived, episode: str, place: Place) -> dict[str, list[tuple[object, ...]]]:
+def _rows(log: LogLines, derived: Derived, episode: str, place: Place) -> dict[str, list[tuple[object, ...]]]:
     run = _run(log.header)
     rows: dict[str, list[tuple[object, ...]]] = {
         **derived.rows,
@@ -224,7 +123,7 @@ def _part(kind: type[_Part], value: Mapping[str, Any], where: str) -> _Part:
         raise malformed(error, where) from error
 
 
-def _episode(log: _Log, derived: Derived, run: Run, place: Place) -> Episode:
+def _episode(log: LogLines, derived: Derived, run: Run, place: Place) -> Episode:
     header, end = log.header, log.end
     task = _part(_TaskEntry, header.task, "line 1.task")
     return Episode(
@@ -250,7 +149,7 @@ def _episode(log: _Log, derived: Derived, run: Run, place: Place) -> Episode:
     )
 
 
-def _details(log: _Log) -> dict[str, object]:
+def _details(log: LogLines) -> dict[str, object]:
     """What else the log says; ``final_progress``, ``completed`` and ``turns_taken`` once the game has ended."""
     details = {**log.header.details, "episode": log.header.episode, "complete": log.end is not None}
     if log.end is not None:

@@ -175,6 +175,14 @@ def test_bad_line_costs_itself_and_what_follows(store: Store, log: Path, played:
     assert rows(store, "FROM log_disagreements") == []
 
 
+def test_whole_but_wrong_last_line_is_a_reject(store: Store, log: Path, played: bytes) -> None:
+    """Only a line that breaks off is still being written."""
+    write(log, lines(played)[:3])
+    log.write_bytes(log.read_bytes() + b'{"turn": 3}')
+    report = ingest_paths([log], store)
+    assert (report.turns, [reject.locator for reject in report.rejected]) == (2, ["line 4.at"])
+
+
 def test_line_behind_the_end_is_a_reject(store: Store, log: Path, played: bytes) -> None:
     """A game that has ended does not go on."""
     write(log, [*lines(played), lines(played)[-2]])
