@@ -22,6 +22,7 @@ __all__ = [
     "Header",
     "Label",
     "OracleEntry",
+    "SampleEntry",
     "Turn",
     "UtteranceEntry",
     "header_line",
@@ -122,6 +123,20 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SampleEntry:
+    """Several answers to one turn, and how one of them was chosen."""
+
+    texts: Sequence[str]
+    """All of them in order."""
+
+    costs: Sequence[int]
+    """What each cost by the filter that chose; 0: it passed."""
+
+    executed: int
+    """Place of the chosen one, from 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """A turn."""
 
@@ -140,6 +155,8 @@ class Turn:
     goal_reached: bool
     error: str | None = None
     labels: Sequence[Label] = ()
+    samples: SampleEntry | None = None
+    """None unless the acting agent gave several answers of which one was chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,13 @@
 """A scripted game as cotrace's own log (docs/formats/cotrace_log.md)."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 from games.einstein.actions import Action, Ask, Move, Share, action_type
-from games.einstein.bins import COMMON, DESTINATIONS
+from games.einstein.bins import COMMON, DESTINATIONS, START_BINS
 from games.einstein.game import AGENTS, Game, GameSettings
 from games.einstein.items import Grounding
 from games.einstein.match import Pair, PlayedStep, play_match
@@ -17,20 +17,24 @@ from games.einstein.puzzle import Puzzle
 from games.einstein.replay import Step
 from games.einstein.table_json import goal_json, private_view_json, table_json
 from games.einstein.verifiers import VERIFIERS
-from games.log import ActionEntry, AgentEntry, End, GameLog, Header, Label, Turn, UtteranceEntry
+from games.log import ActionEntry, AgentEntry, End, GameLog, Header, Label, SampleEntry, Turn, UtteranceEntry
 from schemas.errors import BadInputError
 
-__all__ = ["SampledTurn", "action_arguments", "condition_name", "header_of", "is_undo", "refusal", "settings_of", "write_match"]
+__all__ = [
+    "NO_VERIFIER",
+    "action_arguments",
+    "condition_name",
+    "header_of",
+    "is_undo",
+    "refusal",
+    "settings_of",
+    "utterances_of",
+    "write_match",
+]
 
 _STEP: Final = timedelta(seconds=1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SampledTurn(Turn):
-    """A turn with the answers a verifier chose from: an addition to the log format that only this benchmark writes."""
-
-    samples: Mapping[str, Any] | None
-    """``texts``, ``costs`` and ``executed`` (from 0); None without verifier."""
+NO_VERIFIER: Final = "none"
+"""How conditions say that the only answer of a step was executed; null: it is not known."""
 
 
 def condition_name(settings: GameSettings) -> str:
@@ -62,7 +66,7 @@ def header_of(puzzle: Puzzle, settings: GameSettings, pair: Pair, *, seed: int, 
         seed=seed,
         max_turns=settings.step_limit,
         started_at=started_at.isoformat(),
-        details={"scripted": True},
+        details={"scripted": True, "modes": list(settings.modes)},
     )
 
 
@@ -102,9 +106,16 @@ def action_arguments(action: Action | None, written: str) -> dict[str, Any]:
 
 
 def is_undo(step: Step) -> bool:
-    """Tell whether a step took a right object out of its bin."""
+    """Tell whether a step moves an object back, carried out or not: out of a corner bin, or from the common bin to a start bin.
+
+    The object must lie where the move takes it from: otherwise there is nothing that could be taken back.
+    """
     action = step.answer.action
-    return isinstance(action, Move) and step.outcome.state_changed and action.source in DESTINATIONS and action.target == COMMON
+    if not isinstance(action, Move) or action.block >= len(step.before.positions) or step.before.positions[action.block] != action.source:
+        return False
+    if action.source in DESTINATIONS:
+        return action.target != action.source
+    return action.source == COMMON and action.target in START_BINS
 
 
 def refusal(step: Step) -> str | None:
@@ -119,7 +130,14 @@ def _condition(settings: GameSettings) -> dict[str, Any]:
     facts = asdict(settings)
     modes, samples = facts.pop("modes"), facts.pop("samples")
     mode = modes[0] if modes[0] == modes[1] else None
-    return {"action_mode": mode, "modes": list(modes), **facts, "samples_per_step": samples if settings.verifier else 1}
+    verifier = settings.verifier or NO_VERIFIER
+    return {
+        "action_mode": mode,
+        "modes": list(modes),
+        **facts,
+        "verifier": verifier,
+        "samples_per_step": samples if settings.verifier else 1,
+    }
 
 
 def settings_of(condition: Mapping[str, Any]) -> GameSettings:
@@ -132,14 +150,20 @@ def settings_of(condition: Mapping[str, Any]) -> GameSettings:
     reasoning, samples, step_limit = (condition.get(name) for name in ("reasoning", "samples_per_step", "step_limit"))
     if not isinstance(modes, list) or len(modes) != len(AGENTS) or not set(map(str, modes)) <= set(ACTION_MODES):
         raise BadInputError(f"modes must be two of {', '.join(ACTION_MODES)}, not {modes!r}", locator="run.condition.modes")
-    if verifier not in (None, *VERIFIERS):
-        raise BadInputError(f"verifier must be null or one of {', '.join(VERIFIERS)}, not {verifier!r}", locator="run.condition.verifier")
+    if verifier not in (NO_VERIFIER, *VERIFIERS):
+        known = ", ".join((NO_VERIFIER, *VERIFIERS))
+        raise BadInputError(f"verifier must be one of {known}, not {verifier!r}", locator="run.condition.verifier")
     if rules not in ("sane", "published"):
         raise BadInputError(f"rules must be sane or published, not {rules!r}", locator="run.condition.rules")
     if not (isinstance(samples, int) and isinstance(step_limit, int) and samples > 0 and step_limit > 0 and isinstance(reasoning, bool)):
         raise BadInputError("samples_per_step and step_limit must be counts, reasoning true or false", locator="run.condition")
     return GameSettings(
-        modes=(modes[0], modes[1]), reasoning=reasoning, verifier=verifier, samples=samples, rules=rules, step_limit=step_limit
+        modes=(modes[0], modes[1]),
+        reasoning=reasoning,
+        verifier=None if verifier == NO_VERIFIER else verifier,
+        samples=samples,
+        rules=rules,
+        step_limit=step_limit,
     )
 
 
@@ -150,26 +174,27 @@ def _item_json(action: Share) -> dict[str, Any]:
     return {"blocks": [f"block{item.first}", f"block{item.second}"], "same": item.kind}
 
 
-def _turn(game: Game, step: Step, played: PlayedStep, *, at: datetime) -> SampledTurn:
+def _turn(game: Game, step: Step, played: PlayedStep, *, at: datetime) -> Turn:
     agent = AGENTS[step.before.player]
     outcome, choice = step.outcome, step.choice
     executed = choice.executed if choice else 0
-    return SampledTurn(
+    return Turn(
         turn=step.number + 1,
         at=at.isoformat(),
         state_before=table_json(game.puzzle, step.before),
-        utterances=_utterances(agent, step),
+        utterances=utterances_of(agent, step),
         oracle=None,
         oracle_followed=None,
         actions=[_action(agent, step, played.texts[executed])],
         state_after=table_json(game.puzzle, outcome.table),
         goal_reached=outcome.terminated,
         labels=_labels(game, agent, step, played),
-        samples={"texts": played.texts, "costs": choice.costs, "executed": executed} if choice else None,
+        samples=SampleEntry(texts=played.texts, costs=choice.costs, executed=executed) if choice else None,
     )
 
 
-def _utterances(agent: str, step: Step) -> list[UtteranceEntry]:
+def utterances_of(agent: str, step: Step) -> list[UtteranceEntry]:
+    """Give what a step said: thoughts for their author alone, shares and asks for both players."""
     said = []
     if step.answer.reasoning is not None:
         said.append(UtteranceEntry(agent=agent, channel="private", audience=[agent], text=step.answer.reasoning))
