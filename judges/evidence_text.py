@@ -38,6 +38,7 @@ def clean(text: str) -> str:
     return plain if len(text) <= LONGEST_TEXT else f"{plain}\n(cut here: {len(text) - LONGEST_TEXT} more characters)"
 
 
+@lru_cache(maxsize=4096)
 def one_line(text: str) -> str:
     """A name from a log, fit for a line of the frame: one short line without brackets."""
     return clean(text[:_LONGEST_NAME]).replace("\n", " ").replace("[", "(").replace("]", ")").strip() or "(no name)"

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypedDict
 
 from judges.evidence_text import Entry, fenced
 from judges.rubric import Group, Question, Rubric
-from judges.shows import PIECES, show
+from judges.shows import PIECES, Viewer
 from judges.units import Unit
 
 __all__ = ["Message", "Prompt", "PromptMaker", "system_message"]
@@ -64,8 +64,9 @@ class PromptMaker:
 
     def prompts(self, unit: Unit) -> Iterator[Prompt]:
         """One prompt for each group of questions."""
+        viewer = Viewer(unit.scene)
         for index, group in enumerate(self.groups):
-            shown = show(group.shows, unit.scene)
+            shown = viewer.show(group.shows)
             content = repr(shown).encode("utf-8", "surrogatepass")
             applies = self._rubric.about is None or bool(shown[self._rubric.about])
             yield Prompt(index, shown, hashlib.blake2b(content, digest_size=8).hexdigest(), applies)

@@ -16,8 +16,9 @@ from judges.job import JudgeReport, JudgeRequest, OnProgress, Progress, RunStatu
 from judges.journal import CallRecord, Journal, RunRecord, leftovers, starting
 from judges.llm import LlmJudge, Reply
 from judges.planning import Call, Tally, calls_to_make, count, new_run, now
-from judges.prices import Price, price_of
+from judges.prices import price_of
 from judges.prompt import PromptMaker
+from judges.provider import ModelSettings
 from judges.units import Selection, select
 from judges.verdict_store import Progressed, known_answers, recover, save, verdicts_of
 from schemas.errors import UsageError
@@ -46,20 +47,20 @@ def run(request: JudgeRequest, store: Store, on_progress: OnProgress | None = No
     """
     if request.settings is None:
         return run_engine(request, store, on_progress)
-    price = price_of(request.settings.model, request.prices)
-    if request.max_cost is not None and price is None:
-        raise UsageError(
-            f"--max-cost needs a price for {request.settings.model}: give one with --prices FILE "
-            f"(a line such as {request.settings.model}: {{input: 0.15, output: 0.60}})"
-        )
-    return asyncio.run(_LlmRun(request, store, price, on_progress).go())
+    return asyncio.run(_LlmRun(request, request.settings, store, on_progress).go())
 
 
 class _LlmRun:
     """One run of one model over one rubric."""
 
-    def __init__(self, request: JudgeRequest, store: Store, price: Price | None, on_progress: OnProgress | None) -> None:
-        self._request, self._store, self._price, self._on_progress = request, store, price, on_progress
+    def __init__(self, request: JudgeRequest, settings: ModelSettings, store: Store, on_progress: OnProgress | None) -> None:
+        self._request, self._settings, self._store, self._on_progress = request, settings, store, on_progress
+        self._price = price = price_of(settings.model, request.prices)
+        if request.max_cost is not None and price is None:
+            raise UsageError(
+                f"--max-cost needs a price for {settings.model}: give one with --prices FILE "
+                f"(a line such as {settings.model}: {{input: 0.15, output: 0.60}})"
+            )
         self._maker = PromptMaker(request.rubric)
         self._run = new_run(request, price)
         self._unsaved: list[CallRecord] = []
@@ -73,24 +74,28 @@ class _LlmRun:
 
     async def go(self) -> JudgeReport:
         began = time.monotonic()
+        selection = select(self._store, self._request.rubric, self._request.where)
         with starting(self._store) as folder:
             recovered = sum(recover(self._store, leftover) for leftover in leftovers(folder, self._run))
-            selection = select(self._store, self._request.rubric, self._request.where)
             self._known = known_answers(self._store, self._run)
             tally = count(self._request, self._maker, self._store, selection, self._known)
             self._total = tally.calls
             if tally.calls == 0:
                 return self._report(tally, recovered, began, run_id=None)
             self._run = self._run._replace(units=tally.units)
+            judge = LlmJudge(self._settings, self._maker.groups, price=self._price, max_cost=self._request.max_cost)
             record = RunRecord(self._run, self._request.rubric.answers, os.getpid())
             self._journal = Journal(folder / f"{self._run.judge_run_id}.jsonl", record)
-        await self._score(selection)
+        try:
+            save(self._store, Progressed(self._run, replaces="nothing"), [])  # before the first call is paid: can the store be written?
+        except BaseException:
+            await judge.close()
+            self._journal.close(delete=True)
+            raise
+        await self._score(judge, selection)
         return self._report(tally, recovered, began, run_id=self._run.judge_run_id)
 
-    async def _score(self, selection: Selection) -> None:
-        settings = self._request.settings
-        assert settings is not None
-        judge = LlmJudge(settings, self._maker.groups, price=self._price, max_cost=self._request.max_cost)
+    async def _score(self, judge: LlmJudge, selection: Selection) -> None:
         status: RunStatus = "interrupted"
         try:
             async with asyncio.TaskGroup() as tasks:

@@ -6,22 +6,32 @@ benchmark in a module of their own (`judges.craft.evidence`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from judges.craft import evidence as craft
 from judges.evidence_text import Entry, one_line
 from judges.pieces import AGENT_UNITS, TURN_UNITS, Piece, Scene, action_text
 from judges.transcript import TurnView, UtteranceView
 
-__all__ = ["HISTORY_TURNS", "PIECES", "show"]
+__all__ = ["HISTORY_TURNS", "PIECES", "Viewer"]
 
 HISTORY_TURNS = 5
 """Turns before the judged one that `history` reaches back: a little more than the 12 lines of the published judge (formats section 8.5)."""
 
 
-def show(names: Iterable[str], scene: Scene) -> dict[str, list[Entry]]:
-    """The listed pieces of the scene, in that order; nothing else can be in the result."""
-    return {name: PIECES[name].render(scene) for name in names}
+class Viewer:
+    """Shows pieces of one scene; a piece that several groups of questions see is made once."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._made: dict[str, list[Entry]] = {}
+
+    def show(self, names: Sequence[str]) -> dict[str, list[Entry]]:
+        """The listed pieces, in that order; nothing else can be in the result."""
+        for name in names:
+            if name not in self._made:
+                self._made[name] = PIECES[name].render(self._scene)
+        return {name: self._made[name] for name in names}
 
 
 def _judged_agent(scene: Scene) -> list[Entry]:
