@@ -81,7 +81,7 @@ def _known(store: Store) -> dict[str, Known]:
 
 
 def _cores() -> int:
-    return len(os.sched_getaffinity(0))
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _portions(jobs: Sequence[Job]) -> Iterator[list[Job]]:

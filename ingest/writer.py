@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Writer"]
 
-_BATCH_ROWS: Final = 500_000
+_BATCH_ROWS: Final = 250_000
 """Rows after which a transaction is written: opening and closing the store costs as much as some 20,000 rows."""
 
 
