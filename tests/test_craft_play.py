@@ -48,6 +48,7 @@ TURN = {
     "goal_reached": bool,
     "error": type(None),
     "labels": list,
+    "samples": type(None),
 }
 END = {"success": bool, "score": float, "stop_reason": str, "turns_taken": int, "error": type(None)}
 UTTERANCE = {"agent": str, "channel": str, "audience": list, "text": str, "superseded": bool}
