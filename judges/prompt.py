@@ -67,13 +67,19 @@ class PromptMaker:
         viewer = Viewer(unit.scene)
         for index, group in enumerate(self.groups):
             shown = viewer.show(group.shows)
-            content = repr(shown).encode("utf-8", "surrogatepass")
             applies = self._rubric.about is None or bool(shown[self._rubric.about])
-            yield Prompt(index, shown, hashlib.blake2b(content, digest_size=8).hexdigest(), applies)
+            yield Prompt(index, shown, _hash(shown), applies)
 
     def messages(self, prompt: Prompt) -> list[Message]:
         """The chat that asks the prompt's questions."""
         return [{"role": "system", "content": self._systems[prompt.group]}, {"role": "user", "content": prompt.evidence()}]
+
+
+def _hash(shown: Mapping[str, list[Entry]]) -> str:
+    """16 hex digits; every part goes in with its length, so that different evidence cannot read the same."""
+    parts = [f"{len(name)}:{name}{len(entries)}" for name, entries in shown.items()]
+    parts += [f"{len(head)}:{head}{len(text)}:{text}" for entries in shown.values() for head, text in entries]
+    return hashlib.blake2b("".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def system_message(rubric: Rubric, group: Group) -> str:

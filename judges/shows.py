@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from judges.asympuzl import evidence as asympuzl
 from judges.craft import evidence as craft
 from judges.evidence_text import Entry, one_line
 from judges.pieces import AGENT_UNITS, TURN_UNITS, Piece, Scene, action_text
@@ -109,5 +110,5 @@ _GENERAL: tuple[Piece, ...] = (
     Piece("oracle_actions", "the candidate actions that the log lists for this turn", TURN_UNITS, (), _oracle_actions),
 )
 
-PIECES: Mapping[str, Piece] = {piece.name: piece for piece in (*_GENERAL, *craft.PIECES)}
+PIECES: Mapping[str, Piece] = {piece.name: piece for piece in (*_GENERAL, *craft.PIECES, *asympuzl.PIECES)}
 """Name -> piece: everything that a rubric can show."""

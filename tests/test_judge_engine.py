@@ -79,6 +79,22 @@ def test_engine_and_model_judge_the_same_units(tmp_path: Path) -> None:
     assert pairs == (2 * 6,)
 
 
+def test_many_games_spread_over_processes_give_the_same_verdicts(tmp_path: Path) -> None:
+    """Sixty games at once or thirty at a time: the same rows, in whatever process they were made."""
+    at_once, halves = store_of(tmp_path / "a.duckdb", games=60, turns=2), store_of(tmp_path / "b.duckdb", games=60, turns=2)
+    run(JudgeRequest(rubric=PS), at_once)
+    for half in ("<", ">="):
+        run(JudgeRequest(rubric=PS, where=f"substr(episode_id, 6)::int {half} 30"), halves)
+
+    def rows(store: Store) -> list[tuple[object, ...]]:
+        columns = "unit_id, unit_hash, question, status, answer, score, reason"
+        with store.reading() as connection:
+            return connection.execute(f"SELECT {columns} FROM verdicts ORDER BY ALL").fetchall()
+
+    assert len(rows(at_once)) == 60 * 2 * 6
+    assert rows(at_once) == rows(halves)
+
+
 @pytest.mark.parametrize(
     ("where", "turns"),
     [

@@ -1,0 +1,65 @@
+"""Spreads the engine's work over processes, in order."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+from multiprocessing import get_context
+from typing import Final
+
+from judges.engine_verdicts import EngineAnswers, GameVerdicts
+from judges.rubric import Rubric
+from judges.transcript import load
+from judges.units import Selection
+from schemas.errors import CotraceError
+from schemas.records import JudgeRun
+from schemas.store import Store
+
+__all__ = ["answered_in_processes"]
+
+_GAMES_A_PORTION: Final = 8
+_POOL_FROM_GAMES: Final = 40
+"""Below this many games a pool takes longer to start than it saves."""
+_MOST_PROCESSES: Final = 8
+"""More readers would keep the store from its one writer."""
+_AHEAD: Final = 2
+
+
+def answered_in_processes(store: Store, rubric: Rubric, run: JudgeRun, selection: Selection) -> Iterator[GameVerdicts] | None:
+    """The engine's verdicts game by game; None where one process does as well."""
+    processes = min(os.cpu_count() or 1, _MOST_PROCESSES)
+    if processes == 1 or len(selection) < _POOL_FROM_GAMES:
+        return None
+    return _answered(store, rubric, run, selection, processes)
+
+
+def _answered(store: Store, rubric: Rubric, run: JudgeRun, selection: Selection, processes: int) -> Iterator[GameVerdicts]:
+    """Spawned, not forked: a fork would copy the threads' locks of whoever calls."""
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+    waiting: deque[Future[list[GameVerdicts]]] = deque()
+    try:
+        for portion in _portions(selection):
+            waiting.append(pool.submit(_answer, store, rubric, run, portion))
+            if len(waiting) >= processes * _AHEAD:
+                yield from waiting.popleft().result()
+        while waiting:
+            yield from waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise CotraceError("a process that judged games was killed, perhaps for lack of memory: start the same command again") from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _portions(selection: Selection) -> Iterator[Selection]:
+    items = iter(selection.items())
+    while portion := dict(islice(items, _GAMES_A_PORTION)):
+        yield portion
+
+
+def _answer(store: Store, rubric: Rubric, run: JudgeRun, portion: Selection) -> list[GameVerdicts]:
+    answers = EngineAnswers(rubric, run)
+    return [answers.of_game(game, portion[game.episode_id]) for game in load(store, list(portion))]
