@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from ingest import asympuzl, cotrace_log, craft
+from ingest import asympuzl, cotrace_log, craft, einstein
 from ingest.reading import Adapter
 from schemas.errors import UsageError
 
 __all__ = ["ADAPTERS", "adapter", "recognise"]
 
-ADAPTERS: Final[tuple[Adapter, ...]] = (cotrace_log, craft, asympuzl)
+ADAPTERS: Final[tuple[Adapter, ...]] = (cotrace_log, craft, asympuzl, einstein)
 
 
 def adapter(name: str) -> Adapter:

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from games.log import Header, Turn
-from ingest import craft_own
+from ingest import craft_own, einstein_own
 from ingest.cotrace_lines import LogLines, lost, read_lines
 from ingest.derivation import BadTurnError, Derivation, Derived
 from ingest.json_text import dumps
@@ -30,7 +30,7 @@ __all__ = ["FORMAT", "VERSION", "read", "sniff"]
 FORMAT: Final = "cotrace"
 VERSION: Final = 1
 
-DERIVATIONS: Final[Mapping[str, Derivation]] = {"craft": craft_own.derive}
+DERIVATIONS: Final[Mapping[str, Derivation]] = {"craft": craft_own.derive, "einstein": einstein_own.derive}
 """Benchmark -> what replays its games."""
 
 PLANTED: Final = "planted"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final, NamedTuple
 
 __all__ = ["Judgement", "judge_unknown"]
@@ -23,7 +24,7 @@ class _Kind(NamedTuple):
 
     name: str
     marks: tuple[bytes, ...]
-    """All of these stand near the beginning."""
+    """Regular expressions; all of them are found near the beginning."""
 
 
 _KNOWN_KINDS: Final = (
@@ -31,6 +32,9 @@ _KNOWN_KINDS: Final = (
     _Kind("a file of CRAFT target structures", (b'"id"', b'"complexity"', b'"structure"')),
     _Kind("messages for `cotrace claims`", (b'"id"', b'"speaker"', b'"utterance"')),
     _Kind("claims as `cotrace claims` writes them", (b'"id"', b'"claims"')),
+    _Kind("metrics of a run of Einstein games", (rb"\A\s*\[", b'"file_id"', b'"pkl_path"', b'"step_count"')),
+    _Kind("the summary of a run of Einstein games", (b'"total_files"', b'"successful_files"', b'"success_rate"')),
+    _Kind("a list of Einstein game ids", (rb'\A\s*\[\s*"(?:[^"]*/)?[456]_[02]+_[0-3]+_[0-5]+_[0-2]+[^"]*"\s*[\],]',)),
 )
 
 
@@ -47,6 +51,6 @@ def judge_unknown(head: bytes, name: str) -> Judgement:
     if not _is_json(head, name):
         return Judgement(is_log=False, reason="not a game log")
     for kind in _KNOWN_KINDS:
-        if all(mark in head for mark in kind.marks):
+        if all(re.search(mark, head) for mark in kind.marks):
             return Judgement(is_log=False, reason=f"not a game log: {kind.name}")
     return Judgement(is_log=True, reason="JSON, but no log format that cotrace knows: see `cotrace ingest --help`, or the log is damaged")

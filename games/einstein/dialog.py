@@ -21,7 +21,7 @@ from games.einstein.table import items_of
 from games.einstein.verifiers import Verifier
 from schemas.errors import BadInputError
 
-__all__ = ["Dialog", "Disagreement", "disagreements", "read_dialog", "replay_dialog"]
+__all__ = ["Dialog", "Disagreement", "disagreements", "read_dialog", "replay_dialog", "sound_part"]
 
 
 class _Entry(NamedTuple):
@@ -100,6 +100,19 @@ def read_dialog(log: object, *, step_limit: int = STEP_LIMIT) -> Dialog:
         logged=log,
         step_limit=step_limit,
     )
+
+
+def sound_part(log: Mapping[str, Any]) -> tuple[Mapping[str, Any], BadInputError | None]:
+    """Cut the content of a dialog file before its first step that cannot be decoded, and say why it cannot; None: all can."""
+    steps = log.get("dialog")
+    if not isinstance(steps, list):
+        return log, None
+    for number, entry in enumerate(steps):
+        try:
+            _entry(entry, f"dialog[{number}]")
+        except BadInputError as error:
+            return {**log, "dialog": steps[:number]}, error
+    return log, None
 
 
 def replay_dialog(dialog: Dialog, verifier: Verifier | None = None) -> list[Step]:

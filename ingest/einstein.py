@@ -1,0 +1,309 @@
+"""Reads the dialogs that the published Einstein code writes: one JSON object a file, one file a game.
+
+Format: docs/einstein.md. Mode and prompt kind stand in the prompts, everything else follows by replay from the game id. What only the
+runner knew (verifier, model, names of players) comes from a `manifest.csv` beside the logs, and is null without one. The other files of a
+run's folder (`all_metrics.json`, `summary.json`, `result.txt`, `eval_game_ids.json`) hold nothing that the dialogs have not.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from games.einstein.actions import action_type, parse_answer
+from games.einstein.dialog import Dialog, Disagreement, disagreements, read_dialog, sound_part
+from games.einstein.game import AGENTS
+from games.einstein.match_log import NO_VERIFIER, action_arguments, is_undo, refusal, utterances_of
+from games.einstein.replay import Step, replay
+from games.einstein.rules import STEP_LIMIT
+from games.einstein.table_json import goal_json, private_view_json, table_json
+from games.einstein.verifiers import Verifier, verify
+from ingest.einstein_manifest import Manifest, manifest_of, run_name
+from ingest.einstein_measures import progress, replay_rows
+from ingest.json_text import dumps, loads
+from ingest.reading import Place, Reading, episode_id, run_id
+from schemas.errors import BadInputError, UsageError
+from schemas.records import Action, Agent, Episode, Json, LogDisagreement, Run, Turn, Utterance
+from schemas.text import excerpt
+
+__all__ = ["FORMAT", "UNKNOWN_MODEL", "VERSION", "read", "sniff"]
+
+FORMAT: Final = "einstein"
+VERSION: Final = 1
+
+UNKNOWN_MODEL: Final = "unknown"
+"""`episodes.model` where no manifest names the model."""
+
+_MARKS: Final = tuple(map(re.compile, (rb'"pkl_path"\s*:', rb'"dialog"\s*:', rb'"file_id"\s*:')))
+_MIN_MARKS: Final = 2
+_GAME_FACTS: Final = (
+    "num_objects",
+    "step_count",
+    "terminated",
+    "truncated",
+    "success",
+    "partial_success_rate",
+    "num_obj",
+    "total_used_trials",
+    "avg_used_trials",
+    "total_sum_err",
+    "avg_sum_err",
+    "avg_corrected",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Game:
+    """A file, decoded and replayed as far as it can be."""
+
+    episode: str
+    run: str
+    dialog: Dialog
+    steps: list[Step]
+    manifest: Manifest
+    lost: BadInputError | None
+    """Why the steps behind the last one could not be used."""
+
+    step_count: int
+    """Steps in the file, lost ones included."""
+
+
+def sniff(head: bytes) -> bool:
+    """Tell from a file's first bytes whether this is a published Einstein dialog."""
+    return head.lstrip()[:1] == b"{" and sum(mark.search(head) is not None for mark in _MARKS) >= _MIN_MARKS
+
+
+def read(data: bytes, place: Place) -> Reading:
+    """Read a file.
+
+    Raises:
+        BadInputError: it is no JSON, not laid out as a dialog, or its first step cannot be read.
+    """
+    document = loads(data)
+    rejects: list[BadInputError] = []
+    try:
+        manifest = manifest_of(place.path)
+    except BadInputError as error:
+        manifest = Manifest()
+        rejects.append(BadInputError(f"{error.reason}; the game is kept without what the manifest knows", locator=error.locator))
+    started = time.perf_counter()
+    game = _replayed(document, manifest, place)
+    rows = replay_rows(game.dialog.setting, game.steps, game.episode)
+    rows["log_disagreements"] = [_disagreement(game, found) for found in _differences(game)]
+    replay_s = time.perf_counter() - started
+    rejects += [_with_count(game.lost, game)] if game.lost else []
+    return Reading(_rows(game, rows, place), [game.episode], len(game.steps), rejects, replay_s)
+
+
+# -- decoding and replay ------------------------------------------------------------------------------------------------------------------
+
+
+def _replayed(document: Any, manifest: Manifest, place: Place) -> _Game:
+    sound, lost = sound_part(document) if isinstance(document, Mapping) else (document, None)
+    if lost is not None and not sound["dialog"]:
+        raise BadInputError(f"{lost.reason}; the game is lost", locator=lost.locator, excerpt=lost.excerpt)
+    dialog = read_dialog(sound, step_limit=manifest.step_limit or STEP_LIMIT)
+    steps, fault = _steps(dialog, manifest)
+    return _Game(
+        episode=episode_id("einstein", place.path),
+        run=run_name(place.path),
+        dialog=dialog,
+        steps=steps,
+        manifest=manifest,
+        lost=fault or lost,
+        step_count=len(document["dialog"]),
+    )
+
+
+def _steps(dialog: Dialog, manifest: Manifest) -> tuple[list[Step], BadInputError | None]:
+    """Replay; the executed answers follow from the logged costs, and from the verifier where there are none."""
+    has_costs = all(samples.costs is not None for samples in dialog.samples)
+    steps: list[Step] = []
+    try:
+        for step in replay(dialog.setting, dialog.samples, None if has_costs else _verifier(manifest)):
+            steps.append(step)  # noqa: PERF402 - those before a fault are kept
+    except (BadInputError, UsageError) as error:
+        fault = BadInputError(str(error), locator=f"dialog[{len(steps)}]")
+        if not steps:
+            raise fault from error
+        return steps, fault
+    return steps, None
+
+
+def _verifier(manifest: Manifest) -> Verifier | None:
+    return None if manifest.verifier in (None, NO_VERIFIER) else cast("Verifier", manifest.verifier)
+
+
+def _with_count(lost: BadInputError, game: _Game) -> BadInputError:
+    missing = game.step_count - len(game.steps)
+    reason = f"{lost.reason}; the game is kept up to the step before, {missing} of {game.step_count} steps are lost"
+    return BadInputError(reason, locator=lost.locator, excerpt=lost.excerpt)
+
+
+# -- where log, manifest and replay differ ------------------------------------------------------------------------------------------------
+
+
+def _differences(game: _Game) -> Iterator[Disagreement]:
+    whole = game.lost is None
+    dialog = game.dialog if whole else read_dialog({**game.dialog.logged, "dialog": game.dialog.logged["dialog"][: len(game.steps)]})
+    yield from (found for found in disagreements(dialog, game.steps) if whole or found.step is not None)
+    yield from _manifest_differences(game)
+    verifier = _verifier(game.manifest)
+    if verifier is not None:
+        yield from _cost_differences(game, verifier)
+
+
+def _manifest_differences(game: _Game) -> Iterator[Disagreement]:
+    row, modes = game.manifest.row, game.dialog.modes
+    found = {"action_mode": modes[0] if modes[0] == modes[1] else "+".join(modes), "use_cot": str(int(game.dialog.reasoning))}
+    for name, value in found.items():
+        if row.get(name, value) != value:
+            yield Disagreement(None, f"manifest.{name}", row[name], value)
+
+
+def _cost_differences(game: _Game, verifier: Verifier) -> Iterator[Disagreement]:
+    """Logged costs against the rules of the verifier that the manifest names."""
+    for step, samples in zip(game.steps, game.dialog.samples, strict=False):
+        if samples.costs is None:
+            continue
+        actions = [parse_answer(text).action for text in samples.texts]
+        try:
+            costs = verify(verifier, game.dialog.setting, step.before, actions).costs
+        except UsageError:
+            yield Disagreement(None, "manifest.verifier", verifier, None)
+            return
+        if costs != samples.costs:
+            yield Disagreement(step.number, f"actions_err.{verifier}", list(samples.costs), list(costs))
+
+
+def _disagreement(game: _Game, found: Disagreement) -> LogDisagreement:
+    turn = None if found.step is None else found.step + 1
+    return LogDisagreement(game.episode, turn, found.field, dumps(found.logged), dumps(found.recomputed))
+
+
+# -- rows ---------------------------------------------------------------------------------------------------------------------------------
+
+
+def _rows(game: _Game, derived: dict[str, list[tuple[object, ...]]], place: Place) -> dict[str, list[tuple[object, ...]]]:
+    run = _run(game)
+    return {
+        **derived,
+        "runs": [run],
+        "episodes": [_episode(game, run, place)],
+        "agents": list(_agents(game)),
+        "turns": [_turn(game, step) for step in game.steps],
+        "utterances": [row for step in game.steps for row in _utterances(game, step)],
+        "actions": [_action(game, number, step) for number, step in enumerate(game.steps)],
+    }
+
+
+def _run(game: _Game) -> Run:
+    modes = game.dialog.modes
+    condition = {
+        "action_mode": modes[0] if modes[0] == modes[1] else None,
+        "modes": list(modes),
+        "reasoning": game.dialog.reasoning,
+        "verifier": game.manifest.verifier,
+        "samples_per_step": max(len(samples.texts) for samples in game.dialog.samples),
+        "rules": "published",
+        "step_limit": game.dialog.step_limit,
+    }
+    return Run(run_id("einstein", game.run, _team(game), condition), "einstein", game.run, Json(dumps(condition)), None)
+
+
+def _team(game: _Game) -> dict[str, str]:
+    return dict.fromkeys(AGENTS, game.manifest.model) if game.manifest.model else {}
+
+
+def _episode(game: _Game, run: Run, place: Place) -> Episode:
+    puzzle, last = game.dialog.puzzle, game.steps[-1]
+    reason = "solved" if last.outcome.terminated else "step_limit" if last.outcome.truncated else None
+    return Episode(
+        episode_id=game.episode,
+        run_id=run.run_id,
+        source_id=place.source_id,
+        benchmark="einstein",
+        task_id=puzzle.game_id,
+        level=f"{puzzle.num_objects} objects",
+        model=game.manifest.model or UNKNOWN_MODEL,
+        team=Json(dumps(_team(game))),
+        seed=None,
+        max_turns=game.dialog.step_limit,
+        turns_taken=len(game.steps),
+        success=last.outcome.success,
+        score=progress(game.dialog.setting, last),
+        stop_reason=reason,
+        error=None,
+        goal=Json(dumps(goal_json(puzzle))),
+        details=Json(dumps(_details(game))),
+        file=place.file,
+        started_at=None,
+    )
+
+
+def _details(game: _Game) -> dict[str, object]:
+    """What else log and manifest say; ``steps_lost`` and ``unknown_fields`` only where there are any."""
+    logged = game.dialog.logged
+    details: dict[str, object] = {
+        "file_id": game.dialog.file_id,
+        "pkl_path": logged["pkl_path"],
+        "modes": list(game.dialog.modes),
+        **{name: logged[name] for name in _GAME_FACTS if name in logged},
+    }
+    if game.manifest.row:
+        details["manifest"] = dict(game.manifest.row)
+    if game.lost is not None:
+        details["steps_lost"] = game.step_count - len(game.steps)
+    unknown = [excerpt(name) for name in logged if name not in (*_GAME_FACTS, "file_id", "pkl_path", "dialog")]
+    if unknown:
+        details["unknown_fields"] = unknown
+    return details
+
+
+def _agents(game: _Game) -> Iterator[Agent]:
+    for player, agent in enumerate(AGENTS):
+        view = Json(dumps(private_view_json(game.dialog.puzzle, 0 if player == 0 else 1)))
+        yield Agent(game.episode, agent, "player", game.manifest.model, game.manifest.players[player], view, None, "derived")
+
+
+def _turn(game: _Game, step: Step) -> Turn:
+    puzzle = game.dialog.puzzle
+    return Turn(
+        episode_id=game.episode,
+        turn=step.number + 1,
+        state_before=Json(dumps(table_json(puzzle, step.before))),
+        state_after=Json(dumps(table_json(puzzle, step.outcome.table))),
+        oracle_available=False,
+        oracle_followed=None,
+        progress=progress(game.dialog.setting, step),
+        goal_reached=step.outcome.terminated,
+        error=None,
+        at=None,
+    )
+
+
+def _utterances(game: _Game, step: Step) -> Iterator[Utterance]:
+    for seq, said in enumerate(utterances_of(AGENTS[step.before.player], step), start=1):
+        yield Utterance(
+            game.episode, step.number + 1, seq, said.agent, said.channel, list(said.audience), said.text, None, superseded=False
+        )
+
+
+def _action(game: _Game, number: int, step: Step) -> Action:
+    code = refusal(step)
+    return Action(
+        episode_id=game.episode,
+        turn=number + 1,
+        seq=1,
+        agent=AGENTS[step.before.player],
+        verb=action_type(step.answer.action),
+        arguments=Json(dumps(action_arguments(step.answer.action, step.answer.action_text))),
+        raw=game.dialog.samples[number].texts[step.choice.executed if step.choice else 0],
+        accepted=step.outcome.accepted,
+        undoes=is_undo(step),
+        error_code=code,
+        error_text=code and code.replace("_", " "),
+    )

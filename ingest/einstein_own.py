@@ -1,0 +1,132 @@
+"""Einstein games in cotrace's own log, made ready for replay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from games.einstein.bins import Player
+from games.einstein.engine import Setting
+from games.einstein.game import AGENTS, GameSettings
+from games.einstein.match_log import refusal, settings_of
+from games.einstein.puzzle import parse_game_id
+from games.einstein.replay import Samples, Step, replay
+from games.einstein.rules import RULES
+from games.einstein.table_json import goal_json, private_view_json, table_json
+from games.log import End, Header, Turn
+from ingest.derivation import BadTurnError, Derived
+from ingest.einstein_measures import progress, replay_rows
+from ingest.json_text import dumps
+from schemas.errors import BadInputError, UsageError
+from schemas.records import LogDisagreement
+from schemas.text import excerpt
+
+__all__ = ["derive"]
+
+_HEADER: Final = "line 1"
+
+
+def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str) -> Derived:
+    """Replay a game; see `ingest.derivation.Derivation`."""
+    setting, settings = _setting(header)
+    steps = _replayed(setting, settings, turns)
+    rows = replay_rows(setting, steps, episode)
+    rows["log_disagreements"] = [
+        *_header_differences(setting, header, episode),
+        *(row for turn, step in zip(turns, steps, strict=True) for row in _turn_differences(setting, turn, step, episode)),
+        *_end_differences(setting, steps, end, episode),
+    ]
+    after = [progress(setting, step) for step in steps]
+    return Derived(progress=after, score=after[-1] if after else None, rows=rows)
+
+
+def _setting(header: Header) -> tuple[Setting, GameSettings]:
+    """What the header says the game is played by.
+
+    Raises:
+        BadInputError: task or condition name something that does not exist.
+    """
+    condition = header.run.get("condition")
+    if not isinstance(condition, dict):
+        raise BadInputError(f"condition must be an object, not {excerpt(repr(condition))}", locator=f"{_HEADER}.run.condition")
+    puzzle = parse_game_id(str(header.task.get("id")), locator=f"{_HEADER}.task.id")
+    try:
+        settings = settings_of(condition)
+    except BadInputError as error:
+        raise BadInputError(error.reason, locator=f"{_HEADER}.{error.locator}", excerpt=error.excerpt) from error
+    return Setting(puzzle, settings.modes, RULES[settings.rules], settings.step_limit), settings
+
+
+def _replayed(setting: Setting, settings: GameSettings, turns: Sequence[Turn]) -> list[Step]:
+    steps: list[Step] = []
+    try:
+        samples = [_samples(turn, index) for index, turn in enumerate(turns)]
+        for step in replay(setting, samples, settings.verifier):
+            steps.append(step)  # noqa: PERF402 - those before a fault are kept
+    except BadTurnError:
+        raise
+    except (BadInputError, UsageError) as error:
+        fault = error if isinstance(error, BadInputError) else BadInputError(str(error))
+        raise BadTurnError(fault, len(steps)) from error
+    return steps
+
+
+def _samples(turn: Turn, index: int) -> Samples:
+    """The answers that a turn was chosen from."""
+    if len(turn.actions) != 1 or turn.actions[0].raw is None:
+        raise BadTurnError(BadInputError("a turn must have one action with the raw answer", locator=".actions"), index)
+    if turn.turn != index + 1:
+        raise BadTurnError(BadInputError(f"turn {turn.turn} stands where turn {index + 1} is due", locator=".turn"), index)
+    if turn.samples is None:
+        return Samples((turn.actions[0].raw,))
+    if len(turn.samples.texts) != len(turn.samples.costs) or not turn.samples.texts:
+        raise BadTurnError(BadInputError("samples need as many costs as texts, and one at least", locator=".samples"), index)
+    return Samples(tuple(turn.samples.texts), tuple(turn.samples.costs))
+
+
+# -- where log and replay differ ----------------------------------------------------------------------------------------------------------
+
+
+def _header_differences(setting: Setting, header: Header, episode: str) -> Iterator[LogDisagreement]:
+    facts: dict[str, tuple[Any, Any]] = {"goal": (header.task.get("goal"), goal_json(setting.puzzle))}
+    for agent in header.agents:
+        if agent.agent in AGENTS:
+            player: Player = 0 if agent.agent == AGENTS[0] else 1
+            facts[f"private_view.{agent.agent}"] = (agent.private_view, private_view_json(setting.puzzle, player))
+    return _differing(facts, episode, None)
+
+
+def _turn_differences(setting: Setting, turn: Turn, step: Step, episode: str) -> Iterator[LogDisagreement]:
+    action, choice = turn.actions[0], step.choice
+    facts: dict[str, tuple[Any, Any]] = {
+        "agent": (action.agent, AGENTS[step.before.player]),
+        "state_before": (turn.state_before, table_json(setting.puzzle, step.before)),
+        "state_after": (turn.state_after, table_json(setting.puzzle, step.outcome.table)),
+        "accepted": (action.accepted, step.outcome.accepted),
+        "error_code": (action.error_code, refusal(step)),
+        "goal_reached": (turn.goal_reached, step.outcome.terminated),
+    }
+    if turn.samples is not None and choice is not None:
+        facts["samples.costs"] = (list(turn.samples.costs), list(choice.costs))
+        facts["samples.executed"] = (turn.samples.executed, choice.executed)
+        facts["raw"] = (action.raw, turn.samples.texts[choice.executed])
+    return _differing(facts, episode, turn.turn)
+
+
+def _end_differences(setting: Setting, steps: Sequence[Step], end: End | None, episode: str) -> Iterator[LogDisagreement]:
+    if end is None:
+        return
+    last = steps[-1] if steps else None
+    facts: dict[str, tuple[Any, Any]] = {
+        "turns_taken": (end.turns_taken, len(steps)),
+        "completed": (end.success, bool(last and last.outcome.success)),
+    }
+    if last is not None:
+        facts["final_progress"] = (end.score, progress(setting, last))
+    yield from _differing(facts, episode, None)
+
+
+def _differing(facts: dict[str, tuple[Any, Any]], episode: str, turn: int | None) -> Iterator[LogDisagreement]:
+    for field, (logged, found) in facts.items():
+        if logged != found:
+            yield LogDisagreement(episode, turn, field, dumps(logged), dumps(found))
