@@ -212,7 +212,8 @@ def _labels(episode: str, turn: Turn, personas: Mapping[str, str | None], model:
         if agent not in units:
             units[agent] = (personas.get(agent or "") or model, f"{episode}/{number}/{agent}")
         annotator, unit = units[agent]
-        yield PLANTED, annotator, label.rubric, label.question, unit, episode, number, agent, answer, _SCORES.get(answer)
+        score = _SCORES.get(answer)
+        yield PLANTED, annotator, label.rubric, label.question, unit, episode, number, agent, answer, score, label.basis, label.planted
 
 
 def _time(text: str) -> datetime | None:

@@ -286,6 +286,8 @@ class Label(NamedTuple):
     agent: Annotated[str | None, Col("whose utterance or turn; null for a group")]
     answer: Annotated[str, Col("as given")]
     score: Annotated[float | None, Col("its number; null for N/A", "0..1")]
+    basis: Annotated[str | None, Col("how it is known: construction, geometry, engine, ...; null for people's answers")] = None
+    planted: Annotated[str | None, Col("defects that were planted in what was labelled, joined by |; null if unknown")] = None
 
 
 class TableName(NamedTuple):

@@ -1,0 +1,139 @@
+"""The store's contract: tables, their documentation, and how a store is opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from schemas import batches, records
+from schemas.errors import StoreError
+from schemas.store import SCHEMA_VERSION, Store
+from schemas.tables import TABLES, table
+from schemas.text import printable
+
+CONTRACT = {
+    "sources": "source_id path format adapter_version episodes rejected ingested_at",
+    "rejects": "source_id locator reason excerpt",
+    "runs": "run_id benchmark name condition started_at",
+    "episodes": "episode_id run_id source_id benchmark task_id level model team seed max_turns turns_taken success score stop_reason goal",
+    "agents": "episode_id agent role model persona private_view",
+    "turns": "episode_id turn state_before state_after oracle_available oracle_followed progress",
+    "utterances": "episode_id turn seq agent channel audience text tokens",
+    "actions": "episode_id turn seq agent verb arguments raw accepted error_code error_text",
+    "oracle_actions": "episode_id turn rank verb arguments",
+    "turn_metrics": "episode_id turn metric value",
+    "episode_metrics": "episode_id metric value",
+    "failures": "episode_id turn agent taxonomy category evidence",
+    "judge_runs": "judge_run_id rubric rubric_hash judge model parameters started_at finished_at units calls cost status",
+    "verdicts": "judge_run_id rubric rubric_hash question unit_id unit_hash episode_id turn agent judge repeat answer score reason status",
+    "labels": "source annotator rubric question unit_key episode_id turn agent answer score",
+}
+
+
+@pytest.mark.parametrize("name", CONTRACT)
+def test_table_has_the_columns_that_users_were_promised(name: str) -> None:
+    """The public contract of the design: these columns, by these names."""
+    assert set(CONTRACT[name].split()) <= set(table(name).column_names)
+
+
+@pytest.mark.parametrize("spec", TABLES, ids=lambda spec: spec.name)
+def test_every_column_is_explained_and_null_has_a_meaning(spec: object) -> None:
+    """A description for each column; where null can stand, it says what null means."""
+    assert spec in TABLES
+    for column in getattr(spec, "columns", ()):
+        assert column.doc
+        if column.nullable:
+            assert "null" in column.doc, column.name
+
+
+def test_store_has_exactly_the_documented_columns(tmp_path: Path) -> None:
+    """What DuckDB says of a fresh store is what the records say, and creating it again changes nothing."""
+    store = Store(tmp_path / "s.duckdb")
+    store.create()
+    store.create()
+    with store.reading() as connection:
+        found = connection.execute(
+            "select table_name, column_name, data_type, is_nullable from duckdb_columns() where not internal"
+        ).fetchall()
+    assert sorted(found) == sorted((spec.name, c.name, c.sql_type, c.nullable) for spec in TABLES for c in spec.columns)
+
+
+def test_rows_go_in_and_come_out_as_they_were(tmp_path: Path) -> None:
+    """A record survives the way through Arrow, Pandera and DuckDB."""
+    store = Store(tmp_path / "s.duckdb")
+    store.create()
+    said = records.Utterance("e", 1, 1, "D1", "public", ["D1", "Builder"], "héllo\n\t\u2028\0x", None, superseded=False)
+    rows = batches.to_arrow({"utterances": [said]})
+    batches.check(rows)
+    with store.writing() as connection:
+        batches.insert(connection, rows)
+    with store.reading() as connection:
+        assert connection.execute("from utterances").fetchall() == [tuple(said)]
+
+
+def test_rows_that_break_the_contract_are_refused_by_name() -> None:
+    """A negative turn number does not reach the store; the message names table and column."""
+    bad = records.TurnMetric("e", -1, "craft.iou_score", 0.5)
+    with pytest.raises(StoreError, match=r"table turn_metrics, column turn"):
+        batches.check(batches.to_arrow({"turn_metrics": [bad]}))
+
+
+def test_transaction_that_fails_leaves_no_trace(tmp_path: Path) -> None:
+    """An exception inside a write rolls everything back."""
+    store = Store(tmp_path / "s.duckdb")
+    store.create()
+
+    def fail_after_writing() -> None:
+        with store.writing() as connection:
+            connection.execute("insert into store_info values ('x', 'y')")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_after_writing()
+    with store.reading() as connection:
+        assert connection.execute("select count(*) from store_info where name = 'x'").fetchone() == (0,)
+
+
+def test_store_of_a_newer_version_is_refused_with_the_mend(tmp_path: Path) -> None:
+    """An older cotrace does not touch what it does not understand."""
+    store = Store(tmp_path / "s.duckdb")
+    store.create()
+    with store.writing() as connection:
+        connection.execute("update store_info set value = ? where name = 'schema_version'", [str(SCHEMA_VERSION + 1)])
+    with pytest.raises(StoreError, match="upgrade cotrace"):
+        store.check()
+
+
+def test_duckdb_file_of_something_else_is_refused(tmp_path: Path) -> None:
+    """A database that is no cotrace store is neither read nor filled."""
+    path = tmp_path / "other.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create table mine (x int)")
+    with pytest.raises(StoreError, match="not a cotrace store"):
+        Store(path).create()
+
+
+def test_locked_store_is_waited_for_then_named(tmp_path: Path) -> None:
+    """Whoever keeps the store open is told of, after the wait."""
+    import subprocess
+    import sys
+
+    path = tmp_path / "s.duckdb"
+    Store(path).create()
+    code = f"import duckdb, sys; c = duckdb.connect({str(path)!r}); print('held', flush=True); sys.stdin.read()"
+    holder = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert holder.stdout is not None
+    holder.stdout.readline()
+    try:
+        with pytest.raises(StoreError, match="held by another process"):
+            Store(path, lock_wait_s=0.3).check()
+    finally:
+        holder.communicate()
+
+
+@pytest.mark.parametrize("text", ["\x1b[31mred\x1b[0m", "a\u202eb", "line\nbreak\rback", "null\0", "\ud800"])
+def test_printable_text_cannot_steer_a_terminal(text: str) -> None:
+    """No control, direction or surrogate character is left."""
+    assert printable(text).isprintable()
