@@ -131,7 +131,7 @@ def _episode(episode: str, game: LoggedGame, replayed: ReplayedGame, place: Plac
         score=progress_of(replayed, len(replayed.turns)),
         stop_reason=reason,
         error=None,
-        goal=Json(dumps([entry.model_dump() for entry in record.truth])),
+        goal=Json(dumps({"truth": [entry.model_dump() for entry in record.truth]})),
         details=Json(dumps(_details(game))),
         file=place.file,
         started_at=None,

@@ -9,6 +9,8 @@ misreading        takes what it hears for something else: places shifted by one,
 format_breaking   every other answer has no JSON, or has actions that are not valid
 silent            never says anything, but listens
 guessing          says what it cannot know, as if it knew
+rewriting         writes all it knows every turn, also what stands there already
+presuming         speaks as if its partner saw its actions, and tells nothing
 ================= =========================================================================================
 """
 
@@ -88,6 +90,10 @@ def _say_guess(mind: Mind, seen: Observation, rng: random.Random) -> str:
     return f"{known} Position {rng.choice(free)} is the {rng.choice(mind.shapes)}." if free else known
 
 
+def _say_see(mind: Mind, seen: Observation, rng: random.Random) -> str:  # noqa: ARG001
+    return rng.choice(("As you can see, I have filled in what I know.", "Just look at my hypothesis.", "My actions show you what I have."))
+
+
 # -- what is understood -----------------------------------------------------------------------------------------------------------------
 
 
@@ -111,14 +117,21 @@ def _learn_wrongly(mind: Mind, facts: Facts) -> None:
 
 
 def _write_differences(mind: Mind, seen: Observation, rng: random.Random) -> Sequence[Write]:  # noqa: ARG001
-    known = {place: entry for place in range(1, mind.size + 1) if (entry := mind.entry(place)) is not None}
-    return [(place, entry) for place, entry in known.items() if seen.hypothesis[place - 1] != entry]
+    return [(place, entry) for place, entry in _known(mind) if seen.hypothesis[place - 1] != entry]
+
+
+def _known(mind: Mind) -> list[Write]:
+    return [(place, entry) for place in range(1, mind.size + 1) if (entry := mind.entry(place)) is not None]
+
+
+def _write_all(mind: Mind, seen: Observation, rng: random.Random) -> Sequence[Write]:  # noqa: ARG001
+    return _known(mind)
 
 
 def _overcorrect(mind: Mind, seen: Observation, rng: random.Random) -> Sequence[Write]:
     """Once all is well, put a neighbour's color where the right one stood; the next turn mends it."""
     differing = _write_differences(mind, seen, rng)
-    known = [(place, entry) for place in range(1, mind.size + 1) if (entry := mind.entry(place)) is not None]
+    known = _known(mind)
     if differing or len(known) < _PAIR:
         return differing
     (place, entry), (_, neighbour) = known[0], known[1]
@@ -173,5 +186,7 @@ PERSONAS: Final[Mapping[str, Persona]] = {
     "format_breaking": Persona(say=_say_all, learn=_learn, write=_write_differences, form=_broken),
     "silent": Persona(say=_say_nothing, learn=_learn, write=_write_differences, form=_well_formed),
     "guessing": Persona(say=_say_guess, learn=_learn, write=_write_differences, form=_well_formed),
+    "rewriting": Persona(say=_say_all, learn=_learn, write=_write_all, form=_well_formed),
+    "presuming": Persona(say=_say_see, learn=_learn, write=_write_differences, form=_well_formed),
 }
 """Persona name -> persona."""
