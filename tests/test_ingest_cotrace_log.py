@@ -118,6 +118,8 @@ def test_planted_truth_becomes_labels(store: Store, log: Path, played: bytes) ->
             label["agent"],
             label["answer"],
             scores[label["answer"]],
+            label["basis"],
+            label["planted"],
         )
         for turn in lines(played)[1:-1]
         for label in turn["labels"]
