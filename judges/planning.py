@@ -75,27 +75,37 @@ def plan(request: JudgeRequest, store: Store) -> Plan:
 
 def calls_to_make(request: JudgeRequest, maker: PromptMaker, store: Store, selection: Selection, known: Known) -> Iterator[Call]:
     """Calls still to be made, repeats of a prompt one after the other so that a provider's cache serves them."""
-    repeats = request.repeats or request.rubric.repeats
+    for unit, prompt, repeats in _open_prompts(request, maker, store, selection, known):
+        for repeat in repeats:
+            yield Call(unit, prompt, repeat)
+
+
+def count(request: JudgeRequest, maker: PromptMaker, store: Store, selection: Selection, known: Known) -> Tally:
+    """How much there is to do, without doing it."""
+    in_selection = prompts = calls = skipped = 0
+    for _, prompt, repeats in _open_prompts(request, maker, store, selection, known):
+        prompts += 1
+        in_selection += prompt.group == 0
+        calls += len(repeats)
+        skipped += 0 if prompt.applies else len(repeats)
+    return Tally(in_selection, calls, prompts * _repeats(request) - calls, skipped)
+
+
+def _open_prompts(
+    request: JudgeRequest, maker: PromptMaker, store: Store, selection: Selection, known: Known
+) -> Iterator[tuple[Unit, Prompt, list[int]]]:
+    """Every prompt of the selection with the repeats of it that are not answered."""
+    numbers = range(1, _repeats(request) + 1)
     first_questions = [group.questions[0].id for group in maker.groups]
     for game in load(store, list(selection)):
         for unit in units(request.rubric, game, selection[game.episode_id]):
             for prompt in maker.prompts(unit):
                 question = first_questions[prompt.group]
-                for repeat in range(1, repeats + 1):
-                    if (unit.unit_id, prompt.unit_hash, repeat, question) not in known.answers:
-                        yield Call(unit, prompt, repeat)
+                yield unit, prompt, [n for n in numbers if (unit.unit_id, prompt.unit_hash, n, question) not in known.answers]
 
 
-def count(request: JudgeRequest, maker: PromptMaker, store: Store, selection: Selection, known: Known) -> Tally:
-    """How much there is to do, without doing it."""
-    games = load(store, list(selection))
-    in_selection = sum(1 for game in games for _ in units(request.rubric, game, selection[game.episode_id]))
-    calls = skipped = 0
-    for call in calls_to_make(request, maker, store, selection, known):
-        calls += 1
-        skipped += not call.prompt.applies
-    repeats = request.repeats or request.rubric.repeats
-    return Tally(in_selection, calls, in_selection * repeats * len(maker.groups) - calls, skipped)
+def _repeats(request: JudgeRequest) -> int:
+    return request.repeats or request.rubric.repeats
 
 
 def new_run(request: JudgeRequest, price: Price | None) -> JudgeRun:
@@ -103,7 +113,7 @@ def new_run(request: JudgeRequest, price: Price | None) -> JudgeRun:
     settings = request.settings
     parameters = {
         "answering": settings.answering() if settings else {},
-        "repeats": request.repeats or request.rubric.repeats,
+        "repeats": _repeats(request),
         "where": request.where,
         "concurrency": request.concurrency,
         "max_cost": request.max_cost,

@@ -1,6 +1,6 @@
 """Rubrics: files of data from which prompt, answer type, documentation and validation are made.
 
-The format is described in docs/rubrics.md; `judges.rubric_file` reads and checks it.
+`judges.rubric_file` reads and checks them; the files in `judges/rubrics` show every key in use.
 """
 
 from __future__ import annotations

@@ -9,7 +9,10 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
+from typing import Any
 
 from judges.engine import run_engine
 from judges.job import JudgeReport, JudgeRequest, OnProgress, Progress, RunStatus
@@ -47,7 +50,17 @@ def run(request: JudgeRequest, store: Store, on_progress: OnProgress | None = No
     """
     if request.settings is None:
         return run_engine(request, store, on_progress)
-    return asyncio.run(_LlmRun(request, request.settings, store, on_progress).go())
+    return _run_to_end(_LlmRun(request, request.settings, store, on_progress).go())
+
+
+def _run_to_end(going: Coroutine[Any, Any, JudgeReport]) -> JudgeReport:
+    """Also where an event loop runs already, as in a notebook: then in a thread of its own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(going)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, going).result()
 
 
 class _LlmRun:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import subprocess
 import sys
@@ -165,6 +166,17 @@ def test_a_store_that_cannot_be_written_is_said_before_anything_is_asked(tmp_pat
             run(ask_model(url), store)
         assert counted(url)["requests"] == 0
     assert not list(Path(f"{store.path}.journal").glob("*.jsonl"))
+
+
+def test_a_run_works_where_an_event_loop_runs_already(tmp_path: Path) -> None:
+    """As in a notebook."""
+    store = store_of(tmp_path / "s.duckdb", turns=2)
+
+    async def cell() -> int:
+        return run(ask_model(url), store).answered
+
+    with fake_server() as url:
+        assert asyncio.run(cell()) == 2 * QUESTIONS
 
 
 def test_a_store_that_is_not_there_is_said_and_nothing_is_made(tmp_path: Path) -> None:
