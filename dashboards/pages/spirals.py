@@ -179,8 +179,8 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
     shapes = [_lane(row, place[row["episode_id"]]) for row in spirals.iter_rows(named=True)]
     labels = [f"{plain(row['task_id'])} · {plain(row['model'])}" for row in episodes.iter_rows(named=True)]
     drawn.update_layout(shapes=shapes)
-    drawn.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, range=[len(labels) - 0.5, -0.5], showgrid=False)
-    drawn.update_xaxes(title="turn", dtick=1, range=[0.5, width + 0.5], showgrid=False)
+    drawn.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, range=[len(labels) - 0.5, -0.5], showgrid=False, zeroline=False)
+    drawn.update_xaxes(title="turn", dtick=1, range=[0.5, width + 0.5], showgrid=False, zeroline=False)
     return styled(drawn, height=130 + 24 * len(labels))
 
 
