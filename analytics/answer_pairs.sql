@@ -46,6 +46,8 @@ label_answers as (
         replace(lower(labels.answer), '/', '') as answer
     from labels
     inner join episodes using (episode_id)
+    -- answers of judges that came in a label file are for `cotrace report agreement`
+    where not starts_with(labels.annotator, 'llm:')
 ),
 
 with_labels as (
