@@ -29,10 +29,10 @@ _CONFIGURATIONS = """
     SELECT
         model, size, feedback_mode, tokenizer,
         count(*) AS games,
-        count(*) FILTER (solved) AS solved,
-        100 * solved / games AS success_pct,
-        100 * wilson_low(solved, games) AS low,
-        100 * wilson_high(solved, games) AS high,
+        count(*) FILTER (solved) AS wins,
+        100 * wins / games AS success_pct,
+        100 * wilson_low(wins, games) AS low,
+        100 * wilson_high(wins, games) AS high,
         avg(writes_per_position_a) AS writes_a,
         avg(writes_per_position_b) AS writes_b,
         sum(overcorrections)::BIGINT AS overcorrections,
@@ -59,15 +59,17 @@ _BY_TURN = """
     SELECT
         model, feedback_mode, k,
         count(*) AS games,
-        count(*) FILTER (solved AND solved_turn <= k) AS solved,
-        100 * solved / games AS success_pct,
-        100 * wilson_low(solved, games) AS low,
-        100 * wilson_high(solved, games) AS high
+        count(*) FILTER (solved AND solved_turn <= k) AS wins,
+        100 * wins / games AS success_pct,
+        100 * wilson_low(wins, games) AS low,
+        100 * wilson_high(wins, games) AS high
     FROM finished CROSS JOIN longest GROUP BY model, feedback_mode, k ORDER BY model, feedback_mode, k
 """
 _WRITES = """
     SELECT agent, turn, position, sum(writes)::BIGINT AS writes, sum(undoing_actions)::BIGINT AS undoing
-    FROM asympuzl_positions WHERE {filters} AND size = $size GROUP BY agent, turn, position ORDER BY ALL
+    FROM asympuzl_positions
+    WHERE {filters} AND size = $size AND episode_id IN (SELECT episode_id FROM asympuzl_games WHERE complete)
+    GROUP BY agent, turn, position ORDER BY ALL
 """
 
 
@@ -136,7 +138,7 @@ def success(rows: pl.DataFrame) -> go.Figure:
                 "arrayminus": (part["success_pct"] - part["low"]).to_list(),
                 "thickness": 1.5,
             },
-            customdata=[[_games_of(row), row["solved"], row["games"], row["low"], row["high"]] for row in part.iter_rows(named=True)],
+            customdata=[[_games_of(row), row["wins"], row["games"], row["low"], row["high"]] for row in part.iter_rows(named=True)],
             hovertemplate="%{fullData.name}: %{y:.1f} % (%{customdata[1]} of %{customdata[2]}), "
             "%{customdata[3]:.1f} to %{customdata[4]:.1f}<extra></extra>",
         )
@@ -164,7 +166,7 @@ def by_turn(rows: pl.DataFrame) -> go.Figure:
                 "color": MODEL_COLORS[models.index(model) % len(MODEL_COLORS)],
                 "dash": _DASHES[FEEDBACK_MODES.index(mode)],
             },
-            customdata=[[row["solved"], row["games"], row["low"], row["high"]] for row in part.iter_rows(named=True)],
+            customdata=[[row["wins"], row["games"], row["low"], row["high"]] for row in part.iter_rows(named=True)],
             hovertemplate="%{fullData.name}, turn %{x}: %{y:.1f} % (%{customdata[0]} of %{customdata[1]}), "
             "%{customdata[2]:.1f} to %{customdata[3]:.1f}<extra></extra>",
         )
@@ -220,7 +222,7 @@ def _games(rows: pl.DataFrame, size: int) -> int:
 
 
 def _stats(rows: pl.DataFrame, cut: int) -> Part:
-    games, solved, answers = (int(rows[name].sum()) for name in ("games", "solved", "answers"))
+    games, solved, answers = (int(rows[name].sum()) for name in ("games", "wins", "answers"))
     return html.Div(
         [
             stat(
@@ -241,7 +243,7 @@ def _table(rows: pl.DataFrame, tokens: pl.DataFrame) -> Part:
         "model": "Model",
         "size": "Positions",
         "feedback_mode": "Feedback",
-        "solved": "Solved",
+        "wins": "Solved",
         "games": "of",
         "success_pct": "Success %",
         "low": "95 % from",

@@ -163,11 +163,12 @@ def _tried(read: Reader, game: Transcript, turn: TurnView, draw: Drawing, facts:
         html.Ul([html.Li(draw.action(found.verb, found.arguments) + ("" if found.listed else " (not listed)")) for found in turn.oracle])
     )
     rules = read.rows(
-        "SELECT taxonomy, category, evidence FROM failures WHERE episode_id = $id AND turn = $turn ORDER BY taxonomy",
+        "SELECT agent, taxonomy, category, evidence FROM failures WHERE episode_id = $id AND turn = $turn "
+        "ORDER BY taxonomy, agent, category",
         {"id": game.episode_id, "turn": turn.turn},
     )
     if not rules.is_empty():
-        parts.append(table(rules, {"taxonomy": "Taxonomy", "category": "Category by rule", "evidence": "Evidence"}))
+        parts.append(table(rules, {"agent": "About", "taxonomy": "Taxonomy", "category": "Category by rule", "evidence": "Evidence"}))
     return card("Tried", *parts)
 
 
