@@ -7,8 +7,8 @@
 --   model  text  the evaluated model
 --   level  text  the task's tier; null if the log does not say
 --   category  text  category inside the taxonomy, the one of turns that went right included
---   turns  count  rows of this category
---   denominator  count  rows with any category that counts (CRAFT: turns with candidates and a recorded move)
+--   turns  count  turns (of an agent, where agents are told apart) with this category; a turn can have several
+--   denominator  count  such turns with any category that counts (CRAFT: turns with candidates and a recorded move)
 --   share  0..1  turns / denominator; null for a category outside the denominator, and if that is 0
 --   share_low  0..1  lower end of the 95 % Wilson interval of share; null where share is
 --   share_high  0..1  upper end; null where share is
@@ -22,8 +22,14 @@ with counts as (
 ),
 
 groups as (
-    select taxonomy, benchmark, condition, model, level, coalesce(sum(turns) filter (counted), 0)::bigint as denominator
-    from counts
+    select
+        taxonomy,
+        benchmark,
+        condition,
+        model,
+        level,
+        count(distinct (episode_id, turn, agent)) filter (counted) as denominator
+    from failure_turns
     group by all
 ),
 

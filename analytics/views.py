@@ -39,6 +39,12 @@ FILES: tuple[str, ...] = (
     "craft_games",
     "craft_models",
     "craft_structures",
+    "einstein_step_facts",
+    "einstein_steps",
+    "einstein_game_facts",
+    "einstein_games",
+    "einstein_runs",
+    "einstein_errors",
     "asympuzl_turns",
     "asympuzl_games",
     "asympuzl_configurations",
@@ -63,6 +69,9 @@ FILES: tuple[str, ...] = (
     "agreement_confusion",
     "agreement",
     "cost",
+    "coordqa_answers",
+    "coordqa_accuracy",
+    "coordination_scores",
 )
 """Names of the ``.sql`` files; each one reads only what stands before it, and tables."""
 
