@@ -1,0 +1,88 @@
+"""`cotrace play einstein`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cotrace.commands.options import say
+
+__all__ = ["command"]
+
+
+@click.command()
+@click.option("--persona", "personas", multiple=True, default=("sensible",), show_default=True, help="Who is Player1; repeat for several.")
+@click.option("--partner", "partners", multiple=True, default=("sensible",), show_default=True, help="Who is Player2; repeat for several.")
+@click.option(
+    "--mode",
+    "modes",
+    multiple=True,
+    default=("provide_seek",),
+    show_default=True,
+    help="Action space: provide_seek, provide, seek or none; two joined by + for a mixed pair; repeat for several.",
+)
+@click.option(
+    "--verifier", "verifiers", multiple=True, default=("none",), show_default=True, help="none, affordance, communication or reasoning."
+)
+@click.option("--samples", default=4, show_default=True, type=click.IntRange(min=1), help="Answers a step that a verifier chooses from.")
+@click.option("--reasoning/--no-reasoning", default=True, show_default=True, help="Whether players write their thoughts before the action.")
+@click.option("--rules", default="sane", show_default=True, help="sane, or published: with the defects of the released code.")
+@click.option("--games", default=12, show_default=True, type=click.IntRange(min=1), help="How many puzzles to generate.")
+@click.option("--objects", multiple=True, type=int, default=(4, 5, 6), show_default=True, help="Numbers of objects, taken in turn.")
+@click.option("--game-id", "game_ids", multiple=True, help="A puzzle by its id, in place of generated ones; repeat for several.")
+@click.option("--step-limit", default=30, show_default=True, type=click.IntRange(min=1), help="Steps of both players together.")
+@click.option("--seed", default=3, show_default=True, help="The same seed gives the same games, byte for byte.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
+def command(
+    personas: tuple[str, ...],
+    partners: tuple[str, ...],
+    modes: tuple[str, ...],
+    verifiers: tuple[str, ...],
+    samples: int,
+    rules: str,
+    games: int,
+    objects: tuple[int, ...],
+    game_ids: tuple[str, ...],
+    step_limit: int,
+    seed: int,
+    out: Path,
+    *,
+    reasoning: bool,
+) -> None:
+    """Play Einstein puzzles: every persona with every partner, in every mode, with every verifier, on every puzzle; one log a game.
+
+    A complete log is not played again, so an interrupted command can be repeated.
+
+    \b
+    Example:
+      cotrace play einstein --persona misreader --mode provide --mode none --verifier reasoning --games 6 --out logs/
+    """
+    from cotrace.progress import progress_bar
+    from games.einstein.game import GameSettings
+    from games.einstein.match_log import settings_of
+    from games.einstein.play import PlayRequest, play
+    from schemas.errors import BadInputError, UsageError
+
+    def settings(mode: str, verifier: str) -> GameSettings:
+        pair = mode.split("+") if "+" in mode else [mode, mode]
+        condition = {"modes": pair, "reasoning": reasoning, "verifier": verifier, "samples_per_step": samples, "rules": rules}
+        try:
+            return settings_of(condition | {"step_limit": step_limit})
+        except BadInputError as error:
+            raise UsageError(str(error)) from error
+
+    request = PlayRequest(
+        out=out,
+        personas=personas,
+        partners=partners,
+        games=games,
+        num_objects=objects,
+        game_ids=game_ids,
+        seed=seed,
+        conditions=tuple(settings(mode, verifier) for mode in modes for verifier in verifiers),
+    )
+    with progress_bar("playing") as show:
+        report = play(request, show)
+    say(f"{report.played} games with {report.turns} steps played, {report.kept} were there already; logs in {out}")
+    say(f"next: cotrace ingest {out}")

@@ -1,0 +1,60 @@
+"""`cotrace play einstein` plays what it is told to, and says what is wrong with what it cannot play."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from cotrace.commands.play import command
+from games.einstein.match_log import settings_of
+from schemas.errors import CotraceError
+
+GAME = "4_0022_2130_0010_120"
+
+
+def play(*arguments: object) -> None:
+    CliRunner().invoke(command, ["einstein", *map(str, arguments)], catch_exceptions=False)
+
+
+def test_every_option_reaches_the_games(tmp_path: Path) -> None:
+    """One log for each mode and verifier, with the settings that were asked for."""
+    play("--persona", "mixed", "--partner", "planner", "--mode", "none", "--mode", "seek+provide", "--verifier", "affordance", "--samples", 2,
+         "--no-reasoning", "--rules", "published", "--game-id", GAME, "--step-limit", 5, "--seed", 9, "--out", tmp_path)  # fmt: skip
+
+    paths = sorted(tmp_path.rglob("*.jsonl"))
+    headers = [json.loads(path.read_bytes().split(b"\n", 1)[0]) for path in paths]
+    settings = [settings_of(header["run"]["condition"]) for header in headers]
+
+    assert [path.name for path in paths] == [f"{GAME}_9.jsonl"] * 2
+    assert [header["team"] for header in headers] == [{"Player1": "mixed", "Player2": "planner"}] * 2
+    assert {found.modes for found in settings} == {("none", "none"), ("seek", "provide")}
+    assert {(f.verifier, f.samples, f.reasoning, f.rules, f.step_limit) for f in settings} == {("affordance", 2, False, "published", 5)}
+
+
+def test_puzzles_are_generated_in_the_sizes_asked_for(tmp_path: Path) -> None:
+    """`--objects` may be repeated."""
+    play("--games", 4, "--objects", 4, "--objects", 6, "--out", tmp_path)
+
+    assert sorted(path.name[0] for path in tmp_path.rglob("*.jsonl")) == ["4", "4", "6", "6"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("--mode", "all"), "provide_seek, provide, seek, none"),
+        (("--mode", "seek+seek+seek"), "modes must be two"),
+        (("--verifier", "wise"), "none, affordance, communication, reasoning"),
+        (("--rules", "mine"), "sane or published"),
+        (("--persona", "nobody"), "sensible"),
+        (("--objects", 9), "4, 5 or 6 objects"),
+        (("--game-id", "4_1"), "not a game id"),
+    ],
+)
+def test_impossible_wishes_are_refused_in_one_line(tmp_path: Path, arguments: tuple[object, ...], reason: str) -> None:
+    """The line names what there is; no log is written."""
+    with pytest.raises(CotraceError, match=reason):
+        play(*arguments, "--out", tmp_path)
+    assert list(tmp_path.iterdir()) == []
