@@ -21,8 +21,8 @@ def play(*arguments: object) -> None:
 
 def test_every_option_reaches_the_games(tmp_path: Path) -> None:
     """One log for each mode and verifier, with the settings that were asked for."""
-    play("--persona", "mixed", "--partner", "planner", "--mode", "none", "--mode", "seek+provide", "--verifier", "affordance", "--samples", 2,
-         "--no-reasoning", "--rules", "published", "--game-id", GAME, "--step-limit", 5, "--seed", 9, "--out", tmp_path)  # fmt: skip
+    wishes = f"--mode none --mode seek+provide --verifier affordance --samples 2 --no-reasoning --rules published --game-id {GAME}"
+    play("--persona", "mixed", "--partner", "planner", *wishes.split(), "--step-limit", 5, "--seed", 9, "--out", tmp_path)
 
     paths = sorted(tmp_path.rglob("*.jsonl"))
     headers = [json.loads(path.read_bytes().split(b"\n", 1)[0]) for path in paths]
