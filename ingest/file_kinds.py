@@ -30,6 +30,11 @@ class _Kind(NamedTuple):
 _KNOWN_KINDS: Final = (
     _Kind("a file of CRAFT target structures", (b'"structure"', b'"complexity"', b'"spans"')),
     _Kind("a file of CRAFT target structures", (b'"id"', b'"complexity"', b'"structure"')),
+    _Kind("answers of models to older CoordinationQA questions", (b'"source_file"', b'"source_column"', b'"key_reduced"')),
+    _Kind("a result of the Collab-Overcooked evaluation", (b'"similarity_and_redundancy_result"',)),
+    _Kind("conversations as the Collab-Overcooked evaluation lists them", (b'"statistic_data"', b'"history_agent_action"')),
+    _Kind("a Collab-Overcooked reference file", (b'"reference_1"', b'"agent_0"', b'"agent_1"')),
+    _Kind("a Collab-Overcooked kitchen", (b'"grid"', b'"start_order_list"', b'"utensils"')),
     _Kind("messages for `cotrace claims`", (b'"id"', b'"speaker"', b'"utterance"')),
     _Kind("claims as `cotrace claims` writes them", (b'"id"', b'"claims"')),
     _Kind("metrics of a run of Einstein games", (rb"\A\s*\[", b'"file_id"', b'"pkl_path"', b'"step_count"')),
