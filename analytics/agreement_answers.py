@@ -1,0 +1,86 @@
+"""Everybody's answers out of the store, counted: who gave which answer about which unit how often."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from analytics.query import query
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Role", "answers"]
+
+Role = Literal["truth", "people", "engine", "judge"]
+"""In this order, who is the reference when two are compared."""
+
+_ANSWERS = """
+with labelled as (
+    select
+        rubric,
+        question,
+        case
+            when starts_with(annotator, 'llm:') then 'judge'
+            when source = 'planted' or starts_with(source, 'planted:') then 'truth'
+            else 'people'
+        end as role,
+        case
+            when starts_with(annotator, 'llm:') then split_part(annotator, '#', 1)
+            when source = 'planted' or starts_with(source, 'planted:') then 'planted truth'
+            else 'people'
+        end as rater,
+        annotator as member,
+        case
+            when episode_id is null or starts_with(unit_key, episode_id) then unit_key
+            else concat_ws('/', episode_id, turn, agent)
+        end as unit,
+        coalesce(episode_id, regexp_replace(unit_key, '(/.*|_[0-9]+)$', '')) as game,
+        replace(lower(answer), '/', '') as answer,
+        score
+    from labels
+    -- one person's answer that came by two ways, such as a page and its export, is one answer
+    qualify row_number() over (partition by rubric, question, role, rater, member, unit order by source) = 1
+),
+
+judged as (
+    select
+        rubric,
+        question,
+        case when judge = 'engine' then 'engine' else 'judge' end as role,
+        case when variant is null then judge else judge || ' (' || variant || ')' end as rater,
+        repeat::varchar as member,
+        unit_id as unit,
+        episode_id as game,
+        case when status = 'answered' then replace(lower(answer), '/', '') end as answer,
+        score
+    from verdicts_latest
+)
+
+select rubric, question, role, rater, unit, game, answer, any_value(score) as score, count(*) as n
+from (
+    -- N/A as planted truth: the truth is not determined (docs/labels.md); PS6 alone has N/A as a true answer
+    select * from labelled where role != 'truth' or answer != 'na' or question = 'PS6'
+    union all
+    select * from judged
+)
+where $rubric is null or rubric = $rubric
+group by all
+order by all
+"""
+
+
+def answers(store: Store, rubric: str | None = None) -> pl.DataFrame:
+    """One row is (rubric, question, role, rater, unit, game, answer) with the number of times it was given.
+
+    People are one rater, whoever they are and wherever their labels come from; so are all repeats of a judge. `answer` is null for verdicts
+    without an answer. `game` is the cluster: the episode, or what the label's own key begins with.
+
+    Args:
+        store: a store with the views.
+        rubric: only this one; None: all.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    return query(store, _ANSWERS, {"rubric": rubric})
