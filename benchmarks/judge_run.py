@@ -149,7 +149,7 @@ def _fill(store: Store) -> None:
         "agents": [Agent(game, name, "director", "m", None, view, "spans", "log") for game in games for name in _DIRECTORS],
         "turns": [_turn(game, turn, state) for game in games for turn in turns],
         "utterances": [
-            Utterance(game, turn, seq, name, "private", [name], f"turn {turn}: {text}", tokens=None, superseded=False)
+            Utterance(game, turn, seq, name, "private", [name], f"{game}, turn {turn}: {text}", tokens=None, superseded=False)
             for game in games
             for turn in turns
             for seq, name in enumerate(_DIRECTORS, start=1)

@@ -149,7 +149,7 @@ class LlmJudge:
             reply.requests += 1
             spent = reserved  # unless the server says otherwise: a request that broke off may have been billed
             completed = await self._send(group, chat)
-            self._gate.succeeded(sent_at)
+            self._gate.succeeded()
             self._reached, self._last_reply_at, self._starved_calls = True, time.monotonic(), 0
             spent = self._count(reply, completed.usage, characters)
             return completed.answers()
