@@ -90,7 +90,14 @@ def rubrics_page() -> str:
     ]
     for path in names().values():
         lines += _rubric(load(path))
-    return "\n".join(lines)
+    return "\n".join([*lines, *_pieces()])
+
+
+def _pieces() -> list[str]:
+    from judges.shows import PIECES
+
+    lines = ["## Pieces of evidence", "", "What `shows` can list.", "", "| piece | what it shows | units | benchmarks |", "|---|---|---|---|"]
+    return lines + [f"| {p.name} | {p.doc} | {', '.join(p.units)} | {', '.join(p.benchmarks) or 'all'} |" for p in PIECES.values()]
 
 
 def _rubric(rubric: Rubric) -> list[str]:
