@@ -96,7 +96,8 @@ def rubrics_page() -> str:
 def _pieces() -> list[str]:
     from judges.shows import PIECES
 
-    lines = ["## Pieces of evidence", "", "What `shows` can list.", "", "| piece | what it shows | units | benchmarks |", "|---|---|---|---|"]
+    lines = ["## Pieces of evidence", "", "What `shows` can list.", ""]
+    lines += ["| piece | what it shows | units | benchmarks |", "|---|---|---|---|"]
     return lines + [f"| {p.name} | {p.doc} | {', '.join(p.units)} | {', '.join(p.benchmarks) or 'all'} |" for p in PIECES.values()]
 
 
