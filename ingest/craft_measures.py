@@ -76,10 +76,10 @@ def _error(text: str | None, step: ReplayedTurn) -> MoveError | None:
 def oracle_actions(episode: str, turn: CraftTurn, step: ReplayedTurn) -> Iterator[OracleAction]:
     """Candidates: the listed ones in their order, then those that only replay knows in cell order."""
     listed = turn.listed or ()
-    verified = step.candidates
+    known, verified = frozenset(listed), frozenset(step.candidates)
     for rank, move in enumerate(listed, start=1):
         yield OracleAction(episode, turn.turn, rank, move.action, arguments(move), move.action == "remove", True, move in verified)  # noqa: FBT003
-    others = (move for move in verified if move not in listed)
+    others = (move for move in step.candidates if move not in known)
     for rank, move in enumerate(others, start=len(listed) + 1):
         yield OracleAction(episode, turn.turn, rank, move.action, arguments(move), move.action == "remove", False, True)  # noqa: FBT003
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -105,8 +106,8 @@ def _craft_turn(turn: Turn) -> CraftTurn:
     attempted = None if action is None else _move(action.verb, action.arguments, ".actions")
     return CraftTurn(
         turn=turn.turn,
-        board_before=_board(_part(_State, turn.state_before, ".state_before")),
-        board_after=_board(_part(_State, turn.state_after, ".state_after")),
+        board_before=_logged_board(turn.state_before, ".state_before"),
+        board_after=_logged_board(turn.state_after, ".state_after"),
         spans_after_logged=True,
         written=None if action is None or attempted is None else _written(action, attempted),
         attempted=attempted,
@@ -118,6 +119,18 @@ def _craft_turn(turn: Turn) -> CraftTurn:
         metrics={},
         goal_reached=turn.goal_reached,
     )
+
+
+def _logged_board(state: object, where: str) -> Board:
+    try:
+        return _board_of(dumps(state))
+    except ValidationError as error:
+        raise malformed(error, where) from error
+
+
+@lru_cache(maxsize=4096)  # a turn begins with the board that the one before left
+def _board_of(text: str) -> Board:
+    return _board(_State.model_validate_json(text))
 
 
 def _board(state: _State) -> Board:

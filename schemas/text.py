@@ -9,6 +9,8 @@ __all__ = ["excerpt", "printable"]
 
 def printable(text: str) -> str:
     """The text with control, format and surrogate characters replaced, so that it cannot steer a terminal; line breaks become ⏎."""
+    if text.isascii() and text.isprintable():
+        return text
     return "".join(_shown(character) for character in text)
 
 
