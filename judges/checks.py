@@ -12,7 +12,7 @@ from schemas.errors import UsageError
 
 __all__ = ["Check", "Decision", "all_checks", "find"]
 
-_MODULES = ("judges.craft.checks", "judges.asympuzl.checks")
+_MODULES = ("judges.craft.checks", "judges.asympuzl.checks", "judges.einstein.checks")
 """Modules that offer checks: each has a dict `CHECKS`, name -> check, its names starting with the benchmark's."""
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from judges.asympuzl import evidence as asympuzl
 from judges.craft import evidence as craft
+from judges.einstein import evidence as einstein
 from judges.evidence_text import Entry, one_line
 from judges.pieces import AGENT_UNITS, TURN_UNITS, Piece, Scene, action_text
 from judges.transcript import TurnView, UtteranceView
@@ -110,5 +111,5 @@ _GENERAL: tuple[Piece, ...] = (
     Piece("oracle_actions", "the candidate actions that the log lists for this turn", TURN_UNITS, (), _oracle_actions),
 )
 
-PIECES: Mapping[str, Piece] = {piece.name: piece for piece in (*_GENERAL, *craft.PIECES, *asympuzl.PIECES)}
+PIECES: Mapping[str, Piece] = {piece.name: piece for piece in (*_GENERAL, *craft.PIECES, *asympuzl.PIECES, *einstein.PIECES)}
 """Name -> piece: everything that a rubric can show."""

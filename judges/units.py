@@ -44,8 +44,8 @@ def _of_turn(rubric: Rubric, game: Transcript, turn: TurnView) -> Iterator[Unit]
     if rubric.unit == "turn":
         yield Unit(turn_id, game.episode_id, turn.turn, None, group)
     elif rubric.unit == "agent_turn":
-        speakers = dict.fromkeys(u.agent for u in turn.utterances if group.is_judged_role(u.agent))
-        for agent in speakers:
+        present = dict.fromkeys([*(u.agent for u in turn.utterances), *(a.agent for a in turn.actions)])
+        for agent in filter(group.is_judged_role, present):
             scene = Scene(game=game, roles=rubric.roles, turn=turn, agent=agent)
             yield Unit(f"{turn_id}/{agent}", game.episode_id, turn.turn, agent, scene)
     else:

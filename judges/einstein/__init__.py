@@ -1,0 +1,1 @@
+"""What judges and engine checks need to know of Einstein puzzles."""

@@ -1,0 +1,103 @@
+"""Engine checks of Einstein puzzles: knowledge sharing (KS1 to KS3) and rule understanding (RU1, RU2).
+
+Sharing and moving are settled by state and actions. What the thoughts claim is read from their text, and undecided where it cannot be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from games.einstein.bins import COMMON, REACH
+from games.einstein.game import AGENTS
+from judges.checks import Check, Decision
+from judges.einstein.steps import action_of, asked_about, held_items, inferences, item_text, mentions, shared_before
+from judges.einstein.thoughts import Claim, read_thoughts
+from judges.transcript import Transcript
+
+__all__ = ["CHECKS"]
+
+_NOTHING_SHARED: Final = Decision("na", "nothing is shared on this turn")
+
+
+def is_new(game: Transcript, turn: int, agent: str | None) -> Decision:
+    """KS1: the shared item was not shared successfully before, by either player."""
+    action = action_of(game.turn(turn), agent or "")
+    item = item_text(action) if action else None
+    if item is None:
+        return _NOTHING_SHARED
+    earlier = next((number for number, share in shared_before(game, turn) if item_text(share) == item), None)
+    if earlier is None:
+        return Decision("yes", f"{item} was not shared before")
+    return Decision("no", f"{item} was shared on turn {earlier}")
+
+
+def is_held(game: Transcript, turn: int, agent: str | None) -> Decision:
+    """KS2: the player holds the shared item."""
+    action = action_of(game.turn(turn), agent or "")
+    item = item_text(action) if action else None
+    if item is None:
+        return _NOTHING_SHARED
+    holds = item in held_items(game.turn(turn), agent or "")
+    return Decision("yes" if holds else "no", f"{item} is {'' if holds else 'not '}among the player's items")
+
+
+def answers_question(game: Transcript, turn: int, agent: str | None) -> Decision:
+    """KS3: after the partner's question, the step shares an item that the player holds and that is about the object asked for."""
+    try:
+        asked = asked_about(game, turn)
+    except LookupError as error:
+        return Decision(None, str(error))
+    if asked is None:
+        return Decision("na", "the partner asked nothing on the turn before")
+    action = action_of(game.turn(turn), agent or "")
+    item = item_text(action) if action else None
+    if action is None or item is None:
+        return Decision("no", f"{asked} was asked for, and nothing is shared")
+    if not mentions(action, asked):
+        return Decision("no", f"{asked} was asked for, and {item} is about something else")
+    holds = item in held_items(game.turn(turn), agent or "")
+    return Decision("yes" if holds else "no", f"{asked} was asked for; {item} is about it and is {'' if holds else 'not '}held")
+
+
+def claims_follow(game: Transcript, turn: int, agent: str | None) -> Decision:
+    """RU1: what the thoughts say of objects is what follows from what the player knows."""
+    text = "\n".join(said.text for said in game.turn(turn).said("private", agent))
+    thoughts = read_thoughts(text)
+    known = inferences(game.turn(turn), agent or "")
+    wrong = [claim for claim in thoughts.claims if known.get(claim.block) != claim.goal]
+    if wrong:
+        return Decision("no", "; ".join(_correction(claim, known) for claim in wrong))
+    if not thoughts.is_whole:
+        return Decision(None, "not every sentence about objects could be read")
+    if not thoughts.claims:
+        return Decision("na", "the thoughts say of no object where it belongs")
+    return Decision("yes", f"{len(thoughts.claims)} claims, all of which follow from the player's items and the placed objects")
+
+
+def _correction(claim: Claim, known: Mapping[str, str]) -> str:
+    said = "unknown" if claim.goal is None else claim.goal
+    return f"{claim.block}: said {said}, what follows is {known.get(claim.block, 'nothing')}"
+
+
+def move_follows(game: Transcript, turn: int, agent: str | None) -> Decision:
+    """RU2: an object whose goal follows goes to that goal, or to the common bin if the goal is out of reach."""
+    action = action_of(game.turn(turn), agent or "")
+    if action is None or action.verb != "move" or agent not in AGENTS:
+        return Decision("na", "nothing is moved on this turn")
+    block, target = str(action.arguments.get("block")), action.arguments.get("to")
+    goal = inferences(game.turn(turn), agent).get(block)
+    if goal is None:
+        return Decision("na", f"the goal of {block} does not follow from what the player knows")
+    wanted = goal if goal in REACH[AGENTS.index(agent)] else COMMON
+    return Decision("yes" if target == wanted else "no", f"{block} belongs to {goal}: this player should move it to {wanted}")
+
+
+CHECKS: Final[Mapping[str, Check]] = {
+    "einstein.KS1": is_new,
+    "einstein.KS2": is_held,
+    "einstein.KS3": answers_question,
+    "einstein.RU1": claims_follow,
+    "einstein.RU2": move_follows,
+}
+"""Check name -> check."""
