@@ -1,0 +1,61 @@
+"""A logged game played again from its macro actions: states, what each step changed, and where the log differs."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from games.overcooked.drawing import map_text
+from games.overcooked.execution import next_move
+from games.overcooked.layout import Cell, kitchen, neighbour
+from games.overcooked.vocabulary import PLACE
+from games.overcooked.world import Done, Rules, World, start_world
+
+__all__ = ["ReplayedStep", "replay"]
+
+
+class ReplayedStep(NamedTuple):
+    """A timestep as the engine plays it."""
+
+    before: dict[str, Any]
+    after: dict[str, Any]
+    done: Sequence[Done]
+    undoes: Sequence[bool]
+    """Of each change: an agent takes back from a counter what it put there itself."""
+
+    map_before: str
+    """Picture of the kitchen before the step, as logs have it."""
+
+    delivered: bool
+    score: int
+    """Points so far."""
+
+    order: str
+    notices: Sequence[str]
+    """What the step tells both agents: contents that made nothing."""
+
+
+def replay(order: str, actions: Sequence[Sequence[str]], rules: Rules = "published") -> Iterator[ReplayedStep]:
+    """Execute the macro actions that were in force, one pair a step."""
+    world = start_world(kitchen(), order, rules)
+    before = world.to_json()
+    placed_by: dict[Cell, int] = {}
+    for pair in actions:
+        picture = map_text(world)
+        full = set(world.counters)
+        done = world.step([next_move(world, agent, action) for agent, action in enumerate(pair)])
+        after = world.to_json()
+        put = [(at, found.agent) for found in done if found.text == PLACE for at in _put_by(world, found.agent, full)]
+        undoes = [found.text.endswith(", counter)") and _own(found.agent, full - set(world.counters), placed_by) for found in done]
+        placed_by |= dict(put)
+        yield ReplayedStep(before, after, done, undoes, picture, world.delivered, world.score, order, world.notices)
+        before = after
+
+
+def _own(agent: int, emptied: set[Cell], placed_by: dict[Cell, int]) -> bool:
+    return any(placed_by.get(at) == agent for at in emptied)
+
+
+def _put_by(world: World, agent: int, full: set[Cell]) -> list[Cell]:
+    """The counter that an agent has just filled: the one it faces."""
+    body = world.bodies[agent]
+    ahead = neighbour(body.at, body.facing)
+    return [ahead] if ahead in world.counters and ahead not in full else []

@@ -1,0 +1,251 @@
+"""Reads the game logs that the published Collab-Overcooked code writes, and cotrace's own games in the same format: one JSON object a game.
+
+Format: docs/overcooked.md. The log names neither model nor horizon nor file version: the model is the folder above the order's.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePath
+from typing import Final
+
+from pydantic import ValidationError
+
+from games.overcooked.evaluation import Evaluation, evaluate
+from games.overcooked.layout import AGENTS
+from games.overcooked.metrics_collaboration import Message
+from games.overcooked.replay import ReplayedStep, replay
+from games.overcooked.tasks import Task, recipe_text, tasks
+from games.overcooked.truncation import GameRecord, Recorded, cut_to_limit
+from ingest.json_text import dumps, loads
+from ingest.malformed import malformed
+from ingest.overcooked_measures import details_of, differences, episode_metrics, failures, labels, progress, turn_metrics
+from ingest.overcooked_records import LogRecord, StepRecord
+from ingest.overcooked_turns import actions_of, utterances_of
+from ingest.reading import Place, Reading, episode_id, run_id
+from schemas.errors import BadInputError
+from schemas.records import Agent, Episode, Json, Run, Turn
+from schemas.text import excerpt
+
+__all__ = ["FORMAT", "VERSION", "read", "sniff"]
+
+FORMAT: Final = "overcooked"
+VERSION: Final = 1
+
+_FILE_TIME: Final = re.compile(r"experiment_(\d{4}-\d\d-\d\d)_(\d\d-\d\d-\d\d)_")
+_DEFAULT_HORIZON: Final = 120
+"""Steps the published engine plays unless told otherwise; logs do not say what it was told."""
+
+_UNKNOWN_MODEL: Final = "unknown"
+
+
+def sniff(head: bytes) -> bool:
+    """Tell from a file's first bytes whether this is a Collab-Overcooked log."""
+    return head.lstrip()[:1] == b"{" and b'"total_timestamp"' in head
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Log:
+    """A file, typed."""
+
+    record: LogRecord
+    steps: Sequence[StepRecord]
+    task: Task
+    reject: BadInputError | None
+    """Why later steps could not be read."""
+
+
+def read(data: bytes, place: Place) -> Reading:
+    """Read a file.
+
+    Raises:
+        BadInputError: it is no JSON, not laid out as such a log, or its order is not one of the benchmark's.
+    """
+    log = _log(data, place)
+    started = time.perf_counter()
+    game = _game(log)
+    evaluation = evaluate(game)
+    cut = cut_to_limit(game)
+    replayed = list(replay(log.task.order, [step.actions for step in log.steps]))
+    advance = progress(game)
+    replay_s = time.perf_counter() - started
+    episode = episode_id("overcooked", place.path)
+    reading = Reading(episodes=[episode], turns=len(log.steps), replay_s=replay_s, rejects=[log.reject] if log.reject else [])
+    run = _run(log, place)
+    rows = reading.rows
+    rows["runs"].append(run)
+    cut_evaluation = evaluate(cut) if cut else None
+    rows["episodes"].append(_episode(log, place, run, evaluation, details_of(log.record, game, evaluation, cut_evaluation)))
+    rows["agents"] += _agents(episode, log, run)
+    rows["turns"] += _turns(episode, log, replayed, advance)
+    for step, result in zip(log.steps, replayed, strict=True):
+        rows["utterances"] += utterances_of(episode, step)
+        rows["actions"] += actions_of(episode, step, result)
+    rows["episode_metrics"] += episode_metrics(episode, game, evaluation)
+    if cut and cut_evaluation:
+        rows["episode_metrics"] += episode_metrics(episode, cut, cut_evaluation, suffix="_truncated_1_5")
+    rows["turn_metrics"] += turn_metrics(episode, log.steps, evaluation)
+    rows["failures"] += failures(episode, log.steps, evaluation, replayed)
+    rows["labels"] += labels(episode, log.record)
+    rows["log_disagreements"] += differences(episode, log.record, log.steps, replayed)
+    return reading
+
+
+def _log(data: bytes, place: Place) -> _Log:
+    document = loads(data)
+    try:
+        record = LogRecord.model_validate(document)
+    except ValidationError as error:
+        raise malformed(error, "", "the game is lost") from error
+    steps, reject = _steps(record)
+    order = _order(record, steps, place)
+    if order not in tasks():
+        raise BadInputError(
+            f"order {order!r} is not one of the benchmark's thirty: nothing can be measured", locator="content[0].order_list"
+        )
+    return _Log(record=record, steps=steps, task=tasks()[order], reject=reject)
+
+
+def _steps(record: LogRecord) -> tuple[list[StepRecord], BadInputError | None]:
+    """The steps up to the first that cannot be read."""
+    steps: list[StepRecord] = []
+    for index, raw in enumerate(record.content):
+        lost = f"the game is kept up to the step before, {len(record.content) - index} of {len(record.content)} steps are lost"
+        try:
+            step = StepRecord.model_validate(raw)
+        except ValidationError as error:
+            return steps, malformed(error, f"content[{index}]", lost)
+        if step.timestamp != index:
+            reason = f"timestep {step.timestamp} stands where {index} should; {lost}"
+            return steps, BadInputError(reason, locator=f"content[{index}].timestamp", excerpt=excerpt(str(step.timestamp)))
+        steps.append(step)
+    return steps, None
+
+
+def _order(record: LogRecord, steps: Sequence[StepRecord], place: Place) -> str:
+    """The order as the first step lists it; of a log without steps, as the end or the folder names it."""
+    listed = next((step.order_list[0] for step in steps if step.order_list), None)
+    if listed is not None:
+        return listed
+    return record.total_order_finished[0] if record.total_order_finished else PurePath(place.path).parent.name
+
+
+def _game(log: _Log) -> GameRecord:
+    """What the metrics need; of a log with unreadable steps, what came before them."""
+    record, steps = log.record, log.steps
+    whole = log.reject is None
+    first, second = (
+        [Recorded(entry.timestamp, entry.action) for entry in actions if whole or entry.timestamp <= len(steps)]
+        for actions in record.total_action_list
+    )
+    own, limit = record.cotrace, log.task.time_limit
+    timestamps = record.total_timestamp if whole else range(len(steps))
+    errors = [[step.statistical_data.error[agent] for agent in (0, 1)] for step in steps]
+    return GameRecord(
+        task=log.task,
+        finished=bool(record.total_order_finished) and whole,
+        timestamps=timestamps,
+        recorded=(first, second),
+        messages=[(_messages(step, 0), _messages(step, 1)) for step in steps],
+        calls=[(_called(step, 0), _called(step, 1)) for step in steps],
+        errors={
+            "validator": [(chef.validator_error.error_num, assistant.validator_error.error_num) for chef, assistant in errors],
+            "format": [(chef.format_error.error_num, assistant.format_error.error_num) for chef, assistant in errors],
+        },
+        score=record.total_score,
+        horizon=own.horizon if own else limit if len(timestamps) <= limit else _DEFAULT_HORIZON,
+    )
+
+
+def _messages(step: StepRecord, agent: int) -> list[Message]:
+    return [Message(entry.agent, entry.analysis, entry.plan, entry.say) for entry in step.content.content[agent]]
+
+
+def _called(step: StepRecord, agent: int) -> bool:
+    return step.statistical_data.communication[agent].call != 0
+
+
+# -- rows -----------------------------------------------------------------------------------------
+
+
+def _models(log: _Log, place: Place) -> tuple[str, str]:
+    """Models of Chef and Assistant: the published layout has them, both the same, in the folder above the order's."""
+    if log.record.cotrace:
+        chef, assistant = log.record.cotrace.players
+        return chef.model, assistant.model
+    *_, above, folder, _ = ("", "", *PurePath(place.path).parts)
+    model = (above if folder == log.task.order else folder) or _UNKNOWN_MODEL
+    return model, model
+
+
+def _run(log: _Log, place: Place) -> Run:
+    chef, assistant = _models(log, place)
+    team = {"chef": chef, "assistant": assistant}
+    own = log.record.cotrace
+    condition: dict[str, object] = {"horizon": own.horizon if own else None, "rules": own.rules if own else "published"}
+    name = chef if chef == assistant else f"{chef}_{assistant}"
+    return Run(run_id("overcooked", name, team, condition), "overcooked", name, Json(dumps(condition)), _started(place))
+
+
+def _started(place: Place) -> datetime | None:
+    found = _FILE_TIME.search(PurePath(place.file).name)
+    try:
+        return datetime.strptime(f"{found[1]} {found[2]}", "%Y-%m-%d %H-%M-%S") if found else None  # noqa: DTZ007 - logs hold local times without zone
+    except ValueError:
+        return None
+
+
+def _episode(log: _Log, place: Place, run: Run, evaluation: Evaluation, details: dict[str, object]) -> Episode:
+    own = log.record.cotrace
+    chef, assistant = _models(log, place)
+    return Episode(
+        episode_id=episode_id("overcooked", place.path),
+        run_id=run.run_id,
+        source_id=place.source_id,
+        benchmark="overcooked",
+        task_id=log.task.order,
+        level=str(log.task.level),
+        model=run.name,
+        team=Json(dumps({"chef": chef, "assistant": assistant})),
+        seed=own.seed if own else None,
+        max_turns=own.horizon if own else None,
+        turns_taken=len(log.steps),
+        success=evaluation.in_time,
+        score=evaluation.pc,
+        stop_reason="delivered" if log.record.total_order_finished else None,
+        error=None,
+        goal=Json(dumps({"order": log.task.order})),
+        details=Json(dumps(details)),
+        file=place.file,
+        started_at=_started(place),
+    )
+
+
+def _agents(episode: str, log: _Log, run: Run) -> Iterator[Agent]:
+    own = log.record.cotrace
+    for index, agent in enumerate(AGENTS):
+        player = own.players[index] if own else None
+        view = Json(dumps({"recipe": recipe_text(log.task.order)})) if index == 0 else None
+        kind = None if view is None else "recipe"
+        model, persona = (player.model, player.persona) if player else (run.name, None)
+        yield Agent(episode, agent, agent.lower(), model, persona, view, kind, None if view is None else "derived")
+
+
+def _turns(episode: str, log: _Log, replayed: Sequence[ReplayedStep], advance: Sequence[float]) -> Iterator[Turn]:
+    for step, result, done in zip(log.steps, replayed, advance[1:], strict=True):
+        yield Turn(
+            episode_id=episode,
+            turn=step.timestamp + 1,
+            state_before=Json(dumps(result.before)),
+            state_after=Json(dumps(result.after)),
+            oracle_available=False,
+            oracle_followed=None,
+            progress=done,
+            goal_reached=step.statistical_data.score > 0,
+            error=None,
+            at=None,
+        )

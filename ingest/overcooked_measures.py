@@ -1,0 +1,234 @@
+"""The numbers and categories of a Collab-Overcooked game, as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from games.overcooked.evaluation import Evaluation, repaired
+from games.overcooked.layout import AGENTS
+from games.overcooked.metrics import history
+from games.overcooked.metrics_collaboration import Event, Message, confusion
+from games.overcooked.references import published_references, searched_references
+from games.overcooked.replay import ReplayedStep
+from games.overcooked.taxonomy import initiating_category, paper_category, responding_category
+from games.overcooked.truncation import GameRecord, finished_in_time
+from games.overcooked.validator_codes import code_of
+from ingest.overcooked_records import LogRecord, StepRecord
+from schemas.records import EpisodeMetric, Failure, Label, LogDisagreement, TurnMetric
+
+__all__ = ["details_of", "differences", "episode_metrics", "failures", "labels", "progress", "turn_metrics"]
+
+_SCORES = {"yes": 1.0, "no": 0.0}
+
+
+def progress(game: GameRecord) -> list[float]:
+    """Progress before the first step and after each: the mean over both agents of the share of their best reference that is done.
+
+    All references count, and the recording's defects are repaired, so that every legal way of playing advances.
+    """
+    every = searched_references(game.task.order)
+    shares: list[list[float]] = []
+    for agent, actions in enumerate(game.recorded):
+        own = []
+        known: dict[int, float] = {0: 0.0}
+        last = len(game.timestamps) - 1
+        for step in range(len(game.messages) + 1):
+            done = [entry.action for entry in actions if entry.timestamp <= step or (step == last + 1 and game.finished)]
+            if len(done) not in known:
+                known[len(done)] = every.longest_match(agent, history(repaired(done))) / every.lengths[agent]
+            own.append(known[len(done)])
+        shares.append(own)
+    return [sum(pair) / len(pair) for pair in zip(*shares, strict=True)]
+
+
+def episode_metrics(episode: str, game: GameRecord, found: Evaluation, suffix: str = "") -> Iterator[EpisodeMetric]:
+    """The numbers of a game; ``suffix`` is put behind the names for the game as cut to the time limit."""
+    calls = [sum(pair[agent] for pair in game.calls) for agent in (0, 1)]
+    numbers: dict[str, float] = {
+        "horizon": game.horizon,
+        "time_limit_1_5": game.task.time_limit,
+        "n_timesteps": len(game.timestamps),
+        "last_timestamp": game.timestamps[-1] if game.timestamps else 0,
+        "success": finished_in_time(game),
+        "success_upstream": game.finished,
+        "total_score": game.score,
+        "pc": found.pc,
+        "pc_all_references": found.fair_pc,
+        "overall_mean_f1": found.overall_f1_upstream,
+        "n_communications": len(found.events),
+        "n_initiate_ok": found.initiated,
+        "n_respond_ok": found.responded,
+        "n_required_collaborations": found.required,
+        "initiate_collaboration": found.initiating_capability,
+        "respond_collaboration": found.responding_capability,
+        "initiate_collaboration_upstream": found.initiating_upstream,
+        "respond_collaboration_upstream": found.responding_upstream,
+    }
+    for agent, (score, fair) in enumerate(zip(found.scores, found.fair_tes, strict=True)):
+        numbers |= {
+            f"n_actions_agent_{agent}": found.action_counts[agent],
+            f"tes_agent_{agent}": score.tes,
+            f"tes_all_references_agent_{agent}": fair,
+            f"similarity_agent_{agent}": score.similarity,
+            f"redundancy_agent_{agent}": score.redundancy,
+            f"redundancy_agent_{agent}_upstream": score.precision,
+            f"best_reference_agent_{agent}": score.reference,
+            f"calls_agent_{agent}": calls[agent],
+            f"encoding_warnings_agent_{agent}": len(game.recorded[agent]) - found.action_counts[agent],
+        }
+    yield from (EpisodeMetric(episode, f"overcooked.{name}{suffix}", float(value)) for name, value in numbers.items())
+    for kind, counts in game.errors.items():
+        for agent in (0, 1):
+            total = float(sum(pair[agent] for pair in counts))
+            yield EpisodeMetric(episode, f"overcooked.{kind}_errors_agent_{agent}{suffix}", total)
+
+
+def turn_metrics(episode: str, steps: Sequence[StepRecord], found: Evaluation) -> Iterator[TurnMetric]:
+    """Per turn the increments of TES of its conversations, by opener, and both kinds of errors."""
+    for opener, events in zip(AGENTS, (found.events, found.assistant_events), strict=True):
+        for event in events:
+            who = opener.lower()
+            turn = event.timestep + 1
+            yield TurnMetric(episode, turn, f"overcooked.ites_initiate_{who}", event.initiating)
+            yield TurnMetric(episode, turn, f"overcooked.ites_respond_{who}", event.responding)
+    for step in steps:
+        errors = step.statistical_data.error
+        wrong = sum(entry.validator_error.error_num for entry in errors)
+        unread = sum(entry.format_error.error_num for entry in errors)
+        if wrong:
+            yield TurnMetric(episode, step.timestamp + 1, "overcooked.validator_errors", float(wrong))
+        if unread:
+            yield TurnMetric(episode, step.timestamp + 1, "overcooked.format_errors", float(unread))
+
+
+def failures(episode: str, steps: Sequence[StepRecord], found: Evaluation, replayed: Sequence[ReplayedStep]) -> Iterator[Failure]:
+    """Categories of each conversation (three taxonomies), of refused and unreadable actions, and of contents that made nothing."""
+    order = replayed[0].order if replayed else ""
+    for event in (*found.events, *found.assistant_events):
+        yield from _of_event(episode, order, event, steps[event.timestep])
+    for step, result in zip(steps, replayed, strict=True):
+        yield from _of_step(episode, step, result)
+
+
+def _of_event(episode: str, order: str, event: Event, step: StepRecord) -> Iterator[Failure]:
+    turn = event.timestep + 1
+    messages = [Message(entry.agent, entry.analysis, entry.plan, entry.say) for entry in step.content.content[_owner(event, step)]]
+    own = [(pair.chef, pair.assistant)[event.responder] for pair in published_references(order)]
+    opener, responder = AGENTS[event.opener], AGENTS[event.responder]
+    asked = "; ".join(event.request) or "nothing that the partner can do"
+    planned = "; ".join(event.plan) or "nothing that counts"
+    yield Failure(episode, turn, opener, "overcooked_paper", paper_category(event, own), f"requested: {asked}")
+    yield Failure(episode, turn, opener, "overcooked_initiating", initiating_category(event, messages, own), f"requested: {asked}")
+    yield Failure(
+        episode,
+        turn,
+        responder,
+        "overcooked_responding",
+        responding_category(event, messages, own),
+        f"requested: {asked}; planned: {planned}",
+    )
+
+
+def _owner(event: Event, step: StepRecord) -> int:
+    """Whose turn it was: nearly always the one who spoke first."""
+    return event.opener if step.content.content[event.opener] else 1 - event.opener
+
+
+def _of_step(episode: str, step: StepRecord, result: ReplayedStep) -> Iterator[Failure]:
+    turn = step.timestamp + 1
+    for agent, errors in zip(AGENTS, step.statistical_data.error, strict=True):
+        codes = dict.fromkeys(code_of(message) for message in errors.validator_error.error_message)
+        if errors.format_error.error_num:
+            yield Failure(episode, turn, agent, "overcooked_engine", "format", None)
+        for code in codes:
+            yield Failure(episode, turn, agent, "overcooked_engine", code, "; ".join(errors.validator_error.error_message).strip())
+    for notice in result.notices:
+        yield Failure(episode, turn, None, "overcooked_engine", "wrong_synthesis", notice)
+
+
+def details_of(record: LogRecord, game: GameRecord, found: Evaluation, cut: Evaluation | None) -> dict[str, object]:
+    """What else a game has: its conversations as they were measured, whole and cut to the time limit, and what the log says in sum."""
+    known = {"raw": _events_json(found.events)} | ({"truncated_1_5": _events_json(cut.events)} if cut else {})
+    own = record.cotrace
+    return {
+        "total_order_finished": record.total_order_finished,
+        "total_score": record.total_score,
+        "events": known,
+        "confusion_matrix": {name: confusion(one.events) for name, one in (("raw", found), ("truncated_1_5", cut)) if one},
+        "complete": game.finished if own is None else own.complete,
+    }
+
+
+def _events_json(events: Sequence[Event]) -> list[dict[str, object]]:
+    return [
+        {
+            "timestamp": event.timestep,
+            "begin_agent": event.opener,
+            "history": event.logged,
+            "request_action": event.request,
+            "plan_action": event.plan,
+            "c_1": event.initiating,
+            "c_2": event.gap,
+            "c_3": event.responding,
+            "process_code": event.process_code,
+        }
+        for event in events
+    ]
+
+
+def labels(episode: str, record: LogRecord) -> Iterator[Label]:
+    """Planted answers of cotrace's own games."""
+    own = record.cotrace
+    if own is None:
+        return
+    for label in own.labels:
+        agent, player = AGENTS[label.agent], own.players[label.agent]
+        unit = f"{episode}/{label.timestep + 1}/{agent}"
+        annotator = player.persona or player.model
+        yield Label(
+            "planted",
+            annotator,
+            label.rubric,
+            label.question,
+            unit,
+            episode,
+            label.timestep + 1,
+            agent,
+            label.answer,
+            _SCORES.get(label.answer),
+        )
+
+
+def differences(
+    episode: str, record: LogRecord, steps: Sequence[StepRecord], replayed: Sequence[ReplayedStep]
+) -> Iterator[LogDisagreement]:
+    """Where playing the logged macro actions again gives another picture, other recorded actions or another score; the first of each."""
+    for step, result in zip(steps, replayed, strict=True):
+        if step.map and step.map != result.map_before:
+            yield LogDisagreement(episode, step.timestamp + 1, "map", step.map, result.map_before)
+            break
+    for agent, actions in enumerate(record.total_action_list):
+        expected = _recorded(replayed, agent)
+        logged = [(entry.timestamp, entry.action) for entry in actions]
+        if len(steps) == len(record.content) and logged != expected:
+            yield LogDisagreement(episode, None, f"total_action_list[{agent}]", str(logged), str(expected))
+    for index, (before, after) in enumerate(pairwise(record.total_timestamp)):
+        if after != before + 1:
+            yield LogDisagreement(episode, index + 2, "total_timestamp", str(after), str(before + 1))
+            break
+    score = replayed[-1].score if replayed else 0
+    if len(steps) == len(record.content) and record.total_score != score:
+        yield LogDisagreement(episode, None, "total_score", str(record.total_score), str(score))
+
+
+def _recorded(replayed: Sequence[ReplayedStep], agent: int) -> list[tuple[int, str]]:
+    """What the engine records of a replay (section 2.1): one step late, the last step not at all, the last delivery at once."""
+    found = []
+    last = len(replayed) - 1
+    for index, step in enumerate(replayed):
+        for done in step.done:
+            final = done.text == "deliver_soup()" and step.delivered
+            if done.agent == agent and (index < last or final):
+                found.append((index if final else index + 1, done.text))
+    return found

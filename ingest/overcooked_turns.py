@@ -1,0 +1,89 @@
+"""What was said and done in a timestep, as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from games.overcooked.grammar import NOTHING, parse_call
+from games.overcooked.layout import AGENTS
+from games.overcooked.replay import ReplayedStep
+from games.overcooked.validator_codes import code_of
+from ingest.json_text import dumps
+from ingest.overcooked_records import StepRecord
+from schemas.records import Action, Json, Utterance
+
+__all__ = ["actions_of", "utterances_of"]
+
+_PARAMETERS = {"pickup": ("object", "place"), "wait": ("steps",)}
+
+
+def utterances_of(episode: str, step: StepRecord) -> Iterator[Utterance]:
+    """Each message as up to three rows: analysis and plan, which only its author sees, and what it said to the partner.
+
+    The tokens of a message, where the log has as many counts as messages, stand at its say.
+    """
+    turn, seq = step.timestamp + 1, 0
+    for owner, messages in enumerate(step.content.content):
+        counts = step.statistical_data.communication[owner].token
+        for index, message in enumerate(messages):
+            agent = AGENTS[message.agent]
+            tokens = counts[index] if len(counts) == len(messages) else None
+            rows = (
+                ("private", [agent], message.analysis, None),
+                ("private", [agent], message.plan, None),
+                ("public", list(AGENTS), "" if message.say == NOTHING else message.say, tokens),
+            )
+            for channel, audience, text, length in rows:
+                if text:
+                    seq += 1
+                    yield Utterance(episode, turn, seq, agent, channel, audience, text, length, superseded=False)
+
+
+def actions_of(episode: str, step: StepRecord, result: ReplayedStep) -> Iterator[Action]:
+    """First the actions that the validator refused, then those that changed the world; walking and waiting leave no row."""
+    turn, seq = step.timestamp + 1, 0
+    for agent, errors in enumerate(step.statistical_data.error):
+        for message in errors.validator_error.error_message:
+            seq += 1
+            verb, arguments, raw = _refused(step, agent, message)
+            yield Action(
+                episode_id=episode,
+                turn=turn,
+                seq=seq,
+                agent=AGENTS[agent],
+                verb=verb,
+                arguments=arguments,
+                raw=raw,
+                accepted=False,
+                undoes=False,
+                error_code=code_of(message),
+                error_text=message.strip(),
+            )
+    for done, undoes in zip(result.done, result.undoes, strict=True):
+        seq += 1
+        verb, arguments = _parsed(done.text)
+        raw = step.actions[done.agent].strip()
+        yield Action(
+            episode, turn, seq, AGENTS[done.agent], verb, arguments, raw, accepted=True, undoes=undoes, error_code=None, error_text=None
+        )
+
+
+def _parsed(text: str) -> tuple[str, Json]:
+    call = parse_call(text)
+    if call is None:
+        return "unreadable", Json(dumps({"text": text.strip()}))
+    names = _PARAMETERS.get(call.name, ("utensil",))
+    named = dict(zip(names, call.arguments, strict=False))
+    extra = call.arguments[len(names) :]
+    return call.name.lower(), Json(dumps(named | ({"more": list(extra)} if extra else {})))
+
+
+def _refused(step: StepRecord, agent: int, message: str) -> tuple[str, Json, str | None]:
+    """The refused action, as the prompt of the correction quotes it before the error."""
+    observation = step.content.observation[agent] if agent < len(step.content.observation) else None
+    if isinstance(observation, str):
+        head, found, _ = observation.rpartition(f" raised an error: {message.strip()[:40]}")
+        if found:
+            text = head.rpartition("Your action ")[2]
+            return *_parsed(text), text
+    return "unknown", Json("{}"), None
