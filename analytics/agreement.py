@@ -54,9 +54,8 @@ SUMMARY: Final = (
     "ac1",
     "sensitivity",
     "specificity",
-    "advice",
 )
-"""The columns that fit a terminal."""
+"""The columns that fit a terminal, beside the advice."""
 
 _DRAWS = 1000
 _FEWEST_CLUSTERS = 2

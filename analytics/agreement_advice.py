@@ -13,7 +13,7 @@ import orjson
 
 __all__ = ["advice"]
 
-_SLIGHT, _SUBSTANTIAL, _TENTATIVE = 0.2, 0.6, 0.667
+_SLIGHT, _SUBSTANTIAL, _LOW, _TENTATIVE = 0.2, 0.6, 0.4, 0.667
 _FEW_UNITS = 15
 _ONE_SIDED = 0.95
 """Share of one answer above which a coefficient corrected for chance says little."""
@@ -43,7 +43,9 @@ def _about_people(row: Row) -> Iterator[str]:
     yield f"people among themselves give the same answer in {_percent(row['agreement'])}"
     if alpha is None:
         yield "they never differ, so nothing is known beyond that"
-    elif alpha < _TENTATIVE:
+    elif _LOW <= alpha < _TENTATIVE:
+        yield f"too little to lean on (alpha {alpha:.2f}): make the question plainer, or take several people's mean"
+    elif alpha < _LOW:
         yield f"that is little beyond chance (alpha {alpha:.2f}): make the question plainer before any judge is held against it"
     else:
         yield f"alpha {alpha:.2f}: they can serve as a reference"
@@ -127,7 +129,7 @@ def _margins(row: Row) -> tuple[dict[str, float], dict[str, float]]:
 
 
 def _side(rater: str) -> str:
-    return _SIDES.get(rater) or f"the judge {rater.removeprefix('llm:')}"
+    return _SIDES.get(rater) or f"the judge {rater}"
 
 
 def _says(side: str) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
-__all__ = ["frame", "query"]
+__all__ = ["filtered", "frame", "query"]
 
 
 def query(store: Store, sql: str, parameters: Mapping[str, object] | None = None) -> pl.DataFrame:
@@ -47,3 +47,18 @@ def frame(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[s
     except duckdb.Error as error:
         raise UsageError(f"SQL: {' '.join(str(error).split())}") from error
     raise UsageError("SQL: the statement gives no rows; begin with select, from, describe or explain")
+
+
+def filtered(rows: pl.DataFrame, condition: str) -> pl.DataFrame:
+    """The rows that meet an SQL condition on their columns, in their order; the condition can reach nothing else.
+
+    Raises:
+        UsageError: the condition is no SQL, or names a column that there is not.
+    """
+    import duckdb
+
+    with duckdb.connect(config={"enable_external_access": "false"}) as connection:
+        connection.register("rows_to_filter", rows.with_row_index("row_to_filter").to_arrow())
+        connection.execute("SET lock_configuration = true")
+        kept = frame(connection, f"SELECT row_to_filter FROM rows_to_filter WHERE ({condition}) ORDER BY 1")
+    return rows[kept["row_to_filter"]]

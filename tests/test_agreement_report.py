@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 from analytics.agreement import agreement_report
 from analytics.agreement_pairs import ALL
 from analytics.views import ensure_installed
+from cotrace.cli import cli
 from ingest.labels import import_labels
+from schemas.errors import UsageError
 from schemas.store import Store
 from tests.test_views_judges import FOUND, TRUTH, UNITS, job, judged, label, verdict
 
@@ -81,8 +85,7 @@ def test_it_says_what_to_make_of_the_published_judge(published: Store) -> None:
     """The two judges that always answer the same are told apart from usable ones in words; SG3, the best question, is not condemned."""
     report = rows_of(agreement_report(published, rubric=None, draws=200), "judge_people")
     ps4 = report["pragmatic_sufficiency", "PS4"]["advice"]
-    assert ps4.startswith("PS4: the judge published always says No; people say Yes in 8")
-    assert ps4.endswith("%: do not use")
+    assert ps4 == "PS4: the judge llm:published always says No; people say Yes in 85 %: do not use"
     assert "always says Yes; people say No" in report["spatial_grounding", "SG2"]["advice"]
     assert "do not use" not in report["spatial_grounding", "SG3"]["advice"]
     assert all("do not use" in report[rubric, ALL]["advice"] or "weak" in report[rubric, ALL]["advice"] for rubric in RUBRICS.values())
@@ -145,3 +148,40 @@ def test_a_store_without_answers_gives_an_empty_report(tmp_path: Path) -> None:
     report = agreement_report(judged(tmp_path, [], []))
     assert report.is_empty()
     assert {"kappa_low", "advice", "consensus_kappa"} <= set(report.columns)
+
+
+# --- the command ------------------------------------------------------------------------------------------------------------------------
+
+
+def reported(store: Store, *options: str) -> str:
+    """What `cotrace report agreement` prints."""
+    result = CliRunner().invoke(cli, ["report", "agreement", "--store", str(store.path), *options], catch_exceptions=False)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("output_format", ["table", "csv", "json", "html"])
+def test_the_command_shows_the_words_in_every_format(published: Store, output_format: str) -> None:
+    """A filtered report has the row it was filtered to and no other."""
+    shown = reported(published, "--format", output_format, "--where", "question = 'PS4' and kind = 'judge_people'")
+    assert "people say Yes in 85 %: do not use" in shown
+    assert "PS5" not in shown
+
+
+@pytest.mark.shared
+def test_the_command_reproduces_the_published_means(published: Store) -> None:
+    """With N/A as 0.5 the mean of PS6 is the published one, without it is that of the answers with a number."""
+    where = ("--format", "json", "--where", "question = 'PS6' and kind = 'judge_people'")
+    with_na, without = (json.loads(reported(published, *where, *more))[0]["mean_b"] for more in (("--na-score", "0.5"), ()))
+    assert with_na == pytest.approx(0.725)
+    assert without == pytest.approx(1.0)
+
+
+def test_a_wrong_condition_is_one_line(tmp_path: Path) -> None:
+    """It names the column that there is not."""
+    store = judged(tmp_path, [], [])
+    with pytest.raises(UsageError, match="nothing_of_the_kind"):
+        CliRunner().invoke(
+            cli, ["report", "agreement", "--store", str(store.path), "--where", "nothing_of_the_kind"], catch_exceptions=False
+        )

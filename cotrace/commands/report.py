@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Final, NamedTuple
+
 import click
 
 from cotrace.commands.options import format_option, say, store_option
 from schemas.store import Store
+from schemas.text import printable
 
-__all__ = ["REPORTS", "command"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["COMPUTED", "REPORTS", "command"]
 
 REPORTS: dict[str, tuple[str, str]] = {
     "leaderboard": ("leaderboard", "benchmark, score_mean desc nulls last, model, condition"),
@@ -18,7 +25,6 @@ REPORTS: dict[str, tuple[str, str]] = {
     "spirals": ("correction_spirals", "turns_wasted desc, model, task_id, episode_id, start_turn, kind"),
     "missed": ("missed_turns", "model, condition, task_id, episode_id, turn"),
     "judges": ("judge_scores_models", "rubric, question, judge, variant, model, condition"),
-    "agreement": ("agreement", "rubric, question, kind, rater_a, rater_b"),
     "cost": ("cost", "last_started_at"),
     "rejects": ("rejects", "path, locator"),
     "disagreements": ("log_disagreements", "episode_id, turn, field"),
@@ -26,37 +32,82 @@ REPORTS: dict[str, tuple[str, str]] = {
 """Name -> (view or table, order)."""
 
 
+class Computed(NamedTuple):
+    """A report that needs more than SQL."""
+
+    module: str
+    function: str
+    """Takes the store, gives a frame."""
+    columns: str
+    """The module's constant that names the columns which fit a terminal."""
+
+
+COMPUTED: dict[str, Computed] = {
+    "agreement": Computed("analytics.agreement", "agreement_report", "SUMMARY"),
+}
+"""Name -> what computes it."""
+
+_ALL: Final = (*REPORTS, *COMPUTED)
+
+
 @click.command()
-@click.argument("name", type=click.Choice([*REPORTS, "all"]))
+@click.argument("name", type=click.Choice([*_ALL, "all"]))
 @store_option
 @format_option("table", "csv", "json", "html")
 @click.option("--where", "condition", default="true", show_default=True, help="SQL condition on the report's columns.")
-def command(name: str, store: Store, output_format: str, condition: str) -> None:
+@click.option(
+    "--na-score",
+    type=click.FloatRange(0, 1),
+    help="agreement: the number of N/A in means and correlations [default: none]; CRAFT's use 0.5.",
+)
+def command(name: str, store: Store, output_format: str, condition: str, na_score: float | None) -> None:
     """Print one of the named reports; `all` only as HTML, with the figures of the dashboard.
 
     \b
     Example:
       cotrace report failures --format csv --where "model = 'gpt-4o'" > failures.csv
     """
-    from analytics.query import query
     from analytics.views import ensure_installed
     from cotrace.output import emit
     from schemas.errors import UsageError
 
+    if na_score is not None and name != "agreement":
+        raise UsageError("--na-score is for the report agreement: leave it out")
+    options = {} if na_score is None else {"na_score": na_score}
     ensure_installed(store)
     if output_format == "html":
         from dashboards.document import document
 
-        chosen = list(REPORTS) if name == "all" else [name]
-        tables = {key: query(store, _select(key, condition if name != "all" else "true")) for key in chosen}
+        chosen = _ALL if name == "all" else (name,)
+        tables = {key: _rows(key, store, condition if name != "all" else "true", options) for key in chosen}
         click.echo(document(store, tables))
         say(f"one self-contained page with {len(chosen)} reports from {store.path}; open it in a browser")
         return
     if name == "all":
         raise UsageError("report all: a terminal shows one report at a time; name one, or add --format html")
-    rows = query(store, _select(name, condition))
+    rows = _rows(name, store, condition, options)
+    if name in COMPUTED:
+        emit(rows.select(_short(name)) if output_format == "table" else rows, output_format)
+        if output_format == "table" and "advice" in rows.columns:
+            for line in rows["advice"]:
+                click.echo(printable(line))
+        say(f"{len(rows)} rows of {name} from {store.path}; --format csv has all {rows.width} columns, docs/judges.md explains them")
+        return
     emit(rows, output_format)
     say(f"{len(rows)} rows from {REPORTS[name][0]} in {store.path}; its columns are explained in docs/views.md, pages: cotrace dash")
+
+
+def _rows(name: str, store: Store, condition: str, options: dict[str, float]) -> pl.DataFrame:
+    from analytics.query import filtered, query
+
+    if name not in COMPUTED:
+        return query(store, _select(name, condition))
+    compute = getattr(importlib.import_module(COMPUTED[name].module), COMPUTED[name].function)
+    return filtered(compute(store, **options), condition)
+
+
+def _short(name: str) -> list[str]:
+    return list(getattr(importlib.import_module(COMPUTED[name].module), COMPUTED[name].columns))
 
 
 def _select(name: str, condition: str) -> str:
