@@ -88,7 +88,7 @@ class _Sorter:
             if is_last and self._latest is not None and self._latest.result is None:
                 self._latest.unfinished_bytes = len(line)  # still being written, or cut: what is there is the game
             else:
-                self._refuse(error, number)
+                self._refuse(BadInputError(error.reason, excerpt=error.excerpt), number)  # its own locator counts inside the line
             return
         try:
             self._sort(value, number)
