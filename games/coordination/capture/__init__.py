@@ -1,0 +1,1 @@
+"""CollabCapture: two players catch a thief among rooms with doors."""

@@ -1,0 +1,116 @@
+"""The rules of CollabCapture. Source: formats description of LLM-Coordination, section 5.1."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from games.coordination.players import PLAYERS, Player
+
+__all__ = ["BUTTONS", "ROOMS", "SCENARIOS", "STAY", "TURN_LIMIT", "Action", "CaptureState", "Turned", "distance", "start", "step", "thief_choice"]
+
+ROOMS: Final[Mapping[int, tuple[int, ...]]] = {
+    1: (2, 6),
+    2: (1, 3),
+    3: (2, 4),
+    4: (3, 5),
+    5: (4, 6, 7),
+    6: (5, 9, 1),
+    7: (5, 8),
+    8: (7,),
+    9: (6,),
+}
+"""Room -> its neighbours, in the order in which they are listed."""
+
+BUTTONS: Final[Mapping[int, str]] = {9: "1-2", 8: "3-4"}
+"""Room with a button -> the door that it toggles."""
+
+SCENARIOS: Final = ("open_open", "closed_open", "open_closed", "closed_closed")
+"""State of door 1-2, then of door 3-4."""
+
+STAY: Final = "Stay in current room"
+TURN_LIMIT: Final = 30
+"""In turns; the published console prints 35 for a failure and the function returns 30."""
+
+
+class Action(NamedTuple):
+    """What a player does."""
+
+    verb: Literal["stay", "move", "press"]
+    room: int
+    """Where it is afterwards."""
+
+    @property
+    def text(self) -> str:
+        """As executed actions are logged."""
+        if self.verb == "move":
+            return f"Move to room {self.room}"
+        return STAY if self.verb == "stay" else f"Press button in room {self.room}"
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureState:
+    """Where everybody is, and which doors are open."""
+
+    rooms: Mapping[str, int]
+    """Alice, Bob and Thief -> room."""
+
+    doors: Mapping[str, bool]
+    """`1-2` and `3-4` -> open."""
+
+    def reachable(self, room: int) -> tuple[int, ...]:
+        """Neighbours through open doors, in listed order."""
+        return tuple(other for other in ROOMS[room] if self.doors.get(f"{min(room, other)}-{max(room, other)}", True))
+
+    def actions(self, player: Player) -> tuple[Action, ...]:
+        """What a player may choose, in listed order."""
+        room = self.rooms[player]
+        moves = tuple(Action("move", other) for other in self.reachable(room))
+        return (Action("stay", room), *moves, *((Action("press", room),) if room in BUTTONS else ()))
+
+
+class Turned(NamedTuple):
+    """What a turn did."""
+
+    state: CaptureState
+    pressed: tuple[Player, ...]
+    capture: Literal["same_room", "swap"] | None
+
+
+def start(scenario: str) -> CaptureState:
+    """The first state of a scenario, one of `SCENARIOS`."""
+    first, second = scenario.split("_")
+    return CaptureState({"Alice": 1, "Bob": 6, "Thief": 2}, {"1-2": first == "open", "3-4": second == "open"})
+
+
+def thief_choice(state: CaptureState, actions: Mapping[Player, Action]) -> int:
+    """The thief's next room: it knows both choices, and keeps away from the next rooms by the difference of the rooms' numbers."""
+    nexts = [actions[player].room for player in PLAYERS]
+    return max(state.reachable(state.rooms["Thief"]), key=lambda room: min(abs(room - other) for other in nexts))
+
+
+def step(state: CaptureState, actions: Mapping[Player, Action], *, first: bool) -> Turned:
+    """Carry out a turn. In the first turn an exchange of rooms with the thief is no capture, as in the published code."""
+    pressed = tuple(player for player in PLAYERS if actions[player].verb == "press")
+    toggles = Counter(BUTTONS[actions[player].room] for player in pressed)
+    doors = {door: is_open ^ (toggles[door] % 2 == 1) for door, is_open in state.doors.items()}
+    thief = thief_choice(state, actions)
+    rooms = {**{player: actions[player].room for player in PLAYERS}, "Thief": thief}
+    swapped = any(rooms[player] == state.rooms["Thief"] and thief == state.rooms[player] for player in PLAYERS)
+    same = any(rooms[player] == thief for player in PLAYERS)
+    return Turned(CaptureState(rooms, doors), pressed, "same_room" if same else "swap" if swapped and not first else None)
+
+
+def distance(state: CaptureState, start_room: int, end_room: int) -> int | None:
+    """Moves on the shortest way through open doors; None where there is none."""
+    found = {start_room: 0}
+    waiting = deque([start_room])
+    while waiting:
+        room = waiting.popleft()
+        for other in state.reachable(room):
+            if other not in found:
+                found[other] = found[room] + 1
+                waiting.append(other)
+    return found.get(end_room)

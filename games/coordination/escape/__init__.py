@@ -1,0 +1,1 @@
+"""CollabEscape: two players repair generators and escape a killer."""

@@ -1,0 +1,133 @@
+"""The rules of CollabEscape. Source: formats description of LLM-Coordination, section 6.1; the map is the code's, not the prompt's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Final, Literal, NamedTuple
+
+from games.coordination.players import PLAYERS, Player
+
+__all__ = [
+    "EXIT",
+    "FIXES_NEEDED",
+    "GENERATORS",
+    "ROOMS",
+    "START",
+    "WAIT",
+    "Choice",
+    "EscapeState",
+    "Outcome",
+    "actions",
+    "killer_choice",
+    "killer_options",
+    "room_in",
+    "step",
+]
+
+ROOMS: Final[Mapping[int, tuple[int, ...]]] = {
+    1: (2, 10),
+    2: (1, 3),
+    3: (2, 4, 8),
+    4: (3, 5),
+    5: (4, 6),
+    6: (5, 7),
+    7: (3, 6),
+    8: (3, 7, 9),
+    9: (8, 10),
+    10: (1, 9),
+}
+"""Room -> where one can go; 7 to 3 and 8 to 7 are one-way."""
+
+GENERATORS: Final = (1, 6)
+EXIT: Final = 7
+FIXES_NEEDED: Final = 2
+WAIT: Final = "wait"
+
+Outcome = Literal["continue", "win", "loss"]
+
+
+@dataclass(frozen=True, slots=True)
+class EscapeState:
+    """Where everybody is, how far the repairs are, and whom the killer knows."""
+
+    rooms: Mapping[str, int]
+    """Alice, Bob and Adversary -> room."""
+
+    generators: Mapping[int, int]
+    """Room -> counter; may exceed 2 where both players finish it in one turn."""
+
+    seen: frozenset[Player] = frozenset()
+    target: Player | None = None
+
+    @property
+    def gate_open(self) -> bool:
+        """Both generators are fixed."""
+        return all(self.generators[room] >= FIXES_NEEDED for room in GENERATORS)
+
+
+START: Final = EscapeState({"Alice": 1, "Bob": 2, "Adversary": 6}, dict.fromkeys(GENERATORS, 0))
+
+
+class Choice(NamedTuple):
+    """What the killer decides before the players move."""
+
+    room: int
+    seen: frozenset[Player]
+    target: Player | None
+
+
+def room_in(action: str) -> int | None:
+    """The room that an action names."""
+    last = action.rpartition(" ")[2]
+    return int(last) if last.isdecimal() else None
+
+
+def actions(state: EscapeState, player: Player) -> tuple[str, ...]:
+    """What a player may choose, in listed order; repairing is listed for a fixed generator too."""
+    room = state.rooms[player]
+    moves = tuple(f"move to room {other}" for other in ROOMS[room])
+    fix = (f"fix generator in room {room}",) if room in GENERATORS else ()
+    return (*moves, *fix, WAIT)
+
+
+def killer_options(state: EscapeState) -> tuple[Choice, ...]:
+    """What the killer may decide: one choice where it sees somebody, else each neighbour with equal probability."""
+    here = state.rooms["Adversary"]
+    near = [player for player in PLAYERS if state.rooms[player] in ROOMS[here]]
+    if not near:
+        return tuple(Choice(room, frozenset(), None) for room in ROOMS[here])
+    target = _target(state, near)
+    return (Choice(state.rooms[target], frozenset(near), target),)
+
+
+def killer_choice(state: EscapeState, rng: Random) -> Choice:
+    """The killer's decision."""
+    return rng.choice(killer_options(state))
+
+
+def _target(state: EscapeState, near: list[Player]) -> Player:
+    """One near player; of two, the newly seen one lures the killer away."""
+    if len(near) == 1:
+        return near[0]
+    new = [player for player in near if player not in state.seen]
+    if len(new) == 1:
+        return new[0]
+    return state.target if state.target is not None and not new else "Alice"
+
+
+def step(state: EscapeState, choice: Choice, chosen: Mapping[Player, str]) -> tuple[EscapeState, Outcome]:
+    """Carry out a turn: repairs fall back where nobody works, the players act, the killer goes where it decided to."""
+    fixing = [room_in(chosen[player]) for player in PLAYERS if chosen[player].startswith("fix")]
+    generators = {
+        room: counter + fixing.count(room) if counter >= FIXES_NEEDED or room in fixing else 0 for room, counter in state.generators.items()
+    }
+    moved = {player: room_in(chosen[player]) for player in PLAYERS if chosen[player].startswith("move")}
+    rooms = {player: moved.get(player) or state.rooms[player] for player in PLAYERS}
+    after = replace(
+        state, rooms={**rooms, "Adversary": choice.room}, generators=generators, seen=choice.seen, target=choice.target
+    )
+    if choice.room in rooms.values():
+        return after, "loss"
+    return after, "win" if after.gate_open and EXIT in rooms.values() else "continue"

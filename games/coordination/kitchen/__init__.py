@@ -1,0 +1,1 @@
+"""The Overcooked of LLM-Coordination: layouts, engine, macro actions, scripted cooks."""
