@@ -20,6 +20,8 @@ MODEL_COLORS: tuple[str, ...] = ("#3b6fb6", "#d9822b", "#2f9e78", "#b84a62", "#7
 
 CATEGORY_COLORS: dict[str, str] = {
     "correct": "#2f9e78",
+    "no_error": "#2f9e78",
+    "none_of_these": "#2f9e78",
     "followed": "#2f9e78",
     "not_followed": "#d9822b",
     "wrong_position": "#d9822b",

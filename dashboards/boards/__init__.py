@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from dashboards.boards import asympuzl, craft, fallback
+from dashboards.boards import asympuzl, craft, einstein, fallback
 from dashboards.parts import Part
 from judges.transcript import Transcript, TurnView
 
@@ -25,7 +25,11 @@ class Drawing(Protocol):
         """An action in words."""
 
 
-DRAWINGS: dict[str, Drawing] = {"craft": craft.CraftDrawing(), "asympuzl": asympuzl.AsymPuzlDrawing()}
+DRAWINGS: dict[str, Drawing] = {
+    "craft": craft.CraftDrawing(),
+    "asympuzl": asympuzl.AsymPuzlDrawing(),
+    "einstein": einstein.EinsteinDrawing(),
+}
 
 
 def drawing_of(benchmark: str) -> Drawing:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from dashboards.pages import asympuzl, failures, game, judges, overview, remove_gap, spirals, turns
+from dashboards.pages import asympuzl, einstein, failures, game, judges, overview, remove_gap, spirals, turns
 
 __all__ = ["PAGES"]
 
-PAGES: tuple[ModuleType, ...] = (overview, failures, remove_gap, spirals, judges, turns, asympuzl, game)
+PAGES: tuple[ModuleType, ...] = (overview, failures, remove_gap, spirals, judges, turns, asympuzl, einstein, game)
 """In the order of the menu."""

@@ -22,6 +22,9 @@ PATH = "/failures"
 TITLE = "Failures"
 IN_MENU = True
 
+_RIGHT = ("correct", "no_error", "none_of_these")
+"""Categories of turns that went right; they stand at the bottom of the bars."""
+
 _GROUPS = {"model": "Model", "level": "Tier", "turn": "Turn"}
 
 
@@ -84,21 +87,25 @@ def report_figure(read: Reader) -> go.Figure | None:
 
 
 def counts(read: Reader, taxonomy: str, by: str) -> pl.DataFrame:
-    """Turns of each category in each group, with the group's denominator and Wilson interval."""
+    """Turns of each category in each group, of all turns of the group, with Wilson intervals; a turn can have several categories."""
     return read.rows(
         f"""
         WITH counted AS (
             SELECT "{by}", category, count(*) AS turns FROM failure_turns
             WHERE {{filters}} AND taxonomy = $taxonomy AND counted GROUP BY ALL
         ),
-        whole AS (SELECT *, sum(turns) OVER (PARTITION BY "{by}")::BIGINT AS denominator FROM counted)
+        whole AS (
+            SELECT "{by}", count(DISTINCT (episode_id, turn, agent)) AS denominator FROM failure_turns
+            WHERE {{filters}} AND taxonomy = $taxonomy AND counted GROUP BY ALL
+        )
         SELECT
-            *,
+            counted.*,
+            denominator,
             turns / denominator AS share,
             wilson_low(turns, denominator) AS share_low,
             wilson_high(turns, denominator) AS share_high
-        FROM whole
-        ORDER BY "{by}", category
+        FROM counted INNER JOIN whole ON counted."{by}" IS NOT DISTINCT FROM whole."{by}"
+        ORDER BY counted."{by}", category
         """,
         {"taxonomy": taxonomy},
     )
@@ -109,7 +116,7 @@ def chart(rows: pl.DataFrame, by: str, taxonomy: str, address: Address) -> go.Fi
     import plotly.graph_objects as go
     import polars as pl
 
-    order = sorted(rows["category"].unique(), key=lambda name: (name != "correct", name))
+    order = sorted(rows["category"].unique(), key=lambda name: (name not in _RIGHT, name))
     drawn = go.Figure()
     for category in order:
         part = rows.filter(pl.col("category") == category)
@@ -127,6 +134,6 @@ def chart(rows: pl.DataFrame, by: str, taxonomy: str, address: Address) -> go.Fi
             },
         )
     drawn.update_layout(barmode="stack")
-    drawn.update_yaxes(title="share of turns", tickformat=".0%", range=[0, 1])
+    drawn.update_yaxes(title="share of turns", tickformat=".0%", rangemode="tozero")
     drawn.update_xaxes(title=_GROUPS[by].lower(), type="category")
     return styled(drawn, height=430)
