@@ -20,6 +20,8 @@ REPORTS: dict[str, tuple[str, str]] = {
     "leaderboard": ("leaderboard", "benchmark, score_mean desc nulls last, model, condition"),
     "outcomes": ("outcomes", "model, condition, task_id, episode_id, turn"),
     "failures": ("failure_breakdown", "taxonomy, model, condition, level, category"),
+    "families": ("families", "benchmark"),
+    "failures-common": ("failures_common", "benchmark, model, condition, turns desc, common"),
     "remove-gap": ("remove_gap_models", "reading, gap desc nulls last, model, condition"),
     "remove-gap-turns": ("remove_gap", "model, condition, builder, turn"),
     "spirals": ("correction_spirals", "turns_wasted desc, model, task_id, episode_id, start_turn, kind"),

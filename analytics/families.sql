@@ -1,0 +1,78 @@
+-- families: the benchmark families side by side.
+-- One row is a benchmark.
+--   benchmark  text  craft, einstein, asympuzl, overcooked or coordination
+--   games  count  games in the store
+--   broken  count  games that could not be set up; in no other number of the row
+--   successes  count  games that reached the goal, of those not broken
+--   success_rate  0..1  successes / games that are not broken; null if there are none
+--   success_low  0..1  lower end of its 95 % Wilson interval
+--   success_high  0..1  upper end
+--   n  count  games with a score
+--   score_mean  number  mean of the benchmark's main metric over the n games, whatever its unit is there; null if n is 0
+--   score_low  number  lower end of its 95 % t interval; null below two games
+--   score_high  number  upper end; null below two games
+--   commonest_failure  text  the kind of failure on most turns, as in failure_map; null if no turn failed or none is classified
+--   failing_turns  count  turns with that kind of failure; null with it
+--   turns  count  turns of all games
+--   turns_in_spirals  count  turns inside at least one correction spiral
+--   spiral_share  0..1  turns_in_spirals / turns; null without turns
+-- Reads: episodes, failures_common, correction_spirals, intervals.
+create or replace view families as
+
+with scores as (
+    select
+        benchmark,
+        count(*) as games,
+        count(*) filter (success is null) as broken,
+        count(*) filter (success) as successes,
+        count(score) as n,
+        avg(score) as score_mean,
+        stddev_samp(score) / sqrt(count(score)) as score_sem,
+        sum(turns_taken)::bigint as turns
+    from episodes
+    group by all
+),
+
+kinds as (
+    select benchmark, common, sum(turns)::bigint as failing_turns
+    from failures_common
+    group by all
+),
+
+commonest as (
+    select benchmark, common as commonest_failure, failing_turns
+    from kinds
+    qualify row_number() over (partition by benchmark order by failing_turns desc, common) = 1
+),
+
+marked as (
+    select distinct benchmark, episode_id, unnest(range(start_turn, end_turn + 1)) as turn
+    from correction_spirals
+),
+
+inside as (
+    select benchmark, count(*) as turns_in_spirals
+    from marked
+    group by all
+)
+
+select
+    scores.benchmark,
+    scores.games,
+    scores.broken,
+    scores.successes,
+    scores.successes / nullif(scores.games - scores.broken, 0) as success_rate,
+    wilson_low(scores.successes, scores.games - scores.broken) as success_low,
+    wilson_high(scores.successes, scores.games - scores.broken) as success_high,
+    scores.n,
+    scores.score_mean,
+    scores.score_mean - t_critical(scores.n - 1) * scores.score_sem as score_low,
+    scores.score_mean + t_critical(scores.n - 1) * scores.score_sem as score_high,
+    commonest.commonest_failure,
+    commonest.failing_turns,
+    scores.turns,
+    coalesce(inside.turns_in_spirals, 0) as turns_in_spirals,
+    coalesce(inside.turns_in_spirals, 0) / nullif(scores.turns, 0) as spiral_share
+from scores
+left join commonest using (benchmark)
+left join inside using (benchmark);
