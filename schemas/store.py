@@ -25,6 +25,9 @@ DEFAULT_STORE = "cotrace.duckdb"
 SCHEMA_VERSION = 1
 """Raised when a table of `schemas.records` changes in a way that an older cotrace cannot read."""
 
+_SEALED = {"enable_external_access": "false", "lock_configuration": "true"}
+"""Given on opening: threads of a process share what they open, so the second one could not set anything any more."""
+
 
 class Store:
     """A cotrace store: one DuckDB file."""
@@ -77,8 +80,6 @@ class Store:
         connection = self._open(read_only=True)
         try:
             self._check_version(connection)
-            connection.execute("SET enable_external_access = false")
-            connection.execute("SET lock_configuration = true")
             yield connection
         finally:
             connection.close()
@@ -126,7 +127,7 @@ class Store:
             reraise=True,
         )
         try:
-            return retrying(duckdb.connect, str(self.path), read_only=read_only)
+            return retrying(duckdb.connect, str(self.path), read_only=read_only, config=_SEALED if read_only else {})
         except duckdb.Error as error:
             raise StoreError(self._why_not_opened(error)) from error
 
@@ -134,8 +135,8 @@ class Store:
         first_line = str(error).splitlines()[0]
         if _is_locked(error):
             return (
-                f"store {self.path} is held by another process (waited {self.lock_wait_s:g} s): close the program that keeps it open "
-                f"({first_line.partition('Conflicting lock is held in ')[2].partition('. See')[0] or 'unknown'})"
+                f"store {self.path} is held by another process or thread (waited {self.lock_wait_s:g} s): close the program that keeps it "
+                f"open ({first_line.partition('Conflicting lock is held in ')[2].partition('. See')[0] or 'unknown'})"
             )
         if "newer version" in str(error) or "version number" in str(error).lower():
             return f"store {self.path} was written by another DuckDB: open it with that version, or ingest the logs again ({first_line})"
@@ -160,7 +161,8 @@ class Store:
 
 
 def _is_locked(error: BaseException) -> bool:
-    return "Could not set lock on file" in str(error)
+    """Whether another process holds the file, or another thread of this one holds it in the other way (reading, writing)."""
+    return "Could not set lock on file" in str(error) or "with a different configuration" in str(error)
 
 
 def _comment(connection: duckdb.DuckDBPyConnection, name: str, grain: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
@@ -131,6 +132,25 @@ def test_locked_store_is_waited_for_then_named(tmp_path: Path) -> None:
             Store(path, lock_wait_s=0.3).check()
     finally:
         holder.communicate()
+
+
+def test_threads_read_at_the_same_time_and_wait_for_a_writer(tmp_path: Path) -> None:
+    """The dashboard draws two pages at once, and one while a run of the same process writes."""
+    store = Store(tmp_path / "s.duckdb")
+    store.create()
+    with store.reading() as first, store.reading() as second:
+        assert [c.execute("SELECT value FROM store_info WHERE name = 'schema_version'").fetchone() for c in (first, second)] == [
+            (str(SCHEMA_VERSION),)
+        ] * 2
+        for connection in (first, second):
+            with pytest.raises(duckdb.PermissionException):
+                connection.execute("SELECT * FROM read_text('/etc/hostname')")
+    with ThreadPoolExecutor(1) as pool:
+        with store.writing():
+            waiting = pool.submit(store.check)
+            with pytest.raises(TimeoutError):
+                waiting.result(timeout=0.2)
+        waiting.result(timeout=10)
 
 
 @pytest.mark.parametrize("text", ["\x1b[31mred\x1b[0m", "a\u202eb", "line\nbreak\rback", "null\0", "\ud800"])
