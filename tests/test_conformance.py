@@ -1,0 +1,103 @@
+"""Every public environment keeps the same rules, and the checks of those rules can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from games.conformance import CHECKS, ConformanceError, LoggedGame, Subject, Verdict
+from tests.conformance_subjects import SUBJECTS
+
+SEEDS = (1, 2, 3)
+CRAFT, EINSTEIN, _ = SUBJECTS
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
+def test_environment_conforms(subject: Subject, check: str, tmp_path: Path) -> None:
+    """Each check, on games of several seeds."""
+    for seed in SEEDS:
+        CHECKS[check](subject, seed, tmp_path / str(seed))
+
+
+def test_different_seeds_give_different_games() -> None:
+    """A constant game would pass the first check."""
+    for subject in SUBJECTS:
+        games = [subject.begin(seed) for seed in SEEDS]
+        assert len({repr([game.observe(agent) for agent in game.agents]) for game in games}) == len(SEEDS), subject.name
+
+
+class Lax:
+    """An environment that takes calls it should refuse."""
+
+    def __init__(self, environment: Any) -> None:
+        self.inner = environment
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def act(self, agent: Any, answer: Any) -> Any:
+        """Give nothing where a refusal is due."""
+        return None if self.inner.done or agent != self.inner.next_agent else self.inner.act(agent, answer)
+
+
+def unlike(subject: Subject) -> Subject:
+    """A subject whose games come out of a hat."""
+    seeds = iter(range(100))
+    return replace(subject, begin=lambda _: subject.begin(next(seeds)))
+
+
+def without_first_answer(subject: Subject) -> Subject:
+    def read(lines: Any) -> LoggedGame:
+        game = subject.read_log(lines)
+        return LoggedGame(game.environment, [step._replace(answers=["", *step.answers][: len(step.answers)]) for step in game.steps])
+
+    return replace(subject, read_log=read)
+
+
+def backwards(subject: Subject) -> Subject:
+    """A reader that tells a part of a log otherwise than the whole."""
+
+    def read(lines: Any) -> LoggedGame:
+        game = subject.read_log(lines)
+        return LoggedGame(game.environment, list(game.steps)[::-1])
+
+    return replace(subject, read_log=read)
+
+
+BROKEN: dict[str, tuple[str, Callable[[Subject], Subject], str]] = {
+    "another game each time": ("same_seed_same_game", unlike, "two games that differ"),
+    "acts out of turn": ("turns_are_kept", lambda s: replace(s, begin=lambda seed: Lax(s.begin(seed))), "could act"),
+    "refuses without reason": ("steps_are_judged", lambda s: replace(s, verdicts=lambda _: [Verdict(False, None)]), "reason None"),  # noqa: FBT003
+    "accepts with a reason": ("steps_are_judged", lambda s: replace(s, verdicts=lambda _: [Verdict(True, "no")]), "reason 'no'"),  # noqa: FBT003
+    "log of other answers": ("log_replays", without_first_answer, "does not replay to the state"),
+    "no steps in the log": ("log_replays", lambda s: replace(s, read_log=lambda lines: s.read_log(lines[:1])), "holds no step"),
+    "cut log tells another story": ("cut_log_is_prefix", backwards, "are not its beginning"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_checks_find_what_is_broken(name: str, tmp_path: Path) -> None:
+    """Each check refuses an environment that breaks its rule."""
+    check, spoil, message = BROKEN[name]
+    with pytest.raises(ConformanceError, match=message):
+        CHECKS[check](spoil(EINSTEIN), 2, tmp_path)
+
+
+def test_a_game_without_end_is_refused(tmp_path: Path) -> None:
+    """A game that goes on for ever would hang whoever plays it."""
+
+    class Endless(Lax):
+        done = False
+        next_agent = "D1"
+
+        def act(self, agent: Any, answer: Any) -> Any:  # noqa: ARG002
+            return None
+
+    endless = replace(CRAFT, begin=lambda seed: Endless(CRAFT.begin(seed)), answer=lambda *_: "")
+    with pytest.raises(ConformanceError, match="no end"):
+        CHECKS["same_seed_same_game"](endless, 1, tmp_path)
