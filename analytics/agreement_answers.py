@@ -10,7 +10,10 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Role", "answers"]
+__all__ = ["BY_DISAGREEMENT", "Role", "answers"]
+
+BY_DISAGREEMENT = "dashboard:disagreements"
+"""`labels.source` of what a person labelled on the dashboard in disagreement-first order; in random order it is `dashboard`."""
 
 Role = Literal["truth", "people", "engine", "judge"]
 """In this order, who is the reference when two are compared."""
@@ -39,6 +42,7 @@ with labelled as (
         replace(lower(answer), '/', '') as answer,
         score
     from labels
+    where not ($random_only and source = $by_disagreement)
     -- one person's answer that came by two ways, such as a page and its export, is one answer
     qualify row_number() over (partition by rubric, question, role, rater, member, unit order by source) = 1
 ),
@@ -70,7 +74,7 @@ order by all
 """
 
 
-def answers(store: Store, rubric: str | None = None) -> pl.DataFrame:
+def answers(store: Store, rubric: str | None = None, *, random_only: bool = False) -> pl.DataFrame:
     """One row is (rubric, question, role, rater, unit, game, answer) with the number of times it was given.
 
     People are one rater, whoever they are and wherever their labels come from; so are all repeats of a judge. `answer` is null for verdicts
@@ -79,8 +83,9 @@ def answers(store: Store, rubric: str | None = None) -> pl.DataFrame:
     Args:
         store: a store with the views.
         rubric: only this one; None: all.
+        random_only: leave out labels whose units were drawn because raters disagree: they say nothing about how often something is so.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    return query(store, _ANSWERS, {"rubric": rubric})
+    return query(store, _ANSWERS, {"rubric": rubric, "random_only": random_only, "by_disagreement": BY_DISAGREEMENT})
