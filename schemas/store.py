@@ -148,14 +148,14 @@ class Store:
         import duckdb
 
         try:
-            row = connection.execute("SELECT value FROM store_info WHERE name = 'schema_version'").fetchone()
+            rows = connection.execute("SELECT value FROM store_info WHERE name = 'schema_version'").fetchall()
         except duckdb.CatalogException:
-            if connection.execute("SELECT count(*) FROM duckdb_tables()").fetchone() != (0,):
+            if connection.execute("SELECT count(*) FROM duckdb_tables()").fetchall() != [(0,)]:
                 raise StoreError(f"{self.path} is a DuckDB file but not a cotrace store: name another with --store") from None
             return
-        if row is not None and int(row[0]) > SCHEMA_VERSION:
+        if rows and int(rows[0][0]) > SCHEMA_VERSION:
             raise StoreError(
-                f"store {self.path} has schema version {row[0]}, this cotrace knows up to {SCHEMA_VERSION}: "
+                f"store {self.path} has schema version {rows[0][0]}, this cotrace knows up to {SCHEMA_VERSION}: "
                 "upgrade cotrace, or name another store with --store"
             )
 
