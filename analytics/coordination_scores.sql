@@ -6,9 +6,9 @@
 --   metric  text  name; one that ends in `_upstream` follows the published code where that differs from the paper
 --   value  number  the score
 --   stderr  number  standard error, ddof 0 over sqrt(n), as the published code; of RANDOM the standard deviation of one trial; null where
---                   there is nothing to average
+--                   there is nothing to average. `score_stderr_ddof1` is the other formula that the paper mixes in
 --   n  text  number of values: trials x questions, questions, or games
--- Reads: coordqa_accuracy, coordqa_answers.
+-- Reads: coordqa_accuracy, coordqa_answers, coordination_games, episode_metrics.
 create or replace view coordination_scores as
 
 with qa as (
@@ -88,10 +88,74 @@ chance as (
         count(*)::varchar as n
     from guesses
     group by all
+),
+
+games as (
+    select
+        coordination_games.game as section,
+        coordination_games.episode as item,
+        coordination_games.variant as "group",
+        substr(episode_metrics.metric, length('coordination.' || coordination_games.game || '_') + 1) as metric,
+        episode_metrics.value,
+        null::double as stderr,
+        '1' as n
+    from coordination_games
+    inner join episode_metrics using (episode_id)
+    where starts_with(episode_metrics.metric, 'coordination.' || coordination_games.game || '_')
+),
+
+samples as (
+    select game, 'score' as metric, score as value from coordination_games where game in ('hanabi', 'overcooked')
+    union all
+    select game, 'bomb_rate', bombed::int from coordination_games where game = 'hanabi'
+    union all
+    select game, 'capture_rate', score from coordination_games where game = 'collab_capture'
+    union all
+    select game, 'escape_rate', score from coordination_games where game = 'collab_escape'
+    union all
+    select game, 'escape_rate_percent_upstream', 100 * score from coordination_games where game = 'collab_escape'
+    union all
+    select game, 'average_turns', turns from coordination_games where game like 'collab%' and success
+    union all
+    select game, 'average_turns_upstream', turns from coordination_games where game like 'collab%'
+),
+
+averages as (
+    select
+        game as section,
+        'ALL' as item,
+        'all' as "group",
+        metric,
+        avg(value) as value,
+        case when metric not like '%rate%' then stddev_pop(value) / sqrt(count(*)) end as stderr,
+        count(*)::varchar as n
+    from samples
+    group by game, metric
+),
+
+sample_errors as (
+    select
+        game as section,
+        'ALL' as item,
+        'all' as "group",
+        'score_stderr_ddof1' as metric,
+        stddev_samp(value) / sqrt(count(*)) as value,
+        null::double as stderr,
+        count(*)::varchar as n
+    from samples
+    where metric = 'score'
+    group by game
+    having count(*) > 1
 )
 
 select * from qa
 union all by name
 select section, item, "group", found.metric as metric, found.value as value, null::double as stderr, n from read_by_hand
 union all by name
-select * from chance;
+select * from chance
+union all by name
+select * from games
+union all by name
+select * from averages
+union all by name
+select * from sample_errors;

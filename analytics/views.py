@@ -78,6 +78,7 @@ FILES: tuple[str, ...] = (
     "cost",
     "coordqa_answers",
     "coordqa_accuracy",
+    "coordination_games",
     "coordination_scores",
 )
 """Names of the ``.sql`` files; each one reads only what stands before it, and tables."""

@@ -9,7 +9,20 @@ from typing import Final, Literal, NamedTuple
 
 from games.coordination.players import PLAYERS, Player
 
-__all__ = ["BUTTONS", "ROOMS", "SCENARIOS", "STAY", "TURN_LIMIT", "Action", "CaptureState", "Turned", "distance", "start", "step", "thief_choice"]
+__all__ = [
+    "BUTTONS",
+    "ROOMS",
+    "SCENARIOS",
+    "STAY",
+    "TURN_LIMIT",
+    "Action",
+    "CaptureState",
+    "Turned",
+    "distance",
+    "start",
+    "step",
+    "thief_choice",
+]
 
 ROOMS: Final[Mapping[int, tuple[int, ...]]] = {
     1: (2, 6),
@@ -97,7 +110,8 @@ def step(state: CaptureState, actions: Mapping[Player, Action], *, first: bool) 
     toggles = Counter(BUTTONS[actions[player].room] for player in pressed)
     doors = {door: is_open ^ (toggles[door] % 2 == 1) for door, is_open in state.doors.items()}
     thief = thief_choice(state, actions)
-    rooms = {**{player: actions[player].room for player in PLAYERS}, "Thief": thief}
+    rooms: dict[str, int] = {player: actions[player].room for player in PLAYERS}
+    rooms["Thief"] = thief
     swapped = any(rooms[player] == state.rooms["Thief"] and thief == state.rooms[player] for player in PLAYERS)
     same = any(rooms[player] == thief for player in PLAYERS)
     return Turned(CaptureState(rooms, doors), pressed, "same_room" if same else "swap" if swapped and not first else None)

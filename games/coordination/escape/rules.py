@@ -124,10 +124,8 @@ def step(state: EscapeState, choice: Choice, chosen: Mapping[Player, str]) -> tu
         room: counter + fixing.count(room) if counter >= FIXES_NEEDED or room in fixing else 0 for room, counter in state.generators.items()
     }
     moved = {player: room_in(chosen[player]) for player in PLAYERS if chosen[player].startswith("move")}
-    rooms = {player: moved.get(player) or state.rooms[player] for player in PLAYERS}
-    after = replace(
-        state, rooms={**rooms, "Adversary": choice.room}, generators=generators, seen=choice.seen, target=choice.target
-    )
+    rooms: dict[str, int] = {player: moved.get(player) or state.rooms[player] for player in PLAYERS}
+    after = replace(state, rooms={**rooms, "Adversary": choice.room}, generators=generators, seen=choice.seen, target=choice.target)
     if choice.room in rooms.values():
         return after, "loss"
     return after, "win" if after.gate_open and EXIT in rooms.values() else "continue"

@@ -52,6 +52,10 @@ class Known(NamedTuple):
     color_hinted: bool = False
     rank_hinted: bool = False
 
+    def is_hinted(self, verb: Verb) -> bool:
+        """What a kind of reveal names is known from a hint."""
+        return self.color_hinted if verb == "reveal_color" else self.rank_hinted
+
     @property
     def cards(self) -> tuple[str, ...]:
         """Possible cards."""
@@ -131,7 +135,7 @@ def deal(deck: Sequence[str]) -> HanabiState:
 
 def touched(state: HanabiState, seat: int, move: Move) -> tuple[int, ...]:
     """Places of the partner's cards that a reveal by this seat names."""
-    return tuple(place for place, card in enumerate(state.hands[1 - seat]) if move.value in card)
+    return tuple(place for place, card in enumerate(state.hands[1 - seat]) if (move.value or "-") in card)
 
 
 def is_legal(state: HanabiState, seat: int, move: Move) -> bool:
@@ -185,7 +189,7 @@ def _hinted(state: HanabiState, seat: int, move: Move) -> tuple[HanabiState, Eff
     named = touched(state, seat, move)
     before = state.knowledge[1 - seat]
     after = tuple(_told(known, move, hit=place in named) for place, known in enumerate(before))
-    newly = tuple(place for place in named if not (before[place].color_hinted if move.verb == "reveal_color" else before[place].rank_hinted))
+    newly = tuple(place for place in named if not before[place].is_hinted(move.verb))
     knowledge = (state.knowledge[0], after) if seat == 0 else (after, state.knowledge[1])
     return replace(state, knowledge=knowledge, tokens=state.tokens - 1), Effect(touched=named, newly_revealed=newly)
 

@@ -1,4 +1,7 @@
-"""The five kitchens. Source: formats description of LLM-Coordination, section 4.2; asymmetric_advantages is 11 wide, as in the published code."""
+"""The five kitchens; asymmetric_advantages is 11 wide, as in the published code.
+
+Source: formats description of LLM-Coordination, section 4.2.
+"""
 
 from __future__ import annotations
 

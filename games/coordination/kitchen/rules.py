@@ -8,7 +8,20 @@ from typing import Final, NamedTuple
 
 from games.coordination.kitchen.layouts import Layout, Spot
 
-__all__ = ["COOKING_TICKS", "DELIVERY", "DIRECTIONS", "ONIONS", "TICKS", "Cook", "Item", "KitchenState", "Ticked", "is_cooked", "start", "step"]
+__all__ = [
+    "COOKING_TICKS",
+    "DELIVERY",
+    "DIRECTIONS",
+    "ONIONS",
+    "TICKS",
+    "Cook",
+    "Item",
+    "KitchenState",
+    "Ticked",
+    "is_cooked",
+    "start",
+    "step",
+]
 
 TICKS: Final = 400
 ONIONS: Final = 3

@@ -1,0 +1,52 @@
+"""What a move of Hanabi is worth, by rule, from what its player could know."""
+
+from __future__ import annotations
+
+from games.coordination.hanabi.rules import HanabiState, Known, Move, touched
+
+__all__ = ["MOVE_CATEGORIES", "is_safe_discard", "is_safe_play", "move_category"]
+
+MOVE_CATEGORIES = {
+    "safe_play": "every card that it can be, by hints, fits",
+    "lucky_play": "it fits, but the player could not know",
+    "misplay": "it does not fit: a life is lost",
+    "clue_playable": "tells something new about a card that can be played now",
+    "clue_new": "tells something new about other cards",
+    "clue_redundant": "names only cards whose colour or rank the partner knew from a hint",
+    "discard": "throws a card away that is not the last copy of one still needed",
+    "discard_last": "throws the last copy of a needed card away",
+}
+"""Category -> meaning."""
+
+
+def is_safe_play(state: HanabiState, known: Known) -> bool:
+    """Every card that it can be, by hints alone, fits its stack."""
+    return all(state.fits(card) for card in known.cards)
+
+
+def is_safe_discard(state: HanabiState, known: Known) -> bool:
+    """No card that it can be, by hints alone, will be needed."""
+    return all(state.is_dead(card) for card in known.cards)
+
+
+def move_category(state: HanabiState, seat: int, move: Move) -> tuple[str, str]:
+    """Category of a legal move, and what the rule saw."""
+    if move.card is None:
+        return _clue(state, seat, move)
+    card, known = state.hands[seat][move.card], state.knowledge[seat][move.card]
+    seen = f"card {move.card} is {card}; by hints it can be {known.colors} {known.ranks}"
+    if move.verb == "discard":
+        return ("discard_last" if state.is_last(card) else "discard"), seen
+    if not state.fits(card):
+        return "misplay", seen
+    return ("safe_play" if is_safe_play(state, known) else "lucky_play"), seen
+
+
+def _clue(state: HanabiState, seat: int, move: Move) -> tuple[str, str]:
+    partner = 1 - seat
+    knowledge = state.knowledge[partner]
+    named = touched(state, seat, move)
+    new = [place for place in named if not knowledge[place].is_hinted(move.verb)]
+    playable = [place for place in new if state.fits(state.hands[partner][place])]
+    seen = f"names {', '.join(f'card {place} ({state.hands[partner][place]})' for place in named)}; new about {new or 'none'}"
+    return ("clue_playable" if playable else "clue_new" if new else "clue_redundant"), seen

@@ -1,0 +1,121 @@
+"""Reads games of LLM-Coordination: JSON Lines, one turn (in the kitchen one tick) a line, one or more games a file.
+
+Format: docs/coordination.md. Every turn is replayed; where log and rules differ, it says so in `log_disagreements`.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from pydantic import ValidationError
+
+from ingest.coordination_hanabi import hanabi_game
+from ingest.coordination_kitchen import kitchen_game
+from ingest.coordination_parts import GameParts
+from ingest.coordination_records import CaptureStep, EscapeStep, HanabiStep, KitchenStep
+from ingest.coordination_rooms import capture_game, escape_game
+from ingest.coordination_rows import game_rows
+from ingest.json_text import loads
+from ingest.malformed import malformed
+from ingest.reading import Place, Reading, episode_id
+from schemas.errors import BadInputError
+from schemas.text import excerpt
+
+__all__ = ["FORMAT", "VERSION", "read", "sniff"]
+
+FORMAT: Final = "coordination"
+VERSION: Final = 1
+
+_SCHEMA: Final = re.compile(rb'"schema"\s*:\s*"(?:hanabi|overcooked|collab_capture|collab_escape)_step/1"')
+
+
+class _Kind(NamedTuple):
+    record: type[Any]
+    """Pydantic class of a line."""
+
+    place: str
+    """Name of the field that counts turns."""
+
+    first: int
+    game: Callable[[Sequence[Any]], GameParts]
+
+
+_KINDS: Final[Mapping[str, _Kind]] = {
+    "hanabi_step/1": _Kind(HanabiStep, "turn", 1, hanabi_game),
+    "overcooked_step/1": _Kind(KitchenStep, "tick", 0, kitchen_game),
+    "collab_capture_step/1": _Kind(CaptureStep, "turn", 1, capture_game),
+    "collab_escape_step/1": _Kind(EscapeStep, "turn", 1, escape_game),
+}
+
+
+class _Game(NamedTuple):
+    kind: _Kind
+    name: str
+    line: int
+    steps: list[Any]
+
+
+def sniff(head: bytes) -> bool:
+    """Tell from a file's first bytes whether these are games of LLM-Coordination."""
+    return head.lstrip()[:1] == b"{" and bool(_SCHEMA.search(head.split(b"\n", 1)[0]))
+
+
+def read(data: bytes, place: Place) -> Reading:
+    """Read a file. A game with a turn that cannot be read, or missing, ends before it.
+
+    Raises:
+        BadInputError: there is no line in it.
+    """
+    found = Reading()
+    started = time.perf_counter()
+    for index, game in enumerate(_games(data, found)):
+        try:
+            parts = game.kind.game(game.steps)
+        except BadInputError as error:
+            found.rejects.append(BadInputError(error.reason, locator=f"line {game.line}", excerpt=excerpt(game.name)))
+            continue
+        found.add(game_rows(episode_id("coordination", place.path, index), game.name, parts, place, complete=game.steps[-1].terminal))
+    found.replay_s = time.perf_counter() - started
+    if not found.episodes and not found.rejects:
+        raise BadInputError("no turns: the game was not written, copy the file again")
+    return found
+
+
+def _games(data: bytes, found: Reading) -> list[_Game]:
+    games: dict[tuple[str, str], _Game] = {}
+    broken: set[tuple[str, str]] = set()
+    lines = data.split(b"\n")
+    for number, text in enumerate(lines, start=1):
+        if not text.strip():
+            continue
+        try:
+            schema, step = _step(text, number)
+        except BadInputError as error:
+            cut = number == len(lines)
+            reason = f"{error.reason}; the game ends before it" if cut else error.reason
+            found.rejects.append(BadInputError(reason, locator=error.locator or f"line {number}", excerpt=error.excerpt))
+            continue
+        key = (schema, step.episode)
+        game = games.setdefault(key, _Game(_KINDS[schema], step.episode, number, []))
+        expected = game.kind.first + len(game.steps)
+        if key not in broken and getattr(step, game.kind.place) == expected:
+            game.steps.append(step)
+        elif key not in broken:
+            broken.add(key)
+            here = f"{game.kind.place} {getattr(step, game.kind.place)} of {step.episode}"
+            found.rejects.append(BadInputError(f"{here} comes where {expected} belongs: the game ends there", locator=f"line {number}"))
+    return [game for game in games.values() if game.steps]
+
+
+def _step(text: bytes, number: int) -> tuple[str, Any]:
+    value = loads(text)
+    schema = str(value.get("schema")) if isinstance(value, dict) else ""
+    if schema not in _KINDS:
+        raise BadInputError(f"no turn of LLM-Coordination (schema {excerpt(schema)!r})", locator=f"line {number}")
+    try:
+        return schema, _KINDS[schema].record.model_validate(value)
+    except ValidationError as error:
+        raise malformed(error, f"line {number}") from error

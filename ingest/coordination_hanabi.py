@@ -1,0 +1,151 @@
+"""Hanabi games of LLM-Coordination: what a logged game becomes, turn by turn, with the rules replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from games.coordination.hanabi.moves import move_category
+from games.coordination.hanabi.rules import MAX_SCORE, Effect, HanabiState, Known, Move, Verb, apply, is_legal
+from games.coordination.players import PLAYERS, Player
+from ingest.coordination_parts import Act, Category, Difference, GameParts, Said, TurnParts
+from ingest.coordination_records import HanabiStep, MoveRecord, TableRecord
+from schemas.errors import BadInputError
+
+__all__ = ["hanabi_game"]
+
+_VERBS: Final[dict[str, Verb]] = {"PLAY": "play", "DISCARD": "discard", "REVEAL_COLOR": "reveal_color", "REVEAL_RANK": "reveal_rank"}
+
+
+def hanabi_game(steps: Sequence[HanabiStep]) -> GameParts:
+    """A game from its turns.
+
+    Raises:
+        BadInputError: a logged move is against the rules.
+    """
+    turns = [_turn(step) for step in steps]
+    last = steps[-1]
+    after = _state(last.state_after, last)
+    bombed = after.lives == 0
+    policies = {step.player: step.policy for step in reversed(steps)}
+    return GameParts(
+        game="hanabi",
+        task_id=f"hanabi seed {last.seed}",
+        condition={"game": "hanabi"},
+        policies={player: policies.get(player, "unknown") for player in PLAYERS},
+        styles={step.player: step.style for step in reversed(steps)},
+        seed=last.seed,
+        max_turns=None,
+        success=last.terminal and not bombed,
+        score=float(after.stacked),
+        stop_reason=_stop_reason(after) if last.terminal else None,
+        metrics=_metrics(steps, after),
+        turns=turns,
+        goal={"score": MAX_SCORE},
+    )
+
+
+def _stop_reason(after: HanabiState) -> str:
+    if after.lives == 0:
+        return "out_of_lives"
+    return "complete" if after.stacked == MAX_SCORE else "out_of_cards"
+
+
+def _metrics(steps: Sequence[HanabiStep], after: HanabiState) -> dict[str, float]:
+    engine_score = 0 if after.lives == 0 else after.stacked
+    return {
+        "score": after.stacked,
+        "engine_score_upstream": engine_score,
+        "bombed": after.lives == 0,
+        "bombed_upstream": engine_score == 0,
+        "turns": len(steps),
+        "life_tokens_left": after.lives,
+        "verification_rejections": sum(step.n_rejections for step in steps),
+        "grounding_mismatches": sum(not _as_intended(step) for step in steps),
+        "hints": sum(step.engine_move.type.startswith("REVEAL") for step in steps),
+        "misplays": sum(bool(step.effect.life_lost) for step in steps),
+        "discards": sum(step.engine_move.type == "DISCARD" for step in steps),
+    }
+
+
+def _as_intended(step: HanabiStep) -> bool:
+    return step.intended_action is None or step.intended_action.lower() == step.selected_action.lower()
+
+
+def _turn(step: HanabiStep) -> TurnParts:
+    before, after, move = _state(step.state_before, step), _state(step.state_after, step), _move(step.engine_move)
+    if not is_legal(before, step.seat, move):
+        raise BadInputError(f"the move {step.selected_action!r} of turn {step.turn} is against the rules: the game is left out")
+    drawn = after.hands[step.seat][-1] if before.deck > after.deck else None
+    replayed, effect = apply(before, step.seat, move, drawn)
+    category, evidence = move_category(before, step.seat, move)
+    grounding = "as_intended" if _as_intended(step) else "slip"
+    slip = None if grounding == "as_intended" else f"meant {step.intended_action}, did {step.selected_action}"
+    misplay = ("misplay", f"{effect.card} does not fit its stack: a life is lost") if effect.life_lost else None
+    return TurnParts(
+        before=step.state_before.model_dump() | {"player": step.player},
+        after=step.state_after.model_dump(),
+        progress=after.stacked / MAX_SCORE,
+        goal_reached=after.stacked == MAX_SCORE,
+        said=_said(step),
+        acts=[Act(step.player, move.verb, _arguments(move, step), step.intended_action, misplay)],
+        categories=[
+            Category("hanabi_move", step.player, category, evidence),
+            Category("coordination_grounding", step.player, grounding, slip),
+        ],
+        injected={step.player: step.injected},
+        differences=list(_differences(step, (replayed, after), effect)),
+        metrics={"hanabi_score": after.stacked, "hanabi_lives": after.lives, "hanabi_tokens": after.tokens},
+    )
+
+
+def _said(step: HanabiStep) -> list[Said]:
+    """The replies in order; a choice that the verifier rejected is superseded."""
+    last = max((place for place, call in enumerate(step.calls) if call.stage == "generator"), default=-1)
+    return [Said(step.player, call.text, call.stage == "generator" and place < last) for place, call in enumerate(step.calls)]
+
+
+def _arguments(move: Move, step: HanabiStep) -> dict[str, object]:
+    if move.value is None:
+        return {"card": move.card, "was": step.effect.card, "text": step.selected_action}
+    return {"value": move.value, "touched": step.effect.touched_cards, "text": step.selected_action}
+
+
+def _move(record: MoveRecord) -> Move:
+    value = record.color if record.type == "REVEAL_COLOR" else str(record.rank) if record.type == "REVEAL_RANK" else None
+    return Move(_VERBS[record.type], record.card_index, value)
+
+
+def _state(record: TableRecord, step: HanabiStep) -> HanabiState:
+    """The table by seats: seat 0 is who starts."""
+    first: Player = step.player if step.seat == 0 else "Bob" if step.player == "Alice" else "Alice"
+    seats = (first, next(player for player in PLAYERS if player != first))
+    if set(record.hands) != set(PLAYERS) or set(record.knowledge) != set(PLAYERS):
+        raise BadInputError(f"turn {step.turn} does not have both players' hands and knowledge: the game is left out")
+    known = [tuple(Known(*known.model_dump().values()) for known in record.knowledge[player]) for player in seats]
+    return HanabiState(
+        hands=(tuple(record.hands[seats[0]]), tuple(record.hands[seats[1]])),
+        knowledge=(known[0], known[1]),
+        fireworks={str(color): rank for color, rank in record.fireworks.items()},
+        discards=tuple(record.discard_pile),
+        tokens=record.information_tokens,
+        lives=record.life_tokens,
+        deck=record.deck_size,
+    )
+
+
+def _differences(step: HanabiStep, states: tuple[HanabiState, HanabiState], effect: Effect) -> list[Difference]:
+    replayed, logged = states
+    found = [
+        Difference(f"state.{name}", repr(getattr(logged, name)), repr(getattr(replayed, name)))
+        for name in ("hands", "knowledge", "fireworks", "discards", "tokens", "lives", "deck")
+        if getattr(logged, name) != getattr(replayed, name)
+    ]
+    pairs = {
+        "card": (step.effect.card, effect.card),
+        "scored": (bool(step.effect.scored), effect.scored),
+        "life_lost": (bool(step.effect.life_lost), effect.life_lost),
+        "touched_cards": (tuple(step.effect.touched_cards or ()), effect.touched),
+        "newly_revealed": (tuple(step.effect.newly_revealed or ()), effect.newly_revealed),
+    }
+    return found + [Difference(f"effect.{name}", repr(a), repr(b)) for name, (a, b) in pairs.items() if a != b]

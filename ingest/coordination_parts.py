@@ -1,0 +1,115 @@
+"""What the readers of the four LLM-Coordination games hand on: a game and its turns, free of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from games.coordination.players import Player
+
+__all__ = ["Act", "Category", "Difference", "GameParts", "Planted", "Said", "TurnParts", "planted"]
+
+
+class Said(NamedTuple):
+    """A reply of a player's model. Players never exchange messages, so it is private."""
+
+    agent: Player
+    text: str
+    superseded: bool = False
+
+
+class Act(NamedTuple):
+    """An action and what became of it."""
+
+    agent: Player
+    verb: str
+    arguments: Mapping[str, Any]
+    raw: str | None
+    """What was meant, as far as the log says."""
+
+    fault: tuple[str, str] | None = None
+    """Code and words where it came to nothing or did harm."""
+
+    undoes: bool = False
+
+
+class Category(NamedTuple):
+    """A category that a rule gives."""
+
+    taxonomy: str
+    agent: Player
+    category: str
+    evidence: str | None = None
+
+
+class Difference(NamedTuple):
+    """Where log and replay differ."""
+
+    field: str
+    logged: str
+    recomputed: str
+
+
+class Planted(NamedTuple):
+    """A truth about a scripted decision."""
+
+    rubric: str
+    question: str
+    agent: Player
+    answer: str
+
+
+@dataclass(slots=True, kw_only=True)
+class TurnParts:
+    """A turn or tick."""
+
+    before: Any
+    after: Any
+    progress: float
+    goal_reached: bool
+    said: Sequence[Said] = ()
+    acts: Sequence[Act] = ()
+    categories: Sequence[Category] = ()
+    injected: Mapping[Player, Sequence[str]] = field(default_factory=dict)
+    """Player who decided in this turn -> what its script did wrong on purpose."""
+
+    differences: Sequence[Difference] = ()
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class GameParts:
+    """A game."""
+
+    game: str
+    """hanabi, overcooked, collab_capture or collab_escape."""
+
+    task_id: str
+    condition: Mapping[str, Any]
+    policies: Mapping[Player, str]
+    styles: Mapping[Player, str | None]
+    seed: int | None
+    max_turns: int | None
+    success: bool
+    score: float
+    stop_reason: str | None
+    metrics: Mapping[str, float]
+    turns: Sequence[TurnParts]
+    goal: Mapping[str, Any]
+
+
+_QUESTIONS: Mapping[str, tuple[str, str]] = {
+    "misgrounded_card": ("coordination_environment", "EC1"),
+    "misgrounded_state": ("coordination_environment", "EC1"),
+    "misgrounded_location": ("coordination_environment", "EC1"),
+    "redundant_clue": ("coordination_theory_of_mind", "TOM1"),
+    "unsafe_play": ("coordination_joint_planning", "JP1"),
+    "idle": ("coordination_joint_planning", "JP3"),
+}
+"""What a script does wrong on purpose -> the rubric's question that must be answered with no."""
+
+
+def planted(injected: Sequence[str], agent: Player) -> list[Planted]:
+    """The answers that follow from what a script did wrong on purpose."""
+    return [Planted(*_QUESTIONS[fault], agent, "no") for fault in injected if fault in _QUESTIONS]

@@ -1,0 +1,208 @@
+"""CollabCapture and CollabEscape games: what a logged game becomes, turn by turn, with the rules replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from games.coordination.capture import moves as capture_moves
+from games.coordination.capture import rules as capture
+from games.coordination.escape import moves as escape_moves
+from games.coordination.escape import rules as escape
+from games.coordination.players import PLAYERS, Player
+from ingest.coordination_parts import Act, Category, Difference, GameParts, Said, TurnParts
+from ingest.coordination_records import CapturePlayer, CaptureStep, EscapePlayer, EscapeStep
+from schemas.errors import BadInputError
+from schemas.text import excerpt
+
+__all__ = ["capture_game", "escape_game"]
+
+_Value = TypeVar("_Value", int, bool)
+
+_PRINTED_ON_FAILURE = 35
+"""Turns that the published console prints for a game without a capture."""
+
+_REPAIRS = escape.FIXES_NEEDED * len(escape.GENERATORS)
+
+
+def capture_game(steps: Sequence[CaptureStep]) -> GameParts:
+    """A game from its turns.
+
+    Raises:
+        BadInputError: an action is none of those that the rules list.
+    """
+    first, last = steps[0], steps[-1]
+    turns = [_capture_turn(step) for step in steps]
+    if first.scenario in capture.SCENARIOS:
+        begins = _differences({"start.rooms": (dict(first.rooms_before), dict(capture.start(first.scenario).rooms))})
+        turns[0].differences = [*begins, *turns[0].differences]
+    return GameParts(
+        game="collab_capture",
+        task_id=first.scenario,
+        condition={"game": "collab_capture", "scenario": first.scenario},
+        policies=_policies(steps),
+        styles=_styles(steps),
+        seed=None,
+        max_turns=capture.TURN_LIMIT,
+        success=last.captured,
+        score=float(last.captured),
+        stop_reason=None if not last.terminal else "captured" if last.captured else "turn_limit",
+        metrics={
+            "captured": last.captured,
+            "turns": len(steps),
+            "turns_printed_upstream": len(steps) if last.captured else _PRINTED_ON_FAILURE,
+        },
+        turns=turns,
+        goal={"captured": True},
+    )
+
+
+def escape_game(steps: Sequence[EscapeStep]) -> GameParts:
+    """A game from its turns.
+
+    Raises:
+        BadInputError: an action is none of those that the rules list.
+    """
+    turns: list[TurnParts] = []
+    state = escape.START
+    for step in steps:
+        turn, state = _escape_turn(step, state)
+        turns.append(turn)
+    last = steps[-1]
+    escaped = last.outcome == "win"
+    return GameParts(
+        game="collab_escape",
+        task_id="escape",
+        condition={"game": "collab_escape"},
+        policies=_policies(steps),
+        styles=_styles(steps),
+        seed=last.seed,
+        max_turns=None,
+        success=escaped,
+        score=float(escaped),
+        stop_reason=last.outcome if last.terminal else None,
+        metrics={"escaped": escaped, "turns": len(steps)},
+        turns=turns,
+        goal={"generators": list(escape.GENERATORS), "exit": escape.EXIT},
+    )
+
+
+def _policies(steps: Sequence[CaptureStep] | Sequence[EscapeStep]) -> dict[Player, str]:
+    return {player.player: player.policy for player in steps[0].players}
+
+
+def _styles(steps: Sequence[CaptureStep] | Sequence[EscapeStep]) -> dict[Player, str | None]:
+    return {player.player: player.style for player in steps[0].players}
+
+
+def _differences(pairs: Mapping[str, tuple[object, object]]) -> list[Difference]:
+    return [Difference(name, repr(logged), repr(replayed)) for name, (logged, replayed) in pairs.items() if logged != replayed]
+
+
+def _capture_turn(step: CaptureStep) -> TurnParts:
+    before = capture.CaptureState(_named(step.rooms_before), _named(step.doors_before))
+    players: dict[Player, CapturePlayer] = {player.player: player for player in step.players}
+    chosen = {name: _listed(before, name, player.executed, step.turn) for name, player in players.items()}
+    turned = capture.step(before, chosen, first=step.turn == 1)
+    return TurnParts(
+        before={"rooms": step.rooms_before, "doors": step.doors_before},
+        after={"rooms": step.rooms_after, "doors": step.doors_after, "captured": step.captured},
+        progress=float(step.captured),
+        goal_reached=step.captured,
+        said=[Said(player.player, player.response) for player in step.players if player.response],
+        acts=[Act(name, action.verb, {"room": action.room}, players[name].intended) for name, action in chosen.items()],
+        categories=[
+            *(Category("capture_move", name, *capture_moves.move_category(before, name, action)) for name, action in chosen.items()),
+            *(_grounding(player.player, player.intended, player.executed, slip=player.grounding_ok is False) for player in step.players),
+        ],
+        injected={player.player: player.injected for player in step.players},
+        differences=_differences(
+            {
+                "rooms_after": (dict(step.rooms_after), dict(turned.state.rooms)),
+                "doors_after": (dict(step.doors_after), dict(turned.state.doors)),
+                "capture_kind": (step.capture_kind, turned.capture),
+            }
+        ),
+    )
+
+
+def _listed(state: capture.CaptureState, player: Player, text: str, turn: int) -> capture.Action:
+    found = next((action for action in state.actions(player) if action.text == text), None)
+    if found is None:
+        raise _unlisted(player, text, turn)
+    return found
+
+
+def _unlisted(player: Player, text: str, turn: int) -> BadInputError:
+    return BadInputError(f"{player}'s action {excerpt(text)!r} of turn {turn} is none that the rules list: the game is left out")
+
+
+def _escape_turn(step: EscapeStep, expected: escape.EscapeState) -> tuple[TurnParts, escape.EscapeState]:
+    """A turn replayed from the logged rooms and generators; whom the killer has seen is carried on, since no log says it."""
+    state = escape.EscapeState(_rooms(step.rooms_before), _generators(step.generators_before), expected.seen, expected.target)
+    players: dict[Player, EscapePlayer] = {player.player: player for player in step.players}
+    chosen = {name: player.executed for name, player in players.items()}
+    for name in PLAYERS:
+        if chosen.get(name) not in escape.actions(state, name):
+            raise _unlisted(name, str(chosen.get(name)), step.turn)
+    room = escape.room_in(step.adversary_choice)
+    options = escape.killer_options(state)
+    choice = next((option for option in options if option.room == room), options[0])
+    after, outcome = escape.step(state, choice, chosen)
+    logged_outcome = "continue" if step.outcome == "turn_cap" else step.outcome
+    repaired = sum(min(counter, escape.FIXES_NEEDED) for counter in step.generators_after.values())
+    turn = TurnParts(
+        before=_shown(step.rooms_before, step.generators_before, gate=step.exit_gate_before)
+        | {"adversary_target": step.adversary_target, "adversary_choice": step.adversary_choice},
+        after=_shown(step.rooms_after, step.generators_after, gate=step.exit_gate_after) | {"outcome": step.outcome},
+        progress=(repaired + (step.outcome == "win")) / (_REPAIRS + 1),
+        goal_reached=step.outcome == "win",
+        said=[Said(player.player, call.text) for player in step.players for call in player.calls],
+        acts=[_escape_act(name, chosen, state, players[name].intended) for name in PLAYERS],
+        categories=[
+            *(Category("escape_move", name, *escape_moves.move_category(state, name, chosen)) for name in PLAYERS),
+            *(_grounding(p.player, p.intended, p.executed, slip=p.intended not in {None, p.executed}) for p in step.players),
+        ],
+        injected={player.player: player.injected for player in step.players},
+        differences=_differences(
+            {
+                "rooms_before": (_rooms(step.rooms_before), dict(expected.rooms)),
+                "adversary_choice": (room, choice.room),
+                "adversary_target": (step.adversary_target, choice.target),
+                "rooms_after": (_rooms(step.rooms_after), dict(after.rooms)),
+                "generators_after": (_generators(step.generators_after), dict(after.generators)),
+                "exit_gate_after": (step.exit_gate_after, after.gate_open),
+                "outcome": (logged_outcome, outcome),
+            }
+        ),
+    )
+    return turn, after
+
+
+def _escape_act(player: Player, chosen: Mapping[Player, str], state: escape.EscapeState, intended: str | None) -> Act:
+    verb = chosen[player].split(" ", 1)[0]
+    arguments = {} if (room := escape.room_in(chosen[player])) is None else {"room": room}
+    deadly = escape_moves.is_deadly(state, player, chosen[player])
+    fault = ("deadly", "the killer was known to go to that room") if deadly else None
+    return Act(player, verb, arguments, intended, fault, undoes=escape_moves.abandons(state, player, chosen))
+
+
+def _grounding(player: Player, intended: str | None, executed: str, *, slip: bool) -> Category:
+    evidence = f"meant {intended}, did {executed}" if slip else None
+    return Category("coordination_grounding", player, "slip" if slip else "as_intended", evidence)
+
+
+def _named(record: Mapping[Any, _Value]) -> dict[str, _Value]:
+    return {str(name): value for name, value in record.items()}
+
+
+def _rooms(record: Mapping[Any, str]) -> dict[str, int]:
+    return {str(name): escape.room_in(room) or 0 for name, room in record.items()}
+
+
+def _generators(record: Mapping[Any, int]) -> dict[int, int]:
+    return {escape.room_in(str(room)) or 0: counter for room, counter in record.items()}
+
+
+def _shown(rooms: Mapping[Any, str], generators: Mapping[Any, int], *, gate: bool) -> dict[str, object]:
+    return {"rooms": _rooms(rooms), "generators": {str(room): count for room, count in _generators(generators).items()}, "exit_gate": gate}

@@ -1,0 +1,130 @@
+"""Rows of a game of LLM-Coordination."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from games.coordination.players import PLAYERS, Player
+from ingest.coordination_parts import GameParts, TurnParts, planted
+from ingest.json_text import dumps
+from ingest.reading import Place, Reading, run_id
+from schemas.records import (
+    Action,
+    Agent,
+    Episode,
+    EpisodeMetric,
+    Failure,
+    Json,
+    Label,
+    LogDisagreement,
+    Run,
+    Turn,
+    TurnMetric,
+    Utterance,
+)
+
+__all__ = ["game_rows"]
+
+_BENCHMARK: Final = "coordination"
+
+
+def game_rows(identity: str, name: str, parts: GameParts, place: Place, *, complete: bool) -> Reading:
+    """The rows of one game.
+
+    Args:
+        identity: its episode_id.
+        name: what the log calls it.
+        parts: the game.
+        place: where the log lies.
+        complete: its last turn is the last of the game.
+    """
+    reading = Reading(episodes=[identity], turns=len(parts.turns))
+    run, rows = _run(parts), reading.rows
+    details: dict[str, object] = {"game": parts.game, "episode": name, "complete": complete}
+    rows["runs"].append(run)
+    rows["episodes"].append(_episode(identity, parts, run, place, details))
+    rows["agents"] += [
+        Agent(identity, player, "player", parts.policies[player], _persona(parts, player), None, None, None) for player in PLAYERS
+    ]
+    rows["episode_metrics"] += [
+        EpisodeMetric(identity, f"{_BENCHMARK}.{parts.game}_{metric}", float(value)) for metric, value in parts.metrics.items()
+    ]
+    for number, turn in enumerate(parts.turns, start=1):
+        rows["turns"].append(_turn(identity, number, turn))
+        rows["utterances"] += [
+            Utterance(identity, number, seq, said.agent, "private", [said.agent], said.text, None, said.superseded)
+            for seq, said in enumerate(turn.said, start=1)
+        ]
+        rows["actions"] += _actions(identity, number, turn)
+        rows["turn_metrics"] += [TurnMetric(identity, number, f"{_BENCHMARK}.{metric}", float(v)) for metric, v in turn.metrics.items()]
+        rows["failures"] += [Failure(identity, number, c.agent, c.taxonomy, c.category, c.evidence) for c in turn.categories]
+        rows["labels"] += _labels(identity, number, turn, parts)
+        rows["log_disagreements"] += [LogDisagreement(identity, number, *difference) for difference in turn.differences]
+    return reading
+
+
+def _persona(parts: GameParts, player: Player) -> str:
+    style = parts.styles.get(player)
+    return parts.policies[player] if style is None else f"{parts.policies[player]}, {style}"
+
+
+def _run(parts: GameParts) -> Run:
+    variant = next((str(value) for key, value in parts.condition.items() if key != "game"), None)
+    name = parts.game if variant is None else f"{parts.game}/{variant}"
+    team = {player.lower(): policy for player, policy in parts.policies.items()}
+    return Run(run_id(_BENCHMARK, name, team, parts.condition), _BENCHMARK, name, Json(dumps(dict(parts.condition))), None)
+
+
+def _episode(identity: str, parts: GameParts, run: Run, place: Place, details: dict[str, object]) -> Episode:
+    first, second = (parts.policies[player] for player in PLAYERS)
+    return Episode(
+        episode_id=identity,
+        run_id=run.run_id,
+        source_id=place.source_id,
+        benchmark=_BENCHMARK,
+        task_id=parts.task_id,
+        level=parts.game,
+        model=first if first == second else f"{first}+{second}",
+        team=Json(dumps({player.lower(): policy for player, policy in parts.policies.items()})),
+        seed=parts.seed,
+        max_turns=parts.max_turns,
+        turns_taken=len(parts.turns),
+        success=parts.success,
+        score=parts.score,
+        stop_reason=parts.stop_reason,
+        error=None,
+        goal=Json(dumps(dict(parts.goal))),
+        details=Json(dumps(details)),
+        file=place.file,
+        started_at=None,
+    )
+
+
+def _turn(identity: str, number: int, turn: TurnParts) -> Turn:
+    return Turn(
+        episode_id=identity,
+        turn=number,
+        state_before=Json(dumps(turn.before)),
+        state_after=Json(dumps(turn.after)),
+        oracle_available=False,
+        oracle_followed=None,
+        progress=turn.progress,
+        goal_reached=turn.goal_reached,
+        error=None,
+        at=None,
+    )
+
+
+def _actions(identity: str, number: int, turn: TurnParts) -> Iterator[Action]:
+    for seq, act in enumerate(turn.acts, start=1):
+        code, text = act.fault or (None, None)
+        arguments = Json(dumps(dict(act.arguments)))
+        yield Action(identity, number, seq, act.agent, act.verb, arguments, act.raw, act.fault is None, act.undoes, code, text)
+
+
+def _labels(identity: str, number: int, turn: TurnParts, parts: GameParts) -> Iterator[Label]:
+    for player, faults in turn.injected.items():
+        for truth in planted(faults, player):
+            unit = f"{identity}/{number}/{player}"
+            yield Label("planted", parts.policies[player], truth.rubric, truth.question, unit, identity, number, player, truth.answer, 0.0)
