@@ -100,7 +100,9 @@ def replay(game: LoggedGame) -> ReplayedGame:
         if agent == AGENTS[-1]:
             at_end = dict(current)
     replayed = tuple(turns)
-    return ReplayedGame(puzzle, replayed, (*_puzzle_differences(game, puzzle), *_result_differences(game, replayed)))
+    return ReplayedGame(
+        puzzle, replayed, (*_puzzle_differences(game, puzzle), *_end_differences(game, replayed), *_result_differences(game, replayed))
+    )
 
 
 def _undoing(applied: Iterable[Applied], touched: set[int]) -> Iterator[bool]:
@@ -178,6 +180,16 @@ def _puzzle_differences(game: LoggedGame, puzzle: Puzzle) -> Iterator[Difference
     drawn = generate(size=puzzle.size, seed=game.record.seed)
     for name in ("truth", "clues_a", "clues_b"):
         yield from _differing({name: (_listed(getattr(puzzle, name)), _listed(getattr(drawn, name)))})
+
+
+def _end_differences(game: LoggedGame, turns: Sequence[ReplayedTurn]) -> Iterator[Difference]:
+    """The turn on which the logged game ended against the one on which the rules end it; nothing where turns were lost."""
+    both_ok = [a.ok_after and b.ok_after for a, b in zip(turns[::2], turns[1::2], strict=False)]
+    limit = game.record.max_turns or 2 * game.record.size
+    due = min(limit, both_ok.index(True) + 1) if True in both_ok else limit
+    played = (len(turns) + 1) // 2
+    if game.reject is None and (played > due or (game.result is not None and played < due)):
+        yield "last_turn", dumps(played), dumps(due)
 
 
 def _result_differences(game: LoggedGame, turns: Sequence[ReplayedTurn]) -> Iterator[Difference]:

@@ -223,12 +223,17 @@ WRONG_STATE = [{"shape": "crescent", "color": "brown"}, {"shape": "cross", "colo
             changed(3, hypothesis_after=WRONG_STATE),
             [
                 (2, "A.hypothesis_after", None, None),
-                *((None, field, None, None) for field in ("solved", "solved_turn", "solved_turn_a")),
+                *((None, field, None, None) for field in ("last_turn", "solved", "solved_turn", "solved_turn_a")),
             ],
             id="hypothesis",
         ),
         pytest.param(changed(0, seed=1), [(None, name, None, None) for name in ("clues_a", "clues_b", "truth")], id="another seed"),
         pytest.param(changed(5, writes_a=[1, 1, 2]), [(None, "writes_a", "[1,1,2]", "[1,1,1]")], id="writes"),
+        pytest.param(
+            [{**line, "max_turns": 1} if line["type"] == "game" else line for line in log_of(SOLVED)],
+            [(None, "last_turn", "2", "1")],
+            id="played on behind the limit",
+        ),
         pytest.param(changed(5, solved_turn_b=None), [(None, "solved_turn_b", "null", "1")], id="solved turn"),
     ],
 )
