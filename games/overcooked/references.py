@@ -40,7 +40,9 @@ def published_references(order: str) -> tuple[ReferencePair, ...]:
 def _published(work: Workflow) -> Iterator[ReferencePair]:
     utensil = next(utensil for utensil in kitchen().utensils.values() if work.order in utensil.makes)
     inputs = utensil.makes[work.order]
-    for items in permutations(inputs):
+    fetched = [item for item in inputs[1:] if item in kitchen().ingredients]
+    made = [item for item in inputs[1:] if item not in fetched]
+    for items in permutations((inputs[0], *fetched, *made)):
         chef, assistant = _Script(work, 0), _Script(work, 1)
         main = next(iter(work.units.values()))  # the first unit of the recipe handles the main ingredient
         assistant.add_chain(main.name, stop=[f"pass {item}" for item in inputs])

@@ -60,14 +60,14 @@ def initiating_category(event: Event, messages: Sequence[Message], references: S
         messages: its messages.
         references: of the responder.
     """
-    if event.initiated:
-        return "correct" if _continues(event.request, event.done, references) else "missing_step"
     asked = [action for message in messages if message.agent == event.opener for action in requests_in(message.plan)]
     if not asked:
         return "no_request"
     impossible = [action for action in asked if action not in known_actions(event.responder)]
     if impossible:
         return "infeasible" if impossible[0] in known_actions(event.opener) else _unknown(parse_call(impossible[0]))
+    if event.initiated:
+        return "correct" if _continues(event.request, event.done, references) else "missing_step"
     found = _position(event.request, event.done, references)
     if found == "irrelevant" and _same_place(event.request, event.done, references):
         return "wrong_parameter"
@@ -76,21 +76,23 @@ def initiating_category(event: Event, messages: Sequence[Message], references: S
 
 def responding_category(event: Event, messages: Sequence[Message], references: Sequence[Trajectory]) -> str:
     """Give the category of an answer: one of ``RESPONDING``; what a right request would have had is the yardstick where there was one."""
-    if event.responded:
-        whole = event.plan == event.request or _continues(event.plan, event.done, references)
-        return "correct" if whole and (event.plan == event.request or not event.plan[-1].startswith("pickup(")) else "missing_step"
     answers = (calls_in(message.plan) for message in messages if message.agent == event.responder)
     planned = next((answer for answer in answers if answer is not None), ())
+    asked = tuple(action for message in messages if message.agent == event.opener for action in requests_in(message.plan))
+    misled = initiating_category(event, messages, references) not in ("correct", "missing_step")
+    if planned and misled and not event.responded and planned == asked[: len(planned)]:
+        return "followed_wrong_request"
     wrong = [action for action in planned if action not in known_actions(event.responder)]
     if wrong:
         return "infeasible" if wrong[0] in known_actions(event.opener) else "wrong_parameter"
+    if event.responded:
+        whole = event.plan == event.request or _continues(event.plan, event.done, references)
+        return "correct" if whole and (event.plan == event.request or not event.plan[-1].startswith("pickup(")) else "missing_step"
     return _wrong_answer(event, references) if planned else "refused"
 
 
 def _wrong_answer(event: Event, references: Sequence[Trajectory]) -> str:
     """The category of an answer that does not help, though the responder could act as it says."""
-    if not event.initiated and event.plan == event.request:
-        return "followed_wrong_request"
     if event.initiated and _subsequence(event.plan, event.request):
         return "missing_step"
     found = _position(event.plan, event.done, references)

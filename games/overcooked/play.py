@@ -1,0 +1,207 @@
+"""Plays scripted games and writes them as the published code writes its logs, with one more field, `cotrace` (docs/overcooked.md)."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from games.overcooked.game import Game, Player
+from games.overcooked.grammar import normalised
+from games.overcooked.layout import AGENTS
+from games.overcooked.players import POLICIES, Planted, scripted_pair
+from games.overcooked.tasks import task_of, tasks
+from games.overcooked.world import Rules
+from schemas.errors import UsageError
+
+__all__ = ["DEFAULT_START", "PlayReport", "PlayRequest", "play", "play_order"]
+
+DEFAULT_START: Final = datetime(2026, 1, 1)  # noqa: DTZ001 - logs hold local times without zone
+"""Start of the first game unless the request says otherwise, so that the same request gives the same bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayRequest:
+    """What to play: every policy on every order, so many times."""
+
+    out: Path
+    """Folder for ``<policy>/<order>/experiment_<time>_<order>.json``, as published."""
+
+    orders: tuple[str, ...] = ()
+    """Names of orders; empty: those of ``levels``."""
+
+    levels: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
+    policies: tuple[str, ...] = ("optimal",)
+    games: int = 1
+    """Games of each policy and order; they differ in their seed."""
+
+    seed: int = 3
+    horizon: int | None = None
+    """Steps after which a game is cut; None: the order's time limit."""
+
+    rules: Rules = "published"
+    started_at: datetime = DEFAULT_START
+
+
+@dataclass(frozen=True, slots=True)
+class PlayReport:
+    """What came of a request."""
+
+    played: int
+    kept: int
+    """Games whose whole log was there already."""
+
+    turns: int
+    """Timesteps of the games that were played."""
+
+    paths: tuple[Path, ...]
+    """All logs of the request, played or kept."""
+
+
+class _Job(NamedTuple):
+    path: Path
+    order: str
+    policy: str
+    seed: int
+    horizon: int
+    rules: Rules
+
+
+def play(request: PlayRequest, on_progress: Callable[[int, int], None] | None = None) -> PlayReport:
+    """Play what is not there yet; a log that was cut is played again from the start.
+
+    Args:
+        request: what to play.
+        on_progress: called with the games finished and the games in all.
+
+    Raises:
+        UsageError: an order, level or policy does not exist, a number is below 1, or a log of that name holds another game.
+        OSError: a file cannot be read or written.
+    """
+    jobs = list(_jobs(request))
+    steps: list[int | None] = []
+    for job in jobs:
+        steps.append(_play_job(job))
+        if on_progress is not None:
+            on_progress(len(steps), len(jobs))
+    played = [count for count in steps if count is not None]
+    return PlayReport(len(played), len(steps) - len(played), sum(played), tuple(job.path for job in jobs))
+
+
+def play_order(
+    order: str, policy: str, *, seed: int = 3, horizon: int | None = None, rules: Rules = "published"
+) -> Iterator[dict[str, Any]]:
+    """Play one game and give its whole log after every timestep, the last one complete.
+
+    Raises:
+        UsageError: there is no such order or policy.
+    """
+    limit = horizon or task_of(order).time_limit
+    holder: list[Game] = []
+
+    def recorded(agent: int) -> Sequence[str]:
+        return [normalised(str(entry["action"])) for entry in holder[0].recorded[agent]]
+
+    chef, assistant, planted = scripted_pair(policy, order, recorded, seed)
+    players: tuple[Player, Player] = (chef, assistant)
+    game = Game(order, players, horizon=limit, rules=rules)
+    holder.append(game)
+    steps: list[dict[str, Any]] = []
+    for entry in game.play():
+        steps.append(entry)
+        yield _log(game, steps, planted, _Job(Path(), order, policy, seed, limit, rules))
+
+
+def _log(game: Game, steps: Sequence[dict[str, Any]], planted: Sequence[Planted], job: _Job) -> dict[str, Any]:
+    return {
+        "total_timestamp": list(range(len(steps))),
+        "total_order_finished": [job.order] if game.world.delivered else [],
+        "total_score": game.world.score,
+        "total_action_list": game.recorded,
+        "content": steps,
+        "cotrace": {
+            "version": 1,
+            "players": [{"model": job.policy, "persona": job.policy} for _ in AGENTS],
+            "seed": job.seed,
+            "horizon": job.horizon,
+            "rules": job.rules,
+            "order": job.order,
+            "complete": game.over,
+            "labels": [
+                {
+                    "timestep": label.timestep,
+                    "agent": label.agent,
+                    "rubric": "overcooked_initiating" if label.agent == 0 else "overcooked_responding",
+                    "question": label.question,
+                    "answer": label.answer,
+                }
+                for label in planted
+            ],
+        },
+    }
+
+
+def _jobs(request: PlayRequest) -> Iterator[_Job]:
+    _check(request)
+    orders = request.orders or tuple(order for order, task in tasks().items() if task.level in request.levels)
+    for policy in request.policies:
+        for order in orders:
+            task = task_of(order)
+            for game in range(request.games):
+                at = request.started_at + timedelta(seconds=game)
+                name = f"experiment_{at:%Y-%m-%d_%H-%M-%S}_{order}.json"
+                path = request.out / policy / order / name
+                yield _Job(path, order, policy, request.seed + game, request.horizon or task.time_limit, request.rules)
+
+
+def _check(request: PlayRequest) -> None:
+    if request.games < 1 or (request.horizon is not None and request.horizon < 1):
+        raise UsageError(f"games and horizon must be at least 1, got {request.games} and {request.horizon}")
+    unknown = sorted(set(request.policies) - set(POLICIES))
+    if unknown:
+        raise UsageError(f"there is no overcooked policy {unknown[0]!r}: there are {', '.join(POLICIES)}")
+    levels = sorted(set(request.levels) - {task.level for task in tasks().values()})
+    if levels:
+        raise UsageError(f"there is no overcooked level {levels[0]}: there are 1 to 6")
+
+
+def _play_job(job: _Job) -> int | None:
+    """Play a game; give its timesteps, or None if its log is there."""
+    if job.path.exists() and _is_there(job):
+        return None
+    job.path.parent.mkdir(parents=True, exist_ok=True)
+    log: dict[str, Any] = {}
+    for log in play_order(job.order, job.policy, seed=job.seed, horizon=job.horizon, rules=job.rules):
+        if len(log["content"]) % _WRITE_EVERY == 0:
+            _write(job.path, log)
+    _write(job.path, log)
+    return len(log["content"])
+
+
+_WRITE_EVERY: Final = 10
+"""Timesteps between two writings of a running game; each replaces the file in one go, so that a killed game leaves a shorter log."""
+
+
+def _write(path: Path, log: dict[str, Any]) -> None:
+    beside = path.with_suffix(".tmp")
+    beside.write_bytes(orjson.dumps(log, option=orjson.OPT_INDENT_2))
+    beside.replace(path)
+
+
+def _is_there(job: _Job) -> bool:
+    """Tell whether the file holds this very game, complete; a cut one is played again.
+
+    Raises:
+        UsageError: it holds another game.
+    """
+    try:
+        own = orjson.loads(job.path.read_bytes())["cotrace"]
+        found = (own["order"], own["players"][0]["model"], own["seed"], own["horizon"], own["rules"])
+        complete = own["complete"]
+    except (orjson.JSONDecodeError, KeyError, TypeError, IndexError):
+        found, complete = None, False
+    if found != (job.order, job.policy, job.seed, job.horizon, job.rules):
+        raise UsageError(f"{job.path} holds another game than the one asked for; choose another folder or remove the file")
+    return bool(complete)
