@@ -113,9 +113,9 @@ def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataF
     """One row for every question, judge and model: how many labels bring the 95 % interval of its rate down to a wished width.
 
     Columns: rubric, question, judge, model, units, games, labels (as in `corrected_rates`); half_width: of the interval today;
-    error_variance: of label minus judge's score; design_effect: how much larger clusters make the variance of its mean; labels_for_0_10,
-    labels_for_0_05, labels_for_0_02: for plus or minus that, null where the judged units alone leave more, so that more games must be judged
-    first; advice. Without labels of at least two games a judge that errs in 20 % is assumed.
+    error_variance: of label minus judge's score; design_effect: how much larger clusters make the variance of its mean;
+    labels_for_0_10, labels_for_0_05, labels_for_0_02: for plus or minus that, null where the judged units alone leave more, so that more
+    games must be judged first; advice. Without labels of at least two games a judge that errs in 20 % is assumed.
 
     Args:
         store: a store with the views.
