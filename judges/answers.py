@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, create_model
 
-from judges.rubric import Group, Question
+from judges.rubric import Group, Question, joined
 
 __all__ = ["Given", "answer_model", "given", "parse_reply"]
 
@@ -29,19 +29,21 @@ def answer_model(group: Group) -> type[BaseModel]:
     fields: dict[str, Any] = {}
     for question in group.questions:
         if question.answers not in kinds:
-            kinds[question.answers] = _one_answer(question, len(kinds))
+            kinds[question.answers] = _one_answer(question, len(kinds), several=group.several)
         fields[question.id] = (kinds[question.answers], Field(description=f"Reason and answer to question {question.id}."))
     return create_model("Answers", __doc__="The answers to all questions.", **fields)
 
 
-def _one_answer(question: Question, number: int) -> type[BaseModel]:
+def _one_answer(question: Question, number: int, *, several: bool) -> type[BaseModel]:
     allowed: Any = Literal[question.answers]
     known = {_plain(answer): answer for answer in question.answers}
     checked: Any = Annotated[allowed, BeforeValidator(lambda value: known.get(_plain(value), value) if isinstance(value, str) else value)]
+    if several:
+        checked = list[checked]
     return create_model(
         "Answer" if number == 0 else f"Answer{number}",
         reason=(str, Field(description="One sentence that names the evidence.")),
-        answer=(checked, Field(description="One of the allowed answers.")),
+        answer=(checked, Field(description="All that hold." if several else "One of the allowed answers.")),
     )
 
 
@@ -54,7 +56,8 @@ def given(group: Group, answers: BaseModel) -> list[Given]:
     found = []
     for question in group.questions:
         one = getattr(answers, question.id)
-        found.append(Given(question.id, one.answer, one.reason))
+        answer = joined(one.answer, question.answers) if group.several else one.answer
+        found.append(Given(question.id, answer, one.reason))
     return found
 
 

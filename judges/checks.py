@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from judges.plugins import check_sets
 from judges.transcript import Transcript
 from schemas.errors import UsageError
 
@@ -31,19 +32,20 @@ Check = Callable[[Transcript, int, str | None], Decision]
 
 @cache
 def all_checks() -> Mapping[str, Check]:
-    """Every check there is, by name.
+    """Every check there is, by name: our own, and those of installed packages (`judges.plugins`).
 
     Raises:
-        UsageError: two modules offer a check of the same name; names both.
+        UsageError: two places offer a check of the same name (names both), or a package's entry point is broken.
     """
     found: dict[str, Check] = {}
     home: dict[str, str] = {}
-    for module in _MODULES:
-        for name, check in importlib.import_module(module).CHECKS.items():
+    own = {module: importlib.import_module(module).CHECKS for module in _MODULES}
+    for place, checks in (own | check_sets()).items():
+        for name, check in checks.items():
             if name in found:
-                raise UsageError(f"engine check {name} stands in {home[name]} and in {module}: rename one of them")
+                raise UsageError(f"engine check {name} stands in {home[name]} and in {place}: rename one of them")
             found[name] = check
-            home[name] = module
+            home[name] = place
     return found
 
 

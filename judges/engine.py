@@ -9,14 +9,15 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 
 from judges.checks import Check
 from judges.engine_pool import answered_in_processes
 from judges.engine_verdicts import EngineAnswers, GameVerdicts
 from judges.job import JudgeReport, JudgeRequest, OnProgress, Progress
 from judges.planning import new_run, now
-from judges.transcript import load
-from judges.units import select
+from judges.unit_sources import selected_units
+from judges.units import Selection, select
 from judges.verdict_store import Progressed, save
 from schemas.records import JudgeRun, Verdict
 from schemas.store import Store
@@ -48,10 +49,9 @@ def run_engine(
     selection = select(store, request.rubric, request.where)
     run = new_run(request, price=None)
     answers = EngineAnswers(request.rubric, run, checks)
-    in_processes = answered_in_processes(store, request.rubric, run, selection) if checks is None else None
-    games: Iterator[GameVerdicts] = in_processes or (
-        answers.of_game(game, selection[game.episode_id]) for game in load(store, list(selection))
-    )
+    is_large = checks is None and request.rubric.unit != "row"
+    in_processes = answered_in_processes(store, request.rubric, run, selection) if is_large else None
+    games = in_processes or _answered(store, request, answers, selection)
     sink = _Sink(store, run)
     for done, game in enumerate(games, start=1):
         sink.add(game)
@@ -75,6 +75,11 @@ def run_engine(
         seconds=time.monotonic() - began,
         first_error=sink.first_error,
     )
+
+
+def _answered(store: Store, request: JudgeRequest, answers: EngineAnswers, selection: Selection) -> Iterator[GameVerdicts]:
+    by_game = groupby(selected_units(store, request.rubric, selection), key=lambda unit: unit.episode_id)
+    return (answers.of_units(found) for _, found in by_game)
 
 
 class _Sink:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from judges.checks import Check, Decision, find
@@ -38,8 +38,12 @@ class EngineAnswers:
 
     def of_game(self, game: Transcript, turns: frozenset[int] | None) -> GameVerdicts:
         """Answer all questions about the game's units on those turns (None: all)."""
+        return self.of_units(units(self._rubric, game, turns))
+
+    def of_units(self, asked: Iterable[Unit]) -> GameVerdicts:
+        """Answer all questions about those units."""
         found, verdicts = 0, []
-        for unit in units(self._rubric, game, turns):
+        for unit in asked:
             found += 1
             for prompt in self._maker.prompts(unit):
                 questions = self._maker.groups[prompt.group].questions
@@ -65,7 +69,7 @@ class EngineAnswers:
             judge=self._run.judge,
             repeat=1,
             answer=decision.answer,
-            score=None if decision.answer is None else self._rubric.answers[decision.answer],
+            score=self._rubric.score(decision.answer),
             reason=decision.reason,
             status=status,
         )
@@ -86,6 +90,6 @@ def _decide(check: Check, unit: Unit, rubric: Rubric) -> tuple[str, Decision]:
         return "failed", Decision(None, f"the check broke off: {type(error).__name__}: {excerpt(str(error))}")
     if decision.answer is None:
         return "undecided", decision
-    if decision.answer not in rubric.answers:
+    if not rubric.allows(decision.answer):
         return "failed", Decision(None, f"the check answered {decision.answer!r}, which the rubric does not have")
     return "answered", decision

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from judges.evidence_text import Entry
 from judges.rubric import UnitKind
-from judges.transcript import JsonObject, Transcript, TurnView
+from judges.transcript import ActionView, JsonObject, Transcript, TurnView
 
 __all__ = ["AGENT_UNITS", "TURN_UNITS", "Piece", "Scene", "action_text"]
 
-AGENT_UNITS: tuple[UnitKind, ...] = ("utterance", "agent_turn")
+AGENT_UNITS: tuple[UnitKind, ...] = ("utterance", "agent_turn", "action", "event")
 TURN_UNITS: tuple[UnitKind, ...] = (*AGENT_UNITS, "turn")
 
 
@@ -29,6 +29,12 @@ class Scene:
     """None for a group."""
     seq: int | None = None
     """Which utterance of the turn; None unless the unit is one utterance."""
+    action: ActionView | None = None
+    """None unless the unit is one action."""
+    other: Transcript | None = None
+    """The second game of a pair, `game` being the first; None for other units."""
+    row: Mapping[str, object] | None = None
+    """Column -> value of a row of the rubric's own query; None for other units."""
 
     @property
     def now(self) -> TurnView:

@@ -13,8 +13,8 @@ import orjson
 from judges.job import JudgeRequest, Plan
 from judges.prices import Price, TokenEstimate, price_of
 from judges.prompt import Message, Prompt, PromptMaker
-from judges.transcript import load
-from judges.units import Selection, Unit, select, units
+from judges.unit_sources import selected_units
+from judges.units import Selection, Unit, select
 from judges.verdict_store import Known, known_answers
 from schemas.records import Json, JudgeRun
 from schemas.store import Store
@@ -97,11 +97,10 @@ def _open_prompts(
     """Every prompt of the selection with the repeats of it that are not answered."""
     numbers = range(1, _repeats(request) + 1)
     first_questions = [group.questions[0].id for group in maker.groups]
-    for game in load(store, list(selection)):
-        for unit in units(request.rubric, game, selection[game.episode_id]):
-            for prompt in maker.prompts(unit):
-                question = first_questions[prompt.group]
-                yield unit, prompt, [n for n in numbers if (unit.unit_id, prompt.unit_hash, n, question) not in known.answers]
+    for unit in selected_units(store, request.rubric, selection):
+        for prompt in maker.prompts(unit):
+            question = first_questions[prompt.group]
+            yield unit, prompt, [n for n in numbers if (unit.unit_id, prompt.unit_hash, n, question) not in known.answers]
 
 
 def _repeats(request: JudgeRequest) -> int:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -15,9 +15,14 @@ import orjson
 
 from schemas.errors import UsageError
 
-__all__ = ["Group", "Question", "Rubric", "UnitKind", "Variant"]
+__all__ = ["ANY_BENCHMARK", "Group", "Question", "Rubric", "UnitKind", "Variant", "joined"]
 
-UnitKind = Literal["utterance", "agent_turn", "turn", "episode"]
+UnitKind = Literal["utterance", "agent_turn", "turn", "episode", "action", "event", "pair", "row"]
+
+ANY_BENCHMARK = "any"
+"""Stands for all benchmarks in a rubric's `benchmarks`."""
+
+_NONE_CHOSEN = "none"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,6 +60,8 @@ class Group:
 
     shows: tuple[str, ...]
     questions: tuple[Question, ...]
+    several: bool = False
+    """Whether a question takes any number of its answers."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,19 +82,23 @@ class Rubric:
     shows: tuple[str, ...]
     """All that the judge may see."""
     answers: Mapping[str, float | None]
-    """Answer -> score, 0 to 1; None: an answer without a score."""
+    """Answer -> score, 0 to 1; None: an answer without a score. Categories have none; ordinal answers have rising ones."""
     repeats: int
     """How often each unit is asked unless the caller says otherwise."""
     instructions: str
     questions: tuple[Question, ...]
     variants: tuple[Variant, ...]
+    choice: Literal["one", "several"] = "one"
+    """Whether a question takes one of its answers or any number of them."""
+    unit_sql: str | None = None
+    """Query whose rows are the units; None unless `unit` is row."""
     variant: str | None = None
     """Name of the variant in force; None: the rubric as written."""
 
     @property
     def hash(self) -> str:
         """16 hex digits over everything that could change an answer: not over `repeats`, `source` or variants not in force."""
-        content = {
+        content: dict[str, object] = {
             "name": self.name,
             "version": self.version,
             "unit": self.unit,
@@ -98,7 +109,21 @@ class Rubric:
             "instructions": self.instructions,
             "questions": self.questions,
         }
+        if self.choice != "one":
+            content["choice"] = self.choice
+        if self.unit_sql is not None:
+            content["unit_sql"] = self.unit_sql
         return hashlib.blake2b(orjson.dumps(content), digest_size=8).hexdigest()
+
+    def score(self, answer: str | None) -> float | None:
+        """The answer's number; None for N/A, categories, several answers at once, and where there is no answer."""
+        return None if answer is None else self.answers.get(answer)
+
+    def allows(self, answer: str) -> bool:
+        """Whether that could be a verdict's answer: one of the rubric's, or a choice of several as `joined` writes it."""
+        if self.choice == "one":
+            return answer in self.answers
+        return answer == _NONE_CHOSEN or set(answer.split("|")) <= set(self.answers)
 
     def groups(self) -> tuple[Group, ...]:
         """The questions by what they may see, in the order of their first question."""
@@ -106,7 +131,7 @@ class Rubric:
         for question in self.questions:
             extra = tuple(piece for piece in question.also_shows if piece not in self.shows)
             found.setdefault(self.shows + extra, []).append(question)
-        return tuple(Group(shows=shows, questions=tuple(questions)) for shows, questions in found.items())
+        return tuple(Group(shows=shows, questions=tuple(questions), several=self.choice == "several") for shows, questions in found.items())
 
     def with_variant(self, name: str | None) -> Rubric:
         """The rubric with that variant in force.
@@ -122,6 +147,11 @@ class Rubric:
                 return replace(self, shows=kept + variant.shows_add, variant=name)
         known = ", ".join(v.name for v in self.variants) or "none"
         raise UsageError(f"rubric {self.name} has no variant {name}: it declares {known}")
+
+
+def joined(chosen: Collection[str], answers: Sequence[str]) -> str:
+    """Several answers as one text: in the order of the rubric, with | between them; `none` if none was chosen."""
+    return "|".join(answer for answer in answers if answer in chosen) or _NONE_CHOSEN
 
 
 BUILT_IN = Path(__file__).parent / "rubrics"

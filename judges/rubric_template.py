@@ -13,7 +13,7 @@ _TEMPLATE = """\
 name: {name}
 version: 1                      # raise it when an answer could change; verdicts keep the file's hash
 source: our own question        # where the questions come from
-unit: agent_turn                # what one judgment looks at: utterance, agent_turn, turn or episode
+unit: agent_turn                # what one judgment looks at: utterance, action, event, agent_turn, turn, episode, pair or row
 benchmarks: [craft]
 roles: [director]               # whose turns are judged; leave it out for everybody
 about: public_message           # the piece that is judged: without it a unit is skipped, not asked

@@ -15,7 +15,7 @@ from judges.evidence_text import Entry, one_line
 from judges.pieces import AGENT_UNITS, TURN_UNITS, Piece, Scene, action_text
 from judges.transcript import TurnView, UtteranceView
 
-__all__ = ["HISTORY_TURNS", "PIECES", "Viewer"]
+__all__ = ["HISTORY_TURNS", "PIECES", "Viewer", "doc"]
 
 HISTORY_TURNS = 5
 """Turns before the judged one that `history` reaches back: a little more than the 12 lines of the published judge (formats section 8.5)."""
@@ -32,8 +32,18 @@ class Viewer:
         """The listed pieces, in that order; nothing else can be in the result."""
         for name in names:
             if name not in self._made:
-                self._made[name] = PIECES[name].render(self._scene)
+                self._made[name] = PIECES[name].render(self._scene) if self._scene.row is None else _column(self._scene.row, name)
         return {name: self._made[name] for name in names}
+
+
+def doc(name: str) -> str:
+    """What a piece shows: one of `PIECES`, or a column of the rubric's own query."""
+    return PIECES[name].doc if name in PIECES else "a column of the record that is judged"
+
+
+def _column(row: Mapping[str, object], name: str) -> list[Entry]:
+    value = row[name]
+    return [] if value is None or value == "" else [Entry(f"{name}:", str(value))]
 
 
 def _judged_agent(scene: Scene) -> list[Entry]:
@@ -48,6 +58,32 @@ def _quoted(messages: Iterable[UtteranceView]) -> list[Entry]:
 
 def _utterance(scene: Scene) -> list[Entry]:
     return _quoted(u for u in scene.now.utterances if u.seq == scene.seq)
+
+
+def _action(scene: Scene) -> list[Entry]:
+    done = scene.action
+    return [] if done is None else [Entry(f"{one_line(done.agent)} tried:", action_text(done.verb, done.arguments))]
+
+
+def _action_outcome(scene: Scene) -> list[Entry]:
+    done = scene.action
+    if done is None or done.accepted is None:
+        return []
+    return [Entry("What came of the action:", _outcome(accepted=done.accepted) + (f": {done.error_text}" if done.error_text else ""))]
+
+
+def _event(scene: Scene) -> list[Entry]:
+    spoken = (u for u in scene.now.utterances if u.seq == scene.seq)
+    said = [Entry(f"{one_line(u.agent)} {'thought' if u.channel == 'private' else 'said'}:", u.text) for u in spoken if u.text.strip()]
+    return said or _action(scene)
+
+
+def _first_dialogue(scene: Scene) -> list[Entry]:
+    return _record(scene.game.turns)
+
+
+def _second_dialogue(scene: Scene) -> list[Entry]:
+    return [] if scene.other is None else _record(scene.other.turns)
 
 
 def _public_message(scene: Scene) -> list[Entry]:
@@ -108,6 +144,11 @@ _GENERAL: tuple[Piece, ...] = (
     Piece("other_messages", "what the other agents of the judged roles said this turn", AGENT_UNITS, (), _other_messages),
     Piece("history", f"public messages and actions of up to {HISTORY_TURNS} turns strictly before this one", TURN_UNITS, (), _history),
     Piece("dialogue", "public messages and actions of the whole game", ("episode",), (), _dialogue),
+    Piece("action", "the one action that is judged; not whether it worked", ("action", "event"), (), _action),
+    Piece("action_outcome", "whether the judged action was carried out", ("action", "event"), (), _action_outcome),
+    Piece("event", "the one thing that is judged: something said, thought or tried", ("event",), (), _event),
+    Piece("first_dialogue", "public messages and actions of the first game", ("pair",), (), _first_dialogue),
+    Piece("second_dialogue", "public messages and actions of the second game", ("pair",), (), _second_dialogue),
     Piece("oracle_actions", "the candidate actions that the log lists for this turn", TURN_UNITS, (), _oracle_actions),
 )
 

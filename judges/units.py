@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from judges.pieces import Scene
-from judges.rubric import Rubric
+from judges.rubric import ANY_BENCHMARK, Rubric, UnitKind
 from judges.transcript import Transcript, TurnView
 from schemas.errors import UsageError
 from schemas.store import Store
@@ -21,7 +22,8 @@ class Unit(NamedTuple):
     """What one judgment looks at."""
 
     unit_id: str
-    """`<episode>/<turn>/<agent>/<seq>`, parts left out where the unit is larger."""
+    """`<episode>/<turn>/<agent>/<seq>`, parts left out where the unit is larger; `<first episode> vs <second episode>` for a pair; of a row
+    what its column `unit_id` says."""
     episode_id: str
     turn: int | None
     agent: str | None
@@ -39,20 +41,45 @@ def units(rubric: Rubric, game: Transcript, turns: frozenset[int] | None) -> Ite
 
 
 def _of_turn(rubric: Rubric, game: Transcript, turn: TurnView) -> Iterator[Unit]:
-    group = Scene(game=game, roles=rubric.roles, turn=turn)
     turn_id = f"{game.episode_id}/{turn.turn}"
+    group = Scene(game=game, roles=rubric.roles, turn=turn)
     if rubric.unit == "turn":
         yield Unit(turn_id, game.episode_id, turn.turn, None, group)
-    elif rubric.unit == "agent_turn":
-        present = dict.fromkeys([*(u.agent for u in turn.utterances), *(a.agent for a in turn.actions)])
-        for agent in filter(group.is_judged_role, present):
-            scene = Scene(game=game, roles=rubric.roles, turn=turn, agent=agent)
-            yield Unit(f"{turn_id}/{agent}", game.episode_id, turn.turn, agent, scene)
-    else:
-        for said in turn.said("public"):
-            if group.is_judged_role(said.agent):
-                scene = Scene(game=game, roles=rubric.roles, turn=turn, agent=said.agent, seq=said.seq)
-                yield Unit(f"{turn_id}/{said.agent}/{said.seq}", game.episode_id, turn.turn, said.agent, scene)
+        return
+    for part, scene in _PARTS[rubric.unit](group, turn):
+        if group.is_judged_role(scene.agent_name):
+            yield Unit(f"{turn_id}/{part}", game.episode_id, turn.turn, scene.agent, scene)
+
+
+def _agents(group: Scene, turn: TurnView) -> Iterator[tuple[str, Scene]]:
+    for agent in dict.fromkeys([*(u.agent for u in turn.utterances), *(a.agent for a in turn.actions)]):
+        yield agent, replace(group, agent=agent)
+
+
+def _utterances(group: Scene, turn: TurnView) -> Iterator[tuple[str, Scene]]:
+    for said in turn.said("public"):
+        yield f"{said.agent}/{said.seq}", replace(group, agent=said.agent, seq=said.seq)
+
+
+def _actions(group: Scene, turn: TurnView) -> Iterator[tuple[str, Scene]]:
+    for number, done in enumerate(turn.actions, start=1):
+        yield f"{done.agent}/action{number}", replace(group, agent=done.agent, action=done)
+
+
+def _events(group: Scene, turn: TurnView) -> Iterator[tuple[str, Scene]]:
+    """What was said and thought, in order, then what was tried."""
+    for said in turn.utterances:
+        yield f"{said.agent}/{said.seq}", replace(group, agent=said.agent, seq=said.seq)
+    yield from _actions(group, turn)
+
+
+_PARTS: Mapping[UnitKind, Callable[[Scene, TurnView], Iterator[tuple[str, Scene]]]] = {
+    "agent_turn": _agents,
+    "utterance": _utterances,
+    "action": _actions,
+    "event": _events,
+}
+"""Unit smaller than a turn -> the last parts of its ids, and its scenes, on a turn."""
 
 
 def select(store: Store, rubric: Rubric, where: str | None) -> Selection:
@@ -69,16 +96,16 @@ def select(store: Store, rubric: Rubric, where: str | None) -> Selection:
 
     if where is not None and (not where.strip() or ";" in where):
         raise UsageError(f"--where is {where!r}: give one SQL condition without a semicolon, such as \"model = 'gpt-4o' and turn <= 5\"")
-    whole = where is None or rubric.unit == "episode"
+    whole = where is None or rubric.unit in {"episode", "pair"}
     picked = "NULL" if whole else "list(turn)"
     condition = "true" if where is None else f"(\n{where}\n)"
     query = (
         f"SELECT episode_id, {picked} FROM episodes LEFT JOIN turns USING (episode_id) "
-        f"WHERE list_contains(?, benchmark) AND {condition} GROUP BY ALL ORDER BY episode_id"
+        f"WHERE (? OR list_contains(?, benchmark)) AND {condition} GROUP BY ALL ORDER BY episode_id"
     )
     with store.reading() as connection:
         try:
-            rows = connection.execute(query, [list(rubric.benchmarks)]).fetchall()
+            rows = connection.execute(query, [ANY_BENCHMARK in rubric.benchmarks, list(rubric.benchmarks)]).fetchall()
         except duckdb.Error as error:
             reason = " ".join(str(error).partition("LINE ")[0].split())
             raise UsageError(f"--where {where!r} does not work: {reason}") from error

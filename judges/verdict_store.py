@@ -82,7 +82,7 @@ def verdicts_of(run: JudgeRun, scores: Mapping[str, float | None], calls: Iterab
             judge=run.judge,
             repeat=call.repeat,
             answer=answer,
-            score=None if answer is None else scores[answer],
+            score=None if answer is None else scores.get(answer),  # several answers at once have no score
             reason=None if reason is None else _storable(reason),
             status=call.status,
         )

@@ -119,9 +119,16 @@ def answers(body: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for number, (name, field) in enumerate(schema["properties"].items()):
         kind = schema["$defs"][re.sub(r".*/", "", field["$ref"] if "$ref" in field else field["allOf"][0]["$ref"])]
-        allowed = kind["properties"]["answer"]["enum"]
-        found[name] = {"reason": "the evidence says so", "answer": allowed[(seed + number) % len(allowed)]}
+        found[name] = {"reason": "the evidence says so", "answer": _chosen(kind["properties"]["answer"], seed + number)}
     return found
+
+
+def _chosen(answer: dict[str, Any], number: int) -> str | list[str]:
+    """One of the allowed answers; where several may be given, any choice of them."""
+    if "enum" in answer:
+        allowed: list[str] = answer["enum"]
+        return allowed[number % len(allowed)]
+    return [one for place, one in enumerate(answer["items"]["enum"]) if number >> place & 1]
 
 
 def tool_call(arguments: Any) -> dict[str, Any]:

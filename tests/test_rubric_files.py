@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from judges.checks import all_checks
 from judges.rubric_file import check, find, load, names
 from schemas.errors import UsageError
 
@@ -70,7 +71,7 @@ MISTAKES = [
     pytest.param("    na_when: nobody spoke\n", "", 15, 'cannot be answered "na"', id="unreachable answer"),
     pytest.param(", na: null}", "}", 11, "add `na: null`", id="na_when without an answer for it"),
     pytest.param('"no": 0', '"no": 2', 6, "less than or equal to 1", id="score out of range"),
-    pytest.param("unit: turn", "unit: move", 3, "'utterance', 'agent_turn', 'turn' or 'episode'", id="unknown unit"),
+    pytest.param("unit: turn", "unit: move", 3, "'event', 'pair' or 'row'", id="unknown unit"),
     pytest.param("version: 1\n", "", 1, "version is missing", id="missing key"),
     pytest.param("version: 1", "versoin: 1", 2, "did you mean version?", id="misspelt key"),
     pytest.param("craft.PS1", "craft.PS9", 12, "there is no engine check craft.PS9", id="unknown engine check"),
@@ -80,6 +81,20 @@ MISTAKES = [
     pytest.param("    ask: Do they", "    ask: [Do they", 10, "is not YAML", id="no YAML"),
     pytest.param("[craft]", "[einstein]\nroles: [director]\nabout: public_messages", None, None, id="fine for another benchmark"),
     pytest.param("[public_messages]", "[public_messages, state_before]\nroles: []", None, None, id="benchmark piece where it exists"),
+    pytest.param("na_when: nobody spoke\n    ", "", 6, 'no question can get the answer "na"', id="answer of no question"),
+    pytest.param("Judge the messages", "Judge by {history}", 7, "`shows` keeps it from the judge", id="text speaks of a walled piece"),
+    pytest.param("name a place", "name {histroy}", 10, "did you mean history?", id="text speaks of no piece"),
+    pytest.param("Judge the", "Judge the {public_messages}", None, None, id="text speaks of a shown piece"),
+    pytest.param("unit: turn", "unit: row", 3, "needs `unit_sql`", id="row without a query"),
+    pytest.param("unit: turn", "unit: turn\nunit_sql: select 1", 4, "goes with `unit: row`", id="query without row"),
+    pytest.param("instructions:", "choice: several\ninstructions:", 6, '"yes" has a score', id="several answers with a score"),
+    pytest.param(
+        "unit: turn\nbenchmarks: [craft]\nshows: [public_messages]",
+        "unit: pair\nbenchmarks: [any]\nshows: [first_dialogue]",
+        12,
+        "not at a pair",
+        id="engine check for a pair",
+    ),
     pytest.param(
         "[craft]\nshows: [public_messages]", "[einstein]\nshows: [state_before]", 5, "exists only for craft", id="piece elsewhere"
     ),
@@ -152,3 +167,42 @@ def test_a_variant_changes_the_hash_and_an_unknown_one_is_refused() -> None:
     assert rubric.with_variant("published").hash != rubric.hash
     with pytest.raises(UsageError, match="no variant leaky: it declares published"):
         rubric.with_variant("leaky")
+
+
+@pytest.mark.parametrize("text", ["just a sentence " * 100, "- a\n- list\n" * 200])
+def test_a_file_that_is_no_mapping_is_named_in_one_short_line(tmp_path: Path, text: str) -> None:
+    """The message shows the beginning of what stands there, not all of it, and says where to start."""
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+
+    (problem,) = check(path)
+
+    assert "rubric new" in problem.message
+    assert len(problem.message) < 200
+
+
+def test_installed_packages_offer_rubrics_and_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both are found through entry points; a name taken twice is an error that names both places; a broken package is named."""
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "mine.yaml").write_text(GOOD.replace("craft.PS1", "theirs.ok"))
+    (folder / "checks.py").write_text("CHECKS = {'theirs.ok': lambda game, turn, agent: ('yes', 'theirs')}\n")
+    points = tmp_path / "theirs-1.dist-info"
+    points.mkdir()
+    (points / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1\n")
+    (points / "entry_points.txt").write_text("[cotrace.rubrics]\nt = theirs\n[cotrace.checks]\nt = theirs.checks\n")
+    monkeypatch.syspath_prepend(tmp_path)  # type: ignore[no-untyped-call, unused-ignore]
+    all_checks.cache_clear()
+    try:
+        assert find("mine").questions[0].engine == "theirs.ok"
+        assert check(folder / "mine.yaml") == []
+        (points / "entry_points.txt").write_text("[cotrace.checks]\nt = theirs.checks\nu = theirs.checks\n")
+        all_checks.cache_clear()
+        with pytest.raises(UsageError, match=r"theirs\.ok stands in entry point cotrace\.checks t of theirs and in .*checks u of theirs"):
+            all_checks()
+        (points / "entry_points.txt").write_text("[cotrace.rubrics]\nt = theirs.gone\n")
+        with pytest.raises(UsageError, match=r"entry point cotrace\.rubrics t of theirs cannot be imported"):
+            names()
+    finally:
+        all_checks.cache_clear()
