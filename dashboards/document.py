@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from dashboards.address import Address
-from dashboards.pages import failures, judges, overview, remove_gap, spirals
+from dashboards.pages import einstein, failures, judges, overview, remove_gap, spirals
 from dashboards.reader import reader
 from schemas.store import Store
 from schemas.text import printable
@@ -75,6 +75,7 @@ def _figures(store: Store, names: list[str]) -> dict[str, go.Figure]:
             ("failures", failures),
             ("remove-gap", remove_gap),
             ("spirals", spirals),
+            ("einstein", einstein),
             ("judges", judges),
         ):
             figure = page.report_figure(read) if name in names else None

@@ -27,6 +27,8 @@ REPORTS: dict[str, tuple[str, str]] = {
     "spirals": ("correction_spirals", "turns_wasted desc, model, task_id, episode_id, start_turn, kind"),
     "missed": ("missed_turns", "model, condition, task_id, episode_id, turn"),
     "judges": ("judge_scores_models", "rubric, question, judge, variant, model, condition"),
+    "einstein": ("einstein_runs", "action_mode, use_cot, verifier, run"),
+    "einstein-errors": ("einstein_errors", "scope, verifier, action_mode, count desc, category"),
     "cost": ("cost", "last_started_at"),
     "rejects": ("rejects", "path, locator"),
     "disagreements": ("log_disagreements", "episode_id, turn, field"),
