@@ -7,8 +7,9 @@
 --   success_rate  0..1  successes / games that are not broken; null if there are none
 --   success_low  0..1  lower end of its 95 % Wilson interval
 --   success_high  0..1  upper end
---   n  count  games with a score
---   score_mean  number  mean of the benchmark's main metric over the n games, whatever its unit is there; null if n is 0
+--   main_metric  text  what the score is: the metric's name
+--   n  count  games with a score; of LLM-Coordination, whose games have scores of different units, the answers to CoordinationQA
+--   score_mean  number  mean of the main metric over the n games; null if n is 0
 --   score_low  number  lower end of its 95 % t interval; null below two games
 --   score_high  number  upper end; null below two games
 --   commonest_failure  text  the kind of failure on most turns, as in failure_map; null if no turn failed or none is classified
@@ -16,20 +17,39 @@
 --   turns  count  turns of all games
 --   turns_in_spirals  count  turns inside at least one correction spiral
 --   spiral_share  0..1  turns_in_spirals / turns; null without turns
--- Reads: episodes, failures_common, correction_spirals, intervals.
+-- Reads: episodes, run_conditions, failures_common, correction_spirals, intervals.
 create or replace view families as
 
-with scores as (
+with metric_names as (
+    select *
+    from (values
+        ('craft', 'overall_progress'),
+        ('einstein', 'sub_r'),
+        ('asympuzl', 'success'),
+        ('overcooked', 'pc'),
+        ('coordination', 'accuracy of CoordinationQA')
+    ) as names (benchmark, main_metric)
+),
+
+comparable as (
+    select
+        episodes.*,
+        case when episodes.benchmark <> 'coordination' or run_conditions.condition = 'coordqa' then episodes.score end as main_score
+    from episodes
+    inner join run_conditions using (run_id)
+),
+
+scores as (
     select
         benchmark,
         count(*) as games,
         count(*) filter (success is null) as broken,
         count(*) filter (success) as successes,
-        count(score) as n,
-        avg(score) as score_mean,
-        stddev_samp(score) / sqrt(count(score)) as score_sem,
+        count(main_score) as n,
+        avg(main_score) as score_mean,
+        stddev_samp(main_score) / sqrt(count(main_score)) as score_sem,
         sum(turns_taken)::bigint as turns
-    from episodes
+    from comparable
     group by all
 ),
 
@@ -64,6 +84,7 @@ select
     scores.successes / nullif(scores.games - scores.broken, 0) as success_rate,
     wilson_low(scores.successes, scores.games - scores.broken) as success_low,
     wilson_high(scores.successes, scores.games - scores.broken) as success_high,
+    metric_names.main_metric,
     scores.n,
     scores.score_mean,
     scores.score_mean - t_critical(scores.n - 1) * scores.score_sem as score_low,
@@ -74,5 +95,6 @@ select
     coalesce(inside.turns_in_spirals, 0) as turns_in_spirals,
     coalesce(inside.turns_in_spirals, 0) / nullif(scores.turns, 0) as spiral_share
 from scores
+left join metric_names using (benchmark)
 left join commonest using (benchmark)
 left join inside using (benchmark);

@@ -19,11 +19,12 @@ from tests.played import HOSTILE_TEXT, played_store
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 PAGES = {
-    "/": "Leaderboard",
+    "/": "Leaderboard: craft",
     "/failures": "Failure breakdown",
     "/remove-gap": "Gap and progress",
     "/spirals": "Games, turn by turn",
     "/judges": "By question, oracle followed or not",
+    "/asympuzl": "No finished AsymPuzl game under these filters.",
     "/game": "Games",
     "/turns?outcome=not_followed": "Turns: not followed",
 }

@@ -31,9 +31,9 @@ _GROUPS = {"model": "Model", "level": "Tier", "turn": "Turn"}
 def content(read: Reader) -> Part:
     """Stacked shares of the categories of one taxonomy: `?taxonomy=...&by=model|level|turn`."""
     address = read.address
-    known = read.rows("SELECT DISTINCT taxonomy FROM failures ORDER BY taxonomy")["taxonomy"].to_list()
+    known = read.rows("SELECT DISTINCT taxonomy FROM failure_turns WHERE {filters} ORDER BY taxonomy")["taxonomy"].to_list()
     if not known:
-        return note("No rule has classified a turn of these games yet: read logs with `cotrace ingest`.")
+        return note("No rule has classified a turn of these games: choose other filters, or read more logs with `cotrace ingest`.")
     taxonomy = address.one("taxonomy") if address.one("taxonomy") in known else known[0]
     by = address.one("by") if address.one("by") in _GROUPS else "model"
     rows = counts(read, taxonomy, by)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dash import html
 
+from dashboards.address import Address
 from dashboards.parts import Part, card, figure, note, number, rate, stat, table
 from dashboards.reader import Reader
 from dashboards.theme import MODEL_COLORS, plain, styled
@@ -19,6 +20,8 @@ __all__ = ["IN_MENU", "PATH", "TITLE", "content", "leaderboard", "metric_profile
 PATH = "/"
 TITLE = "Overview"
 IN_MENU = True
+
+_TEAMS = 30
 
 
 def content(read: Reader) -> Part:
@@ -49,22 +52,67 @@ def content(read: Reader) -> Part:
                 ],
                 className="stats",
             ),
-            card(
-                "Leaderboard",
-                figure("leaderboard", leaderboard(board)),
-                hint="Mean score of the games with its 95 % t interval. "
-                "A ring: what is reached of the ceiling that verified moves can reach.",
-            ),
-            _metrics(read),
-            card("In numbers", _table(board)),
+            *_families(read),
+            *[part for benchmark in board["benchmark"].unique(maintain_order=True) for part in _benchmark(read, board, benchmark)],
         ]
     )
 
 
+def _families(read: Reader) -> list[Part]:
+    """The benchmarks side by side, where there is more than one."""
+    rows = read.rows("SELECT * FROM families WHERE {filters} ORDER BY benchmark", filter_on=("benchmark",))
+    if len(rows) < 2:  # noqa: PLR2004 - one family is its own leaderboard
+        return []
+    columns = {
+        "benchmark": "Family",
+        "games": "Games",
+        "success_rate": "Goal reached",
+        "success_low": "95 % from",
+        "success_high": "to",
+        "main_metric": "Main metric",
+        "score_mean": "Mean",
+        "score_low": "95 % from ",
+        "score_high": "to ",
+        "commonest_failure": "Commonest failure",
+        "failing_turns": "on turns",
+        "spiral_share": "Turns in spirals",
+    }
+    hint = "Main metrics have different units. Failures in common words: view failures_common. Narrowed by benchmark alone."
+    return [card("Families", table(rows, columns, link=lambda row: f"/?benchmark={row['benchmark']}"), hint=hint)]
+
+
+def _benchmark(read: Reader, board: pl.DataFrame, benchmark: str) -> list[Part]:
+    """One benchmark's teams: scores of different benchmarks do not share an axis."""
+    import polars as pl
+
+    rows = board.filter(pl.col("benchmark") == benchmark)
+    if benchmark == "coordination":
+        return [part for game, own in _by_game(rows) for part in _board(own, f"coordination, {game}")]
+    return [*_board(rows, benchmark), _metrics(read, benchmark)]
+
+
+def _by_game(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    """LLM-Coordination is five games whose scores have different units; the condition begins with the game's name."""
+    import polars as pl
+
+    named = rows.with_columns(game=pl.col("condition").str.split("/").list.first())
+    return [(str(key[0]), own) for key, own in named.group_by("game", maintain_order=True)]
+
+
+def _board(rows: pl.DataFrame, title: str) -> list[Part]:
+    cut = f" The best {_TEAMS} of {len(rows)} teams." if len(rows) > _TEAMS else ""
+    ring = " A ring: what is reached of the ceiling that verified moves can reach." if rows["ceiling_n"].sum() else ""
+    hint = f"Mean score of the games with its 95 % t interval.{ring}{cut}"
+    return [
+        card(f"Leaderboard: {title}", figure(f"leaderboard-{title}", leaderboard(rows.head(_TEAMS))), hint=hint),
+        card(f"In numbers: {title}", _table(rows)),
+    ]
+
+
 def report_figure(read: Reader) -> go.Figure | None:
-    """The leaderboard as the report shows it; None without games."""
+    """The leaderboard of the first benchmark, as the report shows it; None without games."""
     rows = leaderboard_rows(read)
-    return None if rows.is_empty() else leaderboard(rows)
+    return None if rows.is_empty() else leaderboard(rows.filter(rows["benchmark"] == rows["benchmark"][0]).head(_TEAMS))
 
 
 def leaderboard_rows(read: Reader) -> pl.DataFrame:
@@ -83,13 +131,14 @@ def leaderboard(rows: pl.DataFrame) -> go.Figure:
 
     scored = rows.filter(pl.col("score_mean").is_not_null())
     labels = [_team(row) for row in scored.iter_rows(named=True)]
+    places = list(range(len(labels)))
     drawn = go.Figure()
     bars = scored.select(
         up=(pl.col("score_high") - pl.col("score_mean")).fill_null(0), down=(pl.col("score_mean") - pl.col("score_low")).fill_null(0)
     )
     drawn.add_scatter(
         x=scored["score_mean"].to_list(),
-        y=labels,
+        y=places,
         mode="markers",
         name="score",
         marker={"size": 11, "color": MODEL_COLORS[0]},
@@ -101,39 +150,44 @@ def leaderboard(rows: pl.DataFrame) -> go.Figure:
             "color": MODEL_COLORS[0],
             "thickness": 1.6,
         },
-        customdata=[[f"/spirals?model={row['model']}", row["n"]] for row in scored.iter_rows(named=True)],
-        hovertemplate="%{y}: %{x:.3f}, n %{customdata[1]}<extra>score</extra>",
+        customdata=[[Address("/spirals").to(model=row["model"]), row["n"], plain(row["model"])] for row in scored.iter_rows(named=True)],
+        hovertemplate="%{customdata[2]}: %{x:.3f}, n %{customdata[1]}<extra>score</extra>",
     )
     drawn.add_scatter(
         x=scored["ceiling_share_mean"].to_list(),
-        y=labels,
+        y=places,
         mode="markers",
         name="share of the ceiling",
         marker={"size": 11, "symbol": "circle-open", "color": MODEL_COLORS[1], "line": {"width": 2}},
-        hovertemplate="%{y}: %{x:.3f}<extra>share of the ceiling</extra>",
+        hovertemplate="%{x:.3f}<extra>share of the ceiling</extra>",
     )
-    drawn.update_yaxes(autorange="reversed", type="category")
+    drawn.update_yaxes(tickvals=places, ticktext=labels, range=[len(labels) - 0.4, -0.6], zeroline=False)
     drawn.update_xaxes(title="score", rangemode="tozero")
-    return styled(drawn, height=150 + 38 * len(labels))
+    return styled(drawn, height=130 + 38 * len(labels))
 
 
 def _team(row: dict[str, object]) -> str:
     return f"{plain(row['model'])}<br><sup>{plain(row['condition'])}</sup>"
 
 
-def _metrics(read: Reader) -> Part:
+def _metrics(read: Reader, benchmark: str) -> Part:
     rows = read.rows(
         """
         SELECT games.model, games.condition, metric, avg(value) AS mean, stddev_samp(value) / sqrt(count(*)) AS sem, count(*) AS n,
             mean - t_critical(n - 1) * sem AS low, mean + t_critical(n - 1) * sem AS high
         FROM games INNER JOIN episode_metrics USING (episode_id)
-        WHERE {filters} AND metric NOT LIKE '%.structure.%' AND metric NOT LIKE '%\\_t0' ESCAPE '\\'
-        GROUP BY ALL ORDER BY ALL
-        """
+        WHERE {filters} AND games.benchmark = $benchmark AND metric NOT LIKE '%.structure.%' AND metric NOT LIKE '%\\_t0' ESCAPE '\\'
+        GROUP BY ALL HAVING max(value) <= 1 AND min(value) >= 0 ORDER BY ALL
+        """,
+        {"benchmark": benchmark},
     )
     if rows.is_empty():
         return html.Div()
-    return card("End-to-end metrics", figure("metrics", metric_profile(rows)), hint="Means over games with 95 % t intervals.")
+    return card(
+        f"End-to-end metrics: {benchmark}",
+        figure(f"metrics-{benchmark}", metric_profile(rows)),
+        hint="Means over games with 95 % t intervals. Metrics whose values leave 0 to 1 are left to the table of the benchmark's own page.",
+    )
 
 
 def metric_profile(rows: pl.DataFrame) -> go.Figure:
