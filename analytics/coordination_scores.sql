@@ -90,7 +90,7 @@ chance as (
     group by all
 ),
 
-games as (
+played as (
     select
         coordination_games.game as section,
         coordination_games.episode as item,
@@ -154,7 +154,7 @@ select section, item, "group", found.metric as metric, found.value as value, nul
 union all by name
 select * from chance
 union all by name
-select * from games
+select * from played
 union all by name
 select * from averages
 union all by name
