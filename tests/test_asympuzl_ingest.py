@@ -305,16 +305,21 @@ BAD: dict[str, tuple[list[Line | bytes], str, str, int, int]] = {
 }
 
 
+def read_lines(lines: list[Line | bytes]) -> Reading:
+    """What the adapter takes from these lines."""
+    data = b"".join(line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n" for line in lines)
+    return asympuzl.read(data, Place(path="/logs.jsonl", file="logs.jsonl", source_id="0"))
+
+
 @pytest.mark.parametrize("name", BAD)
-def test_bad_lines_are_rejected_one_by_one_and_the_rest_is_kept(tmp_path: Path, name: str) -> None:
+def test_bad_lines_are_rejected_one_by_one_and_the_rest_is_kept(name: str) -> None:
     """The reject says where and why; games beside it are whole."""
     lines, locator, reason, episodes, turns = BAD[name]
-    store, report = taken(write(tmp_path / "logs.jsonl", lines))
-    assert (report.episodes, report.turns, len(report.rejected)) == (episodes, turns, 1)
-    (reject,) = report.rejected
+    found = read_lines(lines)
+    assert (len(found.episodes), found.turns, len(found.rejects)) == (episodes, turns, 1)
+    (reject,) = found.rejects
     assert (reject.locator, reason in reject.reason) == (locator, True)
-    assert (reject.reason + reject.locator).isprintable()
-    assert rows(store, "select count(*) from rejects") == [(1,)]
+    assert reject.reason.isprintable()
 
 
 def test_lost_turns_are_counted(tmp_path: Path) -> None:
@@ -332,12 +337,6 @@ def test_games_may_be_mixed_in_a_file(tmp_path: Path) -> None:
     store, report = taken(write(tmp_path / "logs.jsonl", mixed))
     assert (report.episodes, report.turns, report.rejected) == (2, 4, [])
     assert rows(store, "select count(*) from log_disagreements") == [(0,)]
-
-
-def read_lines(lines: list[Line | bytes]) -> Reading:
-    """What the adapter takes from these lines."""
-    data = b"".join(line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n" for line in lines)
-    return asympuzl.read(data, Place(path="/logs.jsonl", file="logs.jsonl", source_id="0"))
 
 
 def test_any_missing_field_is_done_without_or_rejected() -> None:
