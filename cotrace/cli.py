@@ -24,7 +24,7 @@ COMMANDS: dict[str, str] = {
     "sql": "Run one SQL query on the store, read-only.",
     "dash": "Serve the dashboard.",
     "rubric": "List, show, make and check rubrics.",
-    "labels": "Import people's answers.",
+    "labels": "Import and export people's answers.",
     "claims": "Show what the engine judge understood of each message.",
     "export": "Write every table as Parquet.",
 }

@@ -19,6 +19,7 @@ from schemas.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 __all__ = ["create_app", "serve"]
 
@@ -26,8 +27,13 @@ _LOG = logging.getLogger(__name__)
 _FILTER_LABELS = {"benchmark": "Benchmark", "condition": "Condition", "model": "Model", "level": "Tier"}
 
 
-def create_app(store: Store) -> Dash:
-    """The dashboard over one store; the store is opened afresh for every page, so runs under way show up."""
+def create_app(store: Store, rubric_folders: Sequence[Path] = ()) -> Dash:
+    """The dashboard over one store; the store is opened afresh for every page, so runs under way show up.
+
+    Args:
+        store: what to show.
+        rubric_folders: folders with rubrics of the user's own, for the labelling page.
+    """
     app = Dash("dashboards", title="cotrace", update_title="", suppress_callback_exceptions=True, assets_folder="assets")
     app.layout = html.Div(
         [
@@ -46,7 +52,7 @@ def create_app(store: Store) -> Dash:
         Input("address", "search"),
     )
     def draw(path: str | None, search: str | None) -> tuple[Part, Part, Part]:
-        return draw_page(store, Address.parse(path, search))
+        return draw_page(store, Address.parse(path, search), rubric_folders)
 
     @app.callback(
         Output("address", "href"),
@@ -71,6 +77,9 @@ def create_app(store: Store) -> Dash:
     def follow(clicks: Sequence[dict[str, Any] | None]) -> Any:
         return next((target for click in clicks if (target := _target(click))), dash.no_update)
 
+    for page in PAGES:
+        if hasattr(page, "register"):
+            page.register(app, store, rubric_folders)
     return app
 
 
@@ -83,14 +92,14 @@ def _target(click: dict[str, Any] | None) -> str | None:
     return next((entry for entry in entries if isinstance(entry, str) and entry.startswith("/")), None)
 
 
-def draw_page(store: Store, address: Address) -> tuple[Part, Part, Part]:
+def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = ()) -> tuple[Part, Part, Part]:
     """Navigation, filter bar and content of an address; whatever goes wrong becomes a page that says so."""
     page = next((found for found in PAGES if address.path == found.PATH), None)
     if page is None:
         return _navigation(address, None), None, note(f"There is no page {address.path}.", dcc.Link("Go to the overview", href="/"))
     try:
         ensure_installed(store)
-        with reader(store, address) as read:
+        with reader(store, address, rubric_folders) as read:
             if read.rows("SELECT count(*) AS n FROM episodes").item() == 0:
                 return _navigation(address, page), None, _empty(store)
             return _navigation(address, page), _filter_bar(read), page.content(read)
@@ -144,7 +153,7 @@ def _filter_bar(read: Reader) -> Part:
     ]
 
 
-def serve(store: Store, *, host: str, port: int) -> None:
+def serve(store: Store, *, host: str, port: int, rubric_folders: Sequence[Path] = ()) -> None:
     """Serve the dashboard until interrupted.
 
     Raises:
@@ -152,7 +161,7 @@ def serve(store: Store, *, host: str, port: int) -> None:
     """
     from werkzeug.serving import make_server
 
-    app = create_app(store)
+    app = create_app(store, rubric_folders)
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     try:
         server = make_server(host, port, app.server, threaded=True)

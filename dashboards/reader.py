@@ -10,6 +10,8 @@ from analytics.query import frame
 from dashboards.address import FILTERS, Address, where
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import duckdb
     import polars as pl
 
@@ -21,9 +23,11 @@ __all__ = ["Reader", "reader"]
 class Reader:
     """Queries under the filters of an address."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, address: Address) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, address: Address, rubric_folders: Sequence[Path] = ()) -> None:
         self.connection = connection
         self.address = address
+        self.rubric_folders = rubric_folders
+        """Folders with rubrics of the user's own."""
 
     def rows(self, sql: str, parameters: Mapping[str, object] | None = None, *, filter_on: Sequence[str] = FILTERS) -> pl.DataFrame:
         """The rows of a query.
@@ -39,11 +43,11 @@ class Reader:
 
 
 @contextmanager
-def reader(store: Store, address: Address) -> Iterator[Reader]:
+def reader(store: Store, address: Address, rubric_folders: Sequence[Path] = ()) -> Iterator[Reader]:
     """Open the store for one page.
 
     Raises:
         StoreError: the store cannot be read.
     """
     with store.reading() as connection:
-        yield Reader(connection, address)
+        yield Reader(connection, address, rubric_folders)

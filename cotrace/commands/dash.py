@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from cotrace.commands.options import say, store_option
@@ -14,7 +16,8 @@ __all__ = ["command"]
 @store_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8050, show_default=True, type=click.IntRange(0, 65535), help="Port to listen on.")
-def command(store: Store, host: str, port: int) -> None:
+@click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own, to label by.")
+def command(store: Store, host: str, port: int, folders: tuple[Path, ...]) -> None:
     """Serve the dashboard until Ctrl-C.
 
     Pages read the store afresh each time, so a scoring run under way shows up.
@@ -27,4 +30,4 @@ def command(store: Store, host: str, port: int) -> None:
 
     store.check()
     say(f"dashboard over {store.path}: http://{host}:{port}/   (Ctrl-C ends it)")
-    serve(store, host=host, port=port)
+    serve(store, host=host, port=port, rubric_folders=folders)

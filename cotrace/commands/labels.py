@@ -1,4 +1,4 @@
-"""`cotrace labels`: people's answers."""
+"""`cotrace labels`: people's answers in and out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cotrace.commands.options import say, store_option
+from cotrace.commands.options import format_option, say, store_option
 from schemas.store import Store
 
 __all__ = ["command"]
@@ -14,7 +14,7 @@ __all__ = ["command"]
 
 @click.group()
 def command() -> None:
-    """Import people's answers, to hold judges against.
+    """Import and export people's answers, to hold judges against.
 
     \b
     Example:
@@ -26,9 +26,9 @@ def command() -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @store_option
 def import_(file: Path, store: Store) -> int:
-    """Read labels from a CSV file: cotrace's own columns, a planted-truth file, or CRAFT's human validation file.
+    """Read labels from CSV or JSON Lines: cotrace's own columns, a planted-truth file, or CRAFT's human validation file.
 
-    Reading a file again replaces what it gave before.
+    Reading a file again replaces what it gave before. docs/labels.md explains the columns.
 
     \b
     Example:
@@ -46,3 +46,23 @@ def import_(file: Path, store: Store) -> int:
         say(f"{len(report.refused)} lines refused")
     say("next: cotrace report agreement")
     return 1 if report.refused else 0
+
+
+@command.command("export")
+@click.option("--annotator", help="Only this person's labels.")
+@click.option("--source", help="Only labels of this source, such as dashboard [default: all that people gave].")
+@store_option
+@format_option("csv", "json", "table")
+def export(annotator: str | None, source: str | None, store: Store, output_format: str) -> None:
+    """Print labels in the columns that `cotrace labels import` reads.
+
+    \b
+    Example:
+      cotrace labels export --annotator ann > ann.csv
+    """
+    from analytics.labels_export import exported
+    from cotrace.output import emit
+
+    rows = exported(store, annotator=annotator, source=source)
+    emit(rows, output_format)
+    say(f"{len(rows)} labels from {store.path}")

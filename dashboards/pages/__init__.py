@@ -1,12 +1,15 @@
-"""The pages, one module each: PATH, TITLE, IN_MENU and `content(read)`. To add one, write its module and list it here."""
+"""The pages, one module each: PATH, TITLE, IN_MENU and `content(read)`; one with buttons of its own has `register` too.
+
+To add one, write its module and list it here.
+"""
 
 from __future__ import annotations
 
 from types import ModuleType
 
-from dashboards.pages import asympuzl, einstein, failures, game, judges, overview, remove_gap, spirals, turns
+from dashboards.pages import asympuzl, einstein, failures, game, judges, labelling, overview, remove_gap, spirals, turns
 
 __all__ = ["PAGES"]
 
-PAGES: tuple[ModuleType, ...] = (overview, failures, remove_gap, spirals, judges, turns, asympuzl, einstein, game)
+PAGES: tuple[ModuleType, ...] = (overview, failures, remove_gap, spirals, judges, labelling, turns, asympuzl, einstein, game)
 """In the order of the menu."""

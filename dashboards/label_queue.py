@@ -1,0 +1,125 @@
+"""Which unit a person labels next: a random sample, or first those on which judges disagree. Nobody's answers are shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from analytics.agreement_answers import BY_DISAGREEMENT
+from judges.labelling import Task, tasks
+from judges.rubric import Rubric
+from judges.transcript import read_games
+
+if TYPE_CHECKING:
+    from dashboards.reader import Reader
+
+__all__ = ["ORDERS", "Progress", "next_task", "progress"]
+
+ORDERS: dict[str, tuple[str, str]] = {
+    "random": ("in random order", "dashboard"),
+    "disagreement": ("where judges disagree first", BY_DISAGREEMENT),
+}
+"""Order -> (in words, `labels.source` of labels given in it)."""
+
+_AT_ONCE = 50
+
+_UNITS = {
+    "episode": "SELECT episode_id, episode_id AS unit_id FROM games WHERE {filters} AND list_contains($benchmarks, benchmark)",
+    "turn": """
+        SELECT episode_id, concat_ws('/', episode_id, turn) AS unit_id FROM turns
+        WHERE episode_id IN (SELECT episode_id FROM games WHERE {filters} AND list_contains($benchmarks, benchmark))
+        """,
+    "agent_turn": """
+        SELECT DISTINCT episode_id, concat_ws('/', episode_id, turn, agent) AS unit_id FROM utterances JOIN agents USING (episode_id, agent)
+        WHERE (len($roles) = 0 OR list_contains($roles, role))
+            AND episode_id IN (SELECT episode_id FROM games WHERE {filters} AND list_contains($benchmarks, benchmark))
+        """,
+    "utterance": """
+        SELECT episode_id, concat_ws('/', episode_id, turn, agent, seq) AS unit_id FROM utterances JOIN agents USING (episode_id, agent)
+        WHERE channel = 'public' AND (len($roles) = 0 OR list_contains($roles, role))
+            AND episode_id IN (SELECT episode_id FROM games WHERE {filters} AND list_contains($benchmarks, benchmark))
+        """,
+}
+"""Kind of unit -> its units, named as `judges.units` names them."""
+
+_QUEUE = """
+WITH units AS ({units}),
+
+done AS (
+    SELECT unit_key AS unit_id, list(DISTINCT question) AS questions FROM labels
+    WHERE rubric = $rubric AND annotator = $annotator AND (source = 'dashboard' OR starts_with(source, 'dashboard:'))
+    GROUP BY unit_key
+),
+
+split AS (
+    SELECT unit_id, count(*) AS questions FROM (
+        SELECT unit_id, question FROM verdicts_latest WHERE rubric = $rubric AND answer IS NOT NULL
+        GROUP BY unit_id, question HAVING count(DISTINCT answer) > 1
+    )
+    GROUP BY unit_id
+)
+
+SELECT episode_id, unit_id, coalesce(done.questions, []) AS done
+FROM units LEFT JOIN done USING (unit_id) LEFT JOIN split USING (unit_id)
+WHERE NOT list_has_all(coalesce(done.questions, []), $questions)
+ORDER BY CASE WHEN $disagreement THEN coalesce(split.questions, 0) ELSE 0 END DESC, hash(unit_id || $rubric), unit_id
+LIMIT $limit OFFSET $offset
+"""
+
+
+class Progress(NamedTuple):
+    """How far a person is with a rubric."""
+
+    labelled: int
+    """Units with at least one answer."""
+    units: int
+
+
+def progress(read: Reader, rubric: Rubric, annotator: str) -> Progress:
+    """Units this person has labelled, and all units of the rubric under the filters."""
+    row = read.rows(
+        f"""
+        SELECT count(*) AS units, count(*) FILTER (unit_id IN (
+            SELECT unit_key FROM labels WHERE rubric = $rubric AND annotator = $annotator
+                AND (source = 'dashboard' OR starts_with(source, 'dashboard:')))) AS labelled
+        FROM ({_UNITS[rubric.unit]})
+        """,
+        {**_about(rubric), "rubric": rubric.name, "annotator": annotator},
+    ).row(0, named=True)
+    return Progress(row["labelled"], row["units"])
+
+
+def next_task(read: Reader, rubric: Rubric, annotator: str, *, order: str, skip: int) -> Task | None:
+    """The first task that this person has not answered yet; None if there is none left.
+
+    Args:
+        read: the store, under the filters of the page.
+        rubric: whose questions.
+        annotator: the person; the random order is the same for all, so that two people label the same units.
+        order: a key of `ORDERS`.
+        skip: units to pass over.
+    """
+    asked = {
+        **_about(rubric),
+        "rubric": rubric.name,
+        "annotator": annotator,
+        "questions": [question.id for question in rubric.questions],
+        "disagreement": order == "disagreement",
+        "limit": _AT_ONCE,
+    }
+    offset = 0
+    while True:
+        waiting = read.rows(_QUEUE.replace("{units}", _UNITS[rubric.unit]), {**asked, "offset": offset}).rows()
+        for episode_id, unit_id, done in waiting:
+            (game,) = read_games(read.connection, [episode_id]).values()
+            open_tasks = [task for task in tasks(rubric, game, unit_id) if not {q.id for q in task.group.questions} <= set(done)]
+            if open_tasks and not skip:
+                return open_tasks[0]
+            skip -= bool(open_tasks)
+        if len(waiting) < _AT_ONCE:
+            return None
+        offset += _AT_ONCE
+
+
+def _about(rubric: Rubric) -> dict[str, object]:
+    roles = {"roles": list(rubric.roles)} if rubric.unit in {"agent_turn", "utterance"} else {}
+    return {"benchmarks": list(rubric.benchmarks), **roles}

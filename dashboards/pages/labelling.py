@@ -1,0 +1,188 @@
+"""Labelling: a person answers a rubric's questions, shown what a judge is shown and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import dash
+from dash import ALL, Dash, Input, Output, State, dcc, html
+
+from analytics.labels_export import exported
+from dashboards.address import Address
+from dashboards.label_queue import ORDERS, next_task, progress
+from dashboards.parts import Part, card, link_choices, note
+from dashboards.reader import Reader, reader
+from ingest.labels import add_labels
+from judges.evidence_text import clean
+from judges.labelling import Task, annotator_name, labels_of, tasks
+from judges.rubric import Question, Rubric
+from judges.rubric_file import find, names
+from judges.shows import PIECES
+from judges.transcript import read_games
+from schemas.errors import CotraceError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from schemas.store import Store
+
+__all__ = ["IN_MENU", "PATH", "TITLE", "content", "register"]
+
+PATH = "/labelling"
+TITLE = "Labelling"
+IN_MENU = True
+
+_ANSWER = "label-answer"
+
+
+def content(read: Reader) -> Part:
+    """The next unit to label: `?rubric=...&annotator=...&order=random|disagreement&skip=...`."""
+    address = read.address
+    known = sorted(names(read.rubric_folders))
+    rubric = find(address.one("rubric") if address.one("rubric") in known else known[0], read.rubric_folders)
+    order = address.one("order") if address.one("order") in ORDERS else "random"
+    choices = html.Div(
+        [
+            link_choices("Rubric", [(name.replace("_", " "), address.to(rubric=name, skip=None), name == rubric.name) for name in known]),
+            link_choices("Order", [(ORDERS[name][0], address.to(order=name, skip=None), name == order) for name in ORDERS]),
+        ]
+    )
+    head = [html.H1("Labelling"), choices]
+    annotator = address.one("annotator")
+    if not annotator:
+        return html.Div([*head, _who()])
+    annotator = annotator_name(annotator)
+    done = progress(read, rubric, annotator)
+    told = f"{annotator} has labelled {done.labelled} of {done.units} units. What you see is what the judge is shown; its answers are not."
+    skip = address.number("skip", 0)
+    task = next_task(read, rubric, annotator, order=order, skip=skip)
+    export = html.Button("Export my labels (CSV)", id="label-export", className="choice")
+    foot = [html.Div([export, dcc.Download(id="label-download")], className="choices")]
+    if task is None:
+        done_note = note("No unit is left under these filters.", dcc.Link("Show skipped ones again", href=address.to(skip=None)))
+        return html.Div([*head, html.P(told, className="lead"), done_note, *foot])
+    return html.Div([*head, html.P(told, className="lead"), *_task(rubric, task, address.to(skip=skip + 1)), *foot])
+
+
+def _who() -> Part:
+    return card(
+        "Who labels?",
+        html.Div(
+            [
+                dcc.Input(id="label-name", type="text", placeholder="your name", maxLength=60, debounce=False),
+                html.Button("Start", id="label-start", className="choice"),
+            ],
+            className="choices",
+        ),
+        hint="Your answers are stored under this name; with the same name you go on where you stopped. Random order gives a sample that "
+        "rates can be corrected with. Where judges disagree first finds their faults sooner, but is no random sample.",
+    )
+
+
+def _task(rubric: Rubric, task: Task, skip: str) -> list[Part]:
+    evidence = [
+        html.Div([html.H3(PIECES[name].doc), *([_entry(*entry) for entry in entries] or [html.P("nothing", className="hint")])])
+        for name, entries in task.shown.items()
+    ]
+    return [
+        html.Div(
+            [
+                card("What the judge is shown", *evidence),
+                card(
+                    "Questions",
+                    *(_question(question) for question in task.group.questions),
+                    html.Div(
+                        [
+                            html.Button("Save and go on", id="label-save", className="choice chosen"),
+                            dcc.Link("Skip", href=skip, className="choice"),
+                        ],
+                        className="choices",
+                    ),
+                    html.P(id="label-problem", className="hint"),
+                    dcc.Store(id="label-task", data={"rubric": rubric.name, "unit": task.unit.unit_id, "group": task.number}),
+                    hint=rubric.instructions,
+                ),
+            ],
+            className="columns",
+        )
+    ]
+
+
+def _entry(head: str, text: str) -> Part:
+    return html.Div([html.Div(head, className="who"), html.Div(clean(text), className="text")], className="speech")
+
+
+def _question(question: Question) -> Part:
+    options = [{"label": f" {answer} – {question.examples[answer]}", "value": answer} for answer in question.answers]
+    na = [html.P(f"It does not apply when {question.na_when}.", className="hint")] if question.na_when else []
+    return html.Div(
+        [html.H3(f"{question.id}: {question.ask}"), *na, dcc.RadioItems(options, id={"type": _ANSWER, "question": question.id})]
+    )
+
+
+def register(app: Dash, store: Store, rubric_folders: Sequence[Path]) -> None:
+    """Make the page's buttons work: start, save, export."""
+
+    @app.callback(
+        Output("address", "href", allow_duplicate=True),
+        Input("label-start", "n_clicks"),
+        State("label-name", "value"),
+        State("address", "pathname"),
+        State("address", "search"),
+        prevent_initial_call=True,
+    )
+    def start(clicks: int | None, name: str | None, path: str, search: str) -> Any:
+        return Address.parse(path, search).to(annotator=name) if clicks and name and name.strip() else dash.no_update
+
+    @app.callback(
+        Output("address", "href", allow_duplicate=True),
+        Output("label-problem", "children"),
+        Input("label-save", "n_clicks"),
+        State({"type": _ANSWER, "question": ALL}, "value"),
+        State({"type": _ANSWER, "question": ALL}, "id"),
+        State("label-task", "data"),
+        State("address", "search"),
+        prevent_initial_call=True,
+    )
+    def save(
+        clicks: int | None, values: Sequence[str | None], ids: Sequence[dict[str, str]], asked: dict[str, Any], search: str
+    ) -> tuple[Any, str]:
+        if not clicks:
+            return dash.no_update, ""
+        address = Address.parse(PATH, search)
+        answers = {entry["question"]: value for entry, value in zip(ids, values, strict=True)}
+        try:
+            _save(store, rubric_folders, address, asked, answers)
+        except CotraceError as error:
+            return dash.no_update, f"Not saved. {error}"
+        return address.to(saved=address.number("saved", 0) + 1), ""  # another address, so that the next unit is drawn
+
+    @app.callback(
+        Output("label-download", "data"),
+        Input("label-export", "n_clicks"),
+        State("address", "search"),
+        prevent_initial_call=True,
+    )
+    def export(clicks: int | None, search: str) -> Any:
+        if not clicks:
+            return dash.no_update
+        name = annotator_name(Address.parse(PATH, search).one("annotator"))
+        return {"content": exported(store, annotator=name).write_csv(), "filename": "labels.csv", "type": "text/csv"}
+
+
+def _save(store: Store, folders: Sequence[Path], address: Address, asked: dict[str, Any], answers: dict[str, str | None]) -> None:
+    """Store the answers to a task, in one short transaction.
+
+    Raises:
+        CotraceError: a question is not answered, the unit is gone, or the store cannot be written.
+    """
+    rubric = find(str(asked["rubric"]), folders)
+    unit_id = str(asked["unit"])
+    with reader(store, address) as read:
+        games = read_games(read.connection, [unit_id.partition("/")[0]])
+    found = [task for game in games.values() for task in tasks(rubric, game, unit_id) if task.number == asked["group"]]
+    if not found:
+        raise CotraceError(f"{unit_id} is not in the store any more: skip it")
+    source = ORDERS.get(address.one("order"), ORDERS["random"])[1]
+    add_labels(store, labels_of(rubric, found[0], answers, annotator=address.one("annotator"), source=source))
