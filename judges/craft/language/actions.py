@@ -24,7 +24,10 @@ class Actions:
         assert clause.predicate is not None
         verb, groups = clause.predicate.value, self._objects(clause)
         reported = clause.kind == "act_ed" and clause.predicate.number is None and "if" not in clause.marks
-        if clause.denied:
+        if clause.denied and reported and verb == "place":
+            for group in groups:
+                self._book.add(clause, "place", group, Manner(explicit=False))  # "the red block was not placed yet"
+        elif clause.denied:
             self._forbidden(clause, verb, groups)
         elif reported:
             for group in groups:
@@ -53,6 +56,18 @@ class Actions:
         for group in listed(named, clause.subject_groups(), personal=True):
             self._book.add(clause, "keep", group)
 
+    def _cap(self, clause: Clause, groups: list[Group]) -> None:
+        """Read ``cap the yellow block with a red one``: the new block goes on top of what is named first."""
+        below = next((group for group in groups if group.role == "main"), None)
+        new = next((group for group in groups if group.role == "with" and group.block is not None), None)
+        if new is None:
+            self._place(clause, groups)
+        elif below is None or below.block is None:
+            self._book.add(clause, "place", joined(new, [replace(below, top_of=not below.layers)] if below is not None else []))
+        else:
+            places = new.places or below.places
+            self._book.add(clause, "place", replace(new, relation="on_top", places=places, anchor=below.block, anchor_layers=below.layers))
+
     def _fix(self, clause: Clause, groups: list[Group]) -> None:
         self._book.note(clause, groups, "complaint")
         if not any(group.has_place for group in groups):
@@ -64,10 +79,18 @@ class Actions:
             named = [group for group in subject if not group.is_blank]
             own = [group for group in body if group.role == "main"]
             return [*(joined(group, own) for group in named), *(group for group in body if group not in own)] if named else body
+        if not body and self._follows_object(clause):
+            return [group for group in subject if group.block is not None and group.block.color]
         fronted = [group for group in subject if group.block is None and (group.places or group.layers or group.relation)]
         if fronted and body:
             return [joined(body[0], fronted), *body[1:]]
         return body
+
+    @staticmethod
+    def _follows_object(clause: Clause) -> bool:
+        """Tell the verb of ``red block, middle, top: remove``."""
+        named = clause.predicate is not None and clause.kind == "act_base" and clause.predicate.value in ("remove", "keep")
+        return named and bool(clause.subject) and clause.subject[-1].kind == "comma" and not clause.personal
 
     def _forbidden(self, clause: Clause, verb: str, groups: list[Group]) -> None:
         if verb in ("remove", "replace", "move") and not clause.personal and "needless" not in clause.marks:
@@ -76,6 +99,7 @@ class Actions:
                     self._book.add(clause, "keep", group)
         else:
             self._book.note(clause, groups, "plain")
+            self._book.name(clause, groups)
 
     def _finish_layer(self, clause: Clause, group: Group) -> None:
         """Read ``... to finish that row``: the layer of the request that stands before it."""
@@ -86,6 +110,8 @@ class Actions:
         asked.place = replace(asked.place, layer=layer, layer_origin="carried")
 
     def _remove(self, clause: Clause, groups: list[Group]) -> None:
+        if not groups and clause.kind == "act_ing":
+            groups = [Group(refers=True)]  # "ask for removal"
         for group in listed(groups, clause.subject_groups(), personal=True):
             if group.refers and group.block is None and not group.relation:
                 wished = bool(self._book.drafts) and self._book.drafts[-1].verb == "place"
@@ -190,8 +216,10 @@ class Actions:
     def _place_it(self, clause: Clause, groups: list[Group]) -> None:
         """Read ``place that there``, ``add those``: the earlier statements are what is asked for."""
         target = next((group for group in groups if group.places), None)
-        seen = self._book.drafts[-1] if self._book.drafts else None
-        if target is not None and seen is not None and seen.verb in ("remove", "other") and seen.color:
+        denied = self._book.denied if self._book.denied is not None and self._book.denied.sentence == clause.sentence else None
+        last = self._book.drafts[-1] if self._book.drafts and self._book.drafts[-1].verb in ("remove", "other") else None
+        seen = denied or last
+        if target is not None and seen is not None and seen.color:
             block = Item(kind="block", start=clause.start, end=clause.end, color=seen.color, size=seen.size)
             self._book.add(clause, "place", with_block(target, block))
             return

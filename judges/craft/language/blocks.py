@@ -15,6 +15,9 @@ __all__ = ["leads_to_block", "opens_block", "read_block"]
 _OFTEN_PLAIN = frozenset(("single", "short", "long", "little", "wide", "double", "narrow"))
 """Size words that say nothing about a block unless a noun or a colour follows: ``a little higher``."""
 
+_TINTING = frozenset(("in", "of", "color", "colour", "colored", "coloured", "the"))
+"""Words between a noun and its colour."""
+
 _CODE = re.compile("[gbryo][sl]")
 
 
@@ -59,6 +62,9 @@ class _Words:
         word = words[here]
         if self.color is not None:
             return 0
+        if self.named and (tinted := _tint(words, here)):
+            self.color = COLORS[words[here + tinted - 1]]
+            return tinted
         if word in COLORS:
             self.color = COLORS[word]
             self.noun = self.noun or word.endswith("s")
@@ -110,6 +116,16 @@ def read_block(words: Sequence[str], index: int) -> Found:
     block = make("block", value="size" if seen.labelled else "", color=seen.color, size=seen.size, noun=seen.noun,
                  number=seen.number, again=seen.again, topmost=seen.topmost, indefinite=seen.indefinite)  # fmt: skip
     return block, here - index
+
+
+def _tint(words: Sequence[str], here: int) -> int:
+    """Give the length of ``in red``, ``of colour red``, ``colored red`` behind a noun, 0 if none stands there."""
+    if words[here] not in _TINTING:
+        return 0
+    end = here
+    while at(words, end) in _TINTING:
+        end += 1
+    return end + 1 - here if at(words, end) in COLORS and at(words, end + 1) not in BLOCK_NOUNS else 0
 
 
 def _counts(words: Sequence[str], here: int) -> bool:

@@ -18,6 +18,7 @@ _CONNECTORS = frozenset((
 _SEEING = frozenset({"see", "sees", "notice", "noticed", "seeing", "spot", "observed", "noticing", "find", "notice that", "see that"})
 _MODIFIERS = frozenset((
     "first", "then", "not", "cond", "if", "before", "purpose", "instead", "ask", "because", "needless",
+    "target", "board",
 ))  # fmt: skip
 
 
@@ -66,7 +67,7 @@ class Clause:
 
     def groups(self) -> list[Group]:
         """The clause's groups behind the predicate."""
-        replacing = self.predicate is not None and self.predicate.value in ("replace", "move")
+        replacing = self.predicate is not None and self.predicate.value in ("replace", "move", "cap")
         return groups_of(self.body, follow_roles=replacing)
 
     def subject_groups(self) -> list[Group]:
@@ -99,7 +100,8 @@ def _clause(predicate: Item | None, before: list[Item], body: list[Item], senten
     if question:
         marks.add("question")
     if predicate is None:
-        marks |= {item.kind for item in body if item.kind in _MODIFIERS}
+        begin = next((index for index, item in enumerate(body) if item.kind in ARGUMENTS), len(body))
+        marks |= {item.kind for index, item in enumerate(body) if item.kind in _MODIFIERS and (index < begin or item.kind != "not")}
     connected = any(item.kind in ("but", "where", "and") for item in before)
     return Clause(
         predicate=predicate,

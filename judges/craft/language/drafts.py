@@ -71,6 +71,9 @@ class DraftBook:
         self.before_seen = Focus()
         """What was spoken of before the last observation."""
 
+        self.denied: Focus | None = None
+        """The block that is not to be placed where a clause says, or not to be touched."""
+
         self.layer_before: int | None = None
         """The layer spoken of before the last draft."""
 
@@ -87,7 +90,9 @@ class DraftBook:
                 place = self._only_one(color, size, place)
         old = how.old
         if old is None and group.old is not None and group.old.kind == "block":
-            old, verb = (group.old.color, group.old.size), "replace" if verb == "place" else verb
+            corrected = group.corrects and how.explicit
+            old, verb = (group.old.color, group.old.size), "replace" if verb == "place" and not corrected else verb
+            old = None if corrected else old
         if not how.explicit and place.layer is None and old is None:
             place = self._layer_of_sentence(clause, place)
         start, end = _span(clause, group)
@@ -159,6 +164,18 @@ class DraftBook:
             self.scene.focus = Focus(place.cells, place.layer, block.color if block else None, block.size if block else None,
                                       source, clause.sentence)  # fmt: skip
 
+    def name(self, clause: Clause, groups: list[Group]) -> None:
+        """Remember the block and the place of what is not to be done: ``don't remove the green block; build on top of it``."""
+        block = groups[0].block if groups else None
+        if block is None or not block.color:
+            return
+        place = self.described(groups[0])
+        self.denied = Focus(None, None, block.color, block.size, "denied", clause.sentence)
+        if place is not None and self.scene.place_of(groups[0], "remove").cells is None:
+            found = self.scene.find(color=block.color, size=block.size, layer=place.layer, cells=place.cells)
+            layer = found.layer if found is not None else place.layer
+            self.scene.focus = Focus(place.cells, layer, block.color, block.size, "plain", clause.sentence)
+
     def take_up(self, draft: Draft) -> None:
         """Forget an observation whose content a request repeats."""
         if draft in self.drafts and draft.verb == "other":
@@ -174,6 +191,16 @@ class DraftBook:
             if not any_source:
                 return None
         return None
+
+    def exclaimed(self, clause: Clause) -> Draft | None:
+        """Give the block of ``That red one in the middle? It has to go.``, which is then asked for no longer."""
+        last = self.drafts[-1] if self.drafts else None
+        if last is None or last.explicit or last.verb != "place" or clause.sentence - last.sentence != 1:
+            return None
+        if self.scene.find(color=last.color, size=last.size, layer=last.place.layer, cells=last.place.cells) is None:
+            return None
+        self.drafts.remove(last)
+        return last
 
     def seen_here(self, clause: Clause, group: Group) -> Draft | None:
         """Give the block that was just seen where another one is needed: ``I see A where I need B``."""

@@ -55,6 +55,9 @@ class Group:
     old: Item | None = None
     """What follows ``instead of`` or ``not``."""
 
+    corrects: bool = False
+    """The old block stands behind ``not``: a large one is not meant, it need not be there."""
+
     place_first: bool = False
 
     @property
@@ -100,7 +103,7 @@ def groups_of(items: Sequence[Item], *, follow_roles: bool) -> list[Group]:
                 groups[-1].role = role
             continue
         if (kind in ("instead_of", "not") and groups[-1].block is not None) or kind == "instead_of":
-            groups[-1].old = item
+            groups[-1].old, groups[-1].corrects = item, kind == "not"
             continue
         if kind in ARGUMENTS:
             _attach(groups, item, role=role, separated=separated, ahead=items[index + 1 :])
@@ -119,9 +122,14 @@ def _without_asides(items: Sequence[Item]) -> list[Item]:
             denied = not _has_block(items[index + 1 :])
         elif item.kind == "comma":
             denied = False
-        if not denied:
+        if not denied or (item.kind == "layer" and _side_was_denied(items[:index], kept)):
             kept.append(item)
     return kept
+
+
+def _side_was_denied(before: Sequence[Item], kept: Sequence[Item]) -> bool:
+    """Whether a layer behind ``on the left rather than on the right of`` holds for both: no layer was named before."""
+    return not any(item.kind == "layer" for item in kept) and before[-1].kind in ("side", "depth", "shared")
 
 
 def _attach(groups: list[Group], item: Item, *, role: str, separated: bool, ahead: Sequence[Item]) -> None:

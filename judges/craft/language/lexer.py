@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from judges.craft.language.blocks import leads_to_block, read_block
+from judges.craft.language.groups import PLACES
 from judges.craft.language.items import Found, Item, at, make
 from judges.craft.language.spatial import (
     BOTTOMS,
@@ -21,7 +22,7 @@ from judges.craft.language.spatial import (
     read_viewpoint,
 )
 from judges.craft.language.tokens import Token
-from judges.craft.language.vocabulary import CELL_NOUNS, COLORS, DETERMINERS, LAYER_NOUNS, PHRASES, SIZES
+from judges.craft.language.vocabulary import BLOCK_NOUNS, CELL_NOUNS, COLORS, DETERMINERS, LAYER_NOUNS, PHRASES, SIZES
 
 __all__ = ["items_of"]
 
@@ -77,7 +78,7 @@ def items_of(sentence: Sequence[Token]) -> list[Item]:
         if item is not None:
             items.append(replace(item, start=sentence[index].start, end=sentence[index + used - 1].end))
         index += used
-    return _without_listings(_merge_sizes(items))
+    return _without_listings(_merge_sizes(_without_corrections(items)))
 
 
 def _next_item(words: Sequence[str], index: int) -> tuple[Item | None, int]:
@@ -92,6 +93,7 @@ def _next_item(words: Sequence[str], index: int) -> tuple[Item | None, int]:
         read_block,
         _aim,
         _over,
+        _relative,
         _phrase,
     ):
         found = reader(words, index)
@@ -120,8 +122,18 @@ def _aim(words: Sequence[str], index: int) -> Found:
 
 def _over(words: Sequence[str], index: int) -> Found:
     """Read ``on the orange block`` as on top of it, unlike ``on the left`` or ``over the left and middle``."""
+    if words[index] not in ("over", "on", "onto"):
+        return None
     begin = index + 1 + (at(words, index + 1) in DETERMINERS)
-    return (make("on_top"), 1) if words[index] in ("over", "on", "onto") and leads_to_block(words, begin) else None
+    on_it = at(words, index + 1) in ("it", "that") and at(words, index + 2) in ("", ".", ",", ";", "!", "?", "\n", "and")
+    return (make("on_top"), 1) if on_it or leads_to_block(words, begin) else None
+
+
+def _relative(words: Sequence[str], index: int) -> Found:
+    """Leave out the ``that is`` of ``the block that is on the right``: it only describes the block."""
+    if words[index] not in ("that", "which") or at(words, index - 1) not in BLOCK_NOUNS:
+        return None
+    return (None, 2) if at(words, index + 1) in ("is", "are", "sits") else None
 
 
 def _phrase(words: Sequence[str], index: int) -> Found:
@@ -131,10 +143,20 @@ def _phrase(words: Sequence[str], index: int) -> Found:
             continue
         if words[index] == "correct" and length == 1 and _corrects(words, index):
             return make("act_base", value="fix"), 1
+        if meaning.kind == "on_top" and words[index + length - 1] == "on" and _names_place(words, index + length):
+            return make("prep", value="on"), length
+        if words[index] in ("put", "set") and at(words, index - 1) in BLOCK_NOUNS and meaning.value == "place":
+            return make("act_ed", value="place"), length
         if _is_idle(words, index, length, meaning.kind):
             return None, length
         return make(meaning.kind, value=meaning.value or words[index]), length
     return None
+
+
+def _names_place(words: Sequence[str], index: int) -> bool:
+    """Whether a side or a layer follows, as in ``sitting on the right``, and no block."""
+    begin = index + (at(words, index) in DETERMINERS)
+    return at(words, begin) in _PLACE_WORDS | {"far"} and not leads_to_block(words, begin + 1)
 
 
 def _is_idle(words: Sequence[str], index: int, length: int, kind: str) -> bool:
@@ -156,7 +178,23 @@ def _is_noun(words: Sequence[str], index: int) -> bool:
     """Tell the noun of ``the leftmost position`` from the verb."""
     if words[index].removesuffix("s") not in _NOUN_LIKE:
         return False
-    return at(words, index - 1) in _BEFORE_NOUN or at(words, index + 1) in _BEHIND_NOUN
+    before, after = at(words, index - 1), at(words, index + 1)
+    if before in ("that", "this") and leads_to_block(words, index + 1 + (after in DETERMINERS)):
+        return False
+    return before in _BEFORE_NOUN or after in _BEHIND_NOUN
+
+
+def _without_corrections(items: list[Item]) -> list[Item]:
+    """Leave out what a sentence begins by ruling out: ``not the right but the left``, ``not the red one; the blue one``."""
+    begin = next((index for index, item in enumerate(items) if item.kind == "not"), None)
+    if begin is None or any(item.kind not in ("skip", "comma", "then") for item in items[:begin]):
+        return items
+    for here in range(begin + 1, len(items)):
+        if items[here].kind in ("but", "comma"):
+            return items[:begin] + items[here + 1 :] if here > begin + 1 else items
+        if items[here].kind not in PLACES | {"prep", "block"}:
+            return items
+    return items
 
 
 def _merge_sizes(items: list[Item]) -> list[Item]:
@@ -166,7 +204,8 @@ def _merge_sizes(items: list[Item]) -> list[Item]:
         size_only = item.kind == "block" and item.size and not item.color and not item.noun
         here = _block_before(merged, anywhere=item.value == "size") if size_only else None
         adjective = item.kind == "block" and item.color and not (item.noun or item.size) and len(merged) > 1
-        if adjective and merged[-1].kind == "and" and merged[-2].size and not (merged[-2].color or merged[-2].noun):
+        joins = adjective and (merged[-1].kind == "and" or merged[-1].value == ",")
+        if joins and merged[-2].size and not (merged[-2].color or merged[-2].noun):
             merged[-2:] = [replace(item, size=merged[-2].size, start=merged[-2].start)]  # "small and orange"
         elif size_only and _colored_and(merged):
             merged[-2:] = [replace(merged[-2], size=item.size, end=item.end)]  # "orange and small"

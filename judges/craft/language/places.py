@@ -72,6 +72,8 @@ class Scene:
         if group.relation == "between" and named.cells is None:
             self.relative = True
             return Place(cells_of(self._wall(group), (1,)), named.layer, "resolved", named.layer_origin, relative=True)
+        if group.relation == "on_top" and self._means_place(group):
+            return Place(self.focus.cells, self.focus.layer if named.layer is None else named.layer, "carried", "carried")
         if group.relation in ("on_top", "below"):
             return self._stacked(group, named, verb)
         if group.relation in ("next_to", "left_of", "right_of"):
@@ -134,18 +136,20 @@ class Scene:
         if item.kind == "cells" and item.value.isdigit():
             return tuple(int(digit) for digit in item.value)
         if item.kind == "shared":
-            return self._shared(wall, item.number)
+            return self._shared(wall, item.number, away=item.value == "away")
         if item.kind == "depth" and wall == "D2" and item.number is not None:
             return (item.number,)
         if item.kind == "depth" and (wall, item.value) in _DEPTHS:
             return (_DEPTHS[wall, item.value],)
         return None
 
-    def _shared(self, wall: str, other: int | None) -> tuple[int, ...] | None:
-        """Give the place on the wall that it has in common with another director's wall, or with the only neighbour."""
+    def _shared(self, wall: str, other: int | None, *, away: bool = False) -> tuple[int, ...] | None:
+        """Give the place on the wall that it has in common with another director's wall, or with the only neighbour; or its far end."""
         others = [f"D{other}"] if other is not None else [name for name in WALLS if name != wall]
         common = [at for at, cell in enumerate(WALLS[wall]) for name in others if name != wall and cell in WALLS[name]]
-        return (common[0],) if len(common) == 1 else None
+        if len(common) != 1:
+            return None
+        return (WALL_LENGTH - 1 - common[0],) if away else (common[0],)
 
     def _rest(self, group: Group, named: Place) -> Place:
         wall = WALLS[self._wall(group)]
@@ -184,9 +188,14 @@ class Scene:
         layer = base + step if base is not None and base + step in LAYERS else None
         if layer is None and step == 1 and cells is not None and base is None:
             layer = self._top_layer(cells, verb)
-        if group.anchor is None and named.layer is not None:
+        if named.layer is not None and (group.anchor is None or layer is None):
             layer = named.layer
         return Place(cells, layer, origin, "resolved", relative=True)
+
+    def _means_place(self, group: Group) -> bool:
+        """Whether the ``it`` of ``on it`` is a place that was spoken of without a block."""
+        pointing = group.anchor is not None and group.anchor.kind == "pron" and not group.places
+        return pointing and self.focus.color is None and self.focus.source == "complaint"
 
     def _beside(self, group: Group, named: Place) -> Place:
         """Resolve ``next to it``: the middle cell beside an outer one, both others for two blocks or a large one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from judges.craft.language.groups import PLACES
 from judges.craft.language.items import Item
 
 __all__ = ["ACTS", "PREDICATES", "merge_predicates"]
@@ -47,6 +48,9 @@ def _merge_verb(result: list[Item], previous: Item, item: Item) -> None:
     elif previous.kind in ("state", "confirm") and (done or item.value == "place"):
         result.remove(previous)
         item = Item(kind="confirm", start=previous.start, end=item.end, value=item.value)
+    elif done and item.value == "remove" and (asking := _asks_for_state(result)) is not None:
+        result[asking] = replace(item, start=result[asking].start, kind="act_base", end=result[asking].end)  # "get it removed"
+        return
     elif done and item.value != "keep":
         carrier = _carrier(result)
         if carrier is not None:
@@ -82,12 +86,25 @@ def _drop_carrier(result: list[Item]) -> None:
         result.append(Item(kind="subject", start=carrier.start, end=carrier.end, value="i"))
 
 
+def _asks_for_state(result: Sequence[Item]) -> int | None:
+    """Find the ``get`` or ``have`` whose object a participle right behind closes."""
+    index = len(result) - 1
+    while index > 0 and result[index].kind in ("pron", "block"):
+        index -= 1
+    at_act = 0 <= index < len(result) - 1 and result[index].kind == "act_base" and result[index].value == "place"
+    return index if at_act else None
+
+
 def _carrier(result: Sequence[Item]) -> int | None:
     """Find the wish whose object a participle closes: ``I want the red one removed``."""
     for index in range(len(result) - 1, -1, -1):
         if result[index].kind == "need" or (result[index].kind == "state" and result[index].value == "have"):
             blocks = [item for item in result[index + 1 :] if item.kind in ("block", "pron")]
             return index if len(blocks) == 1 else None
-        if result[index].kind in PREDICATES or result[index].kind == "comma":
+        if result[index].kind in PREDICATES or (result[index].kind == "comma" and not _only_places(result[index + 1 :])):
             return None
     return None
+
+
+def _only_places(items: Sequence[Item]) -> bool:
+    return all(item.kind in PLACES | {"comma", "prep", "wall"} for item in items)

@@ -17,6 +17,9 @@ from judges.craft.language.walls import WALLS, height
 
 __all__ = ["read"]
 
+_ASKING = frozenset(("did", "was", "were", "has", "have", "why", "who", "whose", "does"))
+"""First words of questions that are no requests, unlike ``could`` or ``is there a way``."""
+
 _DOMINO = 2
 """Cells of a large block."""
 
@@ -36,12 +39,15 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
     book = DraftBook(scene)
     actions, statements = Actions(book), Statements(book)
     for number, sentence in enumerate(sentences(text)):
+        asking = sentence[-1].word == "?" and sentence[0].word in _ASKING
         for clause in clauses_of(items_of(sentence), number):
             written = len(book.drafts)
             if "if" in clause.marks and not clause.personal:
                 continue
             (actions if clause.kind.startswith("act") else statements).read(clause)
             book.drafts[written:] = _steered(book.drafts[written:], clause)
+            if asking:
+                _turn_to_questions(book.drafts[written:])
     claims = settle(book.drafts)
     return Reading(
         claims=tuple(claims),
@@ -49,6 +55,12 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
         own_wall=_own_wall(claims, speaker, book.drafts),
         flags=frozenset(_flags(claims, book.drafts, scene)),
     )
+
+
+def _turn_to_questions(drafts: Sequence[Draft]) -> None:
+    """``Did the builder put it there?`` asks for an answer, not for an action."""
+    for draft in drafts:
+        draft.verb = "ask"
 
 
 def _steered(drafts: list[Draft], clause: Clause) -> list[Draft]:

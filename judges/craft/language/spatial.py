@@ -51,6 +51,15 @@ _BEFORE_SIDE = frozenset((
     "the", "my", "far", "bottom", "top", "middle", "upper", "lower", "center", "centre", "and", "or", "most", "to",
     "on", "in", "at", "near", "our", "its", "d1", "d2", "d3", "base",
 ))  # fmt: skip
+_LAYER_CODES = frozenset(("l0", "l1", "l2"))
+_TOWARDS = frozenset(("closest", "nearest", "near", "nearer", "closer", "next", "adjacent", "toward", "towards"))
+_AWAY = frozenset(("farthest", "furthest", "opposite", "away", "farther", "further"))
+_SPEECH = frozenset((
+    "request", "requests", "message", "instruction", "instructions", "suggestion", "plan", "comment", "point", "concern", "idea",
+    "proposal", "advice", "input", "words", "said", "says", "asked", "requested", "mentioned", "noted", "suggested", "proposed",
+))  # fmt: skip
+"""Behind a director's name: what she said is spoken of, not her wall."""
+
 _SHARING = frozenset({"shared", "share", "sharing", "common"})
 _VIEWS = frozenset((
     "wall", "view", "perspective", "side", "angle", "seat", "vantage", "viewpoint",
@@ -71,12 +80,29 @@ def read_cell(words: Sequence[str], index: int) -> Found:
 
 def read_shared(words: Sequence[str], index: int) -> Found:
     """Read ``the corner shared with D2``, ``our shared corner``: a cell that two walls have in common."""
+    if words[index] in _TOWARDS | _AWAY:
+        return _towards(words, index)
     if words[index] not in _SHARING:
         return None
+    if at(words, index + 1) in ("a", "the", "this") and at(words, index + 2) in CELL_NOUNS and index > 1:
+        partners = [word for word in words[max(0, index - 4) : index] if word in ("d1", "d2", "d3")]
+        return (make("shared", number=int(partners[0][1])), 3) if len(partners) == 1 else None
     ahead = [here for here in range(index + 1, min(index + 5, len(words))) if re.fullmatch("d[123]", words[here])]
     if ahead and "with" in words[index : ahead[0]]:
         return make("shared", number=int(words[ahead[0]][1])), ahead[0] - index + 1
     return (make("shared"), 2) if at(words, index + 1) in CELL_NOUNS else None
+
+
+def _towards(words: Sequence[str], index: int) -> Found:
+    """Read ``closest to D2``, ``next to D2``, ``opposite D2``, ``farthest from D1``: an end of the wall."""
+    here = index + 1
+    while at(words, here) in ("to", "from", "away", "the", "director"):
+        here += 1
+    if not re.fullmatch("d[123]", at(words, here)) or at(words, here + 1) in LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS:
+        return None
+    if words[index] == "next" and here == index + 1:
+        return None
+    return make("shared", number=int(words[here][1]), value="away" if words[index] in _AWAY else ""), here - index + 1
 
 
 def read_viewpoint(words: Sequence[str], index: int) -> Found:
@@ -97,6 +123,8 @@ def read_director(words: Sequence[str], index: int) -> Found:
     """Read the name of a director, whose wall is meant."""
     word = words[index]
     if re.fullmatch("d[123](?:'s)?", word):
+        if at(words, index + 1) in _SPEECH or at(words, index - 1) == "as":
+            return None, 1
         return make("director", number=int(word[1])), 1
     return None
 
@@ -104,8 +132,11 @@ def read_director(words: Sequence[str], index: int) -> Found:
 def read_number_layer(words: Sequence[str], index: int) -> Found:
     """Read ``layer 0``, ``row_2``, ``level one``; and ``first layer``, ``2nd tier``."""
     word, after = words[index], at(words, index + 1)
-    if word in ("layer", "row", "level", "tier") and after in NUMERALS:
-        return make("layer", number=NUMERALS[after]), 2
+    if word in _LAYER_CODES:
+        return make("layer", number=int(word[1])), 1
+    if word in ("layer", "row", "level", "tier"):
+        here = index + 1 + (after in ("index", "number", "no"))
+        return (make("layer", number=NUMERALS[words[here]]), here - index + 1) if at(words, here) in NUMERALS else None
     if word in _ORDINALS and after in LAYER_NOUNS:
         return make("layer", number=_ORDINALS[word]), 2
     if word.isdigit() and after in ("st", "nd", "rd", "th"):
@@ -166,6 +197,8 @@ def _side(words: Sequence[str], index: int, word: str) -> Found:
     other = _left_over(before, after) if word == "left" else _rightly(words, index) if word == "right" else None
     if other is not None:
         return other
+    if before == "its" and at(words, index - 2) in ("to", "on") and after not in CELL_NOUNS:
+        return make("left_of" if SIDES[word] == _LEFT else "right_of"), 1
     if after == "of" and before in ("the", "left", "right", "just", "directly", "immediately") and opens_block(words, index + 2):
         return make("left_of" if SIDES[word] == _LEFT else "right_of"), 2
     return make("side", number=SIDES[word], value="side" if after == "side" and before == "my" else ""), 1
@@ -185,7 +218,8 @@ def _rightly(words: Sequence[str], index: int) -> Found:
         return None
     if before in _LINKING and after not in _AFTER_ADVERB:
         return make("wrong" if before == "not" else "confirm"), 1
-    rightly = before in CELL_NOUNS | _VIEWS | {"view", "target", "it", "this", "that"} and after in (",", ".", ";", "!", "")
+    judged = before in _VIEWS | {"view", "target", "it", "this", "that"} or (before in CELL_NOUNS and at(words, index - 2) != ",")
+    rightly = judged and after in (",", ".", ";", "!", "")
     return (None, 1) if rightly or after in _AFTER_ADVERB or before in _LINKING else None
 
 

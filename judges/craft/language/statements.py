@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from judges.craft.language.clauses import Clause
-from judges.craft.language.drafts import DraftBook, Manner
+from judges.craft.language.drafts import Draft, DraftBook, Manner
 from judges.craft.language.groups import Group, is_bare, joined, listed, with_block
 
 __all__ = ["Statements"]
@@ -23,6 +23,7 @@ class Statements:
 
     def _need(self, clause: Clause) -> None:
         if clause.denied:
+            self._unwanted(clause)
             return
         body, subject = clause.groups(), clause.subject_groups()
         objects = [group for group in body if group.block is not None]
@@ -43,6 +44,16 @@ class Statements:
                 self._book.add(clause, "place", group, Manner(explicit=False))
         if not objects:
             self._book.note(clause, [*subject, *body], "plain")
+
+    def _unwanted(self, clause: Clause) -> None:
+        """Read ``I don't want the green block on the right``: a block that stands there is to go."""
+        for group in clause.groups()[:1]:
+            block = group.block
+            if block is None or not block.color or block.indefinite or "not" not in clause.marks:
+                return
+            place = self._book.scene.place_of(group, "remove")
+            if place.cells and self._book.scene.find(color=block.color, size=block.size, layer=place.layer, cells=place.cells):
+                self._book.add(clause, "remove", group, Manner(explicit=False))
 
     def _should(self, clause: Clause) -> None:
         body, subject = clause.groups(), clause.subject_groups()
@@ -66,19 +77,28 @@ class Statements:
         old: tuple[str | None, str | None] | None = None
         if named and named[0].block is not None and not (is_bare(named[0].block) and not named[0].has_place):
             old = (named[0].block.color, named[0].block.size)
-        elif earlier is not None:
-            old = (earlier.color, earlier.size)
+        elif earlier is not None and not self._is_elsewhere(body, earlier):
+            old = (earlier.color, earlier.size) if earlier.color else None
             self._book.take_up(earlier)
         if target.old is not None and target.old.kind == "block":
             old = (target.old.color, target.old.size)
         group = joined(target, subject)
-        inherit = earlier.place if earlier is not None else self._book.place_in_focus(clause)
+        inherit = replace(earlier.place, relative=False) if earlier is not None else self._book.place_in_focus(clause)
         self._book.add(clause, "replace" if old else "place", group, Manner(explicit=False, old=old, inherit=inherit))
         for other in objects[1:]:
             self._book.add(clause, "place", other, Manner(explicit=False))
 
+    @staticmethod
+    def _is_elsewhere(body: list[Group], earlier: Draft) -> bool:
+        """Whether what should be is stated for another layer than what was seen."""
+        stated = {item.number for group in body for item in group.layers}
+        return bool(stated) and earlier.place.layer is not None and earlier.place.layer not in stated
+
     def _state(self, clause: Clause) -> None:
         subject, body = clause.subject_groups(), clause.groups()
+        if "target" in clause.marks and "board" not in clause.marks and not clause.denied and "question" not in clause.marks:
+            self._need(clause)
+            return
         if "question" in clause.marks and "ask" in clause.marks:
             for group in body[:1]:
                 self._book.add(clause, "ask", group)
@@ -156,11 +176,12 @@ class Statements:
         named = [group for group in subject if group.block is not None]
         if any(item.kind == "where" for item in clause.subject):
             body = body or [Group(there=True)]
+        named = named or [group for group in body if group.block is not None and group.block.color]
         for group in named:
             arriving = not (group.has_place or group.layers) and any(other.has_place for other in body)
             self._book.add(clause, "place" if arriving else "remove", joined(group, body), Manner(explicit=False))
         if not named and (not subject or subject[0].refers):
-            seen = self._book.last_seen(clause)
+            seen = self._book.last_seen(clause) or self._book.exclaimed(clause)
             if seen is not None:
                 self._book.take_up(seen)
                 place = self._book.scene.place_of(body[0], "remove") if body and body[0].places else seen.place
@@ -196,11 +217,25 @@ class Statements:
             )
             self._book.add(clause, "keep" if there else "place", group)
 
+    def _completes_place(self, clause: Clause, group: Group) -> bool:
+        """Tell the block of ``Top right. Small orange.`` from one that is only talked about."""
+        block, focus = group.block, self._book.scene.focus
+        if block is None or not block.color or block.again or clause.marks & {"cond", "not", "board", "ask"}:
+            return False
+        meant = block.size is not None or "target" in clause.marks
+        return meant and focus.source in ("plain", "complaint") and self._book.place_in_focus(clause) is not None
+
     def _bare(self, clause: Clause) -> None:
         groups = clause.groups()
-        for group in groups:
-            if group.block is not None and group.block.color and (group.has_place or group.relation) and not clause.marks & {"cond", "not"}:
+        for group in listed(groups, [], personal=True):
+            if clause.marks & {"cond", "not"} or group.block is None or not group.block.color:
+                named = False
+            else:
+                named = group.has_place or bool(group.relation)
+            if named:
                 verb = "ask" if "ask" in clause.marks else "place"
                 self._book.add(clause, verb, group, Manner(explicit=False))
+            elif group.block is not None and len(groups) == 1 and self._completes_place(clause, group):
+                self._book.add(clause, "place", group, Manner(explicit=False, inherit=self._book.place_in_focus(clause)))
             elif not clause.denied:
                 self._book.note(clause, [group], "plain")

@@ -22,6 +22,9 @@ _ALIKE = str.maketrans({"\u2019": "'", "\u2018": "'", "`": " ", "“": '"', "”
                         "↔": "-", "→": "-"})  # fmt: skip
 _TOKEN = re.compile(
     r"[(\[]\s*[0-9]\s*,\s*[0-9]\s*[)\]]"  # a cell
+    r"|(?:(?<=coordinates )|(?<=coordinate )|(?<=position )|(?<=cell )|(?<=at ))[0-9]\s?,\s?[0-9]\b"
+    r"|\bl[0-2]\b"  # layer codes
+    r"|\b(?:one|two|1|2)-by-(?:one|two|1|2)\b"
     r"|\b(?:one|two|single|double|1|2)-(?:cell|block|slot|space|wide|width|unit|length)\b"
     r"|\b[12]\s?x\s?[12]\b"
     r"|[^\W\d_]+(?:'[^\W\d_]+)?"
@@ -29,11 +32,20 @@ _TOKEN = re.compile(
     r"|\.(?=\s|$)|[,;:!?&\n]"
 )
 _LIST_MARK = re.compile(r"(?m)^[ \t]*(?:[-•]|\(?\d{1,2}[.)])[ \t]+")
-_BLOCK_CODE = re.compile(r"[gbryo][sl]")
+_FORM_LINE = re.compile(
+    r"\s*(action|verb|command|instruction|request|block|piece|block type|type|colou?r|size|position|location|place|where|cells?|spot|corner"
+    r"|column|layer|row|level|tier|span|spans|spanning|coordinates?)\s*:"
+)
+_SPEAKING_LABELS = frozenset(("size", "layer", "row", "level", "tier", "span", "spans", "spanning"))
+"""Labels that are needed to understand what follows; the others are left out."""
 _DIRECTOR = re.compile(r"\b(?:director\s*)?d([123])\b")
+_RUN_TOGETHER = {high + side: (high, side) for high in ("top", "bottom") for side in ("left", "right", "middle", "center", "centre")}
 _SHORTEST_TYPED = 4
 _SHORTEST_MEANT = 5
 """Letters of words in which slips are mended; shorter ones are too like each other."""
+
+_LONG = 6
+"""Letters of words in which a wrong letter is mended, too, unless it is the first or the last."""
 
 _PRONOUNS = frozenset((
     "it", "that", "there", "here", "what", "he", "she", "who", "where", "this",
@@ -55,6 +67,8 @@ def sentences(text: str) -> list[list[Token]]:
     """Give the words of a text, sentence by sentence; a line end closes a sentence, marks of enumerations are left out."""
     plain = text.translate(_ALIKE).lower()
     plain = _LIST_MARK.sub(lambda mark: "\n" + " " * (len(mark.group()) - 1), plain)
+    plain = plain.replace(" - ", " ; ")
+    plain = _as_one_sentence(plain)
     plain = _DIRECTOR.sub(lambda match: f"d{match.group(1)}".ljust(len(match.group())), plain)
     result: list[list[Token]] = [[]]
     for match in _TOKEN_WITH_DIRECTORS.finditer(plain):
@@ -65,18 +79,45 @@ def sentences(text: str) -> list[list[Token]]:
     return [sentence for sentence in result if sentence]
 
 
+def _as_one_sentence(plain: str) -> str:
+    """Read the lines of a form (``Block: small red``, ``Position: left``) as one sentence; every offset stays."""
+    lines = plain.split("\n")
+    labels = [_FORM_LINE.match(line) for line in lines]
+    ends: list[str] = []
+    seen: set[str] = set()
+    for number, label in enumerate(labels):
+        follower = labels[number + 1] if number + 1 < len(labels) else None
+        if label is None or (follower is None and not seen):
+            ends.append("\n")
+            seen = set()
+            continue
+        seen.add(label.group(1))
+        goes_on = follower is not None and follower.group(1) not in seen
+        lines[number] = _without_label(lines[number], label)
+        ends.append("," if goes_on else "\n")
+        seen = seen if goes_on else set()
+    return "".join(line + end for line, end in zip(lines, ends, strict=True))[: len(plain)]
+
+
+def _without_label(line: str, label: re.Match[str]) -> str:
+    name = label.group(1) if label.group(1) in _SPEAKING_LABELS else " " * len(label.group(1))
+    return line[: label.start(1)] + name + " " * (label.end() - label.end(1)) + line[label.end() :]
+
+
 _TOKEN_WITH_DIRECTORS = re.compile(r"\bd[123](?:'s)?\b|" + _TOKEN.pattern)
 
 
 def _words(raw: str) -> list[str]:
     """Expand a contraction, join the parts of a cell, mend a slip."""
-    if raw[0] in "([":
+    if raw[0] in "([" or re.fullmatch(r"[0-9]\s?,\s?[0-9]", raw):
         digits = re.findall("[0-9]", raw)
         return [f"({digits[0]},{digits[1]})"]
     if "'" in raw:
         return _expand(raw)
     if re.fullmatch(r"[12]\s?x\s?[12]", raw):
         return [raw.replace(" ", "")]
+    if raw in _RUN_TOGETHER:
+        return list(_RUN_TOGETHER[raw])
     return [mend(raw)]
 
 
@@ -98,7 +139,7 @@ def _known_words() -> frozenset[str]:
 
 _ORDINARY = frozenset((
     "pace", "lack", "sack", "lace", "state", "layered", "stacked", "lager", "gree", "mall", "later", "player",
-    "seconds", "thirds", "lace",
+    "seconds", "thirds", "remote", "meddle", "muddle", "battle",
 ))  # fmt: skip
 
 
@@ -115,8 +156,12 @@ def _is_slip(typed: str, meant: str) -> bool:
         return False
     if len(typed) == len(meant):
         pairs = (meant[:i] + meant[i + 1] + meant[i] + meant[i + 2 :] for i in range(len(meant) - 1))
-        return typed in pairs
+        return typed in pairs or (len(meant) >= _LONG and typed[-1] == meant[-1] and _differing(typed, meant) == 1)
     longer, shorter = (typed, meant) if len(typed) > len(meant) else (meant, typed)
     drops = (i for i in range(len(longer)) if longer[:i] + longer[i + 1 :] == shorter)
     # A lost letter may be any one; a letter too many only counts when it doubles its neighbour.
     return any(longer is meant or longer[i] == longer[i - 1] for i in drops)
+
+
+def _differing(one: str, other: str) -> int:
+    return sum(a != b for a, b in zip(one, other, strict=True))

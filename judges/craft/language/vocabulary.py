@@ -34,7 +34,7 @@ class Meaning(NamedTuple):
 
 COLORS: Mapping[str, str] = {
     **dict.fromkeys(("green", "greens"), "g"),
-    **dict.fromkeys(("blue", "blues"), "b"),
+    **dict.fromkeys(("blue", "blues", "blu", "bleu"), "b"),
     **dict.fromkeys(("red", "reds"), "r"),
     **dict.fromkeys(("yellow", "yellows"), "y"),
     **dict.fromkeys(("orange", "oranges", "naranja"), "o"),
@@ -48,14 +48,15 @@ SIZES: Mapping[str, str] = {
     **dict.fromkeys(
         ("small", "little", "tiny", "single", "mini", "short", "smaller", "1x1", "one-cell", "single-cell", "1-cell", "size 1",
          "size one", "single cell", "small sized", "single wide", "pequeño", "pequeña", "size small", "one-block", "one-slot",
-         "single-slot", "single-block", "one-wide", "single-wide", "1-block", "1-wide", "1-slot", "narrow", "one-space"),
+         "single-slot", "single-block", "one-wide", "single-wide", "1-block", "1-wide", "1-slot", "narrow", "one-space",
+         "one-by-one", "1-by-1", "one unit", "one-unit", "1-unit", "petite"),
         "s",
     ),
     **dict.fromkeys(
         ("large", "big", "long", "double", "wide", "larger", "bigger", "2x1", "1x2", "two-cell", "double-cell", "2-cell", "size 2",
          "size two", "double wide", "double-wide", "double width", "double-width", "two cell wide", "grande", "size large",
          "two-slot", "double-slot", "two-wide", "2-wide", "two-block", "2-block", "2-slot", "two-unit", "double-length", "domino",
-         "two-space", "huge"),
+         "two-space", "huge", "two-by-one", "2-by-1", "one-by-two", "1-by-2", "two wide", "lengthy", "elongated"),
         "l",
     ),
 }  # fmt: skip
@@ -63,7 +64,7 @@ SIZES: Mapping[str, str] = {
 BLOCK_NOUNS: Mapping[str, str | None] = {
     **dict.fromkeys(
         ("block", "blocks", "piece", "pieces", "brick", "bricks", "tile", "tiles", "cube", "cubes", "one", "ones", "bloque",
-         "chunk", "unit"),
+         "chunk", "unit", "something"),
         None,
     ),
     **dict.fromkeys(("domino", "dominoes", "dominos"), "l"),
@@ -100,9 +101,13 @@ _VERBS: Mapping[str, tuple[str, ...]] = {
         "complete completing completed", "tuck tucking tucked", "plant planting planted", "seat seating seated",
         "slap slapping slapped", "plonk plonking plonked", "deploy deploying deployed",
         "include including included", "pick picking picked", "grab grabbing grabbed", "send sending sent", "make making made",
-        "begin beginning begun", "attach attaching attached", "apply applying applied",
+        "begin beginning begun", "mount mounting mounted", "nestle nestling nestled", "locate locating located",
+        "situate situating situated", "affix affixing affixed", "arrange arranging arranged", "create creating created",
+        "construct constructing constructed", "supply supplying supplied", "provide providing provided", "load loading loaded",
+        "squeeze squeezing squeezed", "deposit depositing deposited", "append appending appended",
+        "assemble assembling assembled", "attach attaching attached", "apply applying applied",
         "extend extending extended", "anchor anchoring anchored", "establish establishing established",
-        "cap capping capped", "introduce introducing introduced", "continue continuing continued",
+        "introduce introducing introduced", "continue continuing continued",
         "colocar colocando colocado", "pon poniendo puesto", "coloca ponga coloque", "placé pongan colocad",
     ),
     "remove": (
@@ -111,6 +116,9 @@ _VERBS: Mapping[str, tuple[str, ...]] = {
         "unstack unstacking unstacked", "strip stripping stripped", "ditch ditching ditched", "toss tossing tossed",
         "dismantle dismantling dismantled", "undo undoing undone", "detach detaching detached", "lose losing lost",
         "extract extracting extracted", "withdraw withdrawing withdrawn", "knock knocking knocked", "yank yanking yanked",
+        "strike striking struck", "scrap scrapping scrapped", "dispose disposing disposed", "cancel cancelling cancelled",
+        "revert reverting reverted", "retract retracting retracted", "purge purging purged", "evict evicting evicted",
+        "uninstall uninstalling uninstalled", "dislodge dislodging dislodged", "demolish demolishing demolished",
     ),
     "replace": (
         "replace replacing replaced", "swap swapping swapped", "change changing changed", "exchange exchanging exchanged",
@@ -121,6 +129,7 @@ _VERBS: Mapping[str, tuple[str, ...]] = {
              "transfer transferring transferred", "push pushing pushed"),
     "keep": ("keep keeping kept", "leave leaving left-behind", "maintain maintaining maintained", "preserve preserving preserved",
              "retain retaining retained", "stay staying stayed", "remain remaining remained"),
+    "cap": ("cap capping capped", "crown crowning crowned"),
     "fix": ("fix fixing fixed", "correct-it correcting corrected", "address addressing addressed", "sort sorting sorted",
             "adjust adjusting adjusted"),
 }  # fmt: skip
@@ -129,11 +138,15 @@ _PLAIN: Mapping[Meaning, str] = {
     Meaning("act_base", "remove"): (
         "get rid of|take off|take away|take out|take down|lift off|lift out|pull off|pull out|clear away|clear out|clear off"
         "|pop off|knock off|drop the idea of|getting rid of|taking off|taking away|lifting off|pulling off|strip off"
-        "|throw out|throw away|pick up|peel off"
+        "|throw out|throw away|pick up|peel off|do away with|doing away with|get off|wipe out|remove off|chuck out|rip out|take back"
     ),
     Meaning("act_ed", "remove"): (
         "taken off|taken away|taken out|lifted off|pulled off|cleared away|gone|gotten rid of|pulled out|off the board|taken down"
     ),
+    Meaning("act_ing", "remove"): "removal of|removal|the removal of",
+    Meaning("act_ed", "place"): "someone put|somebody put|they put|was put|were put|has put",
+    Meaning("target"): "target|goal|blueprint|target wall|target view|what i want",
+    Meaning("board"): "board|current state|current wall|current view|current board",
     Meaning("act_base", "place"): (
         "start with|finish with|begin with|go with|put down|set down|put in|drop in|slot in|pop in|go ahead with|end with"
         "|continue with|fill in|fill up|build up|get started with"
@@ -162,17 +175,19 @@ _PLAIN: Mapping[Meaning, str] = {
         "|supposed to contain|expect|expects|expecting|ought to have|there must be|there needs to be|requesting|request"
         "|hoping for|waiting on|all i need is|still want|is wanted|prefer|to have|should start with|wish for|has to have"
         "|target says|wanted|still open for|calling for|asking for|should see|would be|must be filled with|hope for"
-        "|shows a gap for|should receive|should get|still to come|is due|due|need to see|want to see|needs to start with"
+        "|shows a gap for|should receive|should get|still to come|is due|due|begging for|crying out for|cries out for"
+        "|in need of|still wants|should get|is to get|need to see|want to see|needs to start with"
         "|have to have|should be having"
     ),
     Meaning("should"): (
-        "should be|must be|needs to be|need to be|ought to be|supposed to be|has to be|have to be|should become"
+        "should be|can be|could be|may be|will be|must be|needs to be|need to be|ought to be|supposed to be|has to be"
+        "|have to be|should become"
         "|should instead be|needs to become|should actually be|should now be|should really be|should rather be|want it to be"
         "|shall be|to be|should still be|gets"
     ),
     Meaning("state"): (
         "see that|see|sees|notice|noticed|seeing|there is|there are|have|has|is|are|was|were|shows|show|having|contains|holds"
-        "|notice that|has got|currently|am|appears|looks|look|appear|observed|had|showing|reads|noticing|find"
+        "|notice that|has got|currently|am|appears|looks|look|appear|observed|had|showing|reads|noticing|find|sits|stands|lies|resides"
     ),
     Meaning("confirm"): (
         "as it should be|as they should be|as it should|as needed|as expected|as planned|as intended|as required"
@@ -183,12 +198,13 @@ _PLAIN: Mapping[Meaning, str] = {
     ),
     Meaning("wrong"): (
         "wrong|incorrect|mismatch|mismatched|misplaced|is not right|are not right|problem|issue|issues|is off|are off"
-        "|looks off|seems off|cluttered|mess|bothers|differs|not aligning|does not match|do not match|does not fit|mistake"
+        "|looks off|seems off|cluttered|mess|bothers|differs|not aligning|not in my target|not part of my target"
+        "|not in the target|not part of the target|does not match|do not match|does not fit|mistake"
         "|error|causing"
     ),
     Meaning("empty"): "empty|bare|open|vacant|unfilled|nothing there|free|blank|uncovered|nothing sits|nothing on|nothing",
     Meaning("ensure"): "ensure|make sure|be sure|double check|ensuring|making sure|verify|see to it|check that|confirm that|confirm",
-    Meaning("not"): "not|never|avoid|without|rather not|hold off|instead of placing|refrain",
+    Meaning("not"): "not|never|avoid|without|rather not|hold off|instead of placing|refrain|nobody",
     Meaning("between"): "between|in between|sandwiched between",
     Meaning("needless"): (
         "no need|need not|not necessary|cannot|can not|could not|unable to|did not|have not|was not|were not|not able|not ready"
@@ -249,7 +265,8 @@ _PLAIN: Mapping[Meaning, str] = {
     ),
     Meaning("ask"): "what|which of|who|do you|does anyone|does d1|does d2|does d3|are there|is anyone|is there|how about you|anyone",
     Meaning("skip"): (
-        "take care|take a look|take a moment|take note|taken into account|take into account|taking into account|looks like"
+        "take care|not only|not just|not sure|not certain|take a look|take a moment|take note|taken into account"
+        "|take into account|taking into account|looks like"
         "|look like|seems like|it looks|it seems|appears that|shows that|indicates that|mentioned|right order|right place"
         "|right track|all right|for granted|left to right|right to left|bottom to top|top to bottom|nothing left|left to do"
         "|left for me|is left|are left|left to add|the way|clear path|go ahead|right away|right side up|right block"
