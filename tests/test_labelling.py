@@ -63,7 +63,7 @@ def split_verdicts(store: Store, unit: tuple[str, int, str]) -> None:
 
 
 def test_every_unit_is_asked_once_group_by_group(store: Store) -> None:
-    """Each of 2 x 3 x 3 director turns comes, its walled-off group after the first; then nothing is left, and another person starts anew."""
+    """Each of 2 x 3 x 3 director turns comes, its walled-off group after the first; then nothing is left; another person starts anew."""
     seen = []
     while (task := asked(store)) is not None:
         seen.append((task.unit.unit_id, task.number))
