@@ -43,6 +43,12 @@ COLORS = {("crescent", "brown"), ("cross", "maroon"), ("triangle", "navy")}
         "pos1 crescent, pos2 cross, pos3 triangle",
         "#1 crescent | #2 cross | #3 triangle",
         "Positions 1-3: crescent, cross, triangle",
+        "Shape order (1→3): crescent, cross, triangle",
+        "1=crescent, 2=cross, 3=triangle",
+        "Position one is crescent, position two is cross, position three is triangle",
+        "My shapes, from first to last: crescent, cross, triangle.",
+        "I have crescent in position 1, cross in position 2 and triangle in position 3. Could you tell me the color of each shape?",
+        "Position 1: shape crescent, color unknown; position 2: shape cross, color unknown; position 3: shape triangle, color unknown",
     ],
 )
 def test_an_order_is_read(message: str) -> None:
@@ -62,6 +68,12 @@ def test_an_order_is_read(message: str) -> None:
         "The crescent has the color brown. The color of the cross is maroon. Color of triangle: navy",
         "Crescent = brown.\nCross = maroon.\nTriangle = navy.",
         "crescent -> brown; cross -> maroon; triangle -> navy",
+        "crescent/brown, cross/maroon, triangle/navy",
+        "(crescent, brown), (cross, maroon), (triangle, navy)",
+        "Brown for crescent, maroon for cross and navy for triangle",
+        "The crescent's color is brown, the cross's color is maroon, the triangle's color is navy",
+        '[{"shape": "crescent", "color": "brown"}, {"shape": "cross", "color": "maroon"}, {"shape": "triangle", "color": "navy"}]',
+        "**crescent**: brown\n**cross**: maroon\n**triangle**: navy",
     ],
 )
 def test_colors_are_read(message: str) -> None:

@@ -43,8 +43,18 @@ class _Token:
 
 _TOKEN: Final = re.compile(r"\d+(?:st|nd|rd|th)?\b|[a-z]+(?:'[a-z]+)?|->|[^\w\s]")
 _SENTENCE_END: Final = re.compile(r"(?<=[!?])\s*|(?<!\d\.)(?<=\.)\s+|\n+")
-_ASIDE: Final = re.compile(r"\([^()]*\?\s*\)")
-"""A question in brackets, such as ``(color?)``."""
+_REWRITTEN: Final = tuple(
+    (re.compile(pattern), written)
+    for pattern, written in (
+        (r"\([^()]*\?\s*\)", " "),  # a question in brackets: (color?)
+        (r"[’']s\b", " "),
+        (r"\bfirst to last\b", "order"),
+        (r"\(\s*(\w+)\s*,\s*(\w+)\s*\)", r"(\1 \2)"),  # a pair in brackets is one item
+        (r",\s*(?=[\"']?colou?r[\"']?\s*(?:[:=]|is\b|\w))", " "),  # shape crescent, color brown
+        (r"\b((?:position|pos|slot|spot|place|number|to|in|at|and|is)\s+#?\d{1,2})\.(?=\s|$)", r"\1 ."),  # a full stop, no enumeration
+    )
+)
+"""Applied one after the other to the message in lower case."""
 
 _QUESTION_START: Final = re.compile(
     r"(?:^|[,:;–-]\s*|\b(?:and|but|so|now)\s+)"
@@ -69,14 +79,14 @@ _NOTHING_STATED: Final = frozenset(("if", "whether", "unless", "maybe", "perhaps
 _LINKS: Final = frozenset(
     (
         *("is", "are", "has", "have", "had", "was", "should", "must", "be", "being"),
-        *("goes", "belongs", "holds", "contains", "gets", "sits", "of", "with", "as", "in", "at", "on", "to"),
+        *("goes", "belongs", "holds", "contains", "gets", "sits", "of", "with", "as", "in", "at", "on", "to", "for"),
         *("the", "a", "an", "it", "its", "s", "one", "shape", "color", "colour", "colored", "coloured"),
-        *("=", ":", "-", "->", "–", "—", "→", ".", "(", ")", "[", "]", "{", "}", '"', "'", "`", "*"),
+        *("=", ":", "-", "->", "–", "—", "→", ".", "/", "(", ")", "[", "]", "{", "}", '"', "'", "`", "*"),
     )
 )
-_RANGE_MARKS: Final = frozenset(("-", "–", "to"))
+_RANGE_MARKS: Final = frozenset(("-", "–", "->", "→", "to"))
 _MOST_LINKS: Final = 7
-_SEPARATORS: Final = frozenset((",", ";", "|", "/", "and", "then", "&", ">", "•", "while", "but"))
+_SEPARATORS: Final = frozenset((",", ";", "|", "and", "then", "&", ">", "•", "while", "but"))
 _ORDER_CUES: Final = frozenset(("order", "ordered", "sequence", "positions", "position"))
 _NO_ORDER_CUES: Final = frozenset(("random", "unordered", "shuffled", "scrambled", "unsorted"))
 
@@ -104,7 +114,7 @@ def _read(message: str, words: Vocabulary, speaker: Agent) -> Facts:
     order: set[tuple[int, str]] = set()
     pairs: set[tuple[str, str]] = set()
     places: set[tuple[int, str]] = set()
-    for sentence in _SENTENCE_END.split(_ASIDE.sub(" ", message.lower())):
+    for sentence in _SENTENCE_END.split(_rewritten(message.lower())):
         tokens = _tokens(_stated(sentence), words)
         if any(token.text in _NOTHING_STATED or token.text.endswith("n't") for token in tokens):
             continue
@@ -114,6 +124,12 @@ def _read(message: str, words: Vocabulary, speaker: Agent) -> Facts:
             pairs |= {(shape.text, color.text) for shape, color in _joined(item, "shape", "color")}
             places |= {(place.number, color.text) for place, color in _joined(item, "position", "color")}
     return Facts(frozenset(order), frozenset(pairs), frozenset(places))
+
+
+def _rewritten(text: str) -> str:
+    for pattern, written in _REWRITTEN:
+        text = pattern.sub(written, text)
+    return text
 
 
 def _stated(sentence: str) -> str:
