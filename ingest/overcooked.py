@@ -79,7 +79,7 @@ def read(data: bytes, place: Place) -> Reading:
     rows = reading.rows
     rows["runs"].append(run)
     cut_evaluation = evaluate(cut) if cut else None
-    rows["episodes"].append(_episode(log, place, run, evaluation, details_of(log.record, game, evaluation, cut_evaluation)))
+    rows["episodes"].append(_episode(log, place, run, evaluation, details_of(log.record, log.steps, evaluation, cut_evaluation)))
     rows["agents"] += _agents(episode, log, run)
     rows["turns"] += _turns(episode, log, replayed, advance)
     for step, result in zip(log.steps, replayed, strict=True):

@@ -15,6 +15,7 @@ from games.overcooked.taxonomy import initiating_category, paper_category, respo
 from games.overcooked.truncation import GameRecord, finished_in_time
 from games.overcooked.validator_codes import code_of
 from ingest.overcooked_records import LogRecord, StepRecord
+from ingest.overcooked_turns import conversations_of
 from schemas.records import EpisodeMetric, Failure, Label, LogDisagreement, TurnMetric
 
 __all__ = ["details_of", "differences", "episode_metrics", "failures", "labels", "progress", "turn_metrics"]
@@ -147,7 +148,7 @@ def _of_step(episode: str, step: StepRecord, result: ReplayedStep) -> Iterator[F
         yield Failure(episode, turn, None, "overcooked_engine", "wrong_synthesis", notice)
 
 
-def details_of(record: LogRecord, game: GameRecord, found: Evaluation, cut: Evaluation | None) -> dict[str, object]:
+def details_of(record: LogRecord, steps: Sequence[StepRecord], found: Evaluation, cut: Evaluation | None) -> dict[str, object]:
     """What else a game has: its conversations as they were measured, whole and cut to the time limit, and what the log says in sum."""
     known = {"raw": _events_json(found.events)} | ({"truncated_1_5": _events_json(cut.events)} if cut else {})
     own = record.cotrace
@@ -156,7 +157,8 @@ def details_of(record: LogRecord, game: GameRecord, found: Evaluation, cut: Eval
         "total_score": record.total_score,
         "events": known,
         "confusion_matrix": {name: confusion(one.events) for name, one in (("raw", found), ("truncated_1_5", cut)) if one},
-        "complete": game.finished if own is None else own.complete,
+        "conversations": [conversation for step in steps for conversation in conversations_of(step)],
+        "complete": bool(record.total_order_finished) if own is None else own.complete,
     }
 
 

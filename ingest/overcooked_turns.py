@@ -9,10 +9,10 @@ from games.overcooked.layout import AGENTS
 from games.overcooked.replay import ReplayedStep
 from games.overcooked.validator_codes import code_of
 from ingest.json_text import dumps
-from ingest.overcooked_records import StepRecord
+from ingest.overcooked_records import MessageRecord, StepRecord
 from schemas.records import Action, Json, Utterance
 
-__all__ = ["actions_of", "utterances_of"]
+__all__ = ["actions_of", "conversations_of", "utterances_of"]
 
 _PARAMETERS = {"pickup": ("object", "place"), "wait": ("steps",)}
 
@@ -28,15 +28,27 @@ def utterances_of(episode: str, step: StepRecord) -> Iterator[Utterance]:
         for index, message in enumerate(messages):
             agent = AGENTS[message.agent]
             tokens = counts[index] if len(counts) == len(messages) else None
-            rows = (
-                ("private", [agent], message.analysis, None),
-                ("private", [agent], message.plan, None),
-                ("public", list(AGENTS), "" if message.say == NOTHING else message.say, tokens),
-            )
-            for channel, audience, text, length in rows:
-                if text:
-                    seq += 1
-                    yield Utterance(episode, turn, seq, agent, channel, audience, text, length, superseded=False)
+            for part, text in _parts(message):
+                seq += 1
+                public = part == "say"
+                audience = list(AGENTS) if public else [agent]
+                channel = "public" if public else "private"
+                yield Utterance(episode, turn, seq, agent, channel, audience, text, tokens if public else None, superseded=False)
+
+
+def conversations_of(step: StepRecord) -> Iterator[dict[str, object]]:
+    """Which utterances of a turn make up a conversation, and who opened it."""
+    last = 0
+    for owner, messages in enumerate(step.content.content):
+        first, last = last + 1, last + sum(len(_parts(message)) for message in messages)
+        if step.statistical_data.communication[owner].call:
+            yield {"turn": step.timestamp + 1, "opener": AGENTS[owner], "first_seq": first, "last_seq": last}
+
+
+def _parts(message: MessageRecord) -> list[tuple[str, str]]:
+    """What of a message is not empty."""
+    said = "" if message.say == NOTHING else message.say
+    return [(part, text) for part, text in (("analysis", message.analysis), ("plan", message.plan), ("say", said)) if text]
 
 
 def actions_of(episode: str, step: StepRecord, result: ReplayedStep) -> Iterator[Action]:

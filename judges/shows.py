@@ -6,14 +6,16 @@ benchmark in a module of their own (`judges.craft.evidence`).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from judges.asympuzl import evidence as asympuzl
 from judges.craft import evidence as craft
 from judges.einstein import evidence as einstein
 from judges.evidence_text import Entry, one_line
+from judges.overcooked import evidence as overcooked
 from judges.pieces import AGENT_UNITS, TURN_UNITS, Piece, Scene, action_text
-from judges.transcript import TurnView, UtteranceView
+from judges.transcript import JsonObject, TurnView, UtteranceView
 
 __all__ = ["HISTORY_TURNS", "PIECES", "Viewer", "doc"]
 
@@ -130,6 +132,18 @@ def _outcome(*, accepted: bool | None) -> str:
     return "carried out" if accepted else "refused"
 
 
+def _world_before(scene: Scene) -> list[Entry]:
+    return _as_json("The world before this turn:", scene.now.state_before)
+
+
+def _goal(scene: Scene) -> list[Entry]:
+    return _as_json("The goal:", scene.game.goal or {})
+
+
+def _as_json(head: str, value: JsonObject) -> list[Entry]:
+    return [Entry(head, json.dumps(value, ensure_ascii=False))] if value else []
+
+
 def _oracle_actions(scene: Scene) -> list[Entry]:
     listed = [action_text(o.verb, o.arguments) for o in scene.now.oracle if o.listed]
     return [Entry("Candidate actions of this turn, each verified to make progress:", "\n".join(listed))] if listed else []
@@ -149,8 +163,10 @@ _GENERAL: tuple[Piece, ...] = (
     Piece("event", "the one thing that is judged: something said, thought or tried", ("event",), (), _event),
     Piece("first_dialogue", "public messages and actions of the first game", ("pair",), (), _first_dialogue),
     Piece("second_dialogue", "public messages and actions of the second game", ("pair",), (), _second_dialogue),
+    Piece("world_before", "the whole world before this turn, as JSON, also what an agent could not see", TURN_UNITS, (), _world_before),
+    Piece("goal", "the goal, as JSON, also where no agent was shown it", (*TURN_UNITS, "episode"), (), _goal),
     Piece("oracle_actions", "the candidate actions that the log lists for this turn", TURN_UNITS, (), _oracle_actions),
 )
 
-PIECES: Mapping[str, Piece] = {piece.name: piece for piece in (*_GENERAL, *craft.PIECES, *asympuzl.PIECES, *einstein.PIECES)}
+PIECES: Mapping[str, Piece] = {piece.name: piece for piece in (*_GENERAL, *craft.PIECES, *asympuzl.PIECES, *einstein.PIECES, *overcooked.PIECES)}
 """Name -> piece: everything that a rubric can show."""

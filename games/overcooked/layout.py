@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
@@ -88,29 +88,34 @@ class Layout:
 
     def region(self, agent: int) -> frozenset[Cell]:
         """Give the floor cells that an agent can walk to."""
-        found = {self.starts[agent]}
-        unvisited = [self.starts[agent]]
-        while unvisited:
-            for at in neighbours(unvisited.pop()):
-                if at in self.floor and at not in found:
-                    found.add(at)
-                    unvisited.append(at)
-        return frozenset(found)
+        return self._regions[agent]
 
     def reach(self, agent: int) -> frozenset[str]:
         """Give the fixtures that an agent can use."""
-        cells = self.region(agent)
-        return frozenset(name for at, name in self.fixtures.items() if any(n in cells for n in neighbours(at)))
+        return self._reaches[agent]
 
     def counters_of(self, agent: int) -> frozenset[Cell]:
         """Give the counters that an agent can use."""
-        cells = self.region(agent)
-        return frozenset(at for at in self.counters if any(n in cells for n in neighbours(at)))
+        return self._counters[agent]
 
-    @property
+    @cached_property
     def shared_counters(self) -> frozenset[Cell]:
         """Counters that both can use: the only way from one half to the other."""
         return self.counters_of(0) & self.counters_of(1)
+
+    @cached_property
+    def _regions(self) -> tuple[frozenset[Cell], ...]:
+        return tuple(_connected(start, self.floor) for start in self.starts)
+
+    @cached_property
+    def _reaches(self) -> tuple[frozenset[str], ...]:
+        return tuple(
+            frozenset(name for at, name in self.fixtures.items() if not cells.isdisjoint(neighbours(at))) for cells in self._regions
+        )
+
+    @cached_property
+    def _counters(self) -> tuple[frozenset[Cell], ...]:
+        return tuple(frozenset(at for at in self.counters if not cells.isdisjoint(neighbours(at))) for cells in self._regions)
 
     def place_of(self, fixture: str) -> Cell:
         """Give where a fixture stands.
@@ -120,12 +125,12 @@ class Layout:
         """
         return {name: at for at, name in self.fixtures.items()}[fixture]
 
-    @property
+    @cached_property
     def products(self) -> tuple[str, ...]:
         """Everything that any utensil makes, in the order of the tables."""
         return tuple(product for utensil in self.utensils.values() for product in utensil.makes)
 
-    @property
+    @cached_property
     def items(self) -> tuple[str, ...]:
         """Raw ingredients and products: all that can be held but a dish."""
         return (*self.ingredients, *self.products)
@@ -185,3 +190,14 @@ def _layout(data: Mapping[str, Any]) -> Layout:
 
 def _utensil(name: str, entry: Mapping[str, Any]) -> Utensil:
     return Utensil(name, entry["operation"], {product: tuple(items) for product, items in entry["makes"].items()})
+
+
+def _connected(start: Cell, floor: frozenset[Cell]) -> frozenset[Cell]:
+    found = {start}
+    unvisited = [start]
+    while unvisited:
+        for at in neighbours(unvisited.pop()):
+            if at in floor and at not in found:
+                found.add(at)
+                unvisited.append(at)
+    return frozenset(found)

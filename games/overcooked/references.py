@@ -169,7 +169,7 @@ class SearchedReferences:
 
         States that an agent cannot tell apart by its own actions are merged, so that each sequence is counted once.
         """
-        start = self._without(agent, frozenset({0}))
+        start = self.reachable_alone(agent, frozenset({0}))
         counted: dict[frozenset[int], int] = {start: 1}
         for _ in range(self.lengths[agent]):
             following: dict[frozenset[int], int] = {}
@@ -180,13 +180,13 @@ class SearchedReferences:
                         if edge.agent == agent:
                             by_action.setdefault(edge.action, set()).add(edge.target)
                 for targets in by_action.values():
-                    merged = self._without(agent, frozenset(targets))
+                    merged = self.reachable_alone(agent, frozenset(targets))
                     following[merged] = following.get(merged, 0) + ways
             counted = following
         return sum(counted.values())
 
-    def _without(self, agent: int, states: frozenset[int]) -> frozenset[int]:
-        """All states that the partner alone can bring about."""
+    def reachable_alone(self, agent: int, states: frozenset[int]) -> frozenset[int]:
+        """Give the states that the partner alone can bring about from any of these, these included."""
         found, unvisited = set(states), list(states)
         while unvisited:
             for edge in self.edges[unvisited.pop()]:

@@ -1,0 +1,1 @@
+"""Collab-Overcooked: what judges are shown, and what the kitchen itself decides."""

@@ -1,0 +1,42 @@
+"""Engine checks of Collab-Overcooked: the category of a request and of an answer, by the rules of `games.overcooked.taxonomy`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from games.overcooked.layout import AGENTS
+from games.overcooked.taxonomy import initiating_category, responding_category
+from judges.checks import Check, Decision
+from judges.overcooked.conversations import event_at, messages_of, references_of
+from judges.transcript import Transcript
+
+__all__ = ["CHECKS", "initiating", "responding"]
+
+
+def initiating(game: Transcript, turn: int, agent: str | None) -> Decision:
+    """IC1: what kind of request the agent opened its conversation with."""
+    opener = agent or ""
+    event = event_at(game, turn, opener)
+    if event is None:
+        return Decision("na", "the agent opens no conversation on this turn")
+    own = references_of(game, event.responder)
+    category = initiating_category(event, messages_of(game, game.turn(turn), opener), own)
+    asked = "; ".join(event.request) or "nothing the partner can do"
+    return Decision(category, f"requested: {asked}; the partner's trajectory score would change by {event.initiating:+.3f}")
+
+
+def responding(game: Transcript, turn: int, agent: str | None) -> Decision:
+    """RC1: what kind of answer the agent gave to a conversation that its partner opened."""
+    opener = next((name for name in AGENTS if name != agent), "")
+    event = event_at(game, turn, opener)
+    if event is None:
+        return Decision("na", "the partner opens no conversation on this turn")
+    own = references_of(game, event.responder)
+    category = responding_category(event, messages_of(game, game.turn(turn), opener), own)
+    planned = "; ".join(event.plan) or "nothing that counts"
+    return Decision(category, f"planned: {planned}; the agent's trajectory score would change by {event.responding:+.3f}")
+
+
+CHECKS: Final[Mapping[str, Check]] = {"overcooked.IC1": initiating, "overcooked.RC1": responding}
+"""Name -> check."""

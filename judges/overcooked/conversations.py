@@ -1,0 +1,80 @@
+"""Conversations of a stored game, measured again from its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from games.overcooked.grammar import NOTHING, normalised
+from games.overcooked.layout import AGENTS
+from games.overcooked.metrics import Trajectory
+from games.overcooked.metrics_collaboration import Event, Message, event_of
+from games.overcooked.references import published_references
+from games.overcooked.tasks import tasks
+from judges.transcript import ActionView, Transcript, TurnView, UtteranceView
+
+__all__ = ["action_call", "done_before", "event_at", "messages_of", "references_of"]
+
+
+def action_call(action: ActionView) -> str:
+    """An action as trajectories have it: `pickup(egg,counter)`."""
+    return normalised(f"{action.verb}({','.join(str(value) for value in action.arguments.values())})")
+
+
+def done_before(game: Transcript, turn: int, agent: str) -> list[str]:
+    """What an agent had done before a turn, by name of the agent."""
+    return [
+        action_call(action)
+        for earlier in game.turns
+        if earlier.turn < turn
+        for action in earlier.actions
+        if action.agent == agent and action.accepted
+    ]
+
+
+def messages_of(game: Transcript, turn: TurnView, opener: str) -> list[Message]:
+    """The messages of the conversation that an agent opened on a turn; empty if it opened none."""
+    place = next(
+        (entry for entry in game.details.get("conversations", ()) if entry["turn"] == turn.turn and entry["opener"] == opener), None
+    )
+    if place is None:
+        return []
+    found: list[Message] = []
+    for said in turn.utterances:
+        if place["first_seq"] <= said.seq <= place["last_seq"]:
+            _add(found, said)
+    return found
+
+
+def _add(messages: list[Message], said: UtteranceView) -> None:
+    """Put an utterance into the message it belongs to: analysis, plan and say follow one another."""
+    agent = AGENTS.index(said.agent)
+    part = "say" if said.channel == "public" else "plan" if said.text.startswith(_PLANS) else "analysis"
+    rank = ("analysis", "plan", "say").index(part)
+    last = messages[-1] if messages else None
+    if last is None or last.agent != agent or rank <= _reached(last):
+        messages.append(Message(agent, "", "", NOTHING))
+    parts = {"analysis": messages[-1].analysis, "plan": messages[-1].plan, "say": messages[-1].say} | {part: said.text}
+    messages[-1] = Message(agent, parts["analysis"], parts["plan"], parts["say"])
+
+
+def _reached(message: Message) -> int:
+    if message.say != NOTHING:
+        return 2
+    return 1 if message.plan else 0
+
+
+_PLANS = tuple(f"{agent} plan" for agent in AGENTS)
+
+
+def references_of(game: Transcript, agent: int) -> Sequence[Trajectory]:
+    """The published references of an agent."""
+    return [(pair.chef, pair.assistant)[agent] for pair in published_references(game.task_id)]
+
+
+def event_at(game: Transcript, turn: int, opener: str) -> Event | None:
+    """The conversation that an agent opened on a turn; None if it opened none, or the order is not one of the benchmark's."""
+    if game.task_id not in tasks() or opener not in AGENTS:
+        return None
+    messages = messages_of(game, game.turn(turn), opener)
+    recorded = [done_before(game, turn, agent) for agent in AGENTS]
+    return event_of(messages, turn - 1, recorded, [references_of(game, 0), references_of(game, 1)])
