@@ -10,6 +10,7 @@ __all__ = ["GAMES", "command"]
 
 GAMES: dict[str, str] = {
     "craft": "Directors and a builder, 3D blocks.",
+    "asympuzl": "Two players with different views of one puzzle.",
     "einstein": "Two players sort objects into bins, each with half of the rules.",
 }
 """Game -> one line of help; the module is `cotrace.commands.play_<game>`."""
