@@ -1,7 +1,7 @@
 """Growth: ingest, the engine judge and the pages from 10 to 100 to 1,000 games; the base is the same thing on fewer games.
 
 The exponent e is that of time ~ games^e between the two sizes: 1 is linear, less is better. What a thousand games take a game is held
-against what a hundred take; 5 % are allowed for noise.
+against what a hundred take; 5 % are allowed for noise. The judge runs once a size, it takes longest.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def run() -> list[Figure]:
     """Measure."""
     paths = craft_games(_SIZES[-1])
     stores = {size: ingest(paths[:size], f"growth-{size}.duckdb")[0] for size in _SIZES}
-    figures = _grown("ingest", lambda size: ingest(paths[:size], "growth.duckdb"))
-    figures += _grown("engine judge, spatial_grounding", lambda size: judge(stores[size], ("spatial_grounding",)))
-    return figures + _grown("all pages", lambda size: _draw_all(stores[size]))
+    figures = _grown("ingest", lambda size: ingest(paths[:size], "growth.duckdb"), rounds=_ROUNDS)
+    figures += _grown("engine judge, spatial_grounding", lambda size: judge(stores[size], ("spatial_grounding",)), rounds=1)
+    return figures + _grown("all pages", lambda size: _draw_all(stores[size]), rounds=_ROUNDS)
 
 
 def _draw_all(store: Store) -> None:
@@ -39,9 +39,9 @@ def _draw_all(store: Store) -> None:
         draw(store, address)
 
 
-def _grown(name: str, action: Callable[[int], object]) -> list[Figure]:
+def _grown(name: str, action: Callable[[int], object], *, rounds: int) -> list[Figure]:
     action(_SIZES[0])  # imports
-    taken = {int(size): found.wall_s for size, found in medians(_ROUNDS, {str(size): partial(action, size) for size in _SIZES}).items()}
+    taken = {int(size): found.wall_s for size, found in medians(rounds, {str(size): partial(action, size) for size in _SIZES}).items()}
     return [_step(name, fewer, more, taken) for fewer, more in pairwise(_SIZES)]
 
 

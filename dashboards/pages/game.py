@@ -41,7 +41,7 @@ def content(read: Reader) -> Part:
 
 
 def _games(read: Reader) -> Part:
-    limit = 500
+    limit = 200
     rows = read.rows(
         "SELECT episode_id, model, condition, task_id, level, turns_taken, score, success, stop_reason FROM games "
         f"WHERE {{filters}} ORDER BY score DESC NULLS LAST, episode_id LIMIT {limit}"
