@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from judges.checks import Check, Decision, find
 from judges.prompt import Prompt, PromptMaker
-from judges.rubric import Question, Rubric
+from judges.rubric import Question, Rubric, joined
 from judges.transcript import Transcript
 from judges.units import Unit, units
 from schemas.errors import UsageError
@@ -92,4 +92,6 @@ def _decide(check: Check, unit: Unit, rubric: Rubric) -> tuple[str, Decision]:
         return "undecided", decision
     if not rubric.allows(decision.answer):
         return "failed", Decision(None, f"the check answered {decision.answer!r}, which the rubric does not have")
+    if rubric.choice == "several":
+        decision = Decision(joined(decision.answer.split("|"), tuple(rubric.answers)), decision.reason)
     return "answered", decision

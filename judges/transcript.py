@@ -13,7 +13,18 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["ActionView", "AgentView", "JsonObject", "OracleView", "Transcript", "TurnView", "UtteranceView", "load", "read_games"]
+__all__ = [
+    "ActionView",
+    "AgentView",
+    "FailureView",
+    "JsonObject",
+    "OracleView",
+    "Transcript",
+    "TurnView",
+    "UtteranceView",
+    "load",
+    "read_games",
+]
 
 JsonObject = Mapping[str, Any]
 """A parsed JSON object out of the store. Equal states share one object, so treat it as read-only."""
@@ -74,8 +85,19 @@ class OracleView:
 
 
 @dataclass(frozen=True, slots=True)
+class FailureView:
+    """A category that a rule gave (table `failures`); for engine checks, and in no piece of evidence."""
+
+    agent: str | None
+    """None for the team."""
+    taxonomy: str
+    category: str
+    evidence: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class TurnView:
-    """What happens between two states (tables `turns`, `utterances`, `actions`, `oracle_actions`)."""
+    """What happens between two states (tables `turns`, `utterances`, `actions`, `oracle_actions`, `failures`)."""
 
     turn: int
     """From 1."""
@@ -91,6 +113,7 @@ class TurnView:
     error: str | None
     goal_reached: bool | None
     """The goal was reached on this turn; None if the turn broke off."""
+    failures: tuple[FailureView, ...] = ()
 
     def said(self, channel: str, agent: str | None = None) -> list[UtteranceView]:
         """Utterances of one channel, of one agent if given, in order."""
@@ -149,6 +172,7 @@ def read_games(connection: duckdb.DuckDBPyConnection, ids: list[str]) -> dict[st
     said = _grouped(connection, "utterances", "turn, seq, agent, channel, audience, text, superseded", ids, order="turn, seq")
     done = _grouped(connection, "actions", "turn, agent, verb, arguments, accepted, error_code, error_text", ids, order="turn, seq")
     oracle = _grouped(connection, "oracle_actions", "turn, verb, arguments, listed, verified", ids, order="turn, rank")
+    failures = _grouped(connection, "failures", "turn, agent, taxonomy, category, evidence", ids, order="turn, agent, taxonomy, category")
     columns = "benchmark, task_id, model, team, goal, details"
     games: dict[str, Transcript] = {}
     for episode_id, (row,) in _grouped(connection, "episodes", columns, ids, order="episode_id").items():
@@ -162,7 +186,7 @@ def read_games(connection: duckdb.DuckDBPyConnection, ids: list[str]) -> dict[st
             goal=_parsed_or_none(goal),
             details=_parsed(details),
             agents={a[0]: AgentView(a[0], a[1], a[2], _parsed_or_none(a[3]), a[4]) for a in agents.get(episode_id, [])},
-            turns=_turns(turns.get(episode_id, []), said.get(episode_id, []), done.get(episode_id, []), oracle.get(episode_id, [])),
+            turns=_turns(*(rows.get(episode_id, []) for rows in (turns, said, done, oracle, failures))),
         )
     return games
 
@@ -180,7 +204,7 @@ def _grouped(connection: duckdb.DuckDBPyConnection, table: str, columns: str, id
     return groups
 
 
-def _turns(turns: list[_Row], said: list[_Row], done: list[_Row], oracle: list[_Row]) -> tuple[TurnView, ...]:
+def _turns(turns: list[_Row], said: list[_Row], done: list[_Row], oracle: list[_Row], failures: list[_Row]) -> tuple[TurnView, ...]:
     utterances: dict[int, list[UtteranceView]] = {}
     for turn, seq, agent, channel, audience, text, superseded in said:
         utterances.setdefault(turn, []).append(UtteranceView(seq, agent, channel, tuple(audience), text, superseded))
@@ -190,6 +214,9 @@ def _turns(turns: list[_Row], said: list[_Row], done: list[_Row], oracle: list[_
     candidates: dict[int, list[OracleView]] = {}
     for turn, verb, arguments, listed, verified in oracle:
         candidates.setdefault(turn, []).append(OracleView(verb, _parsed(arguments), listed, verified))
+    by_rule: dict[int, list[FailureView]] = {}
+    for turn, agent, taxonomy, category, evidence in failures:
+        by_rule.setdefault(turn, []).append(FailureView(agent, taxonomy, category, evidence))
     states: dict[str, JsonObject] = {}
     return tuple(
         TurnView(
@@ -203,6 +230,7 @@ def _turns(turns: list[_Row], said: list[_Row], done: list[_Row], oracle: list[_
             oracle_followed=followed,
             error=error,
             goal_reached=reached,
+            failures=tuple(by_rule.get(number, ())),
         )
         for number, before, after, available, followed, error, reached in turns
     )
