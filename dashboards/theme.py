@@ -38,6 +38,8 @@ CATEGORY_COLORS: dict[str, str] = {
     "engine_empty_cell_error": "#8d6e63",
     "engine_execution_error": "#37474f",
     "engine_block_error": "#a1887f",
+    "accepted": "#8fb8a8",
+    "refused": "#b84a62",
     "clarify": "#3b6fb6",
     "no_oracle": "#b3bac8",
     "no_oracle_or_attempt": "#b3bac8",

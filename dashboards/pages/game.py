@@ -65,7 +65,7 @@ def _games(read: Reader) -> Part:
 def _turn_page(read: Reader, game: Transcript, turn: TurnView) -> Part:
     draw = drawing_of(game.benchmark)
     facts = read.rows(
-        "SELECT turn, outcome, progress FROM outcomes WHERE episode_id = $id ORDER BY turn",
+        "SELECT turn, outcome, accepted, progress FROM outcomes WHERE episode_id = $id ORDER BY turn",
         {"id": game.episode_id},
     )
     title = f"{game.task_id} · {game.model}"
@@ -94,12 +94,19 @@ def _timeline(game: Transcript, turn: TurnView, facts: pl.DataFrame) -> Part:
             str(row["turn"]),
             href=_href(game, row["turn"]),
             className="tick current" if row["turn"] == turn.turn else "tick",
-            style={"background": CATEGORY_COLORS.get(row["outcome"], MUTED)},
+            style={"background": _tick_color(row)},
             title=f"turn {row['turn']}: {row['outcome'].replace('_', ' ')}, progress {row['progress']:.3f}",
         )
         for row in facts.iter_rows(named=True)
     ]
     return html.Div(ticks, className="timeline")
+
+
+def _tick_color(row: dict[str, Any]) -> str:
+    """The outcome's colour; where no candidate was listed, whether the engine refused the action."""
+    if row["outcome"] == "no_oracle" and row["accepted"] is not None:
+        return CATEGORY_COLORS["accepted" if row["accepted"] else "refused"]
+    return CATEGORY_COLORS.get(row["outcome"], MUTED)
 
 
 def _stepper(game: Transcript, turn: TurnView) -> Part:
@@ -188,7 +195,7 @@ def _verdicts(read: Reader, game: Transcript, turn: TurnView) -> Part:
         return card(
             "Verdicts",
             html.P("No judge has looked at this turn yet:", className="hint"),
-            html.Pre("cotrace judge --rubric spatial_grounding --judge engine"),
+            html.Pre("cotrace rubric list\ncotrace judge --rubric NAME --judge engine"),
         )
     return card("Verdicts", _verdict_table(rows), hint="Undecided: the judge could not tell. Failed: no usable reply came.")
 
