@@ -28,6 +28,13 @@ MACRO_CATEGORIES: Final = {
 """Category -> meaning."""
 
 _PLACE: Final = re.compile(r"\b([opcdsk]\d+)\b")
+_USES: Final = {
+    "onion": ("c", "place onion in {}."),
+    "dish": ("c", "load soup on plate from {}."),
+    "soup": ("d", "place soup for delivery in {}."),
+}
+"""Held object -> kind of place where it goes, and how that is worded."""
+
 _NAMES: Final = {"onion": "onion", "dish": "plate", "soup": "cooked soup"}
 
 
@@ -79,14 +86,13 @@ def _text(layout: Layout, state: KitchenState, held: Item | None, name: str) -> 
     if held is None:
         if kind in "op":
             return f"pick up {'onion' if kind == 'o' else 'plate'} from {name}."
-        return f"pick up {_NAMES[there.name]} from {name}." if kind in "sk" and there else None
+        if kind not in "sk" or there is None:
+            return None
+        return f"pick up {'a ' if kind == 's' and there.name == 'dish' else ''}{_NAMES[there.name]} from {name}."
     if kind in "sk":
         return f"place {_NAMES[held.name]} {'in' if kind == 's' else 'on'} {name}." if there is None else None
-    if held.name == "onion":
-        return f"place onion in {name}." if kind == "c" else None
-    if held.name == "dish":
-        return f"load soup on plate from {name}." if kind == "c" else None
-    return f"place soup for delivery in {name}." if kind == "d" else None
+    fitting, text = _USES[held.name]
+    return text.format(name) if kind == fitting else None
 
 
 def low_level(layout: Layout, state: KitchenState, player: int, macro: str) -> tuple[str, bool]:
@@ -123,7 +129,7 @@ def _first_step(layout: Layout, state: KitchenState, player: int, target: Spot) 
 
 
 def _aside(layout: Layout, state: KitchenState, player: int) -> str:
-    """The step that leads farthest from the partner."""
+    """The step that leads farthest from the partner, not the one that was tried last."""
     here, other = state.cooks[player].spot, state.cooks[1 - player].spot
 
     def gap(direction: str) -> int:
@@ -132,7 +138,8 @@ def _aside(layout: Layout, state: KitchenState, player: int) -> str:
 
     reach = distances(layout, state, player, around_partner=True)
     free = [d for d, (dx, dy) in DIRECTIONS.items() if Spot(here.x + dx, here.y + dy) in reach]
-    return max(free, key=gap, default="stay")
+    facing = state.cooks[player].facing
+    return max(free, key=lambda direction: (direction != facing, gap(direction)), default="stay")
 
 
 def macro_category(layout: Layout, state: KitchenState, macro: str) -> tuple[str, str | None]:

@@ -1,0 +1,167 @@
+"""Plays CollabCapture with scripted players, turn by turn, as lines of the step log `collab_capture_step/1`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from random import Random
+from typing import Any, Final
+
+from games.coordination.capture.rules import BUTTONS, TURN_LIMIT, Action, CaptureState, distance, start, step, thief_choice
+from games.coordination.players import PLAYERS, Decision, Injected, Player, partner_of
+
+__all__ = ["POLICIES", "Policy", "play_capture"]
+
+Policy = Callable[[CaptureState, Player, Random], tuple[Action, str, tuple[Injected, ...]]]
+"""(state, own name, random numbers) -> action, reason, what was done wrong on purpose."""
+
+_FAULT_RATE: Final = 0.3
+
+
+def _steps(state: CaptureState, room: int, goal: int) -> int:
+    found = distance(state, room, goal)
+    return len(state.rooms) ** 2 * 2 if found is None else found
+
+
+def _bfs(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:  # noqa: ARG001
+    """Goes the shortest open way to the thief; where there is none, stays."""
+    here, thief = state.rooms[player], state.rooms["Thief"]
+    if distance(state, here, thief) is None:
+        return Action("stay", here), f"There is no open way from room {here} to the thief in room {thief}, so I stay.", ()
+    room = min(state.reachable(here), key=lambda other: _steps(state, other, thief))
+    return Action("move", room), f"The thief is in room {thief}; the shortest open way leads through room {room}.", ()
+
+
+def _button(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
+    """Where no way is open, goes to a button of a closed door and presses it."""
+    here, thief = state.rooms[player], state.rooms["Thief"]
+    goals = [room for room, door in BUTTONS.items() if not state.doors[door] and distance(state, here, room) is not None]
+    if distance(state, here, thief) is not None or not goals:
+        return _bfs(state, player, rng)
+    if here in goals:
+        return Action("press", here), f"Door {BUTTONS[here]} is closed, so I press its button.", ()
+    goal = min(goals, key=lambda room: _steps(state, here, room))
+    room = min(state.reachable(here), key=lambda other: _steps(state, other, goal))
+    return Action("move", room), f"No way to the thief is open; the button in room {goal} opens door {BUTTONS[goal]}.", ()
+
+
+def _pincer(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
+    """Chooses the step after which the thief, if the partner goes straight for it, is caught or has least room."""
+    partner = partner_of(player)
+    partners, *_ = _bfs(state, partner, rng)
+
+    def outcome(action: Action) -> tuple[int, int]:
+        both = {player: action, partner: partners}
+        turned = step(state, both, first=False)
+        return (0 if turned.capture else 1, _steps(turned.state, action.room, thief_choice(state, both)))
+
+    best = min((action for action in state.actions(player) if action.verb != "press"), key=outcome)
+    return best, f"{partner} goes to room {partners.room}; from room {best.room} I cut off the way of the thief.", ()
+
+
+def _greedy(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:  # noqa: ARG001
+    """The paper's baseline: into the thief's room if it is next, a button that would make it so, else the first neighbour."""
+    here, thief = state.rooms[player], state.rooms["Thief"]
+    if thief in state.reachable(here):
+        return Action("move", thief), f"The thief is next door, in room {thief}.", ()
+    if here in BUTTONS:
+        opened = CaptureState(state.rooms, {**state.doors, BUTTONS[here]: not state.doors[BUTTONS[here]]})
+        if thief in opened.reachable(here):
+            return Action("press", here), "The button opens the way to the thief.", ()
+    room = state.reachable(here)[0]
+    return Action("move", room), f"The thief is in room {thief}; I go to room {room}.", ()
+
+
+def _stayer(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:  # noqa: ARG001
+    return Action("stay", state.rooms[player]), "My partner will catch the thief.", ("idle",)
+
+
+def _confused(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
+    """Goes for the thief, and now and then names a wrong room for it."""
+    action, reason, _ = _bfs(state, player, rng)
+    if rng.random() >= _FAULT_RATE:
+        return action, reason, ()
+    wrong = state.rooms["Thief"] % 9 + 1
+    return action, f"The thief is in room {wrong}; I go on.", ("misgrounded_location",)
+
+
+def _random(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
+    return rng.choice(state.actions(player)), "Any action is fine.", ()
+
+
+POLICIES: Final[Mapping[str, Policy]] = {
+    "bfs": _bfs,
+    "button": _button,
+    "pincer": _pincer,
+    "greedy": _greedy,
+    "stayer": _stayer,
+    "confused": _confused,
+    "random": _random,
+}
+
+
+def play_capture(name: str, policies: Mapping[Player, str], scenario: str, *, seed: int) -> Iterator[dict[str, Any]]:
+    """Play a game.
+
+    Args:
+        name: of the game in the log.
+        policies: player -> name of one of `POLICIES`.
+        scenario: one of `SCENARIOS`.
+        seed: of the players' random numbers.
+    """
+    state, rng = start(scenario), Random(seed)
+    for turn in range(1, TURN_LIMIT + 1):
+        answers = {player: POLICIES[policies[player]](state, player, rng) for player in PLAYERS}
+        turned = step(state, {player: answer[0] for player, answer in answers.items()}, first=turn == 1)
+        over = turned.capture is not None or turn == TURN_LIMIT
+        yield {
+            "schema": "collab_capture_step/1",
+            "game": "collab_capture",
+            "episode": name,
+            "scenario": scenario,
+            "turn": turn,
+            "rooms_before": state.rooms,
+            "doors_before": state.doors,
+            "players": [_player(state, player, policies[player], answers[player]) for player in PLAYERS],
+            "buttons_pressed": turned.pressed,
+            "rooms_after": turned.state.rooms,
+            "doors_after": turned.state.doors,
+            "captured": turned.capture is not None,
+            "capture_kind": turned.capture,
+            "terminal": over,
+        }
+        if over:
+            return
+        state = turned.state
+
+
+def _player(state: CaptureState, player: Player, policy: str, answer: tuple[Action, str, tuple[Injected, ...]]) -> dict[str, Any]:
+    action, reason, injected = answer
+    actions = state.actions(player)
+    decision = Decision(intended=_listed(actions.index(action), action), explanation=reason, injected=injected)
+    return {
+        "player": player,
+        "policy": policy,
+        "style": "clean",
+        "observation_text": _observation(state, player, actions),
+        "available_actions": [other.room if other.verb == "move" else other.text for other in actions],
+        "response": decision.response,
+        "intended": decision.intended,
+        "executed": action.text,
+        "grounding_ok": True,
+        "injected": decision.injected,
+    }
+
+
+def _listed(place: int, action: Action) -> str:
+    letter = chr(ord("A") + place)
+    return f"{letter}. {action.text}." if action.verb == "move" else f"{letter} {action.text}"
+
+
+def _observation(state: CaptureState, player: Player, actions: tuple[Action, ...]) -> str:
+    partner = partner_of(player)
+    doors = " ".join(
+        f"Door between room {name[0]} and room {name[2]} is {'open' if is_open else 'closed'}." for name, is_open in state.doors.items()
+    )
+    thief = state.rooms["Thief"]
+    rooms = f"I {player} am in room {state.rooms[player]}. {partner} is in room {state.rooms[partner]}. Thief is in room {thief}."
+    return "\n".join([f"{rooms} {doors} ", *(_listed(place, action) for place, action in enumerate(actions)), ""])

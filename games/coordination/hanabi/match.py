@@ -1,0 +1,110 @@
+"""Plays a game of Hanabi with scripted players, turn by turn, as lines of the step log `hanabi_step/1`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import Any, Final
+
+from games.coordination.hanabi.policies import POLICIES
+from games.coordination.hanabi.rules import DECK, Effect, HanabiState, Move, legal_moves
+from games.coordination.hanabi.table import HanabiTable
+from games.coordination.hanabi.wording import action_text, listed, observation
+from games.coordination.players import Decision, Player
+
+__all__ = ["SEATS", "deck_of_seed", "play_hanabi"]
+
+SEATS: Final[tuple[Player, Player]] = ("Bob", "Alice")
+"""Bob starts, as in the published code."""
+
+
+def deck_of_seed(seed: int) -> tuple[str, ...]:
+    """The deck in the order of dealing; not the order that the published engine gives for that seed."""
+    deck = list(DECK)
+    Random(seed).shuffle(deck)
+    return tuple(deck)
+
+
+def play_hanabi(name: str, policies: Mapping[Player, str], seed: int, deck: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    """Play a game.
+
+    Args:
+        name: of the game in the log.
+        policies: player -> name of one of `POLICIES`.
+        seed: of the deck, where none is given, and of the players.
+        deck: 50 cards in the order of dealing.
+
+    Raises:
+        UsageError: OpenSpiel is not installed.
+    """
+    table, rng, turn = HanabiTable(deck or deck_of_seed(seed)), Random(seed), 0
+    while not table.is_over:
+        turn += 1
+        seat, before = table.seat, table.state
+        player = SEATS[seat]
+        actions = listed(legal_moves(before, seat), player)
+        move, reason, injected = POLICIES[policies[player]](before, seat, player, rng)
+        intended = next(action for action in actions if action.endswith(action_text(move, player)))
+        decision = Decision(intended=intended, explanation=reason, injected=injected)
+        effect = table.play(move)
+        yield {
+            "schema": "hanabi_step/1",
+            "game": "hanabi",
+            "episode": name,
+            "seed": seed,
+            "turn": turn,
+            "player": player,
+            "seat": seat,
+            "policy": policies[player],
+            "style": "clean",
+            "state_before": _shown(before),
+            "observation_text": observation(before, player, seat, actions),
+            "legal_actions": actions,
+            **_decided(decision),
+            "engine_move": _move(move),
+            "effect": _effect(effect),
+            "state_after": _shown(table.state),
+            "terminal": table.is_over,
+            "fireworks_sum": table.state.stacked,
+            "engine_score": table.engine_score,
+        }
+
+
+def _decided(decision: Decision) -> dict[str, Any]:
+    return {
+        "calls": [{"stage": "generator", "text": decision.response}],
+        "n_generator_calls": 1,
+        "n_rejections": 0,
+        "intended_action": decision.intended,
+        "selected_action": decision.intended,
+        "injected": decision.injected,
+    }
+
+
+def _shown(state: HanabiState) -> dict[str, Any]:
+    return {
+        "life_tokens": state.lives,
+        "information_tokens": state.tokens,
+        "deck_size": state.deck,
+        "fireworks": state.fireworks,
+        "discard_pile": state.discards,
+        "hands": dict(zip(SEATS, state.hands, strict=True)),
+        "knowledge": {player: [known._asdict() for known in cards] for player, cards in zip(SEATS, state.knowledge, strict=True)},
+    }
+
+
+def _move(move: Move) -> dict[str, Any]:
+    if move.card is not None:
+        return {"type": move.verb.upper(), "card_index": move.card}
+    return {"type": move.verb.upper()} | ({"color": move.value} if move.verb == "reveal_color" else {"rank": int(move.value or 0)})
+
+
+def _effect(effect: Effect) -> dict[str, Any]:
+    return {
+        "scored": effect.scored,
+        "information_token_gained": effect.token_gained,
+        "card": effect.card,
+        "touched_cards": effect.touched or None,
+        "newly_revealed": effect.newly_revealed or None,
+        "life_lost": int(effect.life_lost),
+    }

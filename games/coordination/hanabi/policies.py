@@ -1,0 +1,84 @@
+"""Scripted Hanabi players: each decides from what it may know, says why, and may do one thing wrong on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Final
+
+from games.coordination.hanabi.moves import is_safe_discard, is_safe_play
+from games.coordination.hanabi.rules import TOKENS, HanabiState, Move, legal_moves, touched
+from games.coordination.hanabi.wording import COLOR_NAMES
+from games.coordination.players import Injected, Player, partner_of
+
+__all__ = ["POLICIES", "Policy"]
+
+Policy = Callable[[HanabiState, int, Player, Random], tuple[Move, str, tuple[Injected, ...]]]
+"""(table, own seat, own name, random numbers) -> move, reason, what was done wrong on purpose. A policy does not look at its own cards."""
+
+_FAULT_RATE: Final = 0.3
+
+
+def _hint_giver(state: HanabiState, seat: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
+    """Plays what is sure, hints what the partner can play, else discards."""
+    for place, known in enumerate(state.knowledge[seat]):
+        if is_safe_play(state, known):
+            return Move("play", card=place), f"Every card that my card {place} can be fits a stack, so playing it is safe.", ()
+    return _helpful_clue(state, seat, player) or _discard(state, seat, rng)
+
+
+def _helpful_clue(state: HanabiState, seat: int, player: Player) -> tuple[Move, str, tuple[Injected, ...]] | None:
+    partner, hand, known = partner_of(player), state.hands[1 - seat], state.knowledge[1 - seat]
+    for place, card in enumerate(hand if state.tokens else ()):
+        if not state.fits(card) or is_safe_play(state, known[place]):
+            continue
+        move = Move("reveal_color", value=card[0]) if known[place].rank_hinted else Move("reveal_rank", value=card[1])
+        if not known[place].is_hinted(move.verb):
+            return move, f"{partner}'s card {place} is {_name(card)}, which is next on its stack, and {partner} does not know it yet.", ()
+    return None
+
+
+def _discard(state: HanabiState, seat: int, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
+    if state.tokens == TOKENS:
+        clues = [move for move in legal_moves(state, seat) if move.value and _is_new(state, seat, move)]
+        moves = clues or [move for move in legal_moves(state, seat) if move.value] or [Move("play", card=0)]
+        return rng.choice(moves), "Nothing can be played for sure and no token is missing, so I tell something new.", ()
+    sure = [place for place, known in enumerate(state.knowledge[seat]) if is_safe_discard(state, known)]
+    unhinted = [place for place, known in enumerate(state.knowledge[seat]) if not (known.color_hinted or known.rank_hinted)]
+    place = (sure or unhinted or [0])[0]
+    return Move("discard", card=place), f"There is nothing sure to play and no clue that helps, so I discard card {place} for a token.", ()
+
+
+def _is_new(state: HanabiState, seat: int, move: Move) -> bool:
+    return any(not state.knowledge[1 - seat][place].is_hinted(move.verb) for place in touched(state, seat, move))
+
+
+def _sloppy(state: HanabiState, seat: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
+    """A hint giver that sometimes names another card than it means, or repeats a clue."""
+    move, reason, _ = _hint_giver(state, seat, player, rng)
+    stale = [clue for clue in legal_moves(state, seat) if clue.value and not _is_new(state, seat, clue)]
+    if stale and rng.random() < _FAULT_RATE:
+        return rng.choice(stale), "This clue helps my partner to know the cards.", ("redundant_clue",)
+    hand = state.hands[1 - seat]
+    if move.value and rng.random() < _FAULT_RATE:
+        place = touched(state, seat, move)[0]
+        wrong = next((card for card in ("R5", "Y5", "G1", "W2") if card != hand[place]), "B5")
+        return move, f"{partner_of(player)}'s card {place} is {_name(wrong)}, which is next on its stack.", ("misgrounded_card",)
+    return move, reason, ()
+
+
+def _bomber(state: HanabiState, seat: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:  # noqa: ARG001
+    """Plays its first card, known or not."""
+    sure = is_safe_play(state, state.knowledge[seat][0])
+    return Move("play", card=0), "I take a chance and play my first card.", () if sure else ("unsafe_play",)
+
+
+def _random(state: HanabiState, seat: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:  # noqa: ARG001
+    return rng.choice(legal_moves(state, seat)), "Any action is fine.", ()
+
+
+def _name(card: str) -> str:
+    return f"{COLOR_NAMES[card[0]]} {card[1]}"
+
+
+POLICIES: Final[Mapping[str, Policy]] = {"hint_giver": _hint_giver, "sloppy": _sloppy, "bomber": _bomber, "random": _random}

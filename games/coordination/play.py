@@ -1,0 +1,172 @@
+"""Plays scripted games of LLM-Coordination and writes their logs, one file a game."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, get_args
+
+from games.coordination.capture import match as capture
+from games.coordination.capture.rules import SCENARIOS
+from games.coordination.escape import match as escape
+from games.coordination.hanabi import policies as hanabi
+from games.coordination.hanabi.match import play_hanabi
+from games.coordination.hanabi.rules import DECK
+from games.coordination.hanabi.table import load_openspiel
+from games.coordination.kitchen import policies as kitchen
+from games.coordination.kitchen.layouts import LAYOUTS
+from games.coordination.kitchen.match import play_kitchen
+from games.coordination.kitchen.rules import TICKS
+from games.coordination.players import PLAYERS, Player
+from games.coordination.step_log import is_complete, write_steps
+from schemas.errors import UsageError
+
+__all__ = ["GAMES", "POLICIES", "CoordinationGame", "PlayReport", "PlayRequest", "play", "read_decks"]
+
+CoordinationGame = Literal["hanabi", "overcooked", "collab_capture", "collab_escape"]
+
+GAMES: Final[tuple[CoordinationGame, ...]] = get_args(CoordinationGame)
+
+POLICIES: Final[Mapping[CoordinationGame, tuple[str, ...]]] = {
+    "hanabi": tuple(hanabi.POLICIES),
+    "overcooked": tuple(kitchen.POLICIES),
+    "collab_capture": tuple(capture.POLICIES),
+    "collab_escape": tuple(escape.POLICIES),
+}
+"""Game -> its scripted players."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayRequest:
+    """What to play of one game: every policy with every partner, on every variant and seed."""
+
+    game: CoordinationGame
+    out: Path
+    """Folder for ``<game>/<episode>.jsonl``."""
+
+    policies: tuple[str, ...] = ()
+    """Alice's; empty: all there are."""
+
+    partners: tuple[str, ...] | None = None
+    """Bob's; None: each policy plays with itself."""
+
+    variants: tuple[str, ...] = ()
+    """Layouts of the kitchen or scenarios of the capture; empty: all. The other games have none."""
+
+    seeds: tuple[int, ...] = (1, 2, 3)
+    ticks: int = TICKS
+    """Length of a kitchen game."""
+
+    decks: Mapping[int, Sequence[str]] | None = None
+    """Hanabi: seed -> order of the deck, such as `read_decks` gives; None: shuffled by the seed."""
+
+
+class PlayReport(NamedTuple):
+    """What came of a request."""
+
+    played: int
+    kept: int
+    """Games whose whole log was there already."""
+
+    turns: int
+    """Turns of the games that were played."""
+
+    paths: tuple[Path, ...]
+
+
+class _Game(NamedTuple):
+    name: str
+    steps: Callable[[], Iterator[Mapping[str, Any]]]
+
+
+def play(request: PlayRequest, on_progress: Callable[[int, int], None] | None = None) -> PlayReport:
+    """Play what is not there yet. The same request gives the same bytes, interrupted or not.
+
+    Args:
+        request: what to play.
+        on_progress: called with the games finished and the games in all.
+
+    Raises:
+        UsageError: a name is unknown, a number out of range, or OpenSpiel is missing for Hanabi.
+        OSError: a log cannot be written.
+    """
+    games = list(_games(_checked(request)))
+    played = turns = 0
+    paths: list[Path] = []
+    for finished, game in enumerate(games, start=1):
+        paths.append(request.out / request.game / f"{game.name}.jsonl")
+        if not is_complete(paths[-1]):
+            turns += write_steps(paths[-1], game.steps())
+            played += 1
+        if on_progress is not None:
+            on_progress(finished, len(games))
+    return PlayReport(played, len(games) - played, turns, tuple(paths))
+
+
+def read_decks(path: Path) -> dict[int, tuple[str, ...]]:
+    """Orders of decks from a CSV with the columns seed, deal_index, card.
+
+    Raises:
+        UsageError: it lacks a column, or a deck is not the 50 cards.
+        OSError: it cannot be read.
+    """
+    decks: dict[int, dict[int, str]] = {}
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            try:
+                decks.setdefault(int(row["seed"]), {})[int(row["deal_index"])] = row["card"]
+            except (KeyError, ValueError) as error:
+                raise UsageError(f"{path}: no decks in it ({error}): it needs the columns seed, deal_index and card") from error
+    found = {seed: tuple(cards[place] for place in sorted(cards)) for seed, cards in decks.items()}
+    for seed, deck in found.items():
+        if sorted(deck) != sorted(DECK):
+            raise UsageError(f"{path}: the deck of seed {seed} is not the 50 cards of Hanabi")
+    return found
+
+
+def _checked(request: PlayRequest) -> PlayRequest:
+    """The request with all its defaults.
+
+    Raises:
+        UsageError: something in it does not exist.
+    """
+    if request.game not in GAMES:
+        raise UsageError(f"no game {request.game!r}: there are {', '.join(GAMES)}")
+    known = {"overcooked": tuple(LAYOUTS), "collab_capture": SCENARIOS}.get(request.game, ())
+    _known("policy", (*request.policies, *(request.partners or ())), POLICIES[request.game])
+    _known("variant", request.variants, known)
+    if request.ticks < 1 or not request.seeds:
+        raise UsageError("coordination: give at least one tick and one seed")
+    if request.game == "hanabi":
+        load_openspiel()
+        _known("deck of seed", tuple(map(str, request.seeds)), tuple(map(str, request.decks or request.seeds)))
+    return replace(request, policies=request.policies or POLICIES[request.game], variants=request.variants or known)
+
+
+def _known(what: str, named: Sequence[str], known: Sequence[str]) -> None:
+    unknown = [name for name in named if name not in known]
+    if unknown:
+        raise UsageError(f"no {what} {unknown[0]!r}: there are {', '.join(known) or 'none in this game'}")
+
+
+def _games(request: PlayRequest) -> Iterator[_Game]:
+    for alice in request.policies:
+        for bob in request.partners or (alice,):
+            pair = alice if alice == bob else f"{alice}_{bob}"
+            for variant in request.variants or ("",):
+                for seed in request.seeds:
+                    name = "_".join(filter(None, (pair, variant, f"s{seed}")))
+                    yield _Game(name, _player(request, name, (alice, bob), variant, seed))
+
+
+def _player(request: PlayRequest, name: str, pair: tuple[str, str], variant: str, seed: int) -> Callable[[], Iterator[Mapping[str, Any]]]:
+    policies: dict[Player, str] = dict(zip(PLAYERS, pair, strict=True))
+    players: Mapping[CoordinationGame, Callable[[], Iterator[Mapping[str, Any]]]] = {
+        "hanabi": lambda: play_hanabi(name, policies, seed, (request.decks or {}).get(seed)),
+        "overcooked": lambda: play_kitchen(name, policies, variant, seed=seed, ticks=request.ticks),
+        "collab_capture": lambda: capture.play_capture(name, policies, variant, seed=seed),
+        "collab_escape": lambda: escape.play_escape(name, policies, seed=seed),
+    }
+    return players[request.game]
