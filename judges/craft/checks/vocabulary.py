@@ -49,10 +49,11 @@ _PLACE: Final = _any_of(
     (
         r"left(?:most|[- ]hand)?|rightmost|right[- ]hand|(?:the|my|our|far|top|bottom|upper|lower|and|d[123]'s|to|on|at|in)[ -]right",
         r"right(?= (?:of|end|edge|cell|corner|side|spot|slot|position|part|half|most|column|stack|on my|in my|bottom|middle|top|one))",
+        r"right(?=[,.;:!?]| \+|$)|squares?|entry|entries|stacks?|spots?|boxe?s?",
         r"middle|mid|cent(?:er|re|ral)|corners?|ends?|edges?|columns?|slots?|near(?:est)?|far(?:thest)?|back|front",
         r"(?<!one[- ])(?<!two[- ])(?<!single[- ])cells?|positions?(?! (?:an?|the|another|one|that)\b)",
         r"next to|beside|adjacent|on top of|above|below|under(?:neath)?|beneath|between|over the|atop",
-        r"(?:first|second|third|1st|2nd|3rd|last) (?:cell|spot|slot|position|column|stack|one|place)",
+        r"(?:first|second|third|1st|2nd|3rd|last) (?:(?:and|to|through) \w+ )?(?:cell|spot|slot|position|column|stack|one|place)",
     )
 )
 _LAYER_ONLY: Final = re.compile(
@@ -82,7 +83,10 @@ _REMOVAL: Final = _any_of(
         r"lift(?:ed)?|pull(?:ed)?|delet\w+|strip\w*|eliminat\w+",
     )
 )
-_SEE: Final = r"(?:see|sees|seen|views?|viewed|spots?|looks? at|knows?|checks?|tell|observe|witness|make out|verify)"
+_SEE: Final = (
+    r"(?:see|sees|seen|views?|viewed|spots?|looks? at|knows?|checks?|tell|observe|witness|make out|verify"
+    r"|(?:have|has|having|get|gets) (?:a )?(?:sight|view|eyes|clear view) (?:of|on)|(?:is|are|am) looking at|eyes on)"
+)
 _D: Final = r"(?:d[123]|director [123])"
 _ME: Final = r"(?:me|my|mine)"
 _NOBODY: Final = (
@@ -93,7 +97,10 @@ _OTHERS: Final = (
     r"(?:the others?|other directors?|others|you (?:two|both|all|others)|the rest of you|the other (?:two|walls|sides|seats)"
     rf"|either of you|anyone else|anybody else|{_D}(?: (?:and|or|nor) {_D})?)"
 )
-_REST: Final = rf"(?:others?|rest|everyone else|anyone else|you|{_D}|both of you|all of you)"
+_REST: Final = (
+    r"(?:(?:both )?others?|other (?:two )?(?:directors?|players?|walls?|seats?)|two others?"
+    rf"|rest|everyone else|anyone else|you|{_D}|both of you|all of you)"
+)
 _CANNOT: Final = (
     r"(?:can(?:'t|not| not)|can ?t|do(?:es)?(?:n't| not)|won't|will not|couldn't|(?:are|is) unable to|have no way to|never|have no view)"
 )
@@ -110,7 +117,9 @@ _EXCLUSIVE: Final = _any_of(
         rf"{_NOBODY}(?: else)?(?: of you)?(?: \w+){{0,2}}? (?:can |could |will |is able to |has (?:a )?)?{_SEE}",
         rf"{_NOBODY} else[\w' ]{{0,30}}",
         rf"{_OTHERS}(?: \w+){{0,2}}? {_CANNOT}(?: \w+){{0,2}}? {_SEE}",
-        rf"(?:hidden|invisible|out of (?:sight|view)|not visible|can(?:no|')t be seen) (?:from|to|for|by) (?:the )?{_REST}[\w ]*",
+        rf"(?:i|my wall|my seat|my side) alone (?:can |could )?{_SEE}|known only to {_ME}",
+        rf"(?:available|known|visible) to {_ME} (?:alone|only)",
+        rf"(?:hidden|concealed|invisible|out of (?:sight|view)|not visible|can(?:no|')t be seen) (?:from|to|for|by) (?:the )?{_REST}[\w ]*",
     )
 )
 _SHARED: Final = _any_of(
@@ -122,6 +131,7 @@ _SHARED: Final = _any_of(
         rf"(?:{_D}|you|others?) (?:can |could |should |may |might |will |does |do )?(?:also|too|as well) (?:can |could )?{_SEE}",
         rf"{_D}(?: \w+){{0,2}}? {_SEE}(?: \w+){{0,4}}? (?:too|as well|also)",
         rf"both (?:of us )?(?:can |could )?{_SEE}|we both|both of our|both our walls|two of us (?:can )?{_SEE}",
+        rf"(?:common to|shared between|visible for) (?:both )?{_D} and {_ME}|{_D} and (?:i|me)(?: both| each)? {_SEE}[\w ]*",
         r"in common|common (?:corner|cell|edge|column|stack)|overlap(?:s|ping)? (?:corner|cell|with)|on both (?:our |of our )?walls",
         rf"visible (?:to|from|for) (?:{_D}|both)[\w ]*|also (?:visible|seen|on) (?:to |by |from |for )?{_D}[\w' ]*|also {_D}'s",
     )

@@ -110,8 +110,8 @@ class Actions:
         asked.place = replace(asked.place, layer=layer, layer_origin="carried")
 
     def _remove(self, clause: Clause, groups: list[Group]) -> None:
-        if not groups and clause.kind == "act_ing":
-            groups = [Group(refers=True)]  # "ask for removal"
+        if not groups and (clause.kind == "act_ing" or clause.passive):
+            groups = [Group(refers=True)]  # "ask for removal", "is a mistake to be removed"
         for group in listed(groups, clause.subject_groups(), personal=True):
             if group.refers and group.block is None and not group.relation:
                 wished = bool(self._book.drafts) and self._book.drafts[-1].verb == "place"
@@ -123,9 +123,21 @@ class Actions:
                     self._book.append(replace(seen, verb="remove", explicit=True, droppable=False, old=None, sentence=clause.sentence,
                                          end=clause.end, first=False))  # fmt: skip
                     continue
+                if self._remove_complained(clause):
+                    continue
             if group.block is None and not group.has_place and not group.top_of and not group.whole:
                 continue
             self._book.add(clause, "remove", group)
+
+    def _remove_complained(self, clause: Clause) -> bool:
+        """Read ``my target does not show the red block on the left, so remove it``."""
+        focus = self._book.scene.focus
+        if focus.source != "complaint" or focus.color is None or clause.sentence - focus.sentence > 1:
+            return False
+        place = Place(focus.cells, focus.layer, "carried", "carried")
+        self._book.append(Draft(verb="remove", start=clause.start, end=clause.end, color=focus.color, size=focus.size, place=place,
+                                sentence=clause.sentence, origins={"color": "carried", "size": "carried"}))  # fmt: skip
+        return True
 
     def _removal_again(self, clause: Clause) -> bool:
         """Read ``removing it comes first``: a remark on a removal asked for before."""

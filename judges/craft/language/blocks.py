@@ -33,6 +33,7 @@ class _Words:
 
     again: bool = False
     indefinite: bool = False
+    definite: bool = False
     number: int | None = None
     topmost: bool = False
     labelled: bool = False
@@ -93,6 +94,7 @@ class _Words:
         word = words[here]
         if word in DETERMINERS and not (self.color or self.size or self.noun):
             self.again = self.again or word in ("another", "those", "these")
+            self.definite = self.definite or word in ("the", "that", "this", "those", "these")
             self.indefinite = self.indefinite or word in ("a", "an", "another")
             return 1
         if word in ADJECTIVES and (not self.noun or word in ("de", "color")):
@@ -114,7 +116,8 @@ def read_block(words: Sequence[str], index: int) -> Found:
     if not (seen.color or seen.noun) and words[here - 1] in _OFTEN_PLAIN and at(words, here) not in BLOCK_NOUNS:
         return None
     block = make("block", value="size" if seen.labelled else "", color=seen.color, size=seen.size, noun=seen.noun,
-                 number=seen.number, again=seen.again, topmost=seen.topmost, indefinite=seen.indefinite)  # fmt: skip
+                 number=seen.number, again=seen.again, topmost=seen.topmost, indefinite=seen.indefinite,
+                 definite=seen.definite)  # fmt: skip
     return block, here - index
 
 

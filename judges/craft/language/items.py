@@ -30,6 +30,9 @@ class Item:
     indefinite: bool = False
     """Block: introduced by ``a`` or ``another``, so not one that stands on the board."""
 
+    definite: bool = False
+    """Block: introduced by ``the`` or ``that``, so one that is spoken of as known."""
+
     again: bool = False
     """Block: ``one``, ``another``, ``those``: takes its colour or size from an earlier block."""
 

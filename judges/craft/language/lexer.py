@@ -22,12 +22,15 @@ from judges.craft.language.spatial import (
     read_viewpoint,
 )
 from judges.craft.language.tokens import Token
-from judges.craft.language.vocabulary import BLOCK_NOUNS, CELL_NOUNS, COLORS, DETERMINERS, LAYER_NOUNS, PHRASES, SIZES
+from judges.craft.language.vocabulary import BLOCK_NOUNS, CELL_NOUNS, COLORS, DETERMINERS, LAYER_NOUNS, PHRASES, SIZES, Meaning
 
 __all__ = ["items_of"]
 
 _LISTING = 3
 """As many cells in a row name a wall, not the place of a block."""
+
+_SHORT = 4
+"""Letters up to which no word counts as a participle."""
 
 _LONGEST_PHRASE = max(len(phrase) for phrase in PHRASES)
 _NOUN_LIKE = frozenset((
@@ -60,7 +63,7 @@ _BEFORE_NOUN = DETERMINERS | frozenset(
 )
 _BEHIND_NOUN = frozenset(("", ".", ",", ";", ":", "!", "?", "\n", "of", "is"))
 _AFTER_TO = frozenset((
-    "sit", "rest", "go", "cover", "span", "stretch", "fill", "reach", "cell", "be",
+    "far", "sit", "rest", "go", "cover", "span", "stretch", "fill", "reach", "cell", "be",
 ))  # fmt: skip
 _CARRIERS = frozenset((
     "need", "needs", "want", "wants", "have", "has", "like", "love", "next", "close", "adjacent", "up", "over",
@@ -143,14 +146,30 @@ def _phrase(words: Sequence[str], index: int) -> Found:
             continue
         if words[index] == "correct" and length == 1 and _corrects(words, index):
             return make("act_base", value="fix"), 1
-        if meaning.kind == "on_top" and words[index + length - 1] == "on" and _names_place(words, index + length):
-            return make("prep", value="on"), length
-        if words[index] in ("put", "set") and at(words, index - 1) in BLOCK_NOUNS and meaning.value == "place":
-            return make("act_ed", value="place"), length
+        other = _other_meaning(words, index, length, meaning)
+        if other is not None:
+            return other, length
         if _is_idle(words, index, length, meaning.kind):
             return None, length
         return make(meaning.kind, value=meaning.value or words[index]), length
     return None
+
+
+def _other_meaning(words: Sequence[str], index: int, length: int, meaning: Meaning) -> Item | None:
+    """Give what a phrase means before or behind certain words, None where it means what the table says."""
+    if meaning.kind == "on_top" and words[index + length - 1] == "on" and _names_place(words, index + length):
+        return make("prep", value="on")  # "sitting on the right"
+    if words[index] in ("put", "set") and meaning.value == "place" and at(words, index - 1) in BLOCK_NOUNS:
+        return make("act_ed", value="place")  # "have a block put at the left"
+    if meaning.kind == "should" and _unknown_participle(words, index + length):
+        return make("state", value="is")
+    return None
+
+
+def _unknown_participle(words: Sequence[str], index: int) -> bool:
+    """Whether something is to be done that no table knows: ``must be polished``."""
+    word = at(words, index)
+    return len(word) > _SHORT and word.endswith("ed") and (word,) not in PHRASES and word not in COLORS
 
 
 def _names_place(words: Sequence[str], index: int) -> bool:

@@ -179,13 +179,16 @@ def _pair(words: Sequence[str], index: int, word: str) -> Found:
 
 
 def _ordinal_side(words: Sequence[str], index: int, word: str) -> Found:
-    if word not in _ORDINALS or at(words, index + 1) not in CELL_NOUNS | SIDES.keys() | {"from"}:
+    if word not in _ORDINALS or at(words, index + 1) not in CELL_NOUNS | SIDES.keys() | {"from", "and", "to", "through"}:
         return None
     number = _ORDINALS[word]
+    if at(words, index + 1) in ("and", "to", "through") and at(words, index + 2) in _ORDINALS and at(words, index + 3) in CELL_NOUNS:
+        pair = sorted((number, _ORDINALS[words[index + 2]]))
+        return make("cells", value="".join(map(str, pair))), 4
     tail = words[index + 1 : index + 6]
     if "from" in tail and any(other in SIDES for other in tail):
         return make("side", number=2 - number if "right" in tail else number), 2 + tail.index("from") + 2
-    if at(words, index + 1) in SIDES:
+    if at(words, index + 1) not in CELL_NOUNS:
         return None
     return make("side", number=number), 2
 

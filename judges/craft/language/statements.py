@@ -118,7 +118,7 @@ class Statements:
 
     def _confirm(self, clause: Clause) -> None:
         assert clause.predicate is not None
-        if "cond" in clause.marks and clause.predicate.value == "remove":
+        if clause.marks & {"cond", "before"} and clause.predicate.value == "remove":
             for group in clause.subject_groups():
                 self._book.add(clause, "remove", joined(group, clause.groups()))
                 self._book.drafts[-1].first = True
@@ -217,6 +217,14 @@ class Statements:
             )
             self._book.add(clause, "keep" if there else "place", group)
 
+    def _is_talked_about(self, group: Group) -> bool:
+        """Tell ``the red one on the left passes inspection`` from a request without a verb: that block stands there."""
+        if group.block is None or not group.block.definite:
+            return False
+        place = self._book.scene.place_of(group, "remove")
+        found = place.cells and self._book.scene.find(color=group.block.color, size=None, layer=place.layer, cells=place.cells[:1])
+        return found is not None and bool(found)
+
     def _completes_place(self, clause: Clause, group: Group) -> bool:
         """Tell the block of ``Top right. Small orange.`` from one that is only talked about."""
         block, focus = group.block, self._book.scene.focus
@@ -233,9 +241,11 @@ class Statements:
             else:
                 named = group.has_place or bool(group.relation)
             if named:
-                verb = "ask" if "ask" in clause.marks else "place"
+                verb = "ask" if "ask" in clause.marks else "other" if self._is_talked_about(group) else "place"
                 self._book.add(clause, verb, group, Manner(explicit=False))
             elif group.block is not None and len(groups) == 1 and self._completes_place(clause, group):
                 self._book.add(clause, "place", group, Manner(explicit=False, inherit=self._book.place_in_focus(clause)))
+            elif "needless" in clause.marks and group.block is not None and group.block.color and group.has_place:
+                self._book.add(clause, "other", group, Manner(droppable=True))
             elif not clause.denied:
                 self._book.note(clause, [group], "plain")

@@ -64,7 +64,7 @@ SIZES: Mapping[str, str] = {
 BLOCK_NOUNS: Mapping[str, str | None] = {
     **dict.fromkeys(
         ("block", "blocks", "piece", "pieces", "brick", "bricks", "tile", "tiles", "cube", "cubes", "one", "ones", "bloque",
-         "chunk", "unit", "something"),
+         "chunk", "unit"),
         None,
     ),
     **dict.fromkeys(("domino", "dominoes", "dominos"), "l"),
@@ -116,6 +116,7 @@ _VERBS: Mapping[str, tuple[str, ...]] = {
         "unstack unstacking unstacked", "strip stripping stripped", "ditch ditching ditched", "toss tossing tossed",
         "dismantle dismantling dismantled", "undo undoing undone", "detach detaching detached", "lose losing lost",
         "extract extracting extracted", "withdraw withdrawing withdrawn", "knock knocking knocked", "yank yanking yanked",
+        "tear tearing torn",
         "strike striking struck", "scrap scrapping scrapped", "dispose disposing disposed", "cancel cancelling cancelled",
         "revert reverting reverted", "retract retracting retracted", "purge purging purged", "evict evicting evicted",
         "uninstall uninstalling uninstalled", "dislodge dislodging dislodged", "demolish demolishing demolished",
@@ -136,16 +137,21 @@ _VERBS: Mapping[str, tuple[str, ...]] = {
 
 _PLAIN: Mapping[Meaning, str] = {
     Meaning("act_base", "remove"): (
-        "get rid of|take off|take away|take out|take down|lift off|lift out|pull off|pull out|clear away|clear out|clear off"
+        "off with|say goodbye to|tear down|rip off|knock down|dispose of|get rid of|take off|take away|take out|take down"
+        "|lift off|lift out|pull off|pull out|clear away|clear out|clear off"
         "|pop off|knock off|drop the idea of|getting rid of|taking off|taking away|lifting off|pulling off|strip off"
         "|throw out|throw away|pick up|peel off|do away with|doing away with|get off|wipe out|remove off|chuck out|rip out|take back"
     ),
     Meaning("act_ed", "remove"): (
-        "taken off|taken away|taken out|lifted off|pulled off|cleared away|gone|gotten rid of|pulled out|off the board|taken down"
+        "torn down|torn off|ripped out|disposed of|taken off|taken away|taken out|lifted off|pulled off|cleared away|gone"
+        "|gotten rid of|pulled out|off the board|taken down"
     ),
     Meaning("act_ing", "remove"): "removal of|removal|the removal of",
     Meaning("act_ed", "place"): "someone put|somebody put|they put|was put|were put|has put",
-    Meaning("target"): "target|goal|blueprint|target wall|target view|what i want",
+    Meaning("target"): (
+        "plan|picture|solution|drawing|drawings|design|diagram|schematic|reference|target|goal|blueprint|target wall"
+        "|target view|what i want"
+    ),
     Meaning("board"): "board|current state|current wall|current view|current board",
     Meaning("act_base", "place"): (
         "start with|finish with|begin with|go with|put down|set down|put in|drop in|slot in|pop in|go ahead with|end with"
@@ -153,7 +159,8 @@ _PLAIN: Mapping[Meaning, str] = {
     ),
     Meaning("act_base", "replace"): "swap out|swap in|change out|switch out|trade out|swap over",
     Meaning("go_away"): (
-        "has to go|have to go|needs to go|need to go|must go|should go|has to come off|needs to come off|should come off"
+        "comes off|comes out|comes down|must come down|has to come down|needs to come down|should come down|goes away"
+        "|has to go|have to go|needs to go|need to go|must go|should go|has to come off|needs to come off|should come off"
         "|must come off|has to come out|needs to come out|should come out|have to come off|does not belong|do not belong"
         "|should not be|must not be|has no business|needs to leave|ought to go|is blocking|is in the way"
         "|is not supposed to be|is extra|is not needed|should leave|has to leave|to be gone|can go|have to come out"
@@ -166,7 +173,9 @@ _PLAIN: Mapping[Meaning, str] = {
         "|has to go on|has to go at"
     ),
     Meaning("need"): (
-        "most urgent thing is|urgent thing is|next move is|next step is|next thing is|next up is|next up|next piece is"
+        "i picture|i imagine|i envision|dreaming of|dream of|longing for|long for|craving|crave|yearn for|time for"
+        "|it is time for|most urgent thing is|urgent thing is|next move is|next step is|next thing is|next up is|next up"
+        "|next piece is"
         "|next is|my request is|my suggestion is|priority is|need|needs|want|wants|require|requires|would like|would love"
         "|would like to see|would love to see|like to see|love to see|hope to see|expect to see|missing|lacks|lacking|lack"
         "|looking for|look for|asks for|ask for|calls for|call for|target has|target shows|target is|target needs"
@@ -210,8 +219,8 @@ _PLAIN: Mapping[Meaning, str] = {
         "no need|need not|not necessary|cannot|can not|could not|unable to|did not|have not|was not|were not|not able|not ready"
     ),
     Meaning("cond"): "once|after|when|as soon as|now that|upon",
-    Meaning("if"): "if|unless|whether|assuming|in case",
-    Meaning("before"): "before|prior to|until",
+    Meaning("if"): "if|whether|assuming|in case",
+    Meaning("before"): "before|prior to|until|unless",
     Meaning("purpose"): (
         "so that|so we can|so i can|so you can|allow us|allows us|allowing us|lets us|in order|so that we|makes room"
         "|make room|we can|i can|you can|this will|that will|this would|which will|this lets|that way|this way|will help"
@@ -237,7 +246,10 @@ _PLAIN: Mapping[Meaning, str] = {
         "|that spans|which covers|which spans|covers|spans|so that it stretches|reaching|along|within|inside|under my|through"
         "|onto|en"
     ),
-    Meaning("subject"): "i|we|you|lets|let us|please|builder|can you|could you|can we|could we|would you|go ahead and|kindly",
+    Meaning("subject"): (
+        "why not|how about we|what if we|how about you|i|we|you|lets|let us|please|builder|can you|could you|can we|could we"
+        "|would you|go ahead and|kindly"
+    ),
     Meaning("instead_of"): "instead of|rather than|in place of|as opposed to",
     Meaning("instead"): "instead",
     Meaning("on_top"): (
