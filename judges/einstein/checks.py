@@ -69,7 +69,9 @@ def claims_follow(game: Transcript, turn: int, agent: str | None) -> Decision:
     if wrong:
         return Decision("no", "; ".join(_correction(claim, known) for claim in wrong))
     if not thoughts.is_whole:
-        return Decision(None, "not every sentence about objects could be read")
+        return Decision(None, "not every clause about objects could be read")
+    if any(known.get(claim.block) != claim.goal for claim in thoughts.seen):
+        return Decision(None, "an object is said to lie in a bin to which it is not known to belong: is that a claim, or a slip?")
     if not thoughts.claims:
         return Decision("na", "the thoughts say of no object where it belongs")
     return Decision("yes", f"{len(thoughts.claims)} claims, all of which follow from the player's items and the placed objects")

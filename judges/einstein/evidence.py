@@ -6,7 +6,7 @@ from typing import Final
 
 from games.einstein.bins import DESTINATIONS, REACH
 from games.einstein.game import AGENTS
-from judges.einstein.steps import action_of, held_items, inferences, item_text, shared_before
+from judges.einstein.steps import action_of, asked_about, held_items, inferences, item_text, shared_before
 from judges.evidence_text import Entry, one_line
 from judges.pieces import AGENT_UNITS, Piece, Scene, action_text
 from judges.transcript import ActionView
@@ -53,10 +53,11 @@ def _shares(scene: Scene) -> list[Entry]:
 
 
 def _question(scene: Scene) -> list[Entry]:
-    if scene.now.turn < 2:  # noqa: PLR2004 - nothing is before the first turn
+    try:
+        asked = asked_about(scene.game, scene.now.turn)
+    except LookupError:  # a log that does not say whether the action space has asking
         return []
-    asks = [action for action in scene.game.turn(scene.now.turn - 1).actions if action.verb == "ask"]
-    return [Entry(f"On the step before, {one_line(action.agent)} asked about:", str(action.arguments.get("block"))) for action in asks]
+    return [] if asked is None else [Entry("On the step before, the partner asked about:", asked)]
 
 
 def _inferences(scene: Scene) -> list[Entry]:

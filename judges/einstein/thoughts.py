@@ -1,15 +1,13 @@
 """Reads what a player's thoughts claim of objects: where one belongs, or that this is unknown.
 
-Only plain sentences about one object are read. Whatever else names an object or a corner bin counts as not understood, so that nothing is
-called right by mistake.
+Clause by clause. A clause that names an object or a corner bin is a claim, or visibly none (a plan, a relation between objects, a place
+outside the corners, a question of the partner), or not understood; the last is told, so that nothing is called right by mistake.
 """
 
 from __future__ import annotations
 
 import re
 from typing import Final, NamedTuple
-
-from games.einstein.bins import DESTINATIONS
 
 __all__ = ["Claim", "Thoughts", "read_thoughts"]
 
@@ -28,14 +26,20 @@ class Thoughts(NamedTuple):
     """What was read."""
 
     claims: tuple[Claim, ...]
+    seen: tuple[Claim, ...]
+    """Objects that are said to lie in a corner bin: a fact about the table, or loosely said that they belong there."""
+
     is_whole: bool
-    """No sentence about objects or corner bins was left unread."""
+    """No clause about objects or corner bins was left unread."""
 
 
-_SENTENCE: Final = re.compile(r"[.!?;\n]+")
+_CLAUSE: Final = re.compile(
+    r"[.!?;:\n]+|,\s*(?:and |so |but |which means that |therefore )?|\b(?:so|because|but|therefore|which means that)\b", re.IGNORECASE
+)
 _BLOCK: Final = re.compile(r"\bblock[ _]?(\d+)\b", re.IGNORECASE)
 _CORNER: Final = re.compile(r"\b(top|bottom|upper|lower)[-_ ](left|right)(?:[-_ ]bin)?(?![a-z])", re.IGNORECASE)
-_ABOUT_OBJECTS: Final = re.compile(r"\bblocks?\b|\bblock\d|\b(?:object|piece)s?\b|\bcorner\b", re.IGNORECASE)
+_ROWS: Final = {"top": "top", "upper": "top", "bottom": "bottom", "lower": "bottom"}
+
 _BELONGS: Final = re.compile(
     r"\b(?:go(?:es)? (?:in)?to|goes in|belongs?|ends? up|(?:has|have|needs?|ought) to (?:be|go)|(?:must|should|will) (?:be|go)"
     r"|(?:place|bin|goal|target|home) (?:for|of)|(?:goal|target|place|home)(?: bin)? is|work(?:ed)? out|follows)\b",
@@ -43,40 +47,71 @@ _BELONGS: Final = re.compile(
 )
 _UNKNOWN: Final = re.compile(
     r"\b(?:(?:don't|do not|cannot|can't|can not|could not|couldn't) (?:yet )?(?:know|work out|tell|infer|figure|deduce|derive|say)"
-    r"|unknown|not known|no idea|no knowledge|nothing\b.*\b(?:tells?|says?)|still open|(?:do|does) not reach|not sure where)\b",
+    r"|unknown|not known|no idea|no (?:knowledge|information)|nothing\b.*\b(?:tells?|says?|fixes)|still open|(?:do|does) not reach"
+    r"|not sure (?:where|about))\b",
     re.IGNORECASE,
 )
 _HEDGED: Final = re.compile(
     r"\b(?:not|no|never|neither|nor|cannot|if|unless|maybe|perhaps|may|might|could|would|try|guess|either|or|except|partner|wrong)\b|n't",
     re.IGNORECASE,
 )
-_ROWS: Final = {"top": "top", "upper": "top", "bottom": "bottom", "lower": "bottom"}
+_SEEN: Final = re.compile(r"\b(?:is|lies|sits)(?: already| still| now)?(?: placed| lying)? (?:in|at)\b", re.IGNORECASE)
+_MIND: Final = re.compile(
+    r"\b(?:know|believe|think|work|infer|conclude|deduce|derive|see|suppose|guess|remember|hold|assume)\b|" + _BELONGS.pattern,
+    re.IGNORECASE,
+)
+_PLAN: Final = re.compile(
+    r"\s*(?:(?:and|then|now|first) )*(?:(?:i|we|let me|let us)\b|i'll\b|(?:the fastest way is to )?"
+    r"(?:placing|moving|putting|passing|sharing|asking|place|move|put|pass|share|ask)\b)",
+    re.IGNORECASE,
+)
+_OTHER_PLACE: Final = re.compile(r"\b(?:common|player ?[12])", re.IGNORECASE)
+_PARTNER_ASKS: Final = re.compile(r"\s*my partner (?:asked|asks|wants to know|has asked|needs to know)\b", re.IGNORECASE)
+_REACH: Final = re.compile(
+    r"\b(?:reach|(?:is|lies) (?:on|at) (?:my|our|the other|my partner's|the partner's) (?:own )?side)\b", re.IGNORECASE
+)
 
 
 def read_thoughts(text: str) -> Thoughts:
-    """Read a text sentence by sentence."""
+    """Read a text clause by clause."""
     claims: list[Claim] = []
+    seen: list[Claim] = []
     is_whole = True
-    for sentence in _SENTENCE.split(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")):
-        if not _ABOUT_OBJECTS.search(sentence) and not _CORNER.search(sentence):
+    for clause in _CLAUSE.split(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")):
+        blocks = {f"block{int(number)}" for number in _BLOCK.findall(clause)}
+        corners = {f"{_ROWS[row.lower()]}_{column.lower()}_bin" for row, column in _CORNER.findall(clause)}
+        if not (blocks or corners):
             continue
-        claim = _claim(sentence)
-        if claim is None:
-            is_whole = False
-        else:
+        claim = _claim(clause, blocks, corners)
+        if claim is not None:
             claims.append(claim)
-    return Thoughts(tuple(claims), is_whole)
+        elif _claims_nothing(clause, blocks, corners):
+            continue
+        elif len(blocks) == len(corners) == 1 and _SEEN.search(clause) and not _HEDGED.search(clause):
+            seen.append(Claim(*blocks, *corners))
+        else:
+            is_whole = False
+    return Thoughts(tuple(claims), tuple(seen), is_whole)
 
 
-def _claim(sentence: str) -> Claim | None:
-    blocks = {f"block{int(number)}" for number in _BLOCK.findall(sentence)}
-    corners = {f"{_ROWS[row.lower()]}_{column.lower()}_bin" for row, column in _CORNER.findall(sentence)}
+def _claim(clause: str, blocks: set[str], corners: set[str]) -> Claim | None:
     if len(blocks) != 1 or len(corners) > 1:
         return None
     (block,) = blocks
     if not corners:
-        return Claim(block, None) if _UNKNOWN.search(sentence) else None
+        return Claim(block, None) if _UNKNOWN.search(clause) and not _PARTNER_ASKS.match(clause) else None
     (corner,) = corners
-    if _HEDGED.search(sentence) or not _BELONGS.search(sentence) or corner not in DESTINATIONS:
+    if _HEDGED.search(clause) or not _BELONGS.search(clause):
         return None
     return Claim(block, corner)
+
+
+def _claims_nothing(clause: str, blocks: set[str], corners: set[str]) -> bool:
+    """Whether a clause says of no object to which corner it belongs, nor that this is unknown."""
+    if _PARTNER_ASKS.match(clause) or (_PLAN.match(clause) and not _MIND.search(clause)):
+        return True
+    if not blocks:
+        return _REACH.search(clause) is not None
+    if corners or _UNKNOWN.search(clause):
+        return False
+    return len(blocks) > 1 or _OTHER_PLACE.search(clause) is not None
