@@ -1,0 +1,58 @@
+"""The benchmarks' frame: what a table says, and that multiplied games are games."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+from benchmarks.__main__ import NAMES, main
+from benchmarks.figures import Figure, markdown, seconds, table
+from benchmarks.workload import craft_games, ingest, multiply
+
+
+def test_missed_goal_is_said_and_no_goal_is_no_answer() -> None:
+    """Met, missed and without a goal read differently, in the terminal and in Markdown."""
+    figures = [
+        Figure("a", "1 s", "2 s", 0.5, "<= 1", met=True),
+        Figure("b|c", "3 s", "1 s", 3.0, "<= 1", met=False),
+        Figure("d", "1 s", "1 s", 1.0),
+    ]
+    assert [line.split()[-1] for line in table(figures).splitlines()] == ["met", "yes", "**no**", "1"]
+    assert markdown(figures).splitlines()[2:] == [
+        "| a | 1 s | 2 s | 0.5 | <= 1 | yes |",
+        "| b/c | 3 s | 1 s | 3 | <= 1 | **no** |",
+        "| d | 1 s | 1 s | 1 |  |  |",
+    ]
+
+
+@pytest.mark.parametrize(("value", "text"), [(12.34, "12.3 s"), (0.1, "0.1 s"), (0.01234, "12.3 ms")])
+def test_times_have_three_digits(value: float, text: str) -> None:
+    """Seconds from a tenth on, milliseconds below."""
+    assert seconds(value) == text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_listed_benchmark_says_what_it_measures_and_can_be_run(name: str) -> None:
+    """Each name is a module with an account of itself and a way to start it."""
+    module = import_module(f"benchmarks.{name}")
+    assert module.__doc__
+    assert callable(getattr(module, "run", None) or getattr(module, "main", None))
+
+
+def test_unknown_benchmark_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """A name that is none ends with exit code 2 and the names there are."""
+    with pytest.raises(SystemExit, match="2"):
+        main(["speed"])
+    assert "ingest, replay" in capsys.readouterr().err
+
+
+def test_multiplied_games_are_games_of_their_own() -> None:
+    """Two games made six: every table three times as long, and every label points into its own game."""
+    store, report = ingest(craft_games(2), "multiplied.duckdb")
+    multiply(store, 3)
+    with store.reading() as connection:
+        for name in ("episodes", "turns", "utterances", "labels", "turn_metrics"):
+            assert connection.execute(f"SELECT count(*) FROM {name}").fetchall() == [(3 * report.rows[name],)]
+        assert connection.execute("SELECT count(DISTINCT episode_id) FROM episodes").fetchall() == [(6,)]
+        assert connection.execute("SELECT count(*) FROM labels WHERE NOT starts_with(unit_key, episode_id || '/')").fetchall() == [(0,)]
