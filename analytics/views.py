@@ -54,6 +54,8 @@ FILES: tuple[str, ...] = (
     "overcooked_events",
     "overcooked_statistics",
     "overcooked_levels",
+    "overcooked_collaborations",
+    "overcooked_decline",
     "outcomes",
     "failure_turns",
     "failure_breakdown",

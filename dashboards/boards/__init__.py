@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from dashboards.boards import asympuzl, craft, einstein, fallback
+from dashboards.boards import asympuzl, craft, einstein, fallback, overcooked
 from dashboards.parts import Part
 from judges.transcript import Transcript, TurnView
 
@@ -29,6 +29,7 @@ DRAWINGS: dict[str, Drawing] = {
     "craft": craft.CraftDrawing(),
     "asympuzl": asympuzl.AsymPuzlDrawing(),
     "einstein": einstein.EinsteinDrawing(),
+    "overcooked": overcooked.OvercookedDrawing(),
 }
 
 

@@ -28,6 +28,9 @@ class Task:
     time_optimal: int
     """The published constant T, in steps: the time of the first published trajectory, not the shortest possible one."""
 
+    time_shortest: int
+    """Index of the last step, from 0, when both follow the fastest reference and act as soon as they may."""
+
     @property
     def time_limit(self) -> int:
         """Steps in which the order must be delivered: the whole part of 1.5 T."""
@@ -38,7 +41,11 @@ class Task:
 def tasks() -> Mapping[str, Task]:
     """Give all orders by name, level by level."""
     levels = yaml.safe_load(files("games.overcooked").joinpath("tasks.yaml").read_text(encoding="utf-8"))["levels"]
-    return {order: Task(order, level, entry["time_optimal"]) for level, entry in levels.items() for order in entry["orders"]}
+    return {
+        order: Task(order, level, entry["time_optimal"], shortest)
+        for level, entry in levels.items()
+        for order, shortest in entry["time_shortest"].items()
+    }
 
 
 def task_of(order: str) -> Task:
