@@ -72,6 +72,7 @@ class EngineAnswers:
             score=self._rubric.score(decision.answer),
             reason=decision.reason,
             status=status,
+            flagged=prompt.flagged(),
         )
 
 

@@ -54,6 +54,8 @@ class CallRecord(NamedTuple):
     requests: int
     tokens_in: int
     tokens_out: int
+    flagged: str | None = None
+    """As in `judges.injection.flags`."""
 
 
 _RUN = TypeAdapter(RunRecord)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypedDict
 
 from judges.evidence_text import Entry, fenced
+from judges.injection import flags
 from judges.rubric import Group, Question, Rubric
 from judges.shows import Viewer, doc
 from judges.units import Unit
@@ -49,6 +50,10 @@ class Prompt(NamedTuple):
     """16 hex digits over the evidence shown."""
     applies: bool
     """Whether there is anything to judge: the piece that the rubric is about is not empty."""
+
+    def flagged(self) -> str | None:
+        """Attempts to speak to the judge in what is shown; None if there is none."""
+        return flags(entry for entries in self.shown.values() for entry in entries)
 
     def evidence(self) -> str:
         """The user message."""

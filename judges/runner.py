@@ -161,6 +161,7 @@ class _LlmRun:
             requests=reply.requests,
             tokens_in=reply.tokens_in,
             tokens_out=reply.tokens_out,
+            flagged=call.prompt.flagged(),
         )
         self._journal.write(record)
         self._unsaved.append(record)

@@ -85,6 +85,7 @@ def verdicts_of(run: JudgeRun, scores: Mapping[str, float | None], calls: Iterab
             score=None if answer is None else scores.get(answer),  # several answers at once have no score
             reason=None if reason is None else _storable(reason),
             status=call.status,
+            flagged=call.flagged,
         )
         for call in calls
         for question, answer, reason in call.answers

@@ -271,6 +271,9 @@ class Verdict(NamedTuple):
     score: Annotated[float | None, Col("the rubric's number for the answer; null for N/A and where there is no answer", "0..1")]
     reason: Annotated[str | None, Col("the judge's reason, or what failed; null if it gave none")]
     status: Annotated[str, Col("answered, undecided, failed or skipped")]
+    flagged: Annotated[
+        str | None, Col("attempts to speak to the judge in the text that was judged, joined by |; null if none was found")
+    ] = None
 
 
 class Label(NamedTuple):
