@@ -14,6 +14,7 @@ from analytics.agreement_measures import gwet_ac1, kappa, krippendorff_alpha, pe
 from analytics.agreement_pairs import Comparison, comparisons
 from analytics.agreement_scores import COLUMNS as SCORE_COLUMNS
 from analytics.agreement_scores import score_columns
+from analytics.statistics import wilson
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ SUMMARY: Final = (
 
 _DRAWS = 1000
 _FEWEST_CLUSTERS = 2
+_SHARES: Final = frozenset({"agreement", "sensitivity", "specificity"})
 
 
 def agreement_report(store: Store, *, rubric: str | None = None, na_score: float | None = None, draws: int = _DRAWS) -> pl.DataFrame:
@@ -74,7 +76,8 @@ def agreement_report(store: Store, *, rubric: str | None = None, na_score: float
       weighted_kappa: with squared differences of the answers' numbers. alpha_nominal, alpha_ordinal, alpha_interval: Krippendorff's; the
       latter two over answers with a number. ac1: Gwet's. sensitivity, specificity: of b's yes and no against a's, other answers left out.
       Between two sides each pair of answers is a unit with two ratings. Formulas and sources: `analytics.agreement_measures`. All with
-      `_low` and `_high`: 95 % percentile interval over resampled games; null below two games.
+      `_low` and `_high`: 95 % percentile interval over resampled games; null below two games. Where all games are alike, shares of 0 and 1
+      have the Wilson interval of as many trials as games, and coefficients corrected for chance have none.
     - mean_a to consensus_kappa: `analytics.agreement_scores`.
     - confusion: JSON, a's answer -> b's answer -> pairs (of one side: in both orders). advice: what to make of it, in words.
 
@@ -154,6 +157,8 @@ def _with_intervals(compared: Comparison, tables: Floats, draws: int) -> dict[st
         number = float(value)
         row[name] = None if math.isnan(number) else number
         interval = percentile_interval(drawn[name]) if name in drawn and row[name] is not None else None
+        if interval is not None and interval.low == interval.high:  # no game differs: resampling cannot show how sure that is
+            interval = wilson(round(number) * len(parts[0]), len(parts[0])) if name in _SHARES and number in {0.0, 1.0} else None
         row[f"{name}_low"], row[f"{name}_high"] = interval or (None, None)
     return row
 
@@ -167,7 +172,7 @@ def _coefficients(compared: Comparison, sums: _Sums) -> dict[str, Floats]:
     table = sums.table
     numbers = table[..., scored, :][..., :, scored]
     undefined = np.full(table.shape[:-2], np.nan)
-    yes, no = _only(compared.scores, 1.0), _only(compared.scores, 0.0)
+    yes, no = _place(compared, "yes", 1.0), _place(compared, "no", 0.0)
     found = {
         "agreement": percent_agreement(table),
         "kappa": kappa(table),
@@ -184,9 +189,11 @@ def _coefficients(compared: Comparison, sums: _Sums) -> dict[str, Floats]:
     return found
 
 
-def _only(scores: Floats, score: float) -> int | None:
-    """The one answer with that score; None if none or several have it."""
+def _place(compared: Comparison, answer: str, score: float) -> int | None:
+    """Where that answer stands, else the one answer with that score; None if none or several have it."""
     import numpy as np
 
-    found = np.flatnonzero(scores == score)
+    if answer in compared.answers:
+        return compared.answers.index(answer)
+    found = np.flatnonzero(compared.scores == score)
     return int(found[0]) if len(found) == 1 else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from analytics.query import query
+from judges.rubric_file import find, names
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -59,15 +60,32 @@ judged as (
         case when status = 'answered' then replace(lower(answer), '/', '') end as answer,
         score
     from verdicts_latest
-)
+),
 
-select rubric, question, role, rater, unit, game, answer, any_value(score) as score, count(*) as n
-from (
+given as (
     -- N/A as planted truth: the truth is not determined (docs/labels.md); PS6 alone has N/A as a true answer
     select * from labelled where role != 'truth' or answer != 'na' or question = 'PS6'
     union all
     select * from judged
+),
+
+-- a label file knows yes and no, the rubric their numbers (of some the failure is the yes): what verdicts say of an answer goes first
+known as (
+    select rubric, question, answer, any_value(score) as known_score from judged where answer is not null group by all
 )
+
+select
+    rubric,
+    question,
+    role,
+    rater,
+    unit,
+    game,
+    answer,
+    any_value(case when known.answer is null then score else known_score end) as score,
+    count(*) as n
+from given
+left join known using (rubric, question, answer)
 where $rubric is null or rubric = $rubric
 group by all
 order by all
@@ -78,7 +96,8 @@ def answers(store: Store, rubric: str | None = None, *, random_only: bool = Fals
     """One row is (rubric, question, role, rater, unit, game, answer) with the number of times it was given.
 
     People are one rater, whoever they are and wherever their labels come from; so are all repeats of a judge. `answer` is null for verdicts
-    without an answer. `game` is the cluster: the episode, or what the label's own key begins with.
+    without an answer. `score` is the number of the answer in the rubric that comes with cotrace, else as verdicts have it, else as labels
+    have it. `game` is the cluster: the episode, or what the label's own key begins with.
 
     Args:
         store: a store with the views.
@@ -88,4 +107,14 @@ def answers(store: Store, rubric: str | None = None, *, random_only: bool = Fals
     Raises:
         StoreError: the store cannot be read.
     """
-    return query(store, _ANSWERS, {"rubric": rubric, "random_only": random_only, "by_disagreement": BY_DISAGREEMENT})
+    found = query(store, _ANSWERS, {"rubric": rubric, "random_only": random_only, "by_disagreement": BY_DISAGREEMENT})
+    return found.update(_numbers(found["rubric"].unique().to_list()), on=["rubric", "answer"], include_nulls=True)
+
+
+def _numbers(rubrics: list[str]) -> pl.DataFrame:
+    """The numbers of the answers of those rubrics that come with cotrace."""
+    import polars as pl
+
+    built_in = [find(name) for name in rubrics if name in names()]
+    rows = [(rubric.name, answer.lower().replace("/", ""), score) for rubric in built_in for answer, score in rubric.answers.items()]
+    return pl.DataFrame(rows, schema={"rubric": pl.String, "answer": pl.String, "score": pl.Float64}, orient="row")

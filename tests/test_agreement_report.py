@@ -115,6 +115,26 @@ def test_a_judge_against_people_by_hand(tmp_path: Path) -> None:
     assert row["confusion"] == '{"no":{"no":2,"unclear":1,"yes":1},"yes":{"no":1,"yes":3},"na":{"na":1}}'
 
 
+def test_full_agreement_is_not_taken_for_certainty(tmp_path: Path) -> None:
+    """Three games without a difference: at least 44 % agreement (Wilson, 3 of 3), and no interval for kappa."""
+    run = job("a")
+    rows = [verdict(run, unit, answer.lower()) for unit, answer in zip(UNITS, TRUTH, strict=True) if answer != "N/A"]
+    labels = [label(unit, answer) for unit, answer in zip(UNITS, TRUTH, strict=True) if answer != "N/A"]
+    (row,) = agreement_report(judged(tmp_path, [run], rows, labels)).to_dicts()
+    assert (row["agreement"], row["agreement_low"], row["agreement_high"]) == (1.0, pytest.approx(0.4385, abs=0.0005), 1.0)
+    assert (row["kappa"], row["kappa_low"], row["kappa_high"]) == (1.0, None, None)
+
+
+def test_numbers_of_answers_are_the_rubrics(tmp_path: Path) -> None:
+    """In MAST the yes is the failure, so its number is 0, whatever a label file takes for granted."""
+    run = job("a")._replace(rubric="mast")
+    question = "FM-1.1"
+    rows = [verdict(run, unit, "no")._replace(rubric="mast", question=question) for unit in UNITS[:4]]
+    labels = [label(unit, "Yes")._replace(rubric="mast", question=question, score=1.0) for unit in UNITS[:4]]
+    (row,) = agreement_report(judged(tmp_path, [run], rows, labels)).filter(pl.col("question") == question).to_dicts()
+    assert (row["mean_a"], row["mean_b"], row["sensitivity"]) == (0.0, 1.0, 0.0)
+
+
 def test_what_is_not_answered_is_told_and_in_no_coefficient(tmp_path: Path) -> None:
     """Three labels, one answer, one undecided, one never asked."""
     run = job("a")
