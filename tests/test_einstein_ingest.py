@@ -295,6 +295,7 @@ def test_candidates_are_proven_by_what_comes_of_them(published: tuple[Store, Rep
 
 
 @pytest.mark.shared
+@pytest.mark.xdist_group("einstein_published")
 def test_without_manifest_the_same_games_are_read(published: tuple[Store, Report], shared: Path, tmp_path: Path) -> None:
     """Steps of a verified run are the same with and without the verifier's name."""
     shutil.copytree(shared / "data" / "einstein" / "cot_seek_reasoning", tmp_path / "cot_seek_reasoning")

@@ -24,9 +24,10 @@ from judges.transcript import ActionView, AgentView, Transcript, TurnView, Utter
 from judges.units import units
 from schemas.store import Store
 
+pytestmark = pytest.mark.xdist_group("einstein_judges")
+
 RUBRICS = {"knowledge_sharing": ["KS1", "KS2", "KS3"], "rule_understanding": ["RU1", "RU2"]}
-CONDITIONS = (
-    GameSettings(),
+OTHER_CONDITIONS = (
     GameSettings(modes=("seek", "none")),
     GameSettings(modes=("none", "none"), rules="published", reasoning=False),
 )
@@ -34,9 +35,10 @@ CONDITIONS = (
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Games of every persona, judged by the engine."""
+    """Games of every persona, and some under other conditions, judged by the engine."""
     folder = tmp_path_factory.mktemp("judged")
-    play(PlayRequest(out=folder / "logs", personas=tuple(PERSONAS), partners=("mixed",), games=1, conditions=CONDITIONS))
+    play(PlayRequest(out=folder / "logs", personas=tuple(PERSONAS), partners=("mixed",), games=1, num_objects=(5,)))
+    play(PlayRequest(out=folder / "logs", personas=("mixed",), partners=("mixed",), games=3, conditions=OTHER_CONDITIONS))
     store = Store(folder / "test.duckdb")
     ingest_paths([folder / "logs"], store, workers=1)
     for name in RUBRICS:

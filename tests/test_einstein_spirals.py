@@ -121,8 +121,8 @@ def test_refused_passes_repeat_by_the_published_rules(tmp_path: Path) -> None:
 
 
 def kinds(folder: Path, persona: str) -> dict[str, int]:
-    """How many spirals of each kind a pair of scripted players makes in nine games."""
-    play(PlayRequest(out=folder / "logs", personas=(persona,), partners=(persona,), games=9, seed=4))
+    """How many spirals of each kind a pair of scripted players makes in six games."""
+    play(PlayRequest(out=folder / "logs", personas=(persona,), partners=(persona,), games=6, seed=4))
     store = Store(folder / "test.duckdb")
     ingest_paths([folder / "logs"], store, workers=1)
     ensure_installed(store)

@@ -14,6 +14,8 @@ from ingest.run import ingest_paths
 from schemas.store import Store
 from tests.test_views_reference import differences, reference
 
+pytestmark = pytest.mark.xdist_group("einstein_views")
+
 NOT_KNOWN = ("policy_p1", "policy_p2", "optimal_checked")
 """Neither logs nor manifest name the scripted players, or say whether the reference planner confirmed an optimum."""
 
@@ -47,7 +49,6 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.mark.shared
-@pytest.mark.xdist_group("einstein_views")
 @pytest.mark.parametrize(("view", "name", "key"), VIEWS)
 def test_view_equals_its_reference(published: Store, shared: Path, view: str, name: str, key: tuple[str, ...]) -> None:
     """The same columns in the same order, and every cell; what nobody knows is null."""
