@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from analytics.query import query
 from analytics.views import ensure_installed
+from games.overcooked.game import Game, Query
 from games.overcooked.play import PlayRequest, play, play_order
 from games.overcooked.players import POLICIES
+from games.overcooked.prompts import ModelPlayer, Prompt
 from games.overcooked.tasks import task_of
+from games.overcooked.world import Rules
 from ingest.run import ingest_paths
 from judges.overcooked.checks import CHECKS
 from judges.transcript import load
@@ -139,3 +143,92 @@ def test_wrong_requests(tmp_path: Path, request_part: dict[str, tuple[str, ...]]
     with pytest.raises(UsageError, match=message):
         play(PlayRequest(out=tmp_path / "logs", **request_part))  # type: ignore[arg-type]  # one field of several types at a time
     assert not (tmp_path / "logs").exists()
+
+
+def test_a_language_model_plays_from_its_prompt_alone() -> None:
+    """The Chef's prompt has the recipe, the Assistant's has not; a refused action is asked about once more, then waited away."""
+    prompts: list[Prompt] = []
+
+    def complete(prompt: Prompt) -> str:
+        prompts.append(prompt)
+        role = "Chef" if "You are the Chef." in prompt.user else "Assistant"
+        return f"{role} analysis: go\n{role} plan: deliver_soup()\n{role} say: [NOTHING]"
+
+    game = Game("boiled_egg", (ModelPlayer(complete), ModelPlayer(complete)), horizon=1)
+    entry = game.step()
+    chef, again, *_ = [prompt.user for prompt in prompts if "You are the Chef." in prompt.user]
+    assistant = next(prompt.user for prompt in prompts if "You are the Assistant." in prompt.user)
+    assert "Put egg into the pot0" in chef
+    assert "Put egg" not in assistant
+    assert "Your hand is empty" in again
+    assert entry["actions"] == ["wait(1)", "wait(1)"]
+    assert [errors["validator_error"]["error_num"] for errors in entry["statistical_data"]["error"]] == [1, 1]
+    assert game.over
+
+
+class _Fixed:
+    """A player that reads its outputs off a list, the last one again and again."""
+
+    def __init__(self, *outputs: str) -> None:
+        self._outputs = list(outputs)
+
+    def answer(self, query: Query) -> str:  # noqa: ARG002 - whatever is asked
+        return self._outputs.pop(0) if len(self._outputs) > 1 else self._outputs[0]
+
+
+def said(role: str, plan: str, say: str = "[NOTHING]") -> str:
+    return f"{role} analysis: a\n{role} plan: {plan}\n{role} say: {say}"
+
+
+IDLE = said("Assistant", "wait(1)")
+
+
+def entries(chef: tuple[str, ...], assistant: tuple[str, ...], steps: int, rules: Rules = "published") -> list[dict[str, Any]]:
+    game = Game("boiled_egg", (_Fixed(*chef), _Fixed(*assistant)), horizon=steps, rules=rules)
+    return list(game.play())
+
+
+@pytest.mark.parametrize(
+    ("rules", "in_force"),
+    [("published", ["pickup(egg,ingredient_dispenser)"]), ("sane", ["wait(2)", "pickup(egg,ingredient_dispenser)"])],
+)
+def test_a_wait_before_other_items(rules: Rules, in_force: list[str]) -> None:
+    """As published it is dropped; the sane rules wait first."""
+    plan = said("Assistant", "wait(2);pickup(egg,ingredient_dispenser)")
+    found = entries((said("Chef", "wait(1)"),), (plan,), 3, rules)
+    assert list(dict.fromkeys(entry["actions"][1] for entry in found)) == in_force
+
+
+def test_an_action_behind_a_request_stays_in_the_queue() -> None:
+    """The queue receives all items but the first, so that the action is scheduled once more (section 5.3)."""
+    plan = said("Assistant", "request('cook(pot0)');pickup(egg,ingredient_dispenser)")
+    (entry,) = entries((said("Chef", "wait(1)"),), (plan,), 1)
+    assert entry["content"]["action_list"][1] == ["pickup(egg,ingredient_dispenser)", "pickup(egg,ingredient_dispenser)"]
+
+
+def test_a_blank_behind_a_request_makes_an_action_invalid() -> None:
+    """` place_obj_on_counter()` is not the action's exact text; reached otherwise the blank does no harm."""
+    (entry,) = entries((said("Chef", "request('x()'); deliver_soup()"), said("Chef", "wait(1)")), (IDLE,), 1)
+    assert "please check your plan" in entry["statistical_data"]["error"][0]["validator_error"]["error_message"][0]
+
+
+@pytest.mark.parametrize(("rules", "messages"), [("published", 3), ("sane", 5)])
+def test_the_letters_end_inside_a_word(rules: Rules, messages: int) -> None:
+    """ "Friend" ends a conversation as published; the sane rules go on until the opener repeats itself."""
+    chef = (said("Chef", "wait(1)", "Hello"), said("Chef", "wait(1)", "My friend"), said("Chef", "wait(1)", "My friend"))
+    (entry,) = entries(chef, (said("Assistant", "wait(1)", "One"), said("Assistant", "wait(1)", "Two"), IDLE), 1, rules)
+    assert len(entry["content"]["content"][0]) == messages
+    assert entry["statistical_data"]["communication"][0]["call"] == 1
+
+
+@pytest.mark.parametrize(
+    ("output", "retries"),
+    [("Chef analysis: a\nChef plan: first: wait(1)\nChef say: [NOTHING]", 1), ("Chef analysis: a\nChef say: [NOTHING]", 2)],
+)
+def test_a_plan_that_stays_missing_is_waited_away(output: str, retries: int) -> None:
+    """One retry for a malformed plan; two where its label is absent too, which makes the analysis unreadable. Failed ones count as corrections."""
+    (entry,) = entries((output,), (IDLE,), 1)
+    statistics = entry["statistical_data"]
+    assert statistics["error"][0]["format_error"]["error_num"] == retries
+    assert statistics["error_correction"][0]["format_correction"]["correction_num"] == retries
+    assert (entry["actions"][0], entry["content"]["content"][0][0]["plan"]) == ("wait(1)", "")
