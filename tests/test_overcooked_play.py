@@ -214,7 +214,7 @@ def test_a_blank_behind_a_request_makes_an_action_invalid() -> None:
 
 @pytest.mark.parametrize(("rules", "messages"), [("published", 3), ("sane", 5)])
 def test_the_letters_end_inside_a_word(rules: Rules, messages: int) -> None:
-    """ "Friend" ends a conversation as published; the sane rules go on until the opener repeats itself."""
+    """The word friend ends a conversation as published; the sane rules go on until the opener repeats itself."""
     chef = (said("Chef", "wait(1)", "Hello"), said("Chef", "wait(1)", "My friend"), said("Chef", "wait(1)", "My friend"))
     (entry,) = entries(chef, (said("Assistant", "wait(1)", "One"), said("Assistant", "wait(1)", "Two"), IDLE), 1, rules)
     assert len(entry["content"]["content"][0]) == messages
@@ -226,7 +226,7 @@ def test_the_letters_end_inside_a_word(rules: Rules, messages: int) -> None:
     [("Chef analysis: a\nChef plan: first: wait(1)\nChef say: [NOTHING]", 1), ("Chef analysis: a\nChef say: [NOTHING]", 2)],
 )
 def test_a_plan_that_stays_missing_is_waited_away(output: str, retries: int) -> None:
-    """One retry for a malformed plan; two where its label is absent too, which makes the analysis unreadable. Failed ones count as corrections."""
+    """One retry for a malformed plan; two where its label is absent too. Failed ones count as corrections."""
     (entry,) = entries((output,), (IDLE,), 1)
     statistics = entry["statistical_data"]
     assert statistics["error"][0]["format_error"]["error_num"] == retries

@@ -12,9 +12,10 @@ __all__ = ["ModelPlayer", "Prompt", "prompt_for"]
 _SYSTEM: Final = "You play one of two agents who cook an order together in a small kitchen."
 
 _RULES: Final = """\
-The Chef and the Assistant work in two halves of a kitchen and never meet. The only way from one half to the other is a column of three
-counters. Everybody holds at most one thing, and a counter holds at most one. A utensil takes up to three things and turns them into another when its
-operation is started; that takes three timesteps. Contents that fit no recipe are thrown away. The order has to be delivered in time.
+The Chef and the Assistant work in two halves of a kitchen and never meet. The only way from one half to the other is a column of
+three counters. Everybody holds at most one thing, and a counter holds at most one. A utensil takes up to three things and turns them
+into another when its operation is started; that takes three timesteps. Contents that fit no recipe are thrown away. The order has to
+be delivered in time.
 The Chef reaches {chef}. The Assistant reaches {assistant}."""
 
 _SKILLS: Final = {
