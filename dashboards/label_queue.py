@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from analytics.agreement_answers import BY_DISAGREEMENT
 from judges.labelling import Task, tasks
-from judges.rubric import Rubric
+from judges.rubric import ANY_BENCHMARK, Rubric, UnitKind
 from judges.transcript import read_games
 
 if TYPE_CHECKING:
     from dashboards.reader import Reader
 
-__all__ = ["ORDERS", "Progress", "next_task", "progress"]
+__all__ = ["LABELLED_HERE", "ORDERS", "Progress", "next_task", "progress"]
 
 ORDERS: dict[str, tuple[str, str]] = {
     "random": ("in random order", "dashboard"),
@@ -22,24 +22,29 @@ ORDERS: dict[str, tuple[str, str]] = {
 
 _AT_ONCE = 50
 
-_UNITS = {
-    "episode": "SELECT episode_id, episode_id AS unit_id FROM games WHERE {filters} AND list_contains($benchmarks, benchmark)",
-    "turn": """
-        SELECT episode_id, concat_ws('/', episode_id, turn) AS unit_id FROM turns
-        WHERE episode_id IN (SELECT episode_id FROM games WHERE {filters} AND list_contains($benchmarks, benchmark))
+_GAMES = "episode_id IN (SELECT episode_id FROM games WHERE {filters} AND ($any OR list_contains($benchmarks, benchmark)))"
+_JUDGED = f"LEFT JOIN agents USING (episode_id, agent) WHERE (len($roles) = 0 OR list_contains($roles, role)) AND {_GAMES}"
+_SAID = "SELECT episode_id, turn, agent, seq::VARCHAR AS part, channel FROM utterances"
+_DONE = """
+SELECT episode_id, turn, agent, 'action' || row_number() OVER (PARTITION BY episode_id, turn ORDER BY seq) AS part, NULL AS channel
+FROM actions
+"""
+_PART = "SELECT episode_id, concat_ws('/', episode_id, turn, agent, part) AS unit_id"
+
+_UNITS: dict[UnitKind, str] = {
+    "episode": f"SELECT episode_id, episode_id AS unit_id FROM episodes WHERE {_GAMES}",
+    "turn": f"SELECT episode_id, concat_ws('/', episode_id, turn) AS unit_id FROM turns WHERE {_GAMES}",
+    "agent_turn": f"""
+        SELECT DISTINCT episode_id, concat_ws('/', episode_id, turn, agent) AS unit_id FROM ({_SAID} UNION ALL {_DONE}) {_JUDGED}
         """,
-    "agent_turn": """
-        SELECT DISTINCT episode_id, concat_ws('/', episode_id, turn, agent) AS unit_id FROM utterances JOIN agents USING (episode_id, agent)
-        WHERE (len($roles) = 0 OR list_contains($roles, role))
-            AND episode_id IN (SELECT episode_id FROM games WHERE {filters} AND list_contains($benchmarks, benchmark))
-        """,
-    "utterance": """
-        SELECT episode_id, concat_ws('/', episode_id, turn, agent, seq) AS unit_id FROM utterances JOIN agents USING (episode_id, agent)
-        WHERE channel = 'public' AND (len($roles) = 0 OR list_contains($roles, role))
-            AND episode_id IN (SELECT episode_id FROM games WHERE {filters} AND list_contains($benchmarks, benchmark))
-        """,
+    "utterance": f"{_PART} FROM ({_SAID}) {_JUDGED} AND channel = 'public'",
+    "action": f"{_PART} FROM ({_DONE}) {_JUDGED}",
+    "event": f"{_PART} FROM ({_SAID} UNION ALL {_DONE}) {_JUDGED}",
 }
-"""Kind of unit -> its units, named as `judges.units` names them."""
+"""Kind of unit -> its units, named as `judges.units` names them; pairs of games and rows of queries are labelled by file."""
+
+LABELLED_HERE: frozenset[UnitKind] = frozenset(_UNITS)
+"""Kinds of unit that the page can show."""
 
 _QUEUE = """
 WITH units AS ({units}),
@@ -121,5 +126,5 @@ def next_task(read: Reader, rubric: Rubric, annotator: str, *, order: str, skip:
 
 
 def _about(rubric: Rubric) -> dict[str, object]:
-    roles = {"roles": list(rubric.roles)} if rubric.unit in {"agent_turn", "utterance"} else {}
-    return {"benchmarks": list(rubric.benchmarks), **roles}
+    roles = {} if rubric.unit in {"episode", "turn"} else {"roles": list(rubric.roles)}
+    return {"benchmarks": list(rubric.benchmarks), "any": ANY_BENCHMARK in rubric.benchmarks, **roles}

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from judges.evidence_text import Entry
 from judges.prompt import PromptMaker
-from judges.rubric import Group, Rubric
+from judges.rubric import Group, Question, Rubric, joined
 from judges.transcript import Transcript
 from judges.units import Unit, units
 from schemas.errors import UsageError
 from schemas.records import Label
 from schemas.text import printable
 
-__all__ = ["Task", "annotator_name", "labels_of", "tasks"]
+__all__ = ["Answer", "Task", "annotator_name", "labels_of", "tasks"]
 
 _LONGEST_NAME = 60
+
+Answer = str | Sequence[str] | None
+"""What a form gives for a question: an answer, several, or nothing."""
 
 
 class Task(NamedTuple):
@@ -55,13 +58,13 @@ def annotator_name(text: str) -> str:
     return name
 
 
-def labels_of(rubric: Rubric, task: Task, answers: Mapping[str, str | None], *, annotator: str, source: str) -> list[Label]:
+def labels_of(rubric: Rubric, task: Task, answers: Mapping[str, Answer], *, annotator: str, source: str) -> list[Label]:
     """The labels that a person's answers to a task are.
 
     Args:
         rubric: the task's.
         task: what was asked.
-        answers: question -> one of its answers.
+        answers: question -> one of its answers, or of a rubric with a choice of several all that hold.
         annotator: the person.
         source: where the answers were given.
 
@@ -79,15 +82,18 @@ def labels_of(rubric: Rubric, task: Task, answers: Mapping[str, str | None], *, 
             episode_id=task.unit.episode_id,
             turn=task.unit.turn,
             agent=task.unit.agent,
-            answer=(answer := _allowed(question.id, question.answers, answers.get(question.id))),
-            score=rubric.answers[answer],
+            answer=(answer := _allowed(question, answers.get(question.id), several=task.group.several)),
+            score=rubric.answers.get(answer),
         )
         for question in task.group.questions
     ]
 
 
-def _allowed(question: str, allowed: tuple[str, ...], answer: str | None) -> str:
-    if answer not in allowed:
+def _allowed(question: Question, answer: Answer, *, several: bool) -> str:
+    if several and not isinstance(answer, str):
+        chosen = answer or ()
+        return joined([_allowed(question, one, several=False) for one in chosen], question.answers)
+    if not isinstance(answer, str) or answer not in question.answers:
         given = "no answer" if answer is None else f"answer {answer}"
-        raise UsageError(f"{question}: {given}; choose one of {', '.join(allowed)}")
+        raise UsageError(f"{question.id}: {given}; choose one of {', '.join(question.answers)}")
     return answer

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,15 +15,17 @@ from analytics.labels_export import exported
 from analytics.query import query
 from analytics.views import ensure_installed
 from dashboards.address import Address
-from dashboards.label_queue import next_task, progress
+from dashboards.label_queue import LABELLED_HERE, next_task, progress
 from dashboards.reader import reader
 from ingest.labels import add_labels, import_labels
-from judges.labelling import Task, annotator_name, labels_of
-from judges.rubric import Rubric
+from judges.labelling import Answer, Task, annotator_name, labels_of
+from judges.rubric import Rubric, UnitKind
 from judges.rubric_file import find
+from judges.transcript import load
+from judges.units import units
 from schemas import batches
 from schemas.errors import UsageError
-from schemas.records import Json, JudgeRun, Verdict
+from schemas.records import Json, JudgeRun, Label, Verdict
 from schemas.store import Store
 from tests.judged_games import mark, store_of
 from tests.test_pages import browser, page, serve
@@ -32,12 +36,18 @@ __all__ = ["browser", "page"]
 MM = find("mind_modeling")
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two games of three turns with three directors, every text saying where it stands."""
-    store = store_of(tmp_path / "s.duckdb", games=2)
+    store = store_of(tmp_path_factory.mktemp("labelling") / "s.duckdb", games=2)
     ensure_installed(store)
-    return store
+    return store.path
+
+
+@pytest.fixture
+def store(tmp_path: Path, untouched: Path) -> Store:
+    """A copy of those games to label."""
+    return Store(shutil.copy(untouched, tmp_path / "s.duckdb"))
 
 
 def asked(store: Store, rubric: Rubric = MM, annotator: str = "ann", order: str = "random", skip: int = 0) -> Task | None:
@@ -46,7 +56,7 @@ def asked(store: Store, rubric: Rubric = MM, annotator: str = "ann", order: str 
 
 
 def answer(store: Store, task: Task, annotator: str = "ann", rubric: Rubric = MM) -> None:
-    answers: dict[str, str | None] = {question.id: question.answers[0] for question in task.group.questions}
+    answers: dict[str, Answer] = {question.id: question.answers[0] for question in task.group.questions}
     add_labels(store, labels_of(rubric, task, answers, annotator=annotator, source="dashboard"))
 
 
@@ -63,17 +73,19 @@ def split_verdicts(store: Store, unit: tuple[str, int, str]) -> None:
 
 
 def test_every_unit_is_asked_once_group_by_group(store: Store) -> None:
-    """Each of 2 x 3 x 3 director turns comes, its walled-off group after the first; then nothing is left; another person starts anew."""
+    """Each director turn of a game comes, its walled-off group after the first; then nothing is left; another person starts anew."""
+    with store.writing() as connection:
+        connection.execute("DELETE FROM episodes WHERE episode_id = 'game-1'")
     seen = []
     while (task := asked(store)) is not None:
         seen.append((task.unit.unit_id, task.number))
         answer(store, task)
-    units = {f"game-{game}/{turn}/D{director}" for game in (0, 1) for turn in (1, 2, 3) for director in (1, 2, 3)}
+    units = {f"game-0/{turn}/D{director}" for turn in (1, 2, 3) for director in (1, 2, 3)}
     assert sorted(seen) == sorted((unit, number) for unit in units for number in range(len(MM.groups())))
     assert all(seen[index][0] == seen[index + 1][0] for index in range(0, len(seen), 2))
     assert [unit for unit, _ in seen[::2]] != sorted(units)
     with reader(store, Address("/labelling")) as read:
-        assert progress(read, MM, "ann") == (18, 18)
+        assert progress(read, MM, "ann") == (9, 9)
     assert asked(store, annotator="bob") is not None
 
 
@@ -91,6 +103,37 @@ def test_disagreement_comes_first(store: Store) -> None:
     task = asked(store, order="disagreement")
     assert task is not None
     assert task.unit.unit_id == "game-1/3/D2"
+
+
+@pytest.mark.parametrize("kind", sorted(LABELLED_HERE))
+@pytest.mark.parametrize("roles", [(), ("builder",)])
+def test_units_of_the_page_are_those_of_the_judge(store: Store, kind: UnitKind, roles: tuple[str, ...]) -> None:
+    """For every kind of unit: once all but one of the units that `judges.units` finds are labelled, that one is asked, then none."""
+    rubric = replace(MM, unit=kind, roles=roles, about=None, shows=(), questions=(replace(MM.questions[0], also_shows=()),))
+    *most, last = [unit for game in load(store, ["game-0", "game-1"]) for unit in units(rubric, game, None)]
+    done = [Label("dashboard", "ann", MM.name, "MM1", unit.unit_id, unit.episode_id, unit.turn, unit.agent, "yes", 1.0) for unit in most]
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"labels": done}))
+    task = asked(store, rubric)
+    assert task is not None
+    assert task.unit.unit_id == last.unit_id
+    answer(store, task, rubric=rubric)
+    assert asked(store, rubric) is None
+    with reader(store, Address("/labelling")) as read:
+        assert progress(read, rubric, "ann") == (len(most) + 1, len(most) + 1)
+
+
+def test_a_choice_of_several_is_stored_as_judges_store_it(store: Store) -> None:
+    """All that hold, in the rubric's order; nothing chosen is an answer too."""
+    rubric = replace(MM, choice="several", answers=dict.fromkeys(("early", "late", "never")))
+    answers = ("early", "late", "never")
+    question = replace(MM.questions[0], answers=answers, examples=dict.fromkeys(answers, "an example"))
+    task = asked(store, replace(rubric, questions=(question,)))
+    assert task is not None
+    stored = [
+        labels_of(rubric, task, {"MM1": chosen}, annotator="ann", source="dashboard")[0].answer for chosen in (["never", "early"], None)
+    ]
+    assert stored == ["early|never", "none"]
 
 
 def test_incomplete_or_foreign_answers_are_refused(store: Store) -> None:

@@ -10,12 +10,12 @@ from dash import ALL, Dash, Input, Output, State, dcc, html
 
 from analytics.labels_export import exported
 from dashboards.address import Address
-from dashboards.label_queue import ORDERS, next_task, progress
+from dashboards.label_queue import LABELLED_HERE, ORDERS, next_task, progress
 from dashboards.parts import Part, card, link_choices, note
 from dashboards.reader import Reader, reader
 from ingest.labels import add_labels
 from judges.evidence_text import clean
-from judges.labelling import Task, annotator_name, labels_of, tasks
+from judges.labelling import Answer, Task, annotator_name, labels_of, tasks
 from judges.rubric import Question, Rubric
 from judges.rubric_file import find, names
 from judges.shows import PIECES
@@ -49,6 +49,10 @@ def content(read: Reader) -> Part:
         ]
     )
     head = [html.H1("Labelling"), choices]
+    if rubric.unit not in LABELLED_HERE:
+        return html.Div(
+            [*head, note(f"{rubric.name} judges a {rubric.unit}, which this page cannot show: label in a file (docs/labels.md).")]
+        )
     annotator = address.one("annotator")
     if not annotator:
         return html.Div([*head, _who()])
@@ -91,7 +95,7 @@ def _task(rubric: Rubric, task: Task, skip: str) -> list[Part]:
                 card("What the judge is shown", *evidence),
                 card(
                     "Questions",
-                    *(_question(question) for question in task.group.questions),
+                    *(_question(question, several=task.group.several) for question in task.group.questions),
                     html.Div(
                         [
                             html.Button("Save and go on", id="label-save", className="choice chosen"),
@@ -113,12 +117,11 @@ def _entry(head: str, text: str) -> Part:
     return html.Div([html.Div(head, className="who"), html.Div(clean(text), className="text")], className="speech")
 
 
-def _question(question: Question) -> Part:
+def _question(question: Question, *, several: bool) -> Part:
     options = [{"label": f" {answer} – {question.examples[answer]}", "value": answer} for answer in question.answers]
     na = [html.P(f"It does not apply when {question.na_when}.", className="hint")] if question.na_when else []
-    return html.Div(
-        [html.H3(f"{question.id}: {question.ask}"), *na, dcc.RadioItems(options, id={"type": _ANSWER, "question": question.id})]
-    )
+    form = dcc.Checklist if several else dcc.RadioItems
+    return html.Div([html.H3(f"{question.id}: {question.ask}"), *na, form(options, id={"type": _ANSWER, "question": question.id})])
 
 
 def register(app: Dash, store: Store, rubric_folders: Sequence[Path]) -> None:
@@ -146,7 +149,7 @@ def register(app: Dash, store: Store, rubric_folders: Sequence[Path]) -> None:
         prevent_initial_call=True,
     )
     def save(
-        clicks: int | None, values: Sequence[str | None], ids: Sequence[dict[str, str]], asked: dict[str, Any], search: str
+        clicks: int | None, values: Sequence[Answer], ids: Sequence[dict[str, str]], asked: dict[str, Any], search: str
     ) -> tuple[Any, str]:
         if not clicks:
             return dash.no_update, ""
@@ -171,13 +174,16 @@ def register(app: Dash, store: Store, rubric_folders: Sequence[Path]) -> None:
         return {"content": exported(store, annotator=name).write_csv(), "filename": "labels.csv", "type": "text/csv"}
 
 
-def _save(store: Store, folders: Sequence[Path], address: Address, asked: dict[str, Any], answers: dict[str, str | None]) -> None:
+def _save(store: Store, folders: Sequence[Path], address: Address, asked: dict[str, Any], answers: dict[str, Answer]) -> None:
     """Store the answers to a task, in one short transaction.
 
     Raises:
         CotraceError: a question is not answered, the unit is gone, or the store cannot be written.
     """
-    rubric = find(str(asked["rubric"]), folders)
+    name = str(asked["rubric"])
+    if name not in names(folders):  # a browser may send anything: a path must not be followed
+        raise CotraceError("there is no such rubric any more: choose another")
+    rubric = find(name, folders)
     unit_id = str(asked["unit"])
     with reader(store, address) as read:
         games = read_games(read.connection, [unit_id.partition("/")[0]])
