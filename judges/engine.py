@@ -16,6 +16,7 @@ from judges.engine_pool import answered_in_processes
 from judges.engine_verdicts import EngineAnswers, GameVerdicts
 from judges.job import JudgeReport, JudgeRequest, OnProgress, Progress
 from judges.planning import new_run, now
+from judges.rubric import PROBE
 from judges.unit_sources import selected_units
 from judges.units import Selection, select
 from judges.verdict_store import Progressed, save
@@ -49,7 +50,8 @@ def run_engine(
     selection = select(store, request.rubric, request.where)
     run = new_run(request, price=None)
     answers = EngineAnswers(request.rubric, run, checks)
-    is_large = checks is None and request.rubric.unit != "row"
+    is_probe = (run.variant or "").startswith(PROBE)
+    is_large = checks is None and request.rubric.unit != "row" and not is_probe
     in_processes = answered_in_processes(store, request.rubric, run, selection) if is_large else None
     games = in_processes or _answered(store, request, answers, selection)
     sink = _Sink(store, run)
@@ -68,6 +70,7 @@ def run_engine(
         undecided=sink.counts["undecided"],
         failed=sink.counts["failed"],
         skipped=sink.counts["skipped"],
+        from_cache=0,
         requests=0,
         tokens_in=0,
         tokens_out=0,

@@ -24,6 +24,10 @@ class JudgeRequest:
     """With the variant in force, if any."""
     settings: ModelSettings | None = None
     """The model that judges; None: the engine."""
+    more_endpoints: tuple[ModelSettings, ...] = ()
+    """The same model at other servers, or with other keys; calls are shared out among all of them (`judges.endpoints`)."""
+    cache: Path | None = None
+    """File or folder of answers by content, which other stores may share; None: every unit is asked about."""
     repeats: int | None = None
     """How often each unit is asked; None: as the rubric says. The engine answers once."""
     where: str | None = None
@@ -99,6 +103,8 @@ class JudgeReport:
     """Verdicts."""
     skipped: int
     """Verdicts."""
+    from_cache: int
+    """Calls whose answers were taken from the cache."""
     requests: int
     """HTTP requests, retries and re-asks included."""
     tokens_in: int

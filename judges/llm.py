@@ -49,7 +49,7 @@ class Reply:
 class LlmJudge:
     """One model behind one HTTP client, shared by all calls of a run."""
 
-    def __init__(self, settings: ModelSettings, groups: Sequence[Group], *, price: Price | None, max_cost: float | None) -> None:
+    def __init__(self, settings: ModelSettings, groups: Sequence[Group], *, price: Price | None, budget: Budget) -> None:
         from instructor import openai_schema
 
         self._settings = settings
@@ -60,7 +60,7 @@ class LlmJudge:
         self._schema_sizes = [len(orjson.dumps(model.model_json_schema())) for model in self._models]
         self._arguments = call_arguments(settings)
         self._price = price
-        self._budget = Budget(max_cost)
+        self._budget = budget
         self._estimate = TokenEstimate()
         self._gate = Gate()
         self._requests_limit = MinuteLimit(settings.requests_per_minute)

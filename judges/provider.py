@@ -24,6 +24,8 @@ class ModelSettings:
     """provider/model, such as openai/gpt-4o-mini."""
     base_url: str | None = None
     """An OpenAI-compatible server; None: the provider's own."""
+    key_variable: str | None = None
+    """Environment variable with the key, for OpenAI and OpenAI-compatible servers; None: OPENAI_API_KEY."""
     temperature: float | None = 0.0
     """None: the provider's default (some models refuse any other)."""
     max_tokens: int = 1500
@@ -119,9 +121,10 @@ def connect(settings: ModelSettings) -> AsyncInstructor:
 def _openai(settings: ModelSettings) -> Any:
     import openai
 
-    key = os.environ.get("OPENAI_API_KEY") or ("none" if settings.base_url else None)
+    variable = settings.key_variable or "OPENAI_API_KEY"
+    key = os.environ.get(variable) or ("none" if settings.base_url and settings.key_variable is None else None)
     if key is None:
-        raise UsageError(f"--model {settings.model} needs a key: set OPENAI_API_KEY, or name a server of your own with --base-url")
+        raise UsageError(f"--model {settings.model} needs a key: set {variable}, or name a server of your own with --base-url")
     # the aiohttp transport: httpx scans its whole pool for every request, which is slow with many in flight
     return openai.AsyncOpenAI(
         base_url=settings.base_url,

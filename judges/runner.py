@@ -11,13 +11,16 @@ import os
 import time
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from itertools import islice
 from typing import Any
 
+from judges.cache import AnswerCache
+from judges.endpoints import JudgePool
 from judges.engine import run_engine
 from judges.job import JudgeReport, JudgeRequest, OnProgress, Progress, RunStatus
 from judges.journal import CallRecord, Journal, RunRecord, leftovers, starting
-from judges.llm import LlmJudge, Reply
+from judges.llm import Reply
 from judges.planning import Call, Tally, calls_to_make, count, new_run, now
 from judges.prices import price_of
 from judges.prompt import PromptMaker
@@ -75,6 +78,8 @@ class _LlmRun:
                 f"(a line such as {settings.model}: {{input: 0.15, output: 0.60}})"
             )
         self._maker = PromptMaker(request.rubric)
+        self._cache: AnswerCache | None = None
+        self._from_cache = 0
         self._run = new_run(request, price)
         self._unsaved: list[CallRecord] = []
         self._saving: asyncio.Task[None] | None = None
@@ -86,6 +91,12 @@ class _LlmRun:
         self._queue: asyncio.Queue[Call | None] = asyncio.Queue(2 * _READ_AHEAD)
 
     async def go(self) -> JudgeReport:
+        if self._request.cache is None:
+            return await self._go()
+        with closing(AnswerCache(self._request.cache, self._settings)) as self._cache:
+            return await self._go()
+
+    async def _go(self) -> JudgeReport:
         began = time.monotonic()
         selection = select(self._store, self._request.rubric, self._request.where)
         with starting(self._store) as folder:
@@ -96,7 +107,8 @@ class _LlmRun:
             if tally.calls == 0:
                 return self._report(tally, recovered, began, run_id=None)
             self._run = self._run._replace(units=tally.units)
-            judge = LlmJudge(self._settings, self._maker.groups, price=self._price, max_cost=self._request.max_cost)
+            endpoints = (self._settings, *self._request.more_endpoints)
+            judge = JudgePool(endpoints, self._maker.groups, price=self._price, max_cost=self._request.max_cost)
             record = RunRecord(self._run, self._request.rubric.answers, os.getpid())
             self._journal = Journal(folder / f"{self._run.judge_run_id}.jsonl", record)
         try:
@@ -108,7 +120,7 @@ class _LlmRun:
         await self._score(judge, selection)
         return self._report(tally, recovered, began, run_id=self._run.judge_run_id)
 
-    async def _score(self, judge: LlmJudge, selection: Selection) -> None:
+    async def _score(self, judge: JudgePool, selection: Selection) -> None:
         status: RunStatus = "interrupted"
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -132,19 +144,34 @@ class _LlmRun:
         for _ in range(self._request.concurrency):
             await self._queue.put(None)
 
-    async def _work(self, judge: LlmJudge) -> None:
+    async def _work(self, judge: JudgePool) -> None:
         while (call := await self._queue.get()) is not None:
             if self._out_of_money:
                 continue
             if not call.prompt.applies:
                 self._record(call, "skipped", f"nothing to judge: {self._request.rubric.about} is empty", Reply())
                 continue
-            reply = await judge.ask(call.prompt.group, self._maker.messages(call.prompt))
+            reply = await self._answer(judge, call)
             if reply.status == "unasked":
                 self._out_of_money = True
                 self._add_usage(reply.requests, reply.tokens_in, reply.tokens_out)
             else:
                 self._record(call, reply.status, reply.error, reply)
+
+    async def _answer(self, judge: JudgePool, call: Call) -> Reply:
+        messages = self._maker.messages(call.prompt)
+        if self._cache is None:
+            return await judge.ask(call.prompt.group, messages)
+        key = self._cache.key(messages, call.repeat)
+        async with self._cache.asking(key):
+            kept = self._cache.get(key)
+            if kept is not None:
+                self._from_cache += 1
+                return Reply(status="answered", answers=kept)
+            reply = await judge.ask(call.prompt.group, messages)
+            if reply.status == "answered":
+                self._cache.put(key, reply.answers)
+            return reply
 
     def _record(self, call: Call, status: str, why_not: str | None, reply: Reply) -> None:
         questions = self._maker.groups[call.prompt.group].questions
@@ -225,6 +252,7 @@ class _LlmRun:
             undecided=self._counts["undecided"],
             failed=self._counts["failed"],
             skipped=self._counts["skipped"],
+            from_cache=self._from_cache,
             requests=run.calls,
             tokens_in=run.tokens_in,
             tokens_out=run.tokens_out,

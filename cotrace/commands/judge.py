@@ -21,14 +21,16 @@ __all__ = ["command", "judge_all"]
 @click.command()
 @click.option("--rubric", "rubrics", multiple=True, required=True, help="Rubric's name or file; repeat for several.")
 @click.option("--judge", type=click.Choice(["engine"]), help="The deterministic judge: answers what it can prove.")
-@click.option("--model", help="provider/model, such as openai/gpt-4o-mini: any that instructor reaches.")
-@click.option("--base-url", help="Address of an OpenAI-compatible server, such as http://localhost:8000/v1.")
+@click.option("--model", "models", multiple=True, help="provider/model, such as openai/gpt-4o-mini; repeat for a panel of several.")
+@click.option("--base-url", "base_urls", multiple=True, help="OpenAI-compatible server; repeat to share calls out among several.")
+@click.option("--key-env", "key_variables", multiple=True, help="Environment variable with a key; repeat for several keys.")
+@click.option("--cache", type=click.Path(path_type=Path), help="File or folder of answers by content: what is in it is not paid again.")
 @click.option("--variant", help="Open walls on purpose, as the rubric's variant of that name says (`cotrace rubric show NAME`).")
 @click.option("--repeats", type=click.IntRange(min=1), help="How often each unit is asked; by default as the rubric says.")
 @click.option("--where", "where", help="SQL condition over episodes and turns, such as \"model = 'gpt-4o' AND turn <= 5\".")
 @click.option("--concurrency", default=32, show_default=True, type=click.IntRange(min=1), help="Calls under way at once.")
-@click.option("--requests-per-minute", type=float, help="Never send more requests a minute than this.")
-@click.option("--tokens-per-minute", type=float, help="Never use more tokens a minute than this.")
+@click.option("--requests-per-minute", type=float, help="Never send more requests a minute than this, to each server and key.")
+@click.option("--tokens-per-minute", type=float, help="Never use more tokens a minute than this, at each server and key.")
 @click.option("--temperature", default=0.0, show_default=True, help="Sampling temperature.")
 @click.option("--max-tokens", default=1500, show_default=True, help="Longest reply.")
 @click.option("--timeout", "timeout_s", default=120.0, show_default=True, help="Seconds before a request is given up.")
@@ -55,13 +57,15 @@ def command(
     Example:
       cotrace judge --rubric pragmatic_sufficiency --model openai/gpt-4o-mini --base-url http://localhost:8000/v1 --max-cost 2
       cotrace judge --rubric spatial_grounding --judge engine
+      cotrace judge --rubric mast --model openai/gpt-4o-mini --model anthropic/claude-3-5-haiku-latest --repeats 3 --cache answers/
     """
     from judges.rubric_file import find
 
-    if (judge is None) == (options["model"] is None):
+    if (judge is None) == (not options["models"]):
         raise UsageError("say who judges: --judge engine, or --model provider/model (one of the two)")
     store.check()
-    requests = [_request(find(name, folders).with_variant(variant), options) for name in rubrics]
+    asked = [find(name, folders).with_variant(variant) for name in rubrics]
+    requests = [_request(rubric, model, options) for rubric in asked for model in options["models"] or (None,)]
     if dry_run:
         for request in requests:
             _tell_plan(request, store)
@@ -82,21 +86,24 @@ def judge_all(requests: list[JudgeRequest], store: Store) -> int:
         _tell(request.rubric, request.judge, report)
         code = max(code, int(report.failed > 0 or report.status == "stopped_by_budget"))
     ensure_installed(store)
-    say("next: cotrace report judges, cotrace report agreement, cotrace dash")
+    say("next: cotrace report judges, cotrace report panel, cotrace report agreement, cotrace dash")
     return code
 
 
-def _request(rubric: Rubric, options: dict[str, Any]) -> JudgeRequest:
+def _request(rubric: Rubric, model: str | None, options: dict[str, Any]) -> JudgeRequest:
+    from judges.endpoints import endpoints
     from judges.job import JudgeRequest
     from judges.provider import ModelSettings
 
     job = {key: options[key] for key in ("repeats", "where", "concurrency", "max_cost", "prices")}
-    if options["model"] is None:
+    if model is None:
         return JudgeRequest(rubric=rubric, **job)
-    if "/" not in options["model"]:
-        raise UsageError(f"--model {options['model']}: write provider/model, such as openai/{options['model']}")
-    names = ("model", "base_url", "temperature", "max_tokens", "timeout_s", "requests_per_minute", "tokens_per_minute")
-    return JudgeRequest(rubric=rubric, settings=ModelSettings(**{key: options[key] for key in names}), **job)
+    if "/" not in model:
+        raise UsageError(f"--model {model}: write provider/model, such as openai/{model}")
+    names = ("temperature", "max_tokens", "timeout_s", "requests_per_minute", "tokens_per_minute")
+    settings = ModelSettings(model=model, **{key: options[key] for key in names})
+    first, *others = endpoints(settings, options["base_urls"], options["key_variables"])
+    return JudgeRequest(rubric=rubric, settings=first, more_endpoints=tuple(others), cache=options["cache"], **job)
 
 
 def _tell(rubric: Rubric, judge: str, report: JudgeReport) -> None:
@@ -105,6 +112,8 @@ def _tell(rubric: Rubric, judge: str, report: JudgeReport) -> None:
     say(f"  verdicts: {report.answered} answered, {report.undecided} undecided, {report.failed} failed, {report.skipped} skipped")
     if report.answered_before or report.recovered:
         say(f"  {report.answered_before} calls were answered before, {report.recovered} recovered from an interrupted run")
+    if report.from_cache:
+        say(f"  {report.from_cache} calls were answered out of the cache")
     if report.requests:
         cost = "no price known" if report.cost is None else f"{report.cost:.4f} USD"
         say(f"  {report.requests} requests, {report.tokens_in} + {report.tokens_out} tokens, {cost}")
