@@ -49,7 +49,8 @@ _PLACE: Final = _any_of(
     (
         r"left(?:most|[- ]hand)?|rightmost|right[- ]hand|(?:the|my|our|far|top|bottom|upper|lower|and|d[123]'s|to|on|at|in)[ -]right",
         r"right(?= (?:of|end|edge|cell|corner|side|spot|slot|position|part|half|most|column|stack|on my|in my|bottom|middle|top|one))",
-        r"right(?=[,.;:!?]| \+|$)|squares?|entry|entries|stacks?|spots?|boxe?s?",
+        r"right(?=[,;:] ?(?:my|the|on|in|top|bottom|middle|lowest|base|first|second|third|1st|2nd|3rd|upper)\b)",
+        r", right(?=[,.;:]|$)|right \+|\+ right|squares?|entry",
         r"middle|mid|cent(?:er|re|ral)|corners?|ends?|edges?|columns?|slots?|near(?:est)?|far(?:thest)?|back|front",
         r"(?<!one[- ])(?<!two[- ])(?<!single[- ])cells?|positions?(?! (?:an?|the|another|one|that)\b)",
         r"next to|beside|adjacent|on top of|above|below|under(?:neath)?|beneath|between|over the|atop",

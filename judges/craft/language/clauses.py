@@ -144,7 +144,7 @@ def _separates(span: Sequence[Item], index: int, predicate: Item) -> bool:
 
 def _speaks_of_all(span: Sequence[Item], predicate: Item, previous: Item) -> bool:
     """Whether all between is the subject of the second verb: ``I notice that X is Y``, ``I need the left cell to be green``."""
-    if any(item.kind in ("comma", "but", "where", "subject", "because") for item in span):
+    if any(item.kind in ("comma", "but", "where", "subject", "because") for item in span) or (span and span[-1].kind == "and"):
         return False
     noticed = previous.kind == "state" and previous.value in _SEEING and predicate.kind in _WITH_SUBJECT
     return noticed or (previous.kind == "need" and predicate.kind == "should")

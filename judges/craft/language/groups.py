@@ -169,6 +169,8 @@ def _begins_group(group: Group, item: Item, *, separated: bool, ahead: Sequence[
         return True
     if not separated or group.block is None:
         return False
+    if item.kind == "layer" and group.layers and group.layers[0].number != item.number:
+        return _has_block(ahead)
     if item.kind in _RELATIONS:
         return _fronts_block(ahead)
     return item.kind in _NAMED_PLACES and group.place_first and _has_block(ahead)

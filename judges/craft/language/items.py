@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 __all__ = ["Found", "Item", "at", "make"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class Item:
-    """One meaningful stretch of text; which fields are used depends on the kind."""
+    """One meaningful stretch of text; which fields are used depends on the kind. Once its offsets are set it stays as it is."""
 
     kind: str
     start: int
@@ -43,7 +43,7 @@ Found = tuple[Item | None, int] | None
 
 def make(kind: str, **fields: object) -> Item:
     """Give an item whose offsets are set once its words are known."""
-    return replace(Item(kind=kind, start=0, end=0), **fields)  # type: ignore[arg-type]
+    return Item(kind=kind, start=0, end=0, **fields)  # type: ignore[arg-type]
 
 
 def at(words: Sequence[str], index: int) -> str:

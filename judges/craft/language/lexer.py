@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from judges.craft.language.blocks import leads_to_block, read_block
@@ -12,6 +11,7 @@ from judges.craft.language.items import Found, Item, at, make
 from judges.craft.language.spatial import (
     BOTTOMS,
     MIDDLES,
+    PLACE_OPENERS,
     SIDES,
     TOPS,
     read_cell,
@@ -22,17 +22,33 @@ from judges.craft.language.spatial import (
     read_viewpoint,
 )
 from judges.craft.language.tokens import Token
-from judges.craft.language.vocabulary import BLOCK_NOUNS, CELL_NOUNS, COLORS, DETERMINERS, LAYER_NOUNS, PHRASES, SIZES, Meaning
+from judges.craft.language.vocabulary import (
+    ADJECTIVES,
+    BLOCK_NOUNS,
+    CELL_NOUNS,
+    COLORS,
+    COUNTS,
+    DETERMINERS,
+    LAYER_NOUNS,
+    PHRASES,
+    SIZES,
+    Meaning,
+)
 
 __all__ = ["items_of"]
 
 _LISTING = 3
 """As many cells in a row name a wall, not the place of a block."""
 
+_NEAR = 8
+"""Words behind a verb among which its object ends."""
+
 _SHORT = 4
 """Letters up to which no word counts as a participle."""
 
-_LONGEST_PHRASE = max(len(phrase) for phrase in PHRASES)
+_LONGEST: Mapping[str, int] = {phrase[0]: len(phrase) for phrase in sorted(PHRASES, key=len)}
+"""Words in the longest phrase that begins with a word."""
+
 _NOUN_LIKE = frozenset((
     "place", "stack", "position", "slot", "drop", "set", "change", "park", "rest", "base", "build", "move", "use",
     "pick", "lay", "turn", "try", "start", "trade",
@@ -68,7 +84,16 @@ _AFTER_TO = frozenset((
 _CARRIERS = frozenset((
     "need", "needs", "want", "wants", "have", "has", "like", "love", "next", "close", "adjacent", "up", "over",
 ))  # fmt: skip
+_KNOWN_AFTER_TO = (
+    DETERMINERS | CELL_NOUNS | LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS | COLORS.keys() | SIZES.keys() | _AFTER_TO
+)
 _PLACE_WORDS = CELL_NOUNS | LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS
+_CODES = frozenset(color + size for color in "gbryo" for size in "sl")
+_OPENERS = frozenset(
+    _LONGEST.keys() | _KNOWN_AFTER_TO | PLACE_OPENERS | BLOCK_NOUNS.keys() | COUNTS.keys() | ADJECTIVES | _CODES
+    | {size.split()[0] for size in SIZES}
+)  # fmt: skip
+"""Words with which an item can begin; all others are passed over at once."""
 
 
 def items_of(sentence: Sequence[Token]) -> list[Item]:
@@ -79,12 +104,15 @@ def items_of(sentence: Sequence[Token]) -> list[Item]:
     while index < len(words):
         item, used = _next_item(words, index)
         if item is not None:
-            items.append(replace(item, start=sentence[index].start, end=sentence[index + used - 1].end))
+            item.start, item.end = sentence[index].start, sentence[index + used - 1].end
+            items.append(item)
         index += used
     return _without_listings(_merge_sizes(_without_corrections(items)))
 
 
 def _next_item(words: Sequence[str], index: int) -> tuple[Item | None, int]:
+    if words[index] not in _OPENERS and words[index].isalpha():
+        return None, 1
     for reader in (
         _mark,
         read_cell,
@@ -93,6 +121,7 @@ def _next_item(words: Sequence[str], index: int) -> tuple[Item | None, int]:
         read_director,
         read_number_layer,
         read_spatial,
+        _lacking,
         read_block,
         _aim,
         _over,
@@ -117,10 +146,9 @@ def _mark(words: Sequence[str], index: int) -> Found:
 def _aim(words: Sequence[str], index: int) -> Found:
     """Read ``to`` before a verb that is none of ours: what follows is the purpose, not the place."""
     word, after = words[index], at(words, index + 1)
-    known = DETERMINERS | CELL_NOUNS | LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS | COLORS.keys() | SIZES.keys() | _AFTER_TO
-    if word != "to" or not after.isalpha() or after in known or at(words, index - 1) in _CARRIERS:
+    if word != "to" or not after.isalpha() or after in _KNOWN_AFTER_TO or at(words, index - 1) in _CARRIERS:
         return None
-    return (make("aim"), 1) if (after,) not in PHRASES and not re.fullmatch("d[123]", after) else None
+    return (make("aim"), 1) if (after,) not in PHRASES else None
 
 
 def _over(words: Sequence[str], index: int) -> Found:
@@ -139,8 +167,21 @@ def _relative(words: Sequence[str], index: int) -> Found:
     return (None, 2) if at(words, index + 1) in ("is", "are", "sits") else None
 
 
+def _lacking(words: Sequence[str], index: int) -> Found:
+    """Read ``short of a red block``, and leave out the ``short`` of ``we are one red block short``; else it is a size."""
+    if words[index] == "short" and at(words, index + 1) in ("of", "on"):
+        return make("need"), 2
+    return (None, 1) if _closes_need(words, index) else None
+
+
+def _closes_need(words: Sequence[str], index: int) -> bool:
+    """Whether ``short`` stands behind the block that is lacking."""
+    closes = words[index] == "short" and at(words, index - 1) in BLOCK_NOUNS and not leads_to_block(words, index + 1)
+    return closes and any(word in COLORS for word in words[max(0, index - 4) : index])
+
+
 def _phrase(words: Sequence[str], index: int) -> Found:
-    for length in range(min(_LONGEST_PHRASE, len(words) - index), 0, -1):
+    for length in range(min(_LONGEST.get(words[index], 0), len(words) - index), 0, -1):
         meaning = PHRASES.get(tuple(words[index : index + length]))
         if meaning is None:
             continue
@@ -163,6 +204,8 @@ def _other_meaning(words: Sequence[str], index: int, length: int, meaning: Meani
         return make("act_ed", value="place")  # "have a block put at the left"
     if meaning.kind == "should" and _unknown_participle(words, index + length):
         return make("state", value="is")
+    if meaning.kind == "state" and any(_closes_need(words, here) for here in range(index + 2, min(index + _NEAR, len(words)))):
+        return make("need")  # "we are one red block short"
     return None
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from judges.craft.language.actions import Actions
 from judges.craft.language.clauses import Clause, clauses_of
 from judges.craft.language.discourse import settle
 from judges.craft.language.drafts import Draft, DraftBook
+from judges.craft.language.items import Item
 from judges.craft.language.lexer import items_of
-from judges.craft.language.model import Claim, Flag, OwnWall, Reading
+from judges.craft.language.model import INSTRUCTIONS, Claim, Flag, OwnWall, Reading
 from judges.craft.language.places import Scene
 from judges.craft.language.statements import Statements
 from judges.craft.language.tokens import sentences
@@ -38,14 +40,18 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
     scene = Scene(speaker, board)
     book = DraftBook(scene)
     actions, statements = Actions(book), Statements(book)
+    section: int | None = None
     for number, sentence in enumerate(sentences(text)):
+        items = items_of(sentence)
+        section = _section(items, section)
         asking = sentence[-1].word == "?" and sentence[0].word in _ASKING
-        for clause in clauses_of(items_of(sentence), number):
+        for clause in clauses_of(items, number):
             written = len(book.drafts)
             if "if" in clause.marks and not clause.personal:
                 continue
             (actions if clause.kind.startswith("act") else statements).read(clause)
             book.drafts[written:] = _steered(book.drafts[written:], clause)
+            _fill_layers(book.drafts[written:], section)
             if asking:
                 _turn_to_questions(book.drafts[written:])
     claims = settle(book.drafts)
@@ -55,6 +61,23 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
         own_wall=_own_wall(claims, speaker, book.drafts),
         flags=frozenset(_flags(claims, book.drafts, scene)),
     )
+
+
+def _section(items: Sequence[Item], current: int | None) -> int | None:
+    """Give the layer that a heading such as ``Top layer:`` sets for its list; any other mention of a layer ends it."""
+    layers = [item for item in items if item.kind == "layer"]
+    if not layers:
+        return current
+    opening = [item for item in items if item.kind not in ("wall", "prep")][:2]
+    heading = len(layers) == 1 and opening[0] is layers[0] and len(opening) > 1 and opening[1].value == ":"
+    return layers[0].number if heading else None
+
+
+def _fill_layers(drafts: Sequence[Draft], layer: int | None) -> None:
+    for draft in drafts:
+        place = draft.place
+        if layer is not None and draft.verb in INSTRUCTIONS and place.cells and place.layer is None and not place.relative:
+            draft.place = replace(place, layer=layer, layer_origin="carried")
 
 
 def _turn_to_questions(drafts: Sequence[Draft]) -> None:

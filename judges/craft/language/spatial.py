@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,6 +12,7 @@ from judges.craft.language.vocabulary import CELL_NOUNS, LAYER_NOUNS, NUMERALS, 
 __all__ = [
     "BOTTOMS",
     "MIDDLES",
+    "PLACE_OPENERS",
     "SIDES",
     "TOPS",
     "read_cell",
@@ -39,6 +39,8 @@ TOPS = frozenset((
     "top", "topmost", "upper", "uppermost", "highest", "superior", "arriba",
 ))  # fmt: skip
 _ORDINALS = {"first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2}
+_JOINING = frozenset({"and", "to", "through", "or"})
+_AFTER_ORDINAL = CELL_NOUNS | SIDES.keys() | _JOINING | {"from"}
 _AFTER_ADVERB = frozenset((
     "in", "at", "on", "above", "next", "now", "there", "here", "away", "after", "beside", "where", "under", "below",
     "over", "onto",
@@ -51,6 +53,7 @@ _BEFORE_SIDE = frozenset((
     "the", "my", "far", "bottom", "top", "middle", "upper", "lower", "center", "centre", "and", "or", "most", "to",
     "on", "in", "at", "near", "our", "its", "d1", "d2", "d3", "base",
 ))  # fmt: skip
+_DIRECTORS = frozenset(("d1", "d2", "d3"))
 _LAYER_CODES = frozenset(("l0", "l1", "l2"))
 _TOWARDS = frozenset(("closest", "nearest", "near", "nearer", "closer", "next", "adjacent", "toward", "towards"))
 _AWAY = frozenset(("farthest", "furthest", "opposite", "away", "farther", "further"))
@@ -64,9 +67,16 @@ _SHARING = frozenset({"shared", "share", "sharing", "common"})
 _VIEWS = frozenset((
     "wall", "view", "perspective", "side", "angle", "seat", "vantage", "viewpoint",
 ))  # fmt: skip
+_DEPTH_WORDS = frozenset(("far", "near", "front", "back", "nearest", "closest", "farthest", "rear"))
 _DEPTH_NOUNS = frozenset((
     "corner", "edge", "end", "cell", "spot", "position", "side", "slot", "and",
 ))  # fmt: skip
+
+PLACE_OPENERS = frozenset(
+    SIDES.keys() | MIDDLES | BOTTOMS | TOPS | _ORDINALS.keys() | _SHARING | _TOWARDS | _AWAY | _DEPTH_WORDS | _DIRECTORS | _LAYER_CODES
+    | LAYER_NOUNS | {"left", "back", "far", "right", "last", "two", "three", "all"}
+)  # fmt: skip
+"""Words with which a place can begin."""
 
 
 def read_cell(words: Sequence[str], index: int) -> Found:
@@ -85,9 +95,9 @@ def read_shared(words: Sequence[str], index: int) -> Found:
     if words[index] not in _SHARING:
         return None
     if at(words, index + 1) in ("a", "the", "this") and at(words, index + 2) in CELL_NOUNS and index > 1:
-        partners = [word for word in words[max(0, index - 4) : index] if word in ("d1", "d2", "d3")]
+        partners = [word for word in words[max(0, index - 4) : index] if word in _DIRECTORS]
         return (make("shared", number=int(partners[0][1])), 3) if len(partners) == 1 else None
-    ahead = [here for here in range(index + 1, min(index + 5, len(words))) if re.fullmatch("d[123]", words[here])]
+    ahead = [here for here in range(index + 1, min(index + 5, len(words))) if words[here] in _DIRECTORS]
     if ahead and "with" in words[index : ahead[0]]:
         return make("shared", number=int(words[ahead[0]][1])), ahead[0] - index + 1
     return (make("shared"), 2) if at(words, index + 1) in CELL_NOUNS else None
@@ -98,7 +108,7 @@ def _towards(words: Sequence[str], index: int) -> Found:
     here = index + 1
     while at(words, here) in ("to", "from", "away", "the", "director"):
         here += 1
-    if not re.fullmatch("d[123]", at(words, here)) or at(words, here + 1) in LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS:
+    if at(words, here) not in _DIRECTORS or at(words, here + 1) in LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS:
         return None
     if words[index] == "next" and here == index + 1:
         return None
@@ -122,7 +132,7 @@ def read_viewpoint(words: Sequence[str], index: int) -> Found:
 def read_director(words: Sequence[str], index: int) -> Found:
     """Read the name of a director, whose wall is meant."""
     word = words[index]
-    if re.fullmatch("d[123](?:'s)?", word):
+    if word in _DIRECTORS:
         if at(words, index + 1) in _SPEECH or at(words, index - 1) == "as":
             return None, 1
         return make("director", number=int(word[1])), 1
@@ -179,12 +189,12 @@ def _pair(words: Sequence[str], index: int, word: str) -> Found:
 
 
 def _ordinal_side(words: Sequence[str], index: int, word: str) -> Found:
-    if word not in _ORDINALS or at(words, index + 1) not in CELL_NOUNS | SIDES.keys() | {"from", "and", "to", "through"}:
+    if word not in _ORDINALS or at(words, index + 1) not in _AFTER_ORDINAL:
         return None
     number = _ORDINALS[word]
-    if at(words, index + 1) in ("and", "to", "through") and at(words, index + 2) in _ORDINALS and at(words, index + 3) in CELL_NOUNS:
-        pair = sorted((number, _ORDINALS[words[index + 2]]))
-        return make("cells", value="".join(map(str, pair))), 4
+    if at(words, index + 1) in _JOINING:
+        paired = at(words, index + 2) in _ORDINALS.keys() | SIDES.keys() | MIDDLES and at(words, index + 3) in CELL_NOUNS
+        return (make("side", number=number), 1) if paired else None
     tail = words[index + 1 : index + 6]
     if "from" in tail and any(other in SIDES for other in tail):
         return make("side", number=2 - number if "right" in tail else number), 2 + tail.index("from") + 2
@@ -266,7 +276,7 @@ def _top(words: Sequence[str], index: int, word: str) -> Found:
 
 def _depth(words: Sequence[str], index: int, word: str) -> Found:
     """Read ``far``, ``near``, ``front``, ``back`` as a depth where no side follows: which cell it is depends on the wall."""
-    if word not in ("far", "near", "front", "back", "nearest", "closest", "farthest", "rear"):
+    if word not in _DEPTH_WORDS:
         return None
     after = at(words, index + 1)
     if after in SIDES and word == "far":

@@ -32,6 +32,7 @@ class Statements:
         elif subject:
             objects[0] = joined(objects[0], subject)
         objects = listed(objects, subject, personal=clause.personal)
+        written = len(self._book.drafts)
         old = self._book.seen_here(clause, objects[0]) if objects else None
         for group in objects:
             if is_bare(group.block) and group.block is not None and not group.block.number:
@@ -44,6 +45,14 @@ class Statements:
                 self._book.add(clause, "place", group, Manner(explicit=False))
         if not objects:
             self._book.note(clause, [*subject, *body], "plain")
+        if self._is_foreign(clause, subject):  # what another director needs somewhere is no request of the speaker
+            self._book.drafts[written:] = [draft for draft in self._book.drafts[written:] if draft.place.cells]
+
+    def _is_foreign(self, clause: Clause, subject: list[Group]) -> bool:
+        """Whether another director is the one who needs something."""
+        speaker = int(self._book.scene.speaker[1])
+        owners = [group.director for group in subject if group.director is not None and group.director.kind == "director"]
+        return bool(owners) and not clause.personal and all(owner.number != speaker for owner in owners)
 
     def _unwanted(self, clause: Clause) -> None:
         """Read ``I don't want the green block on the right``: a block that stands there is to go."""
@@ -77,7 +86,7 @@ class Statements:
         old: tuple[str | None, str | None] | None = None
         if named and named[0].block is not None and not (is_bare(named[0].block) and not named[0].has_place):
             old = (named[0].block.color, named[0].block.size)
-        elif earlier is not None and not self._is_elsewhere(body, earlier):
+        elif earlier is not None and not self._is_elsewhere(joined(target, subject), earlier):
             old = (earlier.color, earlier.size) if earlier.color else None
             self._book.take_up(earlier)
         if target.old is not None and target.old.kind == "block":
@@ -88,11 +97,11 @@ class Statements:
         for other in objects[1:]:
             self._book.add(clause, "place", other, Manner(explicit=False))
 
-    @staticmethod
-    def _is_elsewhere(body: list[Group], earlier: Draft) -> bool:
-        """Whether what should be is stated for another layer than what was seen."""
-        stated = {item.number for group in body for item in group.layers}
-        return bool(stated) and earlier.place.layer is not None and earlier.place.layer not in stated
+    def _is_elsewhere(self, group: Group, earlier: Draft) -> bool:
+        """Whether what should be is stated for another layer or other cells than what was seen."""
+        stated, seen = self._book.scene.place_of(group, "place"), earlier.place
+        other_layer = None not in (stated.layer, seen.layer) and stated.layer != seen.layer
+        return other_layer or (bool(stated.cells and seen.cells) and not set(stated.cells or ()) & set(seen.cells or ()))
 
     def _state(self, clause: Clause) -> None:
         subject, body = clause.subject_groups(), clause.groups()

@@ -148,6 +148,7 @@ _PLAIN: Mapping[Meaning, str] = {
     ),
     Meaning("act_ing", "remove"): "removal of|removal|the removal of",
     Meaning("act_ed", "place"): "someone put|somebody put|they put|was put|were put|has put",
+    Meaning("state", "except"): "except for|except|apart from|aside from|other than",
     Meaning("target"): (
         "plan|picture|solution|drawing|drawings|design|diagram|schematic|reference|target|goal|blueprint|target wall"
         "|target view|what i want"
