@@ -21,10 +21,11 @@ from ingest.reading import Place, Reading, episode_id, run_id
 from schemas.errors import BadInputError
 from schemas.records import Agent, Episode, Json, LogDisagreement, Run, Turn, Utterance
 
-__all__ = ["FORMAT", "VERSION", "read", "sniff"]
+__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "asympuzl"
 VERSION: Final = 1
+PATH_PARTS: Final = 0
 
 _ROLES: Final = {"A": "alice", "B": "bob"}
 _BEGINNINGS: Final = (

@@ -24,10 +24,11 @@ from ingest.reading import Place, Reading, episode_id
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
-__all__ = ["FORMAT", "VERSION", "read", "sniff"]
+__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "coordination"
 VERSION: Final = 1
+PATH_PARTS: Final = 0
 
 _SCHEMA: Final = re.compile(rb'"schema"\s*:\s*"(?:hanabi|overcooked|collab_capture|collab_escape)_step/1"')
 

@@ -21,11 +21,11 @@ from ingest.reading import Place, Reading
 from schemas.errors import BadInputError
 from schemas.records import Episode, Failure
 
-__all__ = ["FORMAT", "NAME_IS_DATA", "VERSION", "read", "sniff"]
+__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "coordqa"
 VERSION: Final = 1
-NAME_IS_DATA: Final = True
+PATH_PARTS: Final = 1
 """Respondent and trial stand in the name only, and a respondent may answer alike in two trials."""
 
 _ARRAYS: Final = re.compile(rb'"(?:EC|TOM|JP)_ANSWERS"\s*:\s*\[')

@@ -25,10 +25,11 @@ from schemas.errors import BadInputError
 from schemas.records import Action, Agent, Episode, Json, Run, Utterance
 from schemas.records import Turn as TurnRow
 
-__all__ = ["FORMAT", "VERSION", "read", "sniff"]
+__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "cotrace"
 VERSION: Final = 1
+PATH_PARTS: Final = 0
 
 DERIVATIONS: Final[Mapping[str, Derivation]] = {"craft": craft_own.derive, "einstein": einstein_own.derive}
 """Benchmark -> what replays its games."""

@@ -32,10 +32,11 @@ from ingest.reading import Place, Reading, episode_id
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
-__all__ = ["FORMAT", "VERSION", "read", "sniff"]
+__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "craft"
 VERSION: Final = 1
+PATH_PARTS: Final = 0
 
 
 def sniff(head: bytes) -> bool:

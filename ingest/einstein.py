@@ -29,10 +29,11 @@ from schemas.errors import BadInputError, UsageError
 from schemas.records import Action, Agent, Episode, Json, LogDisagreement, Run, Turn, Utterance
 from schemas.text import excerpt
 
-__all__ = ["FORMAT", "UNKNOWN_MODEL", "VERSION", "read", "sniff"]
+__all__ = ["FORMAT", "PATH_PARTS", "UNKNOWN_MODEL", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "einstein"
 VERSION: Final = 1
+PATH_PARTS: Final = 2
 
 UNKNOWN_MODEL: Final = "unknown"
 """`episodes.model` where no manifest names the model."""

@@ -31,10 +31,11 @@ from schemas.errors import BadInputError
 from schemas.records import Agent, Episode, Json, Run, Turn
 from schemas.text import excerpt
 
-__all__ = ["FORMAT", "VERSION", "read", "sniff"]
+__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "overcooked"
 VERSION: Final = 1
+PATH_PARTS: Final = 0
 
 _FILE_TIME: Final = re.compile(r"experiment_(\d{4}-\d\d-\d\d)_(\d\d-\d\d-\d\d)_")
 _DEFAULT_HORIZON: Final = 120

@@ -70,6 +70,15 @@ class Adapter(Protocol):
         """Raised when the same bytes would give other rows; files read by an older version are then read again."""
         ...
 
+    @property
+    def PATH_PARTS(self) -> int:  # noqa: N802
+        """How many last parts of a path tell games apart that have the same bytes.
+
+        0 where a log names its game (by time, say), 1 where the name holds the trial, 2 where the folder is the run. Beyond them, equal
+        bytes are a duplicate.
+        """
+        ...
+
     def sniff(self, head: bytes) -> bool:
         """Tell from a file's first bytes (UTF-8) whether this adapter reads it."""
         ...

@@ -191,7 +191,7 @@ def _decoded(job: Job, data: bytes, reader: Adapter) -> tuple[FileResult, Readin
     result = FileResult(
         found=found,
         status="read",
-        source_id=hashlib.sha256(data + _name_as_data(found, reader)).hexdigest(),
+        source_id=hashlib.sha256(data + _path_as_data(found, reader)).hexdigest(),
         format=reader.FORMAT,
         adapter_version=reader.VERSION,
         size=len(data),
@@ -204,9 +204,10 @@ def _decoded(job: Job, data: bytes, reader: Adapter) -> tuple[FileResult, Readin
     return result, reading
 
 
-def _name_as_data(found: Found, reader: Adapter) -> bytes:
-    """A file's name where it says what the bytes do not, such as the trial: equal answers of two trials are no duplicates."""
-    return Path(found.path).name.encode(errors="surrogateescape") if getattr(reader, "NAME_IS_DATA", False) else b""
+def _path_as_data(found: Found, reader: Adapter) -> bytes:
+    """The last parts of a path where they say what the bytes do not: equal answers of two trials are no duplicates."""
+    parts = Path(found.path).parts[-reader.PATH_PARTS :] if reader.PATH_PARTS else ()
+    return "/".join(parts).encode(errors="surrogateescape")
 
 
 def _guarded(data: bytes, reader: Adapter, place: Place) -> Reading:

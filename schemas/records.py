@@ -62,7 +62,14 @@ class StoreInfo(NamedTuple):
 class Source(NamedTuple):
     """An ingested file."""
 
-    source_id: Annotated[str, Col("sha256 of the file's bytes (coordqa: and name); of its path where the file could not be read", key=True)]
+    source_id: Annotated[
+        str,
+        Col(
+            "sha256 of the bytes and, where they do not name the game, of the last parts of the path (coordqa: name; "
+            "einstein: folder and name); of the path alone where the file could not be read",
+            key=True,
+        ),
+    ]
     path: Annotated[str, Col("absolute path at the time of ingest")]
     file: Annotated[str, Col("path relative to the folder given to `cotrace ingest`")]
     format: Annotated[str | None, Col("name of the adapter that read it; null if no adapter knows the format")]

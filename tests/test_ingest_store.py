@@ -222,7 +222,7 @@ def test_faulty_rows_of_one_file_cost_only_that_file(
     """A bug of an adapter becomes a reject of the file that met it; files that share its transaction go in."""
 
     class Broken:
-        FORMAT, VERSION = craft.FORMAT, craft.VERSION
+        FORMAT, VERSION, PATH_PARTS = craft.FORMAT, craft.VERSION, craft.PATH_PARTS
         sniff = staticmethod(craft.sniff)
         read = staticmethod(breaking(*fault))
 
@@ -238,7 +238,7 @@ def test_crash_of_an_adapter_becomes_a_reject(store: Store, logs: Path, monkeypa
     """Nothing that an adapter raises reaches the user as a traceback."""
 
     class Crashing:
-        FORMAT, VERSION = craft.FORMAT, craft.VERSION
+        FORMAT, VERSION, PATH_PARTS = craft.FORMAT, craft.VERSION, craft.PATH_PARTS
         sniff = staticmethod(craft.sniff)
 
         @staticmethod
