@@ -15,12 +15,15 @@ import orjson
 
 from schemas.errors import UsageError
 
-__all__ = ["ANY_BENCHMARK", "Group", "Question", "Rubric", "UnitKind", "Variant", "joined"]
+__all__ = ["ANY_BENCHMARK", "PROBE", "Group", "Question", "Rubric", "UnitKind", "Variant", "joined"]
 
 UnitKind = Literal["utterance", "agent_turn", "turn", "episode", "action", "event", "pair", "row"]
 
 ANY_BENCHMARK = "any"
 """Stands for all benchmarks in a rubric's `benchmarks`."""
+
+PROBE = "probe:"
+"""Begins the name of the variant under which units told anew are judged (`judges.probes`)."""
 
 _NONE_CHOSEN = "none"
 
