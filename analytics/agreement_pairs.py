@@ -147,12 +147,11 @@ def _inner_kind(role: str) -> str | None:
 
 
 def _counts(part: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
-    """One row a unit: unit, game, and in `counts` how often each answer was given."""
+    """One row a unit: unit, game, and in `n0`, `n1`, ... how often each answer was given."""
     import polars as pl
 
     columns = [pl.col("n").filter(pl.col("answer") == name).sum().cast(pl.Float64).alias(f"n{index}") for index, name in enumerate(names)]
-    counted = part.group_by("unit", "game").agg(columns).sort("unit")
-    return counted.select("unit", "game", counts=pl.concat_list(pl.exclude("unit", "game")))
+    return part.group_by("unit", "game").agg(columns).sort("unit")
 
 
 def _matched(first: pl.DataFrame, second: pl.DataFrame, *, within: bool) -> tuple[Floats, Floats, NDArray[np.int64], int] | None:
@@ -165,11 +164,12 @@ def _matched(first: pl.DataFrame, second: pl.DataFrame, *, within: bool) -> tupl
     both = first.join(second, on="unit", how="inner", maintain_order="left")
     if both.is_empty():
         return None
-    a, b = np.array(both["counts"].to_list(), dtype=float), np.array(both["counts_right"].to_list(), dtype=float)
+    names = [name for name in first.columns if name not in {"unit", "game"}]
+    a, b = (both.select([f"{name}{suffix}" for name in names]).to_numpy() for suffix in ("", "_right"))
     asked = a.sum(axis=1) > 0
     usable = a.sum(axis=1) > 1 if within else asked & (b.sum(axis=1) > 0)
     if not usable.any():
         return None
-    games = both["game"].to_numpy()[usable]
-    clusters = np.unique(games, return_inverse=True)[1].astype(np.int64)
+    games = both["game"].filter(usable)
+    clusters = games.rank("dense").to_numpy().astype(np.int64) - 1
     return a[usable], b[usable], clusters, 0 if within else int((asked & ~usable).sum())

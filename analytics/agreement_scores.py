@@ -59,7 +59,7 @@ def score_columns(compared: Comparison, na_score: float | None) -> dict[str, flo
         return found
     means_a, means_b = (a @ values) / a.sum(axis=1), (b @ values) / b.sum(axis=1)
     times = b.astype(int)
-    answers_b = np.concatenate([np.repeat(values, row) for row in times])
+    answers_b = np.repeat(np.tile(values, len(times)), times.ravel())
     found |= _correlated("mean_answer", np.repeat(means_a, times.sum(axis=1)), answers_b)
     found |= _correlated("mean_mean", means_a, means_b)
     table = np.zeros((3, 3))
