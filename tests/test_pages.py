@@ -24,7 +24,9 @@ PAGES = {
     "/remove-gap": "Gap and progress",
     "/spirals": "Games, turn by turn",
     "/judges": "By question, oracle followed or not",
+    "/labelling": "Who labels?",
     "/asympuzl": "No finished AsymPuzl game under these filters.",
+    "/overcooked": "No Collab-Overcooked game under these filters.",
     "/game": "Games",
     "/turns?outcome=not_followed": "Turns: not followed",
 }
