@@ -13,7 +13,14 @@ from schemas.errors import UsageError
 
 __all__ = ["Check", "Decision", "all_checks", "find"]
 
-_MODULES = ("judges.craft.checks", "judges.asympuzl.checks", "judges.einstein.checks", "judges.overcooked.checks", "judges.failure_checks")
+_MODULES = (
+    "judges.craft.checks",
+    "judges.asympuzl.checks",
+    "judges.einstein.checks",
+    "judges.overcooked.checks",
+    "judges.coordination.checks",
+    "judges.failure_checks",
+)
 """Modules that offer checks: each has a dict `CHECKS`, name -> check, its names starting with the benchmark's."""
 
 

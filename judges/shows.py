@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from judges.asympuzl import evidence as asympuzl
+from judges.coordination import evidence as coordination
 from judges.craft import evidence as craft
 from judges.einstein import evidence as einstein
 from judges.evidence_text import Entry, one_line
@@ -34,8 +35,13 @@ class Viewer:
         """The listed pieces, in that order; nothing else can be in the result."""
         for name in names:
             if name not in self._made:
-                self._made[name] = PIECES[name].render(self._scene) if self._scene.row is None else _column(self._scene.row, name)
+                self._made[name] = self._told(name)
         return {name: self._made[name] for name in names}
+
+    def _told(self, name: str) -> list[Entry]:
+        scene = self._scene
+        entries = PIECES[name].render(scene) if scene.row is None else _column(scene.row, name)
+        return entries if scene.retelling is None else [scene.retelling.entry(entry) for entry in entries]
 
 
 def doc(name: str) -> str:
@@ -168,5 +174,7 @@ _GENERAL: tuple[Piece, ...] = (
     Piece("oracle_actions", "the candidate actions that the log lists for this turn", TURN_UNITS, (), _oracle_actions),
 )
 
-PIECES: Mapping[str, Piece] = {piece.name: piece for piece in (*_GENERAL, *craft.PIECES, *asympuzl.PIECES, *einstein.PIECES, *overcooked.PIECES)}
+PIECES: Mapping[str, Piece] = {
+    piece.name: piece for piece in (*_GENERAL, *craft.PIECES, *asympuzl.PIECES, *einstein.PIECES, *overcooked.PIECES, *coordination.PIECES)
+}
 """Name -> piece: everything that a rubric can show."""

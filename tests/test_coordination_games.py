@@ -102,7 +102,7 @@ def test_hanabi_without_openspiel_says_what_to_install(monkeypatch: pytest.Monke
     def missing(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(table.importlib, "import_module", missing)
+    monkeypatch.setattr("importlib.import_module", missing)
     with pytest.raises(UsageError, match=r"pip install 'cotrace\[hanabi\]'"):
         play(PlayRequest(game="hanabi", out=tmp_path))
     assert not list(tmp_path.iterdir())

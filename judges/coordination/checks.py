@@ -1,0 +1,215 @@
+"""Engine checks of LLM-Coordination: answered wherever the state, the rules or the key decide, undecided elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from games.coordination.capture import moves as capture
+from games.coordination.escape import moves as escape
+from games.coordination.hanabi.moves import is_safe_discard, is_safe_play, move_category
+from games.coordination.kitchen.macros import macro_category
+from games.coordination.players import Player
+from judges.checks import Check, Decision
+from judges.coordination.claims import claims
+from judges.coordination.situation import (
+    QUESTIONS,
+    action_of,
+    capture_action,
+    capture_state,
+    escape_choices,
+    escape_state,
+    game_of,
+    hanabi_move,
+    hanabi_state,
+    kitchen_state,
+    macro_of,
+    player_named,
+    seat_of,
+)
+from judges.transcript import Transcript, TurnView
+
+__all__ = ["CHECKS"]
+
+_NO_MOVE: Final = Decision("na", "the player decides nothing on this turn")
+
+_ENVIRONMENT: Final = {
+    "useful": "yes",
+    "idle": "yes",
+    "full_cooker": "no",
+    "too_early": "no",
+    "surplus_onion": "yes",
+    "repair_fixed": "no",
+    "repair": "yes",
+}
+"""Category of a move -> whether what it needs is there."""
+
+_FORWARD: Final = {
+    "safe_play": "yes",
+    "lucky_play": "yes",
+    "misplay": "no",
+    "clue_playable": "yes",
+    "clue_redundant": "no",
+    "discard_last": "no",
+    "useful": "yes",
+    "idle": "no",
+    "full_cooker": "no",
+    "too_early": "no",
+    "surplus_onion": "no",
+    "closer": "yes",
+    "press_opens": "yes",
+    "not_closer": "no",
+    "stay": "no",
+    "press_other": "no",
+    "repair": "yes",
+    "exit": "yes",
+    "repair_fixed": "no",
+    "abandon": "no",
+    "deadly": "no",
+}
+"""Category of a move -> whether it brings the team nearer to its goal; others cannot be told by one move."""
+
+_IDLE: Final = {"idle": "no", "stay": "no"}
+_PASSIVE: Final = frozenset({"wait", "stay_no_way", "aside", "deadly"})
+
+
+def _category(game: Transcript, turn: TurnView, player: Player) -> tuple[str, str] | None:
+    """The rule's category of a move, and what it saw; None where the player decided nothing."""
+    action = action_of(turn, player)
+    if action is None:
+        return None
+    kind = game_of(game)
+    if kind == "hanabi":
+        return move_category(hanabi_state(turn), seat_of(turn, player), hanabi_move(action))
+    if kind == "overcooked":
+        macro = macro_of(action)
+        if macro is None:
+            return None
+        category, seen = macro_category(*kitchen_state(turn), macro)
+        return category, seen or macro
+    if kind == "collab_capture":
+        return capture.move_category(capture_state(turn), player, capture_action(action))
+    return escape.move_category(escape_state(turn), player, escape_choices(turn))
+
+
+def _by_category(table: Mapping[str, str]) -> Check:
+    def check(game: Transcript, turn: int, agent: str | None) -> Decision:
+        player = player_named(agent)
+        found = None if player is None else _category(game, game.turn(turn), player)
+        if found is None:
+            return _NO_MOVE
+        return Decision(table.get(found[0]), f"{found[0]}: {found[1]}")
+
+    return check
+
+
+def _truth(game: Transcript, turn: int, agent: str | None) -> Decision:
+    """EC1: the statements about the state that can be read are true."""
+    player, now = player_named(agent), game.turn(turn)
+    if player is None:
+        return _keyed("EC")(game, turn, agent)
+    said = [utterance.text for utterance in now.said("private", player) if not utterance.superseded]
+    if not said:
+        return Decision("na", "the player says nothing on this turn")
+    found = [claim for text in said for claim in claims(game_of(game), now, player, text)]
+    false = [claim.text for claim in found if not claim.is_true]
+    if false:
+        return Decision("no", f"not so: {'; '.join(false)}")
+    return Decision("yes", f"so: {'; '.join(c.text for c in found)}") if found else Decision(None, "no statement that a rule can read")
+
+
+def _clue(game: Transcript, turn: int, agent: str | None) -> tuple[str, str] | None:
+    player = player_named(agent)
+    if player is None or game_of(game) != "hanabi":
+        return None
+    found = _category(game, game.turn(turn), player)
+    return found if found and found[0].startswith("clue") else None
+
+
+def _clue_is_news(game: Transcript, turn: int, agent: str | None) -> Decision:
+    found = _clue(game, turn, agent)
+    if found is None:
+        return Decision("na", "no clue is given")
+    return Decision("no" if found[0] == "clue_redundant" else "yes", found[1])
+
+
+def _clue_is_playable(game: Transcript, turn: int, agent: str | None) -> Decision:
+    found = _clue(game, turn, agent)
+    if found is None:
+        return Decision("na", "no clue is given")
+    return Decision("yes" if found[0] == "clue_playable" else "no", found[1])
+
+
+def _way_is_open(game: Transcript, turn: int, agent: str | None) -> Decision:
+    player = player_named(agent)
+    if player is None or game_of(game) != "overcooked":
+        return Decision("na", "no ways that could be blocked")
+    action = action_of(game.turn(turn), player)
+    if action is None or action.verb in {"stay", "interact"}:
+        return Decision("na", "the player does not move in this tick")
+    blocked = action.error_code == "collision"
+    return Decision("no" if blocked else "yes", action.error_text or f"{action.verb} without meeting the partner")
+
+
+def _is_safe(game: Transcript, turn: int, agent: str | None) -> Decision:
+    """JP1: by what the player could know, the move cannot cost a life, a needed card or the game."""
+    player, now = player_named(agent), game.turn(turn)
+    action = None if player is None else action_of(now, player)
+    if player is None or action is None:
+        return _NO_MOVE
+    if game_of(game) == "collab_escape":
+        deadly = escape.is_deadly(escape_state(now), player, escape_choices(now)[player])
+        return Decision(
+            "no" if deadly else "yes", "the killer was known to come there" if deadly else "the killer was not known to come there"
+        )
+    if game_of(game) != "hanabi":
+        return Decision("na", "nothing can be lost by one move")
+    move, state = hanabi_move(action), hanabi_state(now)
+    if move.card is None:
+        return Decision("na", "a clue puts nothing at risk")
+    known = state.knowledge[0][move.card]
+    seen = f"card {move.card} can be {known.colors} {known.ranks} by hints"
+    if move.verb == "play":
+        return Decision("yes" if is_safe_play(state, known) else "no", seen)
+    return Decision("yes" if is_safe_discard(state, known) else None, seen)
+
+
+def _is_active(game: Transcript, turn: int, agent: str | None) -> Decision:
+    player = player_named(agent)
+    found = None if player is None else _category(game, game.turn(turn), player)
+    if found is None:
+        return _NO_MOVE
+    return Decision(None if found[0] in _PASSIVE else _IDLE.get(found[0], "yes"), f"{found[0]}: {found[1]}")
+
+
+def _keyed(kind: str) -> Check:
+    """An answer to CoordinationQA of a type: right by the corrected key, whatever the published scoring read."""
+
+    def check(game: Transcript, turn: int, agent: str | None) -> Decision:  # noqa: ARG001  # the face of a check
+        now = game.turn(turn)
+        if game_of(game) != QUESTIONS or now.state_before.get("type") != kind or game.goal is None:
+            return Decision("na", f"no answer to a {kind} question")
+        option = now.state_after.get("read_option")
+        if option is None:
+            return Decision("no", f"names no option ({game.details.get('read_kind')})")
+        right = option in game.goal["correct_options"]
+        return Decision("yes" if right else "no", f"names option {now.state_after.get('read_letter')}; key {game.goal['key']}")
+
+    return check
+
+
+_Named = Mapping[str, Callable[[Transcript, int, str | None], Decision]]
+
+CHECKS: Final[_Named] = {
+    "coordination.EC1": _truth,
+    "coordination.EC2": _by_category(_ENVIRONMENT),
+    "coordination.TOM1": _clue_is_news,
+    "coordination.TOM2": _clue_is_playable,
+    "coordination.TOM3": _way_is_open,
+    "coordination.TOM4": _keyed("TOM"),
+    "coordination.JP1": _is_safe,
+    "coordination.JP2": _by_category(_FORWARD),
+    "coordination.JP3": _is_active,
+    "coordination.JP4": _keyed("JP"),
+}
+"""Name -> check."""

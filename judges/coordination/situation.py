@@ -1,0 +1,133 @@
+"""The stored states of LLM-Coordination as the games' own objects."""
+
+from __future__ import annotations
+
+from games.coordination.capture.rules import Action, CaptureState
+from games.coordination.escape.rules import EscapeState
+from games.coordination.hanabi.rules import HanabiState, Known, Move, Verb
+from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
+from games.coordination.kitchen.rules import Cook, Item, KitchenState
+from games.coordination.players import PLAYERS, Player
+from judges.transcript import ActionView, JsonObject, Transcript, TurnView
+
+__all__ = [
+    "QUESTIONS",
+    "action_of",
+    "capture_action",
+    "capture_state",
+    "escape_choices",
+    "escape_state",
+    "game_of",
+    "hanabi_move",
+    "hanabi_state",
+    "kitchen_state",
+    "macro_of",
+    "player_named",
+    "seat_of",
+]
+
+QUESTIONS = "coordqa"
+"""What `game_of` calls an answer to CoordinationQA."""
+
+_VERBS: dict[str, Verb] = {"play": "play", "discard": "discard", "reveal_color": "reveal_color", "reveal_rank": "reveal_rank"}
+
+
+def game_of(game: Transcript) -> str:
+    """hanabi, overcooked, collab_capture, collab_escape, or `QUESTIONS`."""
+    return QUESTIONS if "respondent" in game.agents else str(game.details.get("game"))
+
+
+def player_named(name: str | None) -> Player | None:
+    """The player of that name; None for anybody else."""
+    return next((player for player in PLAYERS if player == name), None)
+
+
+def action_of(turn: TurnView, agent: str | None) -> ActionView | None:
+    """What an agent did in a turn; None if nothing."""
+    return next((action for action in turn.actions if action.agent == agent), None)
+
+
+def seat_of(turn: TurnView, player: Player) -> int:
+    """Place of a player's hand in `hanabi_state`: the acting one sits at 0."""
+    return 0 if turn.state_before.get("player") == player else 1
+
+
+def hanabi_state(turn: TurnView) -> HanabiState:
+    """The table before a turn, the acting player at seat 0."""
+    state = turn.state_before
+    first = state["player"]
+    second = next(player for player in PLAYERS if player != first)
+    known = [
+        tuple(Known(card["colors"], card["ranks"], card["color_hinted"], card["rank_hinted"]) for card in state["knowledge"][name])
+        for name in (first, second)
+    ]
+    return HanabiState(
+        hands=(tuple(state["hands"][first]), tuple(state["hands"][second])),
+        knowledge=(known[0], known[1]),
+        fireworks=state["fireworks"],
+        discards=tuple(state["discard_pile"]),
+        tokens=state["information_tokens"],
+        lives=state["life_tokens"],
+        deck=state["deck_size"],
+    )
+
+
+def hanabi_move(action: ActionView) -> Move:
+    """A stored action as a move."""
+    return Move(_VERBS[action.verb], action.arguments.get("card"), action.arguments.get("value"))
+
+
+def kitchen_state(turn: TurnView) -> tuple[Layout, KitchenState]:
+    """The kitchen before a tick."""
+    state = turn.state_before
+    cooks = tuple(
+        Cook(Spot(*state["cooks"][player]["position"]), state["cooks"][player]["facing"], _item(state["cooks"][player]["held"]))
+        for player in PLAYERS
+    )
+    objects = {Spot(*found["position"]): item for found in state["objects"] if (item := _item(found["item"])) is not None}
+    return LAYOUTS[state["layout"]], KitchenState(cooks, objects)
+
+
+def _item(text: str | None) -> Item | None:
+    """`soup 3/20` is three onions, cooked for 20 ticks."""
+    if text is None:
+        return None
+    name, _, counts = text.partition(" ")
+    onions, _, ticks = counts.partition("/")
+    return Item(name, int(onions or 0), int(ticks or 0))
+
+
+def macro_of(action: ActionView) -> str | None:
+    """The macro action that a cook chose in this tick; None if it was not asked."""
+    return str(action.arguments.get("macro")) if action.arguments.get("asked") else None
+
+
+def capture_state(turn: TurnView) -> CaptureState:
+    """Rooms and doors before a turn."""
+    return CaptureState(turn.state_before["rooms"], turn.state_before["doors"])
+
+
+def capture_action(action: ActionView) -> Action:
+    """A stored action as one of the rules."""
+    room = int(action.arguments["room"])
+    if action.verb == "press":
+        return Action("press", room)
+    return Action("move" if action.verb == "move" else "stay", room)
+
+
+def escape_state(turn: TurnView) -> EscapeState:
+    """Rooms and generators before a turn; whom the killer goes for is as logged."""
+    state: JsonObject = turn.state_before
+    target = player_named(state.get("adversary_target"))
+    seen: frozenset[Player] = frozenset(PLAYERS) if target else frozenset()
+    return EscapeState(state["rooms"], {int(room): counter for room, counter in state["generators"].items()}, seen, target)
+
+
+def escape_choices(turn: TurnView) -> dict[Player, str]:
+    """What each player did, in the words of the game."""
+    words = {"move": "move to room {}", "fix": "fix generator in room {}", "wait": "wait"}
+    return {
+        player: words[action.verb].format(action.arguments.get("room"))
+        for player in PLAYERS
+        if (action := action_of(turn, player)) is not None
+    }
