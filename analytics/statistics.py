@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Estimate", "Interval", "clustered_bootstrap", "clustered_sem", "sem", "t_interval", "wilson"]
+__all__ = ["Estimate", "Interval", "clustered_bootstrap", "clustered_sem", "pearson", "sem", "t_interval", "wilson"]
 
 LEVEL = 0.95
 """Coverage of every interval."""
@@ -54,6 +54,25 @@ def sem(values: Sequence[float]) -> float | None:
     from scipy import stats
 
     return float(stats.sem(values, ddof=1)) if len(values) > 1 else None
+
+
+def pearson(first: Sequence[float], second: Sequence[float]) -> Estimate | None:
+    """Pearson correlation of pairs with its 95 % interval by Fisher's z; None below three pairs and where one side is constant.
+
+    With three pairs the interval is all of -1..1, since its width goes with 1 / sqrt(n - 3).
+
+    Raises:
+        UsageError: the two are not of equal length.
+    """
+    from scipy import stats
+
+    if len(first) != len(second):
+        raise UsageError(f"pearson: {len(first)} values against {len(second)}; give pairs")
+    if len(first) < 3 or len(set(first)) == 1 or len(set(second)) == 1:  # noqa: PLR2004  # two points always lie on a line
+        return None
+    found = stats.pearsonr(first, second)
+    interval = found.confidence_interval(confidence_level=LEVEL)
+    return Estimate(float(found.statistic), float(interval.low), float(interval.high))
 
 
 def t_interval(values: Sequence[float]) -> Interval | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from dashboards.boards import asympuzl, craft, einstein, fallback, overcooked
+from dashboards.boards import asympuzl, coordination, craft, einstein, fallback, overcooked
 from dashboards.parts import Part
 from judges.transcript import Transcript, TurnView
 
@@ -30,6 +30,7 @@ DRAWINGS: dict[str, Drawing] = {
     "asympuzl": asympuzl.AsymPuzlDrawing(),
     "einstein": einstein.EinsteinDrawing(),
     "overcooked": overcooked.OvercookedDrawing(),
+    "coordination": coordination.CoordinationDrawing(),
 }
 
 

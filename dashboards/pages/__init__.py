@@ -7,9 +7,35 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from dashboards.pages import asympuzl, einstein, failures, game, judges, labelling, overcooked, overview, remove_gap, spirals, turns
+from dashboards.pages import (
+    asympuzl,
+    coordination,
+    einstein,
+    failures,
+    game,
+    judges,
+    labelling,
+    overcooked,
+    overview,
+    remove_gap,
+    spirals,
+    turns,
+)
 
 __all__ = ["PAGES"]
 
-PAGES: tuple[ModuleType, ...] = (overview, failures, remove_gap, spirals, judges, labelling, turns, asympuzl, einstein, overcooked, game)
+PAGES: tuple[ModuleType, ...] = (
+    overview,
+    failures,
+    remove_gap,
+    spirals,
+    judges,
+    labelling,
+    turns,
+    asympuzl,
+    einstein,
+    overcooked,
+    coordination,
+    game,
+)
 """In the order of the menu."""
