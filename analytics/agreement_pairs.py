@@ -102,10 +102,15 @@ def comparisons(answers: pl.DataFrame) -> Iterator[Comparison]:
         yield from _of_question(part, str(rubric), str(question))
     pooled = answers.with_columns(unit=pl.concat_str("rubric", "question", "unit", separator="\0"))
     for (rubric,), part in pooled.group_by("rubric", maintain_order=True):
-        if part["question"].n_unique() > 1:
-            yield from _of_question(part, str(rubric), ALL)
-    if pooled["rubric"].n_unique() > 1:
-        yield from _of_question(pooled, ALL, ALL)
+        yield from _of_question(_with_several(part, "question"), str(rubric), ALL)
+    yield from _of_question(_with_several(pooled, "rubric"), ALL, ALL)
+
+
+def _with_several(part: pl.DataFrame, column: str) -> pl.DataFrame:
+    """The answers of raters who answered about more than one of them: of others there is nothing to pool."""
+    import polars as pl
+
+    return part.filter(pl.col(column).n_unique().over("role", "rater") > 1)
 
 
 def _of_question(part: pl.DataFrame, rubric: str, question: str) -> Iterator[Comparison]:

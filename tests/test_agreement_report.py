@@ -163,6 +163,15 @@ def test_everybody_is_compared_with_everybody(tmp_path: Path) -> None:
     ]
 
 
+def test_only_raters_of_several_questions_are_pooled(tmp_path: Path) -> None:
+    """The engine answered two questions, the model one: the row of all questions is the engine's alone."""
+    engine, model = job("a"), job("b", judge="llm:x/y")
+    labels = [label(UNITS[0], "Yes"), label(UNITS[0], "Yes")._replace(question="PS2")]
+    rows = [verdict(engine, UNITS[0], "yes"), verdict(engine, UNITS[0], "no")._replace(question="PS2"), verdict(model, UNITS[0], "yes")]
+    report = agreement_report(judged(tmp_path, [engine, model], rows, labels)).filter(pl.col("question") == ALL)
+    assert report.select("rubric", "rater_a", "rater_b", "pairs", "agreement").rows() == [("ps", "people", "engine", 2, 0.5)]
+
+
 def test_a_store_without_answers_gives_an_empty_report(tmp_path: Path) -> None:
     """No rows, but all columns."""
     report = agreement_report(judged(tmp_path, [], []))
