@@ -199,6 +199,13 @@ def test_a_wait_before_other_items(rules: Rules, in_force: list[str]) -> None:
     assert list(dict.fromkeys(entry["actions"][1] for entry in found)) == in_force
 
 
+def test_a_numbered_action_is_carried_out() -> None:
+    """Published logs have `1. wait(4)` in force: numbering does no harm, but to the two actions that must be written exactly."""
+    found = entries((said("Chef", "1. wait(3)"),), (said("Assistant", "1. pickup(egg, ingredient_dispenser)"),), 3)
+    assert [entry["actions"] for entry in found] == [["1. wait(3)", "1. pickup(egg, ingredient_dispenser)"]] * 3
+    assert sum(errors["validator_error"]["error_num"] for entry in found for errors in entry["statistical_data"]["error"]) == 0
+
+
 def test_an_action_behind_a_request_stays_in_the_queue() -> None:
     """The queue receives all items but the first, so that the action is scheduled once more (section 5.3)."""
     plan = said("Assistant", "request('cook(pot0)');pickup(egg,ingredient_dispenser)")

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Protocol
 
 from games.overcooked.drawing import map_text
 from games.overcooked.execution import is_over, next_move
-from games.overcooked.grammar import NOTHING, Fields, fields_of, plan_items
+from games.overcooked.grammar import NOTHING, Fields, fields_of, parse_call, plan_items
 from games.overcooked.layout import AGENTS, kitchen
 from games.overcooked.observation import observation
 from games.overcooked.validator import refusal
@@ -131,7 +131,8 @@ class Game:
 
     def _give_up_unreachable(self, agent: int, slot: _Slot) -> None:
         """Wait instead of an action that has nowhere to stand; the published engine draws lots in every step until it does."""
-        if slot.current and not slot.current.startswith("wait") and next_move(self.world, agent, slot.current) == Move():
+        call = parse_call(slot.current or "")
+        if slot.current and call is not None and call.name != "wait" and next_move(self.world, agent, slot.current) == Move():
             slot.current, slot.waited = _WAIT, 0
 
     def _own_turn(self, agent: int) -> None:

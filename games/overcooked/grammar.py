@@ -8,7 +8,7 @@ __all__ = ["NOTHING", "Call", "Fields", "calls_in", "fields_of", "normalised", "
 NOTHING: Final = "[NOTHING]"
 """The say of an agent that does not speak."""
 
-_CALL: Final = re.compile(r"\s*(\w+)\s*\(([^()]*)\)\s*")
+_CALL: Final = re.compile(r"(\w+)\s*\(([^()]*)\)")
 _ANY_CALL: Final = re.compile(r"\w+\(.*?\)")
 _REQUEST: Final = re.compile(r"request\((.+?)\)")
 _LONGEST_NAME: Final = 30
@@ -45,8 +45,8 @@ def normalised(action: str) -> str:
 
 
 def parse_call(text: str) -> Call | None:
-    """Read one action; None if the text is none."""
-    found = _CALL.fullmatch(text)
+    """Read the first action in a text, whatever stands around it (logs have `1. wait(4)`); None if there is none."""
+    found = _CALL.search(text)
     if found is None:
         return None
     arguments = tuple(part.strip() for part in found[2].split(",")) if found[2].strip() else ()
