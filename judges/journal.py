@@ -21,7 +21,7 @@ from schemas.errors import StoreError, UsageError
 from schemas.records import JudgeRun
 from schemas.store import Store
 
-__all__ = ["CallRecord", "Journal", "Leftover", "RunRecord", "leftovers", "starting"]
+__all__ = ["CallRecord", "Journal", "Leftover", "RunRecord", "folder_of", "leftovers", "starting"]
 
 
 class RunRecord(NamedTuple):

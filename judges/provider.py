@@ -11,9 +11,20 @@ from typing import TYPE_CHECKING, Any, cast
 from schemas.errors import UsageError
 
 if TYPE_CHECKING:
+    import openai
     from instructor import AsyncInstructor
 
-__all__ = ["ModelSettings", "call_arguments", "connect", "is_filtered", "is_hollow", "text_of", "tokens_in_and_out", "usage_of"]
+__all__ = [
+    "ModelSettings",
+    "batch_client",
+    "call_arguments",
+    "connect",
+    "is_filtered",
+    "is_hollow",
+    "text_of",
+    "tokens_in_and_out",
+    "usage_of",
+]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,21 +129,40 @@ def connect(settings: ModelSettings) -> AsyncInstructor:
     return cast("AsyncInstructor", client)
 
 
+def batch_client(settings: ModelSettings) -> openai.OpenAI:
+    """A client for batches.
+
+    Raises:
+        UsageError: the provider has none in the manner of OpenAI, or the key is missing.
+    """
+    import openai
+
+    if settings.base_url is None and settings.provider != "openai":
+        raise UsageError(
+            f"--batch works with OpenAI and OpenAI-compatible servers (--base-url), not with {settings.provider}: leave it out"
+        )
+    return openai.OpenAI(base_url=settings.base_url, api_key=_key(settings), timeout=settings.timeout_s)
+
+
 def _openai(settings: ModelSettings) -> Any:
     import openai
 
-    variable = settings.key_variable or "OPENAI_API_KEY"
-    key = os.environ.get(variable) or ("none" if settings.base_url and settings.key_variable is None else None)
-    if key is None:
-        raise UsageError(f"--model {settings.model} needs a key: set {variable}, or name a server of your own with --base-url")
     # the aiohttp transport: httpx scans its whole pool for every request, which is slow with many in flight
     return openai.AsyncOpenAI(
         base_url=settings.base_url,
-        api_key=key,
+        api_key=_key(settings),
         max_retries=0,  # tenacity retries, so that every request is counted and waits at the shared gate
         timeout=settings.timeout_s,
         http_client=openai.DefaultAioHttpClient(),
     )
+
+
+def _key(settings: ModelSettings) -> str:
+    variable = settings.key_variable or "OPENAI_API_KEY"
+    key = os.environ.get(variable) or ("none" if settings.base_url and settings.key_variable is None else None)
+    if key is None:
+        raise UsageError(f"--model {settings.model} needs a key: set {variable}, or name a server of your own with --base-url")
+    return key
 
 
 def call_arguments(settings: ModelSettings) -> Mapping[str, Any]:

@@ -15,6 +15,7 @@ from contextlib import closing
 from itertools import islice
 from typing import Any
 
+from judges.batch_record import refuse_if_pending
 from judges.cache import AnswerCache
 from judges.endpoints import JudgePool
 from judges.engine import run_engine
@@ -101,6 +102,7 @@ class _LlmRun:
         selection = select(self._store, self._request.rubric, self._request.where)
         with starting(self._store) as folder:
             recovered = sum(recover(self._store, leftover) for leftover in leftovers(folder, self._run))
+            refuse_if_pending(folder, self._run)
             self._known = known_answers(self._store, self._run)
             tally = count(self._request, self._maker, self._store, selection, self._known)
             self._total = tally.calls

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import orjson
@@ -118,8 +119,8 @@ def _delete_earlier(connection: duckdb.DuckDBPyConnection, state: Progressed, ve
     )
 
 
-def recover(store: Store, leftover: Leftover) -> int:
-    """Store what a killed run had on record and the store lacks, then delete its journal; returns the number of calls stored.
+def recover(store: Store, leftover: Leftover, status: Literal["interrupted", "finished"] = "interrupted") -> int:
+    """Store what a killed run, or a batch, has on record and the store lacks, then delete its record; returns the number of calls stored.
 
     The journal goes only after the store has everything, so a kill in here loses and doubles nothing either.
     """
@@ -135,7 +136,8 @@ def recover(store: Store, leftover: Leftover) -> int:
         tokens_in=sum(call.tokens_in for call in calls),
         tokens_out=sum(call.tokens_out for call in calls),
         cost=_cost(record.run, calls),
-        status="interrupted",
+        finished_at=datetime.now(UTC).replace(tzinfo=None) if status == "finished" else None,
+        status=status,
     )
     save(store, Progressed(run, replaces="failed"), verdicts_of(run, record.scores, missing))
     leftover.path.unlink(missing_ok=True)

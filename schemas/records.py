@@ -256,7 +256,7 @@ class JudgeRun(NamedTuple):
     tokens_in: Annotated[int, Col("prompt tokens as billed", "tokens")]
     tokens_out: Annotated[int, Col("completion tokens as billed", "tokens")]
     cost: Annotated[float | None, Col("by the price file; null if the model has no price there", "USD")]
-    status: Annotated[str, Col("running, finished, stopped_by_budget, interrupted")]
+    status: Annotated[str, Col("running, submitted (a batch), finished, stopped_by_budget, interrupted")]
 
 
 class Verdict(NamedTuple):

@@ -60,11 +60,15 @@ class Planned(NamedTuple):
             raise argparse.ArgumentTypeError(f"there is no fault {kind}: known are {', '.join(KINDS)}")
         return cls(kind, float(share), int(times))
 
+    def hits(self, prompt: str) -> bool:
+        """Whether that prompt is among the share."""
+        return int(hashlib.sha256(f"{self.kind} {prompt}".encode()).hexdigest()[:8], 16) / 2**32 < self.share
+
 
 class MisbehavingServer:
     """State of one server."""
 
-    def __init__(self, faults: list[Planned], latency_s: float) -> None:
+    def __init__(self, faults: list[Planned], latency_s: float, options: frozenset[str] = frozenset()) -> None:
         self.faults = faults
         self.latency_s = latency_s
         self.attempts: Counter[str] = Counter()
@@ -72,6 +76,9 @@ class MisbehavingServer:
         self.faulted: Counter[str] = Counter()
         self.in_flight = self.peak = 0
         self.last_bodies: list[Any] = []
+        self.options = options
+        self.files: dict[str, bytes] = {}
+        self.batches: dict[str, dict[str, Any]] = {}
 
     async def completions(self, request: web.Request) -> web.StreamResponse:
         """POST /v1/chat/completions."""
@@ -89,12 +96,75 @@ class MisbehavingServer:
         self.attempts[prompt] += 1
         await asyncio.sleep(self.latency_s)
         for fault in self.faults:
-            hit = int(hashlib.sha256(f"{fault.kind} {prompt}".encode()).hexdigest()[:8], 16) / 2**32 < fault.share
-            if hit and self.attempts[prompt] <= fault.times:
+            if fault.hits(prompt) and self.attempts[prompt] <= fault.times:
                 self.faulted[fault.kind] += 1
                 return await _misbehave(fault.kind, request, body)
         self.answered[prompt] += 1
         return web.json_response(completion(tool_call(answers(body))), dumps=_dumps)
+
+    async def upload(self, request: web.Request) -> web.Response:
+        """POST /v1/files."""
+        form = await request.post()
+        uploaded: Any = form["file"]
+        name = f"file-{len(self.files)}"
+        self.files[name] = uploaded.file.read()
+        return web.json_response({"id": name, "object": "file", "bytes": 0, "created_at": 0, "filename": "x", "purpose": "batch"})
+
+    async def content(self, request: web.Request) -> web.Response:
+        """GET /v1/files/{id}/content."""
+        return web.Response(body=self.files[request.match_info["id"]])
+
+    async def submit(self, request: web.Request) -> web.Response:
+        """POST /v1/batches: answered at once, but said to be in progress when first asked about."""
+        body = orjson.loads(await request.read())
+        if "batch-refused" in self.options:
+            return _error(400, "no batches today")
+        replies = [self._batched(orjson.loads(line)) for line in self.files[body["input_file_id"]].splitlines()]
+        name = f"batch-{len(self.batches)}"
+        self.files[f"{name}-out"] = b"\n".join(orjson.dumps(reply) for reply in replies)
+        self.batches[name] = {
+            "id": name,
+            "object": "batch",
+            "created_at": 0,
+            "completion_window": "24h",
+            "endpoint": body["endpoint"],
+            "input_file_id": body["input_file_id"],
+            "status": "in_progress",
+            "request_counts": {"total": len(replies), "completed": 0, "failed": 0},
+            "metadata": body.get("metadata"),
+        }
+        if "batch-cut" in self.options and request.transport is not None:
+            request.transport.abort()
+        return web.json_response(self.batches[name])
+
+    def _batched(self, line: Any) -> dict[str, Any]:
+        body = line["body"]
+        prompt = hashlib.sha256(orjson.dumps(body["messages"])).hexdigest()[:16]
+        self.attempts[prompt] += 1
+        for fault in self.faults:
+            if self.attempts[prompt] <= fault.times and fault.hits(prompt):
+                self.faulted[fault.kind] += 1
+                if fault.kind in _REPLIES:
+                    return {"custom_id": line["custom_id"], "response": {"status_code": 200, "body": _REPLIES[fault.kind](body)}}
+                return {"custom_id": line["custom_id"], "response": None, "error": {"code": fault.kind, "message": "internal"}}
+        self.answered[prompt] += 1
+        return {"custom_id": line["custom_id"], "response": {"status_code": 200, "body": completion(tool_call(answers(body)))}}
+
+    async def batch(self, request: web.Request) -> web.Response:
+        """GET /v1/batches/{id}: done from the second look on."""
+        found = self.batches[request.match_info["id"]]
+        told = dict(found)
+        total = found["request_counts"]["total"]
+        found.update(
+            status="completed",
+            output_file_id=f"{found['id']}-out",
+            request_counts={"total": total, "completed": total, "failed": 0},
+        )
+        return web.json_response(told)
+
+    async def all_batches(self, request: web.Request) -> web.Response:  # noqa: ARG002 - aiohttp's signature
+        """GET /v1/batches."""
+        return web.json_response({"object": "list", "data": list(self.batches.values()), "has_more": False})
 
     async def stats(self, request: web.Request) -> web.Response:  # noqa: ARG002 - aiohttp's signature
         """GET /stats."""
@@ -211,6 +281,11 @@ def _dumps(value: Any) -> str:
 async def _serve(port: int, server: MisbehavingServer) -> None:
     app = web.Application(client_max_size=64 * 2**20)
     app.router.add_post("/v1/chat/completions", server.completions)
+    app.router.add_post("/v1/files", server.upload)
+    app.router.add_get("/v1/files/{id}/content", server.content)
+    app.router.add_post("/v1/batches", server.submit)
+    app.router.add_get("/v1/batches", server.all_batches)
+    app.router.add_get("/v1/batches/{id}", server.batch)
     app.router.add_get("/stats", server.stats)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
@@ -227,8 +302,9 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--latency-ms", type=float, default=0.0)
     parser.add_argument("--fault", type=Planned.parse, action="append", default=[])
+    parser.add_argument("--batches", choices=["batch-refused", "batch-cut"], action="append", default=[])
     given = parser.parse_args()
-    asyncio.run(_serve(given.port, MisbehavingServer(given.fault, given.latency_ms / 1000)))
+    asyncio.run(_serve(given.port, MisbehavingServer(given.fault, given.latency_ms / 1000, frozenset(given.batches))))
 
 
 if __name__ == "__main__":

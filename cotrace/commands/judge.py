@@ -19,7 +19,7 @@ __all__ = ["command", "judge_all"]
 
 
 @click.command()
-@click.option("--rubric", "rubrics", multiple=True, required=True, help="Rubric's name or file; repeat for several.")
+@click.option("--rubric", "rubrics", multiple=True, help="Rubric's name or file; repeat for several.")
 @click.option("--judge", type=click.Choice(["engine"]), help="The deterministic judge: answers what it can prove.")
 @click.option("--model", "models", multiple=True, help="provider/model, such as openai/gpt-4o-mini; repeat for a panel of several.")
 @click.option("--base-url", "base_urls", multiple=True, help="OpenAI-compatible server; repeat to share calls out among several.")
@@ -38,6 +38,10 @@ __all__ = ["command", "judge_all"]
 @click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Price file of your own (YAML).")
 @click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it would cost, and show one full prompt.")
+@click.option(
+    "--batch", is_flag=True, help="Submit as the provider's batch (cheaper, within a day) and come back; get the answers with --collect."
+)
+@click.option("--collect", is_flag=True, help="Store the answers of batches that are done; goes alone.")
 @store_option
 def command(
     rubrics: tuple[str, ...],
@@ -47,6 +51,8 @@ def command(
     store: Store,
     *,
     dry_run: bool,
+    batch: bool,
+    collect: bool,
     **options: Any,
 ) -> int:
     """Have a judge answer a rubric's questions about every turn.
@@ -61,6 +67,10 @@ def command(
     """
     from judges.rubric_file import find
 
+    if collect:
+        return _collect(store)
+    if not rubrics:
+        raise UsageError("say what to ask: --rubric NAME, one of `cotrace rubric list`")
     if (judge is None) == (not options["models"]):
         raise UsageError("say who judges: --judge engine, or --model provider/model (one of the two)")
     store.check()
@@ -69,6 +79,10 @@ def command(
     if dry_run:
         for request in requests:
             _tell_plan(request, store)
+        return 0
+    if batch:
+        for request in requests:
+            _submit(request, store)
         return 0
     return judge_all(requests, store)
 
@@ -88,6 +102,34 @@ def judge_all(requests: list[JudgeRequest], store: Store) -> int:
     ensure_installed(store)
     say("next: cotrace report judges, cotrace report panel, cotrace report agreement, cotrace dash")
     return code
+
+
+def _submit(request: JudgeRequest, store: Store) -> None:
+    from judges.batch import submit
+
+    sent = submit(request, store)
+    left_out = f", {sent.left_out} left out by --max-cost" if sent.left_out else ""
+    say(
+        f"{request.rubric.name} by {request.judge}: {sent.calls} calls in batch {sent.batch_id or '(none)'}, "
+        f"{sent.skipped} with nothing to judge{left_out}; get the answers with: cotrace judge --collect --store {store.path}"
+    )
+
+
+def _collect(store: Store) -> int:
+    from analytics.views import ensure_installed
+    from judges.batch import collect
+
+    store.check()
+    found = collect(store)
+    for one in found:
+        say(
+            f"{one.rubric} by {one.judge}, batch {one.batch_id or '(never reached the provider)'}: {one.status}, "
+            f"{one.done} of {one.calls} calls done; stored {one.answered} answered, {one.failed} failed"
+        )
+    if not found:
+        say("no batch is waiting: submit one with cotrace judge --rubric NAME --model provider/model --batch")
+    ensure_installed(store)
+    return int(any(one.failed for one in found))
 
 
 def _request(rubric: Rubric, model: str | None, options: dict[str, Any]) -> JudgeRequest:
