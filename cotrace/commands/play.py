@@ -12,6 +12,9 @@ GAMES: dict[str, str] = {
     "craft": "Directors and a builder, 3D blocks.",
     "asympuzl": "Two players with different views of one puzzle.",
     "einstein": "Two players sort objects into bins, each with half of the rules.",
+    "overcooked": "Collab-Overcooked: a chef and an assistant cook orders.",
+    "coordination": "LLM-Coordination: Hanabi, Overcooked-AI, CollabCapture, CollabEscape.",
+    "coordqa": "CoordinationQA: a model answers the questions of a file you have.",
 }
 """Game -> one line of help; the module is `cotrace.commands.play_<game>`."""
 

@@ -1,0 +1,42 @@
+"""`cotrace play coordqa`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cotrace.commands.options import say
+
+__all__ = ["command"]
+
+
+@click.command()
+@click.argument("questions", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--model", required=True, help="provider/model, such as openai/gpt-4o-mini: any that instructor reaches.")
+@click.option("--base-url", help="Address of an OpenAI-compatible server, such as http://localhost:8000/v1.")
+@click.option("--trials", default=3, show_default=True, type=click.IntRange(min=1), help="How often each question is asked.")
+@click.option("--temperature", default=0.6, show_default=True, help="Sampling temperature; the default is the published one.")
+@click.option("--concurrency", default=8, show_default=True, type=click.IntRange(min=1), help="Requests under way at once.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the answers.")
+def command(questions: Path, model: str, base_url: str | None, trials: int, temperature: float, concurrency: int, out: Path) -> int:
+    """Ask a model the questions of CoordinationQA, from the published question file (which cotrace does not ship).
+
+    Each answer is kept as it comes; start the same command again after an interruption and only what is missing is asked. Exit code 1 if some
+    requests came to nothing.
+
+    \b
+    Example:
+      cotrace play coordqa single_turn_trials.csv --model openai/gpt-4o-mini --base-url http://localhost:8000/v1 --out answers/
+    """
+    from cotrace.progress import progress_bar
+    from judges.coordination.ask import AskRequest, ask
+    from judges.provider import ModelSettings
+
+    settings = ModelSettings(model=model, base_url=base_url, temperature=temperature)
+    request = AskRequest(questions=questions, out=out, settings=settings, trials=trials, concurrency=concurrency)
+    with progress_bar("asking") as show:
+        report = ask(request, show)
+    say(f"{report.asked} questions asked, {report.kept} were answered before, {report.failed} came to nothing; answers in {report.path}")
+    say(f"next: cotrace ingest {out}")
+    return 1 if report.failed else 0
