@@ -22,8 +22,8 @@ __all__ = ["command"]
 def command(questions: Path, model: str, base_url: str | None, trials: int, temperature: float, concurrency: int, out: Path) -> int:
     """Ask a model the questions of CoordinationQA, from the published question file (which cotrace does not ship).
 
-    Each answer is kept as it comes; start the same command again after an interruption and only what is missing is asked. Exit code 1 if some
-    requests came to nothing.
+    Each answer is kept as it comes; start the same command again after an interruption and only what is missing is asked.
+    Exit code 1 if some requests came to nothing.
 
     \b
     Example:
