@@ -235,4 +235,8 @@ class Actions:
             block = Item(kind="block", start=clause.start, end=clause.end, color=seen.color, size=seen.size)
             self._book.add(clause, "place", with_block(target, block))
             return
+        asked = self._book.drafts[-1] if self._book.drafts else None
+        if target is not None and asked is not None and asked.verb == "place" and asked.place.cells is None and not asked.pointing:
+            place = self._book.scene.place_of(target, "place")  # "I need a red block. Put it on the left."
+            asked.place = replace(place, layer=asked.place.layer if place.layer is None else place.layer)
         self._book.point(clause, "place")

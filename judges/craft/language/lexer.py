@@ -199,7 +199,8 @@ def _phrase(words: Sequence[str], index: int) -> Found:
 def _other_meaning(words: Sequence[str], index: int, length: int, meaning: Meaning) -> Item | None:
     """Give what a phrase means before or behind certain words, None where it means what the table says."""
     if meaning.kind == "on_top" and words[index + length - 1] == "on" and _names_place(words, index + length):
-        return make("prep", value="on")  # "sitting on the right"
+        tells = words[index] in ("sits", "sit", "rests", "rest")  # "it sits on the right", unlike "the block sitting on the right"
+        return make("state", value="is") if tells else make("prep", value="on")
     if words[index] in ("put", "set") and meaning.value == "place" and at(words, index - 1) in BLOCK_NOUNS:
         return make("act_ed", value="place")  # "have a block put at the left"
     if meaning.kind == "should" and _unknown_participle(words, index + length):

@@ -11,7 +11,7 @@ from judges.craft.language.discourse import settle
 from judges.craft.language.drafts import Draft, DraftBook
 from judges.craft.language.items import Item
 from judges.craft.language.lexer import items_of
-from judges.craft.language.model import INSTRUCTIONS, Claim, Flag, OwnWall, Reading
+from judges.craft.language.model import Claim, Flag, OwnWall, Reading
 from judges.craft.language.places import Scene
 from judges.craft.language.statements import Statements
 from judges.craft.language.tokens import sentences
@@ -45,7 +45,9 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
         items = items_of(sentence)
         section = _section(items, section)
         asking = sentence[-1].word == "?" and sentence[0].word in _ASKING
-        for clause in clauses_of(items, number):
+        begun = len(book.drafts)
+        clauses = clauses_of(items, number)
+        for clause in clauses:
             written = len(book.drafts)
             if "if" in clause.marks and not clause.personal:
                 continue
@@ -54,6 +56,7 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
             _fill_layers(book.drafts[written:], section)
             if asking:
                 _turn_to_questions(book.drafts[written:])
+        _fill_layers(book.drafts[begun:], _only_layer(items, clauses))
     claims = settle(book.drafts)
     return Reading(
         claims=tuple(claims),
@@ -73,10 +76,22 @@ def _section(items: Sequence[Item], current: int | None) -> int | None:
     return layers[0].number if heading else None
 
 
+def _only_layer(items: Sequence[Item], clauses: Sequence[Clause]) -> int | None:
+    """Give the layer that a whole sentence is about: ``to complete the bottom layer, put ...``; not one that is done or comes later."""
+    layers = {item.number for item in items if item.kind == "layer"}
+    if len(layers) != 1 or any(item.kind in ("before", "middle_side", "on_top", "top_of") for item in items):
+        return None
+    settled = [clause for clause in clauses if clause.kind == "confirm" or clause.denied]
+    if any(item.kind == "layer" for clause in settled for item in (*clause.subject, *clause.body)):
+        return None
+    return layers.pop()
+
+
 def _fill_layers(drafts: Sequence[Draft], layer: int | None) -> None:
     for draft in drafts:
         place = draft.place
-        if layer is not None and draft.verb in INSTRUCTIONS and place.cells and place.layer is None and not place.relative:
+        known = place.cells is not None and place.layer is None and not (place.relative or draft.moved)
+        if layer is not None and draft.verb in ("place", "remove", "replace") and known:
             draft.place = replace(place, layer=layer, layer_origin="carried")
 
 
