@@ -21,11 +21,13 @@ NAMES: Final = ("ingest", "replay", "pages", "growth", "engines", "judge_run")
 """Modules of this folder, each what a user does; `run() -> list[Figure]`, or `main()` where it prints its figures itself."""
 
 _PAGE: Final = "docs/benchmarks.md"
+_SECTION: Final = "\n\n## "
 _PREFACE: Final = """# Benchmarks
 
-Written by `python -m benchmarks --write`; `make bench` prints the same. Every figure is a ratio to a base that was measured in the same
-run, on the same machine, in turns with it: medians over a few rounds. Times by themselves say little: other machines give others. A goal
-that was not met says **no**."""
+Written by `python -m benchmarks --write`; `make bench` prints the same, `python -m benchmarks ingest` runs one benchmark. Every figure is a
+ratio to a base that was measured in the same run, on the same machine, in turns with it: medians over a few rounds. Times by themselves say
+little: other machines give others, and so does this one when others work on it (the load average before each benchmark stands below it; above
+the number of cores, parallel work such as ingest is held back more than its base). A goal that was not met says **no**."""
 
 
 class Result(NamedTuple):
@@ -37,20 +39,23 @@ class Result(NamedTuple):
     figures: list[Figure]
     lines: str
     """What it printed itself."""
+    machine: str
+    """On what, and how busy that was before."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run benchmarks; 0, whether or not goals are met: figures are for reading, tests are for failing."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Every figure is a ratio to a base measured in the same run.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which to run: {', '.join(NAMES)}; all by default")
-    parser.add_argument("--write", action="store_true", help=f"write the figures to {_PAGE}")
+    parser.add_argument("--write", action="store_true", help=f"put the figures into {_PAGE}, each benchmark as soon as it is through")
     asked = parser.parse_args(arguments)
     unknown = sorted(set(asked.names) - set(NAMES))
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}: there are {', '.join(NAMES)}")
-    results = [_run(name) for name in asked.names or NAMES]
-    if asked.write:
-        Path(_PAGE).write_text(_page(results), encoding="utf-8")
+    for name in asked.names or NAMES:
+        result = _run(name)
+        if asked.write:
+            _write(Path(_PAGE), result)
     return 0
 
 
@@ -58,9 +63,10 @@ def _run(name: str) -> Result:
     module = import_module(f"benchmarks.{name}")
     about = (module.__doc__ or "").strip()
     print(f"\n{about.splitlines()[0]}\n", flush=True)
-    began = time.perf_counter()
-    result = Result(name, about, [], _printed(module.main)) if not hasattr(module, "run") else Result(name, about, module.run(), "")
-    print(table(result.figures) if result.figures else result.lines.rstrip())
+    machine, began = _machine(), time.perf_counter()
+    figures: list[Figure] = module.run() if "run" in module.__all__ else []
+    result = Result(name, about, figures, "" if figures else _printed(module.main), machine)
+    print(table(figures) if figures else result.lines.rstrip())
     print(f"({time.perf_counter() - began:.0f} s)", flush=True)
     return result
 
@@ -71,18 +77,25 @@ def _printed(action: Callable[[], object]) -> str:
     return printed.getvalue()
 
 
-def _page(results: Sequence[Result]) -> str:
-    parts = [f"{_PREFACE}\n\nThis run: {_machine()}."]
-    for result in results:
-        shown = markdown(result.figures) if result.figures else f"```text\n{result.lines.rstrip()}\n```"
-        parts.append(f"## {result.name.replace('_', ' ')}\n\n{result.about}\n\n{shown}")
-    return "\n\n".join(parts) + "\n"
+def _write(page: Path, result: Result) -> None:
+    """Put one benchmark's section into the page in place of its older one; the others stay."""
+    _, *old = page.read_text(encoding="utf-8").split(_SECTION) if page.exists() else [""]
+    sections = {text.partition("\n")[0]: text.strip() for text in old}
+    shown = markdown(result.figures) if result.figures else f"```text\n{result.lines.rstrip()}\n```"
+    title = _title(result.name)
+    sections[title] = f"{title}\n\n{result.about}\n\n{shown}\n\n({result.machine})"
+    ordered = [sections[_title(name)] for name in NAMES if _title(name) in sections]
+    page.write_text(_SECTION.join([_PREFACE, *ordered]) + "\n", encoding="utf-8")
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _machine() -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     python = ".".join(map(str, sys.version_info[:2]))
-    return f"{os.cpu_count()} cores, {memory:.0f} GB of memory, Python {python}"
+    return f"{os.cpu_count()} cores, {memory:.0f} GB of memory, Python {python}, load average {os.getloadavg()[0]:.1f}"
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def test_listed_benchmark_says_what_it_measures_and_can_be_run(name: str) -> Non
     """Each name is a module with an account of itself and a way to start it."""
     module = import_module(f"benchmarks.{name}")
     assert module.__doc__
-    assert callable(getattr(module, "run", None) or getattr(module, "main", None))
+    assert {"run", "main"} & set(module.__all__)
 
 
 def test_unknown_benchmark_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
