@@ -158,6 +158,7 @@ def ensure_installed(store: Store) -> None:
         row = connection.execute("select value from store_info where name = ?", [_HASH]).fetchone()
     if row == (_hash(),):
         return
+    store.create()  # the views may read columns that an older store lacks
     with store.writing() as connection:
         install(connection)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemas.errors import StoreError
-from schemas.tables import TABLES
+from schemas.tables import TABLES, Table
 
 if TYPE_CHECKING:
     import duckdb
@@ -38,7 +38,7 @@ class Store:
         """How long to wait for another process that holds the file, in seconds."""
 
     def create(self) -> None:
-        """Make the tables if the file does not exist yet or lacks some.
+        """Make the tables if the file does not exist yet or lacks some, and the columns that an older cotrace did not know.
 
         Raises:
             StoreError: the file cannot be made, is no store, or is of a newer version.
@@ -46,6 +46,7 @@ class Store:
         with self.writing() as connection:
             for spec in TABLES:
                 connection.execute(spec.ddl())
+                _add_columns(connection, spec)
                 _comment(connection, spec.name, spec.grain)
             connection.execute(
                 "INSERT INTO store_info SELECT * FROM (VALUES ('schema_version', ?), ('created_at', ?)) "
@@ -163,6 +164,16 @@ class Store:
 def _is_locked(error: BaseException) -> bool:
     """Whether another process holds the file, or another thread of this one holds it in the other way (reading, writing)."""
     return "Could not set lock on file" in str(error) or "with a different configuration" in str(error)
+
+
+def _add_columns(connection: duckdb.DuckDBPyConnection, spec: Table) -> None:
+    """A column that may be null can be added to the rows there are; any other change of a table raises SCHEMA_VERSION."""
+    known = {
+        name for (name,) in connection.execute("SELECT column_name FROM duckdb_columns() WHERE table_name = ?", [spec.name]).fetchall()
+    }
+    for column in spec.columns:
+        if column.name not in known:
+            connection.execute(f'ALTER TABLE {spec.name} ADD COLUMN "{column.name}" {column.sql_type}')
 
 
 def _comment(connection: duckdb.DuckDBPyConnection, name: str, grain: str) -> None:

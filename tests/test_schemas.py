@@ -97,6 +97,21 @@ def test_transaction_that_fails_leaves_no_trace(tmp_path: Path) -> None:
         assert connection.execute("select count(*) from store_info where name = 'x'").fetchone() == (0,)
 
 
+def test_store_of_an_older_cotrace_gets_the_columns_it_lacks(tmp_path: Path) -> None:
+    """A column that may be null is added, with null in the rows there are; views that read it work again."""
+    store = Store(tmp_path / "s.duckdb")
+    store.create()
+    label = records.Label("people", "ann", "r", "Q1", "u", None, None, None, "yes", 1.0)
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"labels": [label]}))
+        connection.execute("alter table labels drop column planted")
+
+    store.create()
+
+    with store.reading() as connection:
+        assert connection.execute("select annotator, planted from labels").fetchall() == [("ann", None)]
+
+
 def test_store_of_a_newer_version_is_refused_with_the_mend(tmp_path: Path) -> None:
     """An older cotrace does not touch what it does not understand."""
     store = Store(tmp_path / "s.duckdb")
