@@ -215,4 +215,15 @@ WORDINGS: tuple[tuple[str, str, str], ...] = (
     ("D2", "My request: small yellow block to the top layer, leftmost position.", "place y s 00 2"),
     ("D3", "I see nothing at the right of the bottom layer. That's where a small orange block must go.", "place o s 22 0"),
     ("D2", "Both my top corners are missing: small green left, small blue right.", "place g s 00 2; place b s 02 2"),
+    # -- participles behind the object, colours behind the noun, owners of positions, exceptions, needs of others
+    ("D1", "I want the small green block at (2,0), layer 1, removed.", "remove g s 20 1"),
+    ("D2", "Put a little piece in red in my top left corner.", "place r s 00 2"),
+    ("D2", "A two-cell block in green over left and middle, top layer.", "place g l 00+01 2"),
+    ("D2", "Put a small red block in the right-hand position of D1's bottom layer.", "place r s 20 0"),
+    ("D1", "Put a small green block on my top left and then in the middle layer, a large orange block spanning my middle and right cells.",
+     "place g s 00 2; place o l 10+20 1"),
+    ("D3", "The bottom is still mostly empty, except for the small orange block at the far right.", ""),
+    ("D3", "I see an orange block in the bottom left and need a green one next to it.", "place g - 12 0"),
+    ("D3", "- D1 sees yellow, blue and red\n- D2 still needs a green block\n- I need a small red block at bottom right",
+     "place r s 22 0"),
 )  # fmt: skip
