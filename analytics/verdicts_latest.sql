@@ -1,4 +1,4 @@
--- verdicts_latest: the verdicts that count: of each answer the one of the latest scoring job, where what was judged is still in the store.
+-- verdicts_latest: the verdicts that count: of each answer the one of the latest scoring job, where what was judged is still in the store; not those of probes.
 -- One row is (rubric, question, judge, variant, unit_id, repeat).
 -- Columns as in: verdicts.
 -- Reads: verdicts, judge_runs, episodes, turns.
@@ -10,6 +10,7 @@ with ranked_runs as (
         row_number() over (order by started_at, judge_run_id) as run_order,
         count(*) over (partition by rubric, judge, variant) > 1 as has_rivals
     from judge_runs
+    where variant is null or not starts_with(variant, 'probe:')
 ),
 
 -- most jobs are the only one of their kind: their verdicts need no comparing

@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "play": "Play games with scripted players and write their logs.",
     "ingest": "Read logs into the store.",
     "judge": "Have a judge answer a rubric's questions.",
+    "probe": "See whether a judge is swayed, and whether it sees planted defects.",
     "report": "Print one of the named reports.",
     "sql": "Run one SQL query on the store, read-only.",
     "dash": "Serve the dashboard.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,10 +11,30 @@ from judges.evidence_text import Entry
 from judges.rubric import UnitKind
 from judges.transcript import ActionView, JsonObject, Transcript, TurnView
 
-__all__ = ["AGENT_UNITS", "TURN_UNITS", "Piece", "Scene", "action_text"]
+__all__ = ["AGENT_UNITS", "TURN_UNITS", "Piece", "Retelling", "Scene", "action_text"]
 
 AGENT_UNITS: tuple[UnitKind, ...] = ("utterance", "agent_turn", "action", "event")
 TURN_UNITS: tuple[UnitKind, ...] = (*AGENT_UNITS, "turn")
+
+
+class Retelling(NamedTuple):
+    """Other names under which agents appear in the evidence, for a probe."""
+
+    names: Mapping[str, str]
+    """Agent -> how it is called."""
+    also_in_texts: bool
+    """Whether what agents say changes too, or only the heads above it."""
+
+    def entry(self, entry: Entry) -> Entry:
+        """The entry with the other names."""
+        return Entry(self.of(entry.head), self.of(entry.text) if self.also_in_texts else entry.text)
+
+    def of(self, text: str) -> str:
+        """The text with the other names."""
+        if not self.names:
+            return text
+        pattern = "|".join(re.escape(name) for name in sorted(self.names, key=len, reverse=True))
+        return re.sub(rf"(?<!\w)({pattern})(?!\w)", lambda found: self.names[found[1]], text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +56,8 @@ class Scene:
     """The second game of a pair, `game` being the first; None for other units."""
     row: Mapping[str, object] | None = None
     """Column -> value of a row of the rubric's own query; None for other units."""
+    retelling: Retelling | None = None
+    """None: names as in the log."""
 
     @property
     def now(self) -> TurnView:

@@ -7,7 +7,8 @@ from itertools import permutations
 from typing import Any, Final
 
 from judges.pieces import Scene
-from judges.rubric import Rubric
+from judges.probes import retold
+from judges.rubric import PROBE, Rubric
 from judges.transcript import Transcript, load
 from judges.units import Selection, Unit, units
 from schemas.errors import UsageError
@@ -20,12 +21,19 @@ PLACE_COLUMNS: Final = ("unit_id", "episode_id", "turn", "agent")
 
 
 def selected_units(store: Store, rubric: Rubric, selection: Selection) -> Iterator[Unit]:
-    """The units of the selected games (of a pair, both must be selected), game by game.
+    """The units of the selected games (of a pair, both must be selected), game by game; of a probe those that can be told anew.
 
     Raises:
         StoreError: the store cannot be opened.
         UsageError: the rubric's `unit_sql` does not work, or lacks a column that the rubric needs.
     """
+    found = _as_they_are(store, rubric, selection)
+    if rubric.variant is None or not rubric.variant.startswith(PROBE):
+        return found
+    return (told for unit in found if (told := retold(rubric, unit)) is not None)
+
+
+def _as_they_are(store: Store, rubric: Rubric, selection: Selection) -> Iterator[Unit]:
     if rubric.unit == "pair":
         return _pairs(store, rubric, selection)
     if rubric.unit == "row":

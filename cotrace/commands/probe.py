@@ -1,0 +1,75 @@
+"""`cotrace probe`: does a judge's answer change when it should not, and does it when it should?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cotrace.commands.judge import judge_all
+from cotrace.commands.options import say, store_option
+from schemas.errors import UsageError
+from schemas.store import Store
+
+__all__ = ["command"]
+
+
+@click.command()
+@click.argument("rubric_name", metavar="RUBRIC")
+@click.option("--kind", "kinds", multiple=True, required=True, help="How units are told anew; repeat for several; `list` lists them.")
+@click.option("--judge", type=click.Choice(["engine"]), help="Probe the deterministic judge.")
+@click.option("--model", help="Probe this provider/model.")
+@click.option("--base-url", help="Address of an OpenAI-compatible server, such as http://localhost:8000/v1.")
+@click.option("--repeats", type=click.IntRange(min=1), help="How often each unit is asked; from 2 on, chance is told from being swayed.")
+@click.option("--where", "where", help="SQL condition over episodes and turns: which units are probed.")
+@click.option("--concurrency", default=32, show_default=True, type=click.IntRange(min=1), help="Calls under way at once.")
+@click.option("--max-cost", type=float, help="USD that may be spent on each kind, and on the plain answers.")
+@click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Price file of your own (YAML).")
+@click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")
+@click.option("--dry-run", is_flag=True, help="Only say how many calls it takes and what they cost.")
+@store_option
+def command(rubric_name: str, kinds: tuple[str, ...], folders: tuple[Path, ...], store: Store, *, dry_run: bool, **options: Any) -> int:
+    """Judge units as they are and told anew by rule; `cotrace report probes` compares the answers.
+
+    What was answered before is not asked again. `--kind variant=NAME` compares with a variant of the rubric that opens walls.
+
+    \b
+    Example:
+      cotrace probe spatial_grounding --kind layer --kind polite --judge engine && cotrace report probes
+    """
+    from judges.job import JudgeRequest
+    from judges.planning import plan
+    from judges.probes import KINDS, as_probe
+    from judges.provider import ModelSettings
+    from judges.rubric_file import find
+
+    if "list" in kinds:
+        for name, kind in KINDS.items():
+            click.echo(f"{name}: {kind.doc} (the right answer: {kind.expects})")
+        click.echo("variant=NAME: the rubric's variant of that name, such as published (the right answer: same)")
+        return 0
+    judge, model, base_url = (options.pop(name) for name in ("judge", "model", "base_url"))
+    if (judge is None) == (model is None):
+        raise UsageError("say who is probed: --judge engine, or --model provider/model (one of the two)")
+    if model is not None and "/" not in model:
+        raise UsageError(f"--model {model}: write provider/model, such as openai/{model}")
+    store.check()
+    plain = find(rubric_name, folders)
+    told = [plain.with_variant(kind.removeprefix(_VARIANT)) if kind.startswith(_VARIANT) else as_probe(plain, kind) for kind in kinds]
+    settings = None if model is None else ModelSettings(model=model, base_url=base_url)
+    request = JudgeRequest(rubric=plain, settings=settings, **options)
+    requests = [replace(request, rubric=rubric) for rubric in (plain, *told)]
+    if not dry_run:
+        code = judge_all(requests, store)
+        say("compare: cotrace report probes")
+        return code
+    for one in requests:
+        planned = plan(one, store)
+        cost = "no price known" if planned.cost is None else f"about {planned.cost:.4f} USD"
+        say(f"{one.rubric.variant or 'plain'}: {planned.units} units, {planned.calls} calls to make, {cost}")
+    return 0
+
+
+_VARIANT = "variant="
