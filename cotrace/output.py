@@ -15,12 +15,17 @@ if TYPE_CHECKING:
 __all__ = ["emit"]
 
 _WIDEST_CELL = 60
+_FORMULA_START = r"^[=+\-@\t\r\n]"
+_PLAIN_NUMBER = r"^[+-]?[0-9]+([.][0-9]+)?$"
 
 
 def emit(rows: pl.DataFrame, output_format: str) -> None:
-    """Print the rows in the given format; `table` shortens long cells and drops control characters, the others keep all."""
+    """Print the rows in the given format; `table` shortens long cells and drops control characters, JSON and Parquet keep all.
+
+    CSV keeps all too, but a text that a spreadsheet would run as a formula gets an apostrophe in front: texts come out of logs.
+    """
     if output_format == "csv":
-        click.echo(_flat(rows).write_csv(), nl=False)
+        click.echo(_without_formulas(_flat(rows)).write_csv(), nl=False)
     elif output_format == "json":
         click.echo(rows.write_json())
     elif output_format == "parquet":
@@ -36,6 +41,14 @@ def _flat(rows: pl.DataFrame) -> pl.DataFrame:
     nested = [name for name, kind in rows.schema.items() if isinstance(kind, pl.List)]
     as_json = [pl.col(name).map_elements(lambda s: s.to_frame().write_json(), return_dtype=pl.String) for name in nested]
     return rows.with_columns(as_json) if nested else rows
+
+
+def _without_formulas(rows: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    text = pl.col(pl.String)
+    is_formula = text.str.contains(_FORMULA_START) & ~text.str.contains(_PLAIN_NUMBER)
+    return rows.with_columns(pl.when(is_formula).then(pl.lit("'") + text).otherwise(text).name.keep())
 
 
 def _print_table(rows: pl.DataFrame) -> None:

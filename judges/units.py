@@ -31,7 +31,12 @@ class Unit(NamedTuple):
 
 
 def units(rubric: Rubric, game: Transcript, turns: frozenset[int] | None) -> Iterator[Unit]:
-    """The units of a game in order; only those on the given turns (None: all)."""
+    """The units of a game in order; only those on the given turns (None: all).
+
+    Pairs and rows do not come out of one game: `judges.unit_sources` has them.
+    """
+    if rubric.unit in {"pair", "row"}:
+        return
     if rubric.unit == "episode":
         yield Unit(game.episode_id, game.episode_id, None, None, Scene(game=game, roles=rubric.roles))
         return

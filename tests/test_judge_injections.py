@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from analytics.query import query
 from analytics.views import ensure_installed
+from cotrace.output import emit
 from judges.engine import run_engine
 from judges.injection import KINDS, attempts
 from judges.job import JudgeRequest
@@ -110,3 +114,13 @@ def test_a_judge_that_obeys_cannot_answer_outside_the_type(tmp_path: Path) -> No
 def test_kinds_are_those_of_the_corpus() -> None:
     """No kind without a text that shows it."""
     assert set(KINDS) == set(INJECTIONS)
+
+
+@pytest.mark.parametrize("text", INJECTIONS["formula"])
+def test_csv_reports_hold_no_formulas(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    """Such text gets an apostrophe in front; numbers, also negative ones, and other text stay as they are."""
+    emit(pl.DataFrame({"text": [text, "-0.5", "plain - text"], "n": [-1.5, 2.0, 3.0]}), "csv")
+
+    rows = list(csv.reader(io.StringIO(capsys.readouterr().out)))
+
+    assert rows == [["text", "n"], ["'" + text, "-1.5"], ["-0.5", "2.0"], ["plain - text", "3.0"]]
