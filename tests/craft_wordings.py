@@ -226,4 +226,5 @@ WORDINGS: tuple[tuple[str, str, str], ...] = (
     ("D3", "I see an orange block in the bottom left and need a green one next to it.", "place g - 12 0"),
     ("D3", "- D1 sees yellow, blue and red\n- D2 still needs a green block\n- I need a small red block at bottom right",
      "place r s 22 0"),
+    ("D1", "The small green block currently sitting on the right corner of my middle layer needs to be removed.", "remove g s 20 1"),
 )  # fmt: skip

@@ -162,7 +162,11 @@ def _over(words: Sequence[str], index: int) -> Found:
 
 def _relative(words: Sequence[str], index: int) -> Found:
     """Leave out the ``that is`` of ``the block that is on the right``: it only describes the block."""
-    if words[index] not in ("that", "which") or at(words, index - 1) not in BLOCK_NOUNS:
+    if at(words, index - 1) not in BLOCK_NOUNS:
+        return None
+    if words[index] == "currently" and at(words, index + 1) in ("sitting", "resting", "placed", "located", "on", "in", "at"):
+        return None, 1  # "the block currently sitting on the right"
+    if words[index] not in ("that", "which"):
         return None
     return (None, 2) if at(words, index + 1) in ("is", "are", "sits") else None
 
