@@ -25,9 +25,10 @@ _SECTION: Final = "\n\n## "
 _PREFACE: Final = """# Benchmarks
 
 Written by `python -m benchmarks --write`; `make bench` prints the same, `python -m benchmarks ingest` runs one benchmark. Every figure is a
-ratio to a base that was measured in the same run, on the same machine, in turns with it: medians over a few rounds. Times by themselves say
-little: other machines give others, and so does this one when others work on it (the load average before each benchmark stands below it; above
-the number of cores, parallel work such as ingest is held back more than its base). A goal that was not met says **no**."""
+ratio to a base that was measured in the same run, on the same machine, in turns with it: medians over a few rounds. Times by themselves
+say little: other machines give others, and so does this one when others work on it. The load average before each benchmark stands below
+it; above the number of cores, what works in parallel, such as ingest, is held back more than its base. A goal that was not met says
+**no**."""
 
 
 class Result(NamedTuple):
