@@ -1,5 +1,5 @@
 -- coordination_games: the games of LLM-Coordination, without CoordinationQA.
--- One row is a game.
+-- One row is a game; a console text that tells a game again of which there is a step log is left out.
 --   episode_id  text  the game
 --   game  text  hanabi, overcooked, collab_capture or collab_escape
 --   episode  text  what the log calls it
@@ -27,4 +27,15 @@ select
 from episodes
 left join episode_metrics as bombs
     on episodes.episode_id = bombs.episode_id and bombs.metric = 'coordination.hanabi_bombed'
-where episodes.benchmark = 'coordination' and episodes.level in ('hanabi', 'overcooked', 'collab_capture', 'collab_escape');
+where
+    episodes.benchmark = 'coordination'
+    and not (
+        coalesce((episodes.details ->> 'console')::boolean, false)
+        and exists (
+            select 1
+            from episodes as logged
+            where logged.details ->> 'fingerprint' = episodes.details ->> 'fingerprint'
+                and logged.details ->> 'console' = 'false'
+        )
+    )
+    and episodes.level in ('hanabi', 'overcooked', 'collab_capture', 'collab_escape');

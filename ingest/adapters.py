@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from ingest import asympuzl, coordination, coordqa, cotrace_log, craft, einstein, overcooked
+from ingest import asympuzl, coordination, coordination_console, coordqa, cotrace_log, craft, einstein, overcooked
 from ingest.reading import Adapter
 from schemas.errors import UsageError
 
 __all__ = ["ADAPTERS", "adapter", "recognise"]
 
-ADAPTERS: Final[tuple[Adapter, ...]] = (cotrace_log, craft, asympuzl, einstein, coordqa, coordination, overcooked)
+ADAPTERS: Final[tuple[Adapter, ...]] = (cotrace_log, craft, asympuzl, einstein, coordqa, coordination, coordination_console, overcooked)
 
 
 def adapter(name: str) -> Adapter:

@@ -78,7 +78,8 @@ def read(data: bytes, place: Place) -> Reading:
         except BadInputError as error:
             found.rejects.append(BadInputError(error.reason, locator=f"line {game.line}", excerpt=excerpt(game.name)))
             continue
-        found.add(game_rows(episode_id("coordination", place.path, index), game.name, parts, place, complete=game.steps[-1].terminal))
+        logged = {"episode": game.name, "complete": game.steps[-1].terminal, "console": False}
+        found.add(game_rows(episode_id("coordination", place.path, index), parts, place, logged))
     found.replay_s = time.perf_counter() - started
     if not found.episodes and not found.rejects:
         raise BadInputError("no turns: the game was not written, copy the file again")

@@ -113,7 +113,11 @@ def _capture_turn(step: CaptureStep) -> TurnParts:
         acts=[Act(name, action.verb, {"room": action.room}, players[name].intended) for name, action in chosen.items()],
         categories=[
             *(Category("capture_move", name, *capture_moves.move_category(before, name, action)) for name, action in chosen.items()),
-            *(_grounding(player.player, player.intended, player.executed, slip=player.grounding_ok is False) for player in step.players),
+            *(
+                _grounding(player.player, player.intended, player.executed, slip=player.grounding_ok is False)
+                for player in step.players
+                if player.intended
+            ),
         ],
         injected={player.player: player.injected for player in step.players},
         differences=_differences(
@@ -161,7 +165,7 @@ def _escape_turn(step: EscapeStep, expected: escape.EscapeState) -> tuple[TurnPa
         acts=[_escape_act(name, chosen, state, players[name].intended) for name in PLAYERS],
         categories=[
             *(Category("escape_move", name, *escape_moves.move_category(state, name, chosen)) for name in PLAYERS),
-            *(_grounding(p.player, p.intended, p.executed, slip=p.intended not in {None, p.executed}) for p in step.players),
+            *(_grounding(p.player, p.intended, p.executed, slip=p.intended != p.executed) for p in step.players if p.intended),
         ],
         injected={player.player: player.injected for player in step.players},
         differences=_differences(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from games.coordination.players import PLAYERS, Player
@@ -29,19 +30,19 @@ __all__ = ["game_rows"]
 _BENCHMARK: Final = "coordination"
 
 
-def game_rows(identity: str, name: str, parts: GameParts, place: Place, *, complete: bool) -> Reading:
+def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str, object]) -> Reading:
     """The rows of one game.
 
     Args:
         identity: its episode_id.
-        name: what the log calls it.
         parts: the game.
         place: where the log lies.
-        complete: its last turn is the last of the game.
+        logged: details: `episode`, what the log calls the game; `complete`, its last turn is the last of the game; `console`, it comes from
+            a text of the published game, which may tell again what a step log tells.
     """
     reading = Reading(episodes=[identity], turns=len(parts.turns))
     run, rows = _run(parts), reading.rows
-    details: dict[str, object] = {"game": parts.game, "episode": name, "complete": complete}
+    details: dict[str, object] = {"game": parts.game, **logged, "fingerprint": _fingerprint(parts)}
     rows["runs"].append(run)
     rows["episodes"].append(_episode(identity, parts, run, place, details))
     rows["agents"] += [
@@ -62,6 +63,12 @@ def game_rows(identity: str, name: str, parts: GameParts, place: Place, *, compl
         rows["labels"] += _labels(identity, number, turn, parts)
         rows["log_disagreements"] += [LogDisagreement(identity, number, *difference) for difference in turn.differences]
     return reading
+
+
+def _fingerprint(parts: GameParts) -> str:
+    """Hash of what was done: the same game in another log has the same."""
+    done = [(act.agent, act.verb, sorted(act.arguments.items(), key=str)) for turn in parts.turns for act in turn.acts]
+    return hashlib.blake2b(repr((parts.task_id, done)).encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
 
 def _persona(parts: GameParts, player: Player) -> str:

@@ -39,8 +39,8 @@ def store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 def test_recorded_games_replay_exactly(store: Store) -> None:
     """Every state, effect, point and outcome of 2,793 recorded turns follows from the rules."""
-    assert query(store, "select count(*) as n from episodes").item() == 32
-    assert query(store, "select count(*) as n from turns").item() == 226 + 2400 + 123 + 44
+    assert query(store, "select count(*) as n from episodes").item() == 32 + 18
+    assert query(store, "select count(*) as n from turns").item() == 226 + 2400 + 2 * (123 + 44)
     assert query(store, "select count(*) as n from rejects").item() == 0
     assert query(store, "select * from log_disagreements").is_empty()
 
@@ -57,6 +57,29 @@ def test_scores_equal_the_reference(store: Store, shared: Path) -> None:
         assert got["value"] == pytest.approx(float(row["value"]), abs=1e-12)
         assert got["stderr"] == (pytest.approx(float(row["stderr"]), abs=1e-12) if row["stderr"] else None)
         assert got["n"] == row["n"]
+
+
+def test_console_texts_tell_the_same_games(store: Store) -> None:
+    """Each of the 18 published texts of the collab games has the turns and the outcome of its step log."""
+    sql = """select
+            count(distinct text.episode_id) as games,
+            bool_and(text.turns_taken = log.turns_taken and text.success = log.success and text.stop_reason = log.stop_reason) as same
+        from episodes as text inner join episodes as log on text.details ->> 'fingerprint' = log.details ->> 'fingerprint'
+        where text.details ->> 'console' = 'true' and log.details ->> 'console' = 'false'"""
+    assert query(store, sql).rows() == [(18, True)]
+
+
+def test_state_files_hold_many_games(shared: Path, tmp_path: Path) -> None:
+    """The published escape appends games without a mark; a text that was cut keeps its whole turns."""
+    folder = shared / "data" / "coordination" / "collab_games" / "native"
+    lost, won = (folder / f"collab_escape_{name}_game_state.txt" for name in ("random_a", "fixer_a"))
+    (tmp_path / "states.txt").write_text(lost.read_text(encoding="utf-8") + won.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "cut.txt").write_text(won.read_text(encoding="utf-8")[:-600], encoding="utf-8")
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([tmp_path], store, workers=1)
+    rows = query(store, "select file, turns_taken, success, stop_reason from episodes order by file, turns_taken").rows()
+    assert rows == [("cut.txt", 9, False, None), ("states.txt", 3, False, "loss"), ("states.txt", 10, True, "win")]
+    assert query(store, "select * from log_disagreements").is_empty()
 
 
 def test_what_scripts_do_wrong_is_planted_and_found_by_rule(store: Store) -> None:

@@ -1,0 +1,193 @@
+"""Reads the texts that the published collab games leave behind: CollabCapture's console, CollabEscape's state file.
+
+They are turned into the lines of the step logs and read as those are. Players' models do not stand in them. Format: docs/coordination.md.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import PurePath
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from games.coordination.escape import rules as escape
+from games.coordination.players import PLAYERS, ground
+from ingest.coordination_parts import GameParts
+from ingest.coordination_records import CaptureStep, EscapeStep
+from ingest.coordination_rooms import capture_game, escape_game
+from ingest.coordination_rows import game_rows
+from ingest.malformed import malformed
+from ingest.reading import Place, Reading, episode_id
+from schemas.errors import BadInputError
+
+__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
+
+FORMAT: Final = "coordination_console"
+VERSION: Final = 1
+PATH_PARTS: Final = 0
+
+_UNKNOWN: Final = "unknown"
+_COLOR_CODE: Final = re.compile(r"\x1b\[[0-9;]*m")
+_CAPTURE_STATE: Final = re.compile(
+    r"^I (Alice|Bob) am in room (\d)\. (?:Alice|Bob) is in room (\d)\. Thief is in room (\d)\. "
+    r"Door between room 1 and room 2 is (open|closed)\. Door between room 3 and room 4 is (open|closed)\.",
+    re.MULTILINE,
+)
+_CAPTURE_ANSWER: Final = re.compile(r"^LLM Response: (.*?)^SELECTED ACTION:[ \t]*([^\n]*?)[ \t]*$", re.MULTILINE | re.DOTALL)
+_CAPTURE_MOVED: Final = re.compile(r"^Alice is in Room (\d), Bob is in Room (\d), Thief is in Room (\d)\.", re.MULTILINE)
+_ESCAPE_ASKED: Final = re.compile(
+    r"^My name is (Alice|Bob)\. I am in room (\d+)\.([^\n]*)Available Actions: ([^\n]*)\n(.*?)(?=^My name is |^Current State:|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+_ESCAPE_TARGET: Final = re.compile(r"certainly move to the room where (Alice|Bob|I)\b")
+_ESCAPE_STATE: Final = re.compile(
+    r"^Current State:\s*-+\s*Alice is in room (\d+)\s+Bob is in room (\d+)\s+Adversary is in room (\d+)\s+Generators:\s+"
+    r"- room 1: (\d+)/2 fixed\s+- room 6: (\d+)/2 fixed\s+Exit Gate: (Open|Closed)",
+    re.MULTILINE,
+)
+
+
+def sniff(head: bytes) -> bool:
+    """Tell from a file's first bytes whether this is the text of a collab game."""
+    start = _COLOR_CODE.sub("", head[:4096].decode(errors="replace")).lstrip()
+    return bool(_CAPTURE_STATE.match(start) or (start.startswith("My name is Alice. I am in room") and "Available Actions:" in start))
+
+
+def read(data: bytes, place: Place) -> Reading:
+    """Read a text; a state file may hold many games.
+
+    Raises:
+        BadInputError: no turn in it is whole.
+    """
+    started = time.perf_counter()
+    text = _COLOR_CODE.sub("", data.decode(errors="replace"))
+    found = Reading()
+    name = PurePath(place.file).stem
+    games = [_capture(text, name)] if _CAPTURE_STATE.search(text) else _escapes(text, name)
+    for index, steps in enumerate(game for game in games if game):
+        _add(found, steps, place, index)
+    found.replay_s = time.perf_counter() - started
+    if not found.episodes and not found.rejects:
+        raise BadInputError("no whole turn: the game broke off at once, or the text was cut")
+    return found
+
+
+def _add(found: Reading, steps: list[dict[str, Any]], place: Place, index: int) -> None:
+    name = str(steps[0]["episode"])
+    details = {"episode": name, "complete": bool(steps[-1]["terminal"]), "console": True}
+    try:
+        parts = _parts(steps)
+    except ValidationError as error:
+        found.rejects.append(malformed(error, name, "the game is left out"))
+    except BadInputError as error:
+        found.rejects.append(BadInputError(error.reason, locator=name))
+    else:
+        found.add(game_rows(episode_id("coordination", place.path, index), parts, place, details))
+
+
+def _parts(steps: list[dict[str, Any]]) -> GameParts:
+    if "scenario" in steps[0]:
+        return capture_game([CaptureStep.model_validate(step) for step in steps])
+    return escape_game([EscapeStep.model_validate(step) for step in steps])
+
+
+def _capture(text: str, name: str) -> list[dict[str, Any]]:
+    """The whole turns; the doors after a turn are those before the next, after the last one they follow from the presses."""
+    steps: list[dict[str, Any]] = []
+    begin = 0
+    for moved in _CAPTURE_MOVED.finditer(text):
+        block = text[begin : moved.start()]
+        begin = moved.end()
+        states, answers = list(_CAPTURE_STATE.finditer(block)), _CAPTURE_ANSWER.findall(block)
+        if len(states) != len(PLAYERS) or len(answers) != len(PLAYERS):
+            break
+        steps.append(_capture_step(name, len(steps) + 1, states[0], answers, moved))
+    for step, following in pairwise(steps):
+        step["doors_after"] = following["doors_before"]
+    if steps:
+        rooms, caught = steps[-1]["rooms_after"], "has been caught" in text[begin:]
+        met = "same_room" if rooms["Thief"] in {rooms[player] for player in PLAYERS} else "swap"
+        ended = "Turns to Completion" in text[begin:]
+        steps[-1] |= {"captured": caught, "capture_kind": met if caught else None, "terminal": ended}
+        steps[0]["scenario"] = "_".join("open" if is_open else "closed" for is_open in steps[0]["doors_before"].values())
+    return [{**step, "scenario": steps[0]["scenario"]} for step in steps]
+
+
+def _capture_step(name: str, turn: int, state: re.Match[str], answers: list[tuple[str, str]], moved: re.Match[str]) -> dict[str, Any]:
+    doors = {"1-2": state[5] == "open", "3-4": state[6] == "open"}
+    executed = [f"Move to room {action}" if action.isdecimal() else action for _, action in answers]
+    before = {"Alice": int(state[2]), "Bob": int(state[3]), "Thief": int(state[4])}
+    after = dict(zip(("Alice", "Bob", "Thief"), map(int, moved.groups()), strict=True))
+    pressed = [action.rpartition(" ")[2] for action in executed if action.startswith("Press")]
+    return {
+        "episode": name,
+        "turn": turn,
+        "rooms_before": before,
+        "rooms_after": after,
+        "doors_before": doors,
+        "doors_after": {door: is_open ^ (pressed.count(room) % 2 == 1) for (door, is_open), room in zip(doors.items(), "98", strict=True)},
+        "players": [
+            {"player": player, "policy": _UNKNOWN, "response": answer.strip(), "executed": action}
+            for player, (answer, _), action in zip(PLAYERS, answers, executed, strict=True)
+        ],
+        "captured": False,
+        "terminal": False,
+    }
+
+
+def _escapes(text: str, name: str) -> Iterator[list[dict[str, Any]]]:
+    """Games of a state file: nothing separates them, but each begins at the start rooms with nothing repaired."""
+    steps: list[dict[str, Any]] = []
+    begin = 0
+    for state in _ESCAPE_STATE.finditer(text):
+        asked = list(_ESCAPE_ASKED.finditer(text, begin, state.end()))
+        begin = state.end()
+        if len(asked) != len(PLAYERS):
+            continue
+        if steps and steps[-1]["terminal"]:
+            yield [{**step, "episode": f"{name} {step['episode']}".strip()} for step in steps]
+            steps = []
+        steps.append(_escape_step(steps, asked, state))
+    yield [{**step, "episode": f"{name} {step['episode']}".strip()} for step in steps]
+
+
+def _escape_step(steps: list[dict[str, Any]], asked: list[re.Match[str]], state: re.Match[str]) -> dict[str, Any]:
+    start = {
+        "rooms_after": {name: f"room {room}" for name, room in escape.START.rooms.items()},
+        "generators_after": {f"room {room}": 0 for room in escape.GENERATORS},
+        "exit_gate_after": False,
+    }
+    before = steps[-1] if steps else start
+    rooms = dict(zip(("Alice", "Bob", "Adversary"), (f"room {room}" for room in state.groups()[:3]), strict=True))
+    fixed = state[6] == "Open"
+    lost = rooms["Adversary"] in {rooms[player] for player in PLAYERS}
+    won = fixed and f"room {escape.EXIT}" in {rooms[player] for player in PLAYERS}
+    target = _ESCAPE_TARGET.search(asked[0][3])
+    return {
+        "episode": "",
+        "turn": len(steps) + 1,
+        "rooms_before": before["rooms_after"],
+        "rooms_after": rooms,
+        "generators_before": before["generators_after"],
+        "generators_after": {"room 1": int(state[4]), "room 6": int(state[5])},
+        "exit_gate_before": before["exit_gate_after"],
+        "exit_gate_after": fixed,
+        "adversary_target": None if target is None else asked[0][1] if target[1] == "I" else target[1],
+        "adversary_choice": rooms["Adversary"],
+        "players": [
+            {
+                "player": one[1],
+                "policy": _UNKNOWN,
+                "available_actions": one[4].strip().split(", "),
+                "calls": [{"stage": "generator", "text": one[5].strip()}],
+                "executed": ground(one[5], one[4].strip().split(", ")) or escape.WAIT,
+            }
+            for one in asked
+        ],
+        "outcome": "loss" if lost else "win" if won else "continue",
+        "terminal": lost or won,
+    }
