@@ -54,6 +54,7 @@ class Computed(NamedTuple):
 COMPUTED: dict[str, Computed] = {
     "agreement": Computed("analytics.agreement", "agreement_report", "SUMMARY"),
     "corrected-rates": Computed("analytics.corrected_rates", "corrected_rates", "SUMMARY"),
+    "calibration": Computed("analytics.calibration", "calibration_report", "SUMMARY"),
     "probes": Computed("analytics.probe_report", "probe_report", "SUMMARY"),
     "labels-needed": Computed("analytics.corrected_rates", "labels_needed_report", "NEEDED_SUMMARY"),
 }

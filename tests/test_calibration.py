@@ -1,0 +1,105 @@
+"""The calibrated combination of raters against simulated judges, whose best possible score is known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from analytics.calibration import calibration_report
+from cotrace.cli import cli
+from schemas import batches
+from schemas.records import Label
+from schemas.store import Store
+from tests.little_games import Game, Move, Step, store_with
+from tests.test_views_judges import job, verdict
+
+GAMES, TURNS, RATE = 60, 10, 0.3
+
+
+def simulated(folder: Path, *judges: tuple[float, float], source: str = "people") -> Store:
+    """Games with known truth and judges, each with its probability of yes where the truth is yes and where it is no."""
+    random = np.random.default_rng(7)
+    steps = [Step(f'"{turn}"', (Move("place"),)) for turn in range(TURNS)]
+    store = store_with(folder, [Game(steps, name=f"g{number:02}") for number in range(GAMES)])
+    runs = [job(f"run{number}", judge=f"llm:x/{number}") for number in range(len(judges))]
+    verdicts, labels = [], []
+    for game in (f"g{number:02}" for number in range(GAMES)):
+        for turn in range(1, TURNS + 1):
+            truth = bool(random.random() < RATE)
+            for run, (if_yes, if_no) in zip(runs, judges, strict=True):
+                said = random.random() < (if_yes if truth else if_no)
+                verdicts.append(verdict(run, (game, turn), "yes" if said else "no"))
+            answer, score = ("Yes", 1.0) if truth else ("No", 0.0)
+            labels.append(Label(source, "p", "ps", "PS1", f"{game}/{turn}", game, turn, None, answer, score))
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"judge_runs": runs, "verdicts": verdicts, "labels": labels}))
+    return store
+
+
+def only_row(store: Store) -> dict[str, Any]:
+    (row,) = calibration_report(store).to_dicts()
+    return row
+
+
+def test_one_judge_reaches_what_its_confusion_allows(tmp_path: Path) -> None:
+    """Sensitivity 0.8, specificity 0.9, rate 0.3: P(yes | yes) = 0.24/0.31, P(yes | no) = 0.06/0.69; the best Brier score is 0.109."""
+    row = only_row(simulated(tmp_path, (0.8, 0.1)))
+    best = 0.24 * 0.07 / 0.31 + 0.06 * 0.63 / 0.69
+    assert row["brier"] == pytest.approx(best, abs=0.015)
+    assert row["brier_base"] == pytest.approx(RATE * (1 - RATE), abs=0.015)
+    assert row["low"] < 1 - best / 0.21 < row["high"]
+    assert row["informative"]
+    assert row["brier"] < row["brier_raw"]
+    assert (row["units"], row["games"], row["reference"], row["raters"]) == (GAMES * TURNS, GAMES, "people", "llm:x/0")
+
+
+def test_the_probabilities_can_be_believed(tmp_path: Path) -> None:
+    """In every group of the reliability curve the share of yes is what was foretold."""
+    row = only_row(simulated(tmp_path, (0.8, 0.1), (0.7, 0.3)))
+    groups = json.loads(row["reliability"])
+    assert len(groups) >= 2
+    assert sum(group["units"] for group in groups) == row["units"]
+    for group in groups:
+        assert group["share"] == pytest.approx(group["mean"], abs=0.12)
+
+
+def test_a_coin_carries_no_information(tmp_path: Path) -> None:
+    """Neither does a judge that always says yes."""
+    for name, judge in (("coin", (0.5, 0.5)), ("constant", (1.0, 1.0))):
+        (tmp_path / name).mkdir()
+        row = only_row(simulated(tmp_path / name, judge))
+        assert not row["informative"]
+        assert row["skill"] == pytest.approx(0, abs=0.03)
+        assert "do not use" in row["advice"]
+
+
+def test_a_judge_that_is_always_wrong_is_informative(tmp_path: Path) -> None:
+    """What counts is what can be learned from an answer, not the answer; taken at face value it is as bad as can be."""
+    row = only_row(simulated(tmp_path, (0.0, 1.0)))
+    assert row["skill"] > 0.9
+    assert row["brier_raw"] == 1
+
+
+def test_two_judges_know_more_than_one(tmp_path: Path) -> None:
+    """Errors that are independent are averaged out."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    one = only_row(simulated(tmp_path / "one", (0.8, 0.2)))
+    two = only_row(simulated(tmp_path / "two", (0.8, 0.2), (0.8, 0.2)))
+    assert two["skill"] > one["skill"] + 0.05
+
+
+def test_planted_truth_serves_where_nobody_labelled(tmp_path: Path) -> None:
+    """The reference is named; without any label there is no row, and the command shows it."""
+    store = simulated(tmp_path, (0.8, 0.1), source="planted")
+    assert only_row(store)["reference"] == "planted truth"
+    shown = CliRunner().invoke(cli, ["report", "calibration", "--store", str(store.path)], catch_exceptions=False)
+    assert "they carry information" in shown.output
+    with store.writing() as connection:
+        connection.execute("DELETE FROM labels")
+    assert calibration_report(store).is_empty()
