@@ -37,6 +37,8 @@ PRINTS = {
     "report agreement": "judge_people",
     "report corrected-rates": "corrected",
     "report judges": "openai/gpt-4o-mini",
+    "report probes": "though nothing that matters changed",
+    "report calibration": "do not use the question",
     "labels export": "rubric,question,annotator",
 }
 """Beginning of a line -> what it must print."""
