@@ -18,8 +18,10 @@ from schemas.errors import CotraceError
 from schemas.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
+
+    import polars as pl
 
 __all__ = ["create_app", "serve"]
 
@@ -100,9 +102,10 @@ def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (
     try:
         ensure_installed(store)
         with reader(store, address, rubric_folders) as read:
-            if read.rows("SELECT count(*) AS n FROM episodes").item() == 0:
+            found = read.rows("SELECT DISTINCT benchmark, condition, model, level FROM games")
+            if found.is_empty():
                 return _navigation(address, page), None, _empty(store)
-            return _navigation(address, page), _filter_bar(read), page.content(read)
+            return _navigation(address, page, found["benchmark"].unique()), _filter_bar(read, found), page.content(read)
     except CotraceError as error:
         return _navigation(address, page), None, note(f"This page could not be drawn: {error}")
     except Exception as error:  # noqa: BLE001 - one of the named boundaries: whatever fails becomes a page that says so
@@ -124,8 +127,9 @@ def _empty(store: Store) -> Part:
     )
 
 
-def _navigation(address: Address, current: ModuleType | None) -> Part:
-    shown = [page for page in PAGES if page.IN_MENU]
+def _navigation(address: Address, current: ModuleType | None, benchmarks: Iterable[str] = ()) -> Part:
+    known = {None, *benchmarks}
+    shown = [page for page in PAGES if page.IN_MENU and getattr(page, "BENCHMARK", None) in known]
     links = [
         dcc.Link(page.TITLE, href=address.filters().to(page.PATH), className="nav-link current" if page is current else "nav-link")
         for page in shown
@@ -133,8 +137,7 @@ def _navigation(address: Address, current: ModuleType | None) -> Part:
     return [dcc.Link("cotrace", href="/", className="brand"), html.Nav(links)]
 
 
-def _filter_bar(read: Reader) -> Part:
-    found = read.rows("SELECT DISTINCT benchmark, condition, model, level FROM games")
+def _filter_bar(read: Reader, found: pl.DataFrame) -> Part:
     return [
         html.Label(
             [

@@ -1,5 +1,7 @@
 """The pages, one module each: PATH, TITLE, IN_MENU and `content(read)`; one with buttons of its own has `register` too.
 
+A page about one benchmark names it (BENCHMARK): the menu shows it where the store has games of it.
+
 To add one, write its module and list it here.
 """
 

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["IN_MENU", "PATH", "TITLE", "content"]
+__all__ = ["BENCHMARK", "IN_MENU", "PATH", "TITLE", "content"]
 
 PATH = "/coordination"
 TITLE = "Coordination"
 IN_MENU = True
+BENCHMARK = "coordination"
 
 _TYPES: Final = {"EC": "environment comprehension", "TOM": "theory of mind", "JP": "joint planning"}
 _LEAST: Final = 3

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["IN_MENU", "PATH", "TITLE", "content", "errors", "report_figure", "step_ratio", "success"]
+__all__ = ["BENCHMARK", "IN_MENU", "PATH", "TITLE", "content", "errors", "report_figure", "step_ratio", "success"]
 
 PATH = "/einstein"
 TITLE = "Einstein"
 IN_MENU = True
+BENCHMARK = "einstein"
 
 _GROUPS = {
     "action_mode": "Action space",

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["IN_MENU", "PATH", "TITLE", "by_turn", "content", "gap_and_progress", "report_figure"]
+__all__ = ["BENCHMARK", "IN_MENU", "PATH", "TITLE", "by_turn", "content", "gap_and_progress", "report_figure"]
 
 PATH = "/remove-gap"
 TITLE = "Remove gap"
 IN_MENU = True
+BENCHMARK = "craft"
 
 _READINGS = {"share": "share of listed removals", "any": "any listed removal", "first": "first listed is a removal"}
 _PANELS = 12
