@@ -2,13 +2,15 @@
 
 ========================= ============================================================================
 ``same_seed_same_game``   the same seed and the same answers give the same states and observations
+``other_seed_other_game`` another seed gives another game
 ``turns_are_kept``        only the next agent acts, nobody after the end; a refused call changes nothing
 ``steps_are_judged``      every step is legal, or refused with a reason
 ``log_replays``           the answers of a log give the states that it holds
 ``cut_log_is_prefix``     a log that breaks off anywhere replays to the beginning of the same game
 ========================= ============================================================================
 
-An environment takes part by a `Subject` that says how it is begun, answered, and read back (tests/test_conformance.py has the list).
+An environment takes part by a `Subject` that says how it is begun, answered, and read back (tests/conformance_subjects.py has the list).
+What an environment has no face for, its subject declares in ``lacks`` with the reason.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -32,6 +34,7 @@ __all__ = [
     "Verdict",
     "cut_log_is_prefix",
     "log_replays",
+    "other_seed_other_game",
     "same_seed_same_game",
     "steps_are_judged",
     "turns_are_kept",
@@ -132,6 +135,19 @@ class Subject:
     logged_state: Callable[[Environment], Any]
     """The state of a game in the form in which its logs hold it."""
 
+    lacks: Mapping[str, str] = field(default_factory=dict)
+    """Check that the environment offers nothing for -> why."""
+
+    def __post_init__(self) -> None:
+        """Refuse a declaration that excuses nothing.
+
+        Raises:
+            UsageError: a check is unknown, or has no reason.
+        """
+        for check, reason in self.lacks.items():
+            if check not in CHECKS or not reason.strip():
+                raise UsageError(f"{self.name}: lacks {check!r} because {reason!r}; give a check ({', '.join(CHECKS)}) and a reason")
+
 
 def same_seed_same_game(subject: Subject, seed: int, folder: Path) -> None:  # noqa: ARG001 - all checks are called alike
     """Play two games from one seed with the same answers, side by side.
@@ -153,6 +169,17 @@ def same_seed_same_game(subject: Subject, seed: int, folder: Path) -> None:  # n
         one.act(agent, subject.answer(one, answers))
         other.act(agent, subject.answer(other, again))
     raise ConformanceError(f"{subject.name}: the game of seed {seed} has no end after {_MOST_CALLS} answers; give it a turn limit")
+
+
+def other_seed_other_game(subject: Subject, seed: int, folder: Path) -> None:  # noqa: ARG001
+    """Begin a game of this seed and one of the next; a game that is always the same would pass the check of its seed.
+
+    Raises:
+        ConformanceError: the agents of both see the same.
+    """
+    one, other = subject.begin(seed), subject.begin(seed + 1)
+    shown, others = ([game.observe(agent) for agent in game.agents] for game in (one, other))
+    _demand(shown != others, subject, f"seeds {seed} and {seed + 1} give the same game")
 
 
 def turns_are_kept(subject: Subject, seed: int, folder: Path) -> None:  # noqa: ARG001
@@ -218,6 +245,7 @@ def cut_log_is_prefix(subject: Subject, seed: int, folder: Path) -> None:
 
 CHECKS: Final[Mapping[str, Callable[[Subject, int, Path], None]]] = {
     "same_seed_same_game": same_seed_same_game,
+    "other_seed_other_game": other_seed_other_game,
     "turns_are_kept": turns_are_kept,
     "steps_are_judged": steps_are_judged,
     "log_replays": log_replays,

@@ -25,6 +25,8 @@ from games.einstein.play import PlayRequest as EinsteinRequest
 from games.einstein.play import play as play_einstein
 from games.einstein.puzzle import parse_game_id
 from games.einstein.table_json import table_json
+from tests.conformance_collab import COORDINATION
+from tests.conformance_overcooked import OVERCOOKED
 
 __all__ = ["SUBJECTS"]
 
@@ -176,4 +178,6 @@ SUBJECTS = [
         read_log=_asympuzl_read,
         logged_state=_asympuzl_state,
     ),
+    OVERCOOKED,
+    *COORDINATION,
 ]

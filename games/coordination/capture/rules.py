@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from games.coordination.players import PLAYERS, Player
+from schemas.errors import UsageError
 
 __all__ = [
     "BUTTONS",
@@ -105,7 +106,15 @@ def thief_choice(state: CaptureState, actions: Mapping[Player, Action]) -> int:
 
 
 def step(state: CaptureState, actions: Mapping[Player, Action], *, first: bool) -> Turned:
-    """Carry out a turn. In the first turn an exchange of rooms with the thief is no capture, as in the published code."""
+    """Carry out a turn. In the first turn an exchange of rooms with the thief is no capture, as in the published code.
+
+    Raises:
+        UsageError: an action is none that the player may choose.
+    """
+    for player in PLAYERS:
+        if actions[player] not in state.actions(player):
+            listed = ", ".join(action.text for action in state.actions(player))
+            raise UsageError(f"collab_capture: {player} may not {actions[player].text!r}; there are {listed}")
     pressed = tuple(player for player in PLAYERS if actions[player].verb == "press")
     toggles = Counter(BUTTONS[actions[player].room] for player in pressed)
     doors = {door: is_open ^ (toggles[door] % 2 == 1) for door, is_open in state.doors.items()}

@@ -8,6 +8,7 @@ from random import Random
 from typing import Final, Literal, NamedTuple
 
 from games.coordination.players import PLAYERS, Player
+from schemas.errors import UsageError
 
 __all__ = [
     "EXIT",
@@ -118,7 +119,14 @@ def _target(state: EscapeState, near: list[Player]) -> Player:
 
 
 def step(state: EscapeState, choice: Choice, chosen: Mapping[Player, str]) -> tuple[EscapeState, Outcome]:
-    """Carry out a turn: repairs fall back where nobody works, the players act, the killer goes where it decided to."""
+    """Carry out a turn: repairs fall back where nobody works, the players act, the killer goes where it decided to.
+
+    Raises:
+        UsageError: an action is none that the player may choose.
+    """
+    for player in PLAYERS:
+        if chosen[player] not in actions(state, player):
+            raise UsageError(f"collab_escape: {player} may not {chosen[player]!r}; there are {', '.join(actions(state, player))}")
     fixing = [room_in(chosen[player]) for player in PLAYERS if chosen[player].startswith("fix")]
     generators = {
         room: counter + fixing.count(room) if counter >= FIXES_NEEDED or room in fixing else 0 for room, counter in state.generators.items()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from games.coordination.kitchen.layouts import Layout, Spot
+from schemas.errors import UsageError
 
 __all__ = [
     "COOKING_TICKS",
@@ -32,6 +33,7 @@ DELIVERY: Final = 20
 """Points for a soup."""
 
 DIRECTIONS: Final[Mapping[str, tuple[int, int]]] = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}
+_MOTIONS: Final = (*DIRECTIONS, "stay", "interact")
 
 
 class Item(NamedTuple):
@@ -92,7 +94,13 @@ def step(layout: Layout, state: KitchenState, actions: Sequence[str]) -> Ticked:
         layout: the kitchen.
         state: before the tick.
         actions: of each cook, one of north, south, east, west, stay, interact.
+
+    Raises:
+        UsageError: an action is none of them.
     """
+    unknown = [action for action in actions if action not in _MOTIONS]
+    if unknown:
+        raise UsageError(f"overcooked: no cook can {unknown[0]!r}; there are {', '.join(_MOTIONS)}")
     cooks, objects, reward = list(state.cooks), dict(state.objects), 0
     for number, action in enumerate(actions):
         if action == "interact":
