@@ -144,7 +144,7 @@ def _filter_bar(read: Reader, found: pl.DataFrame) -> Part:
                 html.Span(_FILTER_LABELS[name]),
                 dcc.Dropdown(
                     id={"type": "filter", "name": name},
-                    options=[{"label": value, "value": value} for value in found[name].drop_nulls().unique().sort()],
+                    options=[{"label": value, "value": value} for value in sorted({*found[name].drop_nulls(), *read.address.all(name)})],
                     value=list(read.address.all(name)),
                     multi=True,
                     placeholder="all",

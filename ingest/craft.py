@@ -56,7 +56,11 @@ def read(data: bytes, place: Place) -> Reading:
         raise BadInputError("no list `games`: this is no whole CRAFT log", locator="games", excerpt=beginning)
     info = _info(document)
     found = Reading()
-    for index, game in enumerate(document["games"]):
+    games = document["games"]
+    for index, game in enumerate(games):
+        if game in games[:index]:
+            found.rejects.append(BadInputError("the same game as one before it in this file: counted once", locator=f"games[{index}]"))
+            continue
         try:
             found.add(_game(game, info, place, index))
         except BadInputError as error:
@@ -78,6 +82,8 @@ def _game(raw: Any, info: ExperimentInfo, place: Place, index: int) -> Reading:
         raise malformed(error, f"games[{index}]", "the game is lost") from error
     if record.target_structure is None and record.turns:
         raise BadInputError("the game has turns but no target_structure, so nothing can be measured", locator=f"games[{index}]")
+    if record.target_structure is not None and "turns" not in record.model_fields_set and record.error is None:
+        raise BadInputError("field turns is missing, so the game is lost: a game that broke says so in `error`", locator=f"games[{index}]")
     turns = _turns(record.turns, f"games[{index}]")
     episode = episode_id("craft", place.path, index)
     logged = LoggedGame(episode, record, info, turns)

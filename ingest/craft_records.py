@@ -8,15 +8,26 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from games.craft.blocks import CELLS, MAX_HEIGHT
 from games.craft.board import Board
 from games.craft.move import Move
 
 __all__ = ["TURN_FIELDS", "ExperimentInfo", "GameRecord", "MoveRecord", "ProgressRecord", "ResponseRecord", "TurnRecord", "board"]
 
 Int = Annotated[int, Field(ge=-(2**63), lt=2**63)]
-Structure = dict[str, list[str]]
+
+
+def _no_tall_stack(structure: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The nine cells hold at most three blocks; stray cells that a badly written coordinate made can be taller."""
+    tall = [cell for cell in CELLS if len(structure.get(cell, ())) > MAX_HEIGHT]
+    if tall:
+        raise ValueError(f"{tall[0]} holds {len(structure[tall[0]])} blocks, a stack has at most {MAX_HEIGHT}")
+    return structure
+
+
+Structure = Annotated[dict[str, list[str]], AfterValidator(_no_tall_stack)]
 """Cell name -> block codes, bottom to top."""
 
 Layer = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,4}$")]

@@ -27,6 +27,7 @@ def command(folder: Path, store: Store) -> None:
     from analytics.query import query
     from schemas.tables import TABLES
 
+    store.check()
     for spec in TABLES:
         target = folder / spec.name
         target.mkdir(parents=True, exist_ok=True)

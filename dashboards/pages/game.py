@@ -23,6 +23,9 @@ PATH = "/game"
 TITLE = "Game"
 IN_MENU = True
 
+_LONG = 4_000
+"""Characters of a message that are shown unfolded."""
+
 
 def content(read: Reader) -> Part:
     """The turn that the address names: `?episode=...&turn=...`; without an episode, the list of games."""
@@ -36,8 +39,11 @@ def content(read: Reader) -> Part:
     if not game.turns:
         error = read.rows("SELECT error FROM episodes WHERE episode_id = $id", {"id": episode_id}).item()
         return note(f"This game has no turns: {printable(error or 'it was not played')}.", dcc.Link("Show all games", href=PATH))
-    number_shown = min(max(read.address.number("turn", 1), 1), len(game.turns))
-    return _turn_page(read, game, game.turns[number_shown - 1])
+    asked = read.address.number("turn", 0) if read.address.one("turn") else 1
+    if not 1 <= asked <= len(game.turns):
+        last = len(game.turns)
+        return note(f"This game has turns 1 to {last}.", dcc.Link("Show the first", href=_href(game, 1)))
+    return _turn_page(read, game, game.turns[asked - 1])
 
 
 def _games(read: Reader) -> Part:
@@ -135,8 +141,16 @@ def _speech(game: Transcript, agent: str, channel: str, text: str, *, superseded
         marks.append(html.Span(printable(persona), className="pill quiet"))
     if superseded:
         marks.append(html.Span("said earlier in this turn", className="pill warn"))
-    body = html.Div(text or "(empty)", className="thought" if channel == "private" else "text")
+    body = _folded(text or "(empty)", "thought" if channel == "private" else "text")
     return html.Div([html.Div([html.Span(agent, className="who"), " ", *marks]), body], className="speech")
+
+
+def _folded(text: str, kind: str) -> Part:
+    """The text; of a very long one the beginning, the rest behind a fold: a browser needs seconds for 100,000 characters in a box."""
+    if len(text) <= _LONG:
+        return html.Div(text, className=kind)
+    more = html.Details([html.Summary(f"all {len(text)} characters"), html.Div(text, className=kind)])
+    return html.Div([html.Div(text[:_LONG] + " …", className=kind), more])
 
 
 def _tried(read: Reader, game: Transcript, turn: TurnView, draw: Drawing, facts: pl.DataFrame) -> Part:
