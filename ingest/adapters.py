@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from ingest import asympuzl, coordination, coordination_console, coordqa, cotrace_log, craft, einstein, overcooked
+from ingest.asympuzl import adapter as asympuzl
+from ingest.coordination import adapter as coordination
+from ingest.coordination import console as coordination_console
+from ingest.coordqa import adapter as coordqa
+from ingest.cotrace_log import adapter as cotrace_log
+from ingest.craft import adapter as craft
+from ingest.einstein import adapter as einstein
+from ingest.overcooked import adapter as overcooked
 from ingest.reading import Adapter
 from schemas.errors import UsageError
 

@@ -11,7 +11,7 @@ import pytest
 from games.asympuzl.feedback import FEEDBACK_MODES
 from games.asympuzl.labels import Label
 from games.asympuzl.players.personas import PERSONAS
-from ingest.asympuzl_records import GameRecord, ResultRecord, TurnRecord
+from ingest.asympuzl.records import GameRecord, ResultRecord, TurnRecord
 
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "asympuzl.md").read_text(encoding="utf-8")
 

@@ -16,7 +16,7 @@ from games.asympuzl.feedback import FEEDBACK_MODES
 from games.asympuzl.game import GameSettings
 from games.asympuzl.play import PlayRequest, play
 from games.asympuzl.players.personas import PERSONAS
-from ingest import asympuzl
+from ingest.asympuzl import adapter as asympuzl
 from ingest.reading import Place, Reading
 from ingest.report import Report
 from ingest.run import ingest_paths

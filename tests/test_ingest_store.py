@@ -11,7 +11,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from ingest import craft, load, worker, writer
+from ingest import load, worker, writer
+from ingest.craft import adapter as craft
 from ingest.reading import Place, Reading
 from ingest.report import Progress
 from ingest.run import ingest_paths

@@ -15,7 +15,7 @@ from games.einstein.rules import RULES
 from games.einstein.table_json import goal_json, private_view_json, table_json
 from games.log import End, Header, Turn
 from ingest.derivation import BadTurnError, Derived
-from ingest.einstein_measures import progress, replay_rows
+from ingest.einstein.measures import progress, replay_rows
 from ingest.json_text import dumps
 from schemas.errors import BadInputError, UsageError
 from schemas.records import LogDisagreement

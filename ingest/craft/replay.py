@@ -13,9 +13,9 @@ from games.craft.board import Board
 from games.craft.errors import ErrorCode, code_of
 from games.craft.metrics import Metrics, progress
 from games.craft.replay import ReplayedTurn, replay
-from ingest.craft_differences import game_differences, same_board, turn_differences
-from ingest.craft_game import CraftGame, CraftTurn
-from ingest.craft_measures import episode_metrics, failures, oracle_actions, scores, turn_facts
+from ingest.craft.differences import game_differences, same_board, turn_differences
+from ingest.craft.game import CraftGame, CraftTurn
+from ingest.craft.measures import episode_metrics, failures, oracle_actions, scores, turn_facts
 from schemas.records import LogDisagreement
 
 __all__ = ["DerivedGame", "DerivedTurn", "derive"]

@@ -9,7 +9,7 @@ from games.asympuzl.answer import FAULTS
 from games.asympuzl.labels import FAILURES
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle, wrong_positions
 from games.asympuzl.record import summary
-from ingest.asympuzl_replay import ReplayedGame, ReplayedTurn
+from ingest.asympuzl.replay import ReplayedGame, ReplayedTurn
 from ingest.json_text import dumps
 from schemas.records import Action, EpisodeMetric, Failure, Json, OracleAction, TurnMetric
 

@@ -16,10 +16,10 @@ from pydantic import ValidationError
 
 from games.coordination.escape import rules as escape
 from games.coordination.players import PLAYERS, ground
-from ingest.coordination_parts import GameParts
-from ingest.coordination_records import CaptureStep, EscapeStep
-from ingest.coordination_rooms import capture_game, escape_game
-from ingest.coordination_rows import game_rows
+from ingest.coordination.parts import GameParts
+from ingest.coordination.records import CaptureStep, EscapeStep
+from ingest.coordination.rooms import capture_game, escape_game
+from ingest.coordination.rows import game_rows
 from ingest.malformed import malformed
 from ingest.reading import Place, Reading, episode_id
 from schemas.errors import BadInputError

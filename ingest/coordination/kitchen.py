@@ -8,8 +8,8 @@ from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
 from games.coordination.kitchen.macros import macro_category
 from games.coordination.kitchen.rules import COOKING_TICKS, DELIVERY, DIRECTIONS, TICKS, Cook, Item, KitchenState, Ticked, start, step
 from games.coordination.players import PLAYERS
-from ingest.coordination_parts import Act, Category, Difference, GameParts, Said, TurnParts
-from ingest.coordination_records import CookAction, ItemRecord, KitchenStep
+from ingest.coordination.parts import Act, Category, Difference, GameParts, Said, TurnParts
+from ingest.coordination.records import CookAction, ItemRecord, KitchenStep
 from schemas.errors import BadInputError
 
 __all__ = ["kitchen_game"]

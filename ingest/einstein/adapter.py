@@ -21,8 +21,8 @@ from games.einstein.replay import Step, replay
 from games.einstein.rules import STEP_LIMIT
 from games.einstein.table_json import goal_json, private_view_json, table_json
 from games.einstein.verifiers import Verifier, verify
-from ingest.einstein_manifest import Manifest, manifest_of, run_name
-from ingest.einstein_measures import progress, replay_rows
+from ingest.einstein.manifest import Manifest, manifest_of, run_name
+from ingest.einstein.measures import progress, replay_rows
 from ingest.json_text import dumps, loads
 from ingest.reading import Place, Reading, episode_id, run_id
 from schemas.errors import BadInputError, UsageError

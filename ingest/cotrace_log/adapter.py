@@ -15,9 +15,10 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from games.log import Header, Turn
-from ingest import craft_own, einstein_own
-from ingest.cotrace_lines import LogLines, lost, read_lines
+from ingest.cotrace_log.lines import LogLines, lost, read_lines
+from ingest.craft import own as craft_own
 from ingest.derivation import BadTurnError, Derivation, Derived
+from ingest.einstein import own as einstein_own
 from ingest.json_text import dumps
 from ingest.malformed import malformed
 from ingest.reading import Place, Reading, episode_id, run_id

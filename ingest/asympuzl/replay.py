@@ -14,8 +14,8 @@ from games.asympuzl.prompts import Heard
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle, generate
 from games.asympuzl.record import summary
 from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
-from ingest.asympuzl_lines import LoggedGame
-from ingest.asympuzl_records import TurnRecord, entries
+from ingest.asympuzl.lines import LoggedGame
+from ingest.asympuzl.records import TurnRecord, entries
 from ingest.json_text import dumps
 
 __all__ = ["Difference", "ReplayedGame", "ReplayedTurn", "replay"]

@@ -14,8 +14,8 @@ from games.overcooked.replay import ReplayedStep
 from games.overcooked.taxonomy import initiating_category, paper_category, responding_category
 from games.overcooked.truncation import GameRecord, finished_in_time
 from games.overcooked.validator_codes import code_of
-from ingest.overcooked_records import LogRecord, StepRecord
-from ingest.overcooked_turns import conversations_of
+from ingest.overcooked.records import LogRecord, StepRecord
+from ingest.overcooked.turns import conversations_of
 from schemas.records import EpisodeMetric, Failure, Label, LogDisagreement, TurnMetric
 
 __all__ = ["details_of", "differences", "episode_metrics", "failures", "labels", "progress", "turn_metrics"]

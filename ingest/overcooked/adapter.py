@@ -23,9 +23,9 @@ from games.overcooked.tasks import Task, recipe_text, tasks
 from games.overcooked.truncation import GameRecord, Recorded, cut_to_limit
 from ingest.json_text import dumps, loads
 from ingest.malformed import malformed
-from ingest.overcooked_measures import details_of, differences, episode_metrics, failures, labels, progress, turn_metrics
-from ingest.overcooked_records import LogRecord, StepRecord
-from ingest.overcooked_turns import actions_of, utterances_of
+from ingest.overcooked.measures import details_of, differences, episode_metrics, failures, labels, progress, turn_metrics
+from ingest.overcooked.records import LogRecord, StepRecord
+from ingest.overcooked.turns import actions_of, utterances_of
 from ingest.reading import Place, Reading, episode_id, run_id
 from schemas.errors import BadInputError
 from schemas.records import Agent, Episode, Json, Run, Turn

@@ -12,12 +12,12 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
-from ingest.coordination_hanabi import hanabi_game
-from ingest.coordination_kitchen import kitchen_game
-from ingest.coordination_parts import GameParts
-from ingest.coordination_records import CaptureStep, EscapeStep, HanabiStep, KitchenStep
-from ingest.coordination_rooms import capture_game, escape_game
-from ingest.coordination_rows import game_rows
+from ingest.coordination.hanabi import hanabi_game
+from ingest.coordination.kitchen import kitchen_game
+from ingest.coordination.parts import GameParts
+from ingest.coordination.records import CaptureStep, EscapeStep, HanabiStep, KitchenStep
+from ingest.coordination.rooms import capture_game, escape_game
+from ingest.coordination.rows import game_rows
 from ingest.json_text import loads
 from ingest.malformed import malformed
 from ingest.reading import Place, Reading, episode_id

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from games.asympuzl.puzzle import AGENTS, wrong_positions
-from ingest.asympuzl_lines import LoggedGame, sort_lines
-from ingest.asympuzl_measures import actions, episode_metrics, failures, oracle_actions, progress_of, turn_metrics
-from ingest.asympuzl_records import EntryRecord
-from ingest.asympuzl_replay import ReplayedGame, ReplayedTurn, replay
+from ingest.asympuzl.lines import LoggedGame, sort_lines
+from ingest.asympuzl.measures import actions, episode_metrics, failures, oracle_actions, progress_of, turn_metrics
+from ingest.asympuzl.records import EntryRecord
+from ingest.asympuzl.replay import ReplayedGame, ReplayedTurn, replay
 from ingest.json_text import dumps
 from ingest.reading import Place, Reading, episode_id, run_id
 from schemas.errors import BadInputError

@@ -8,7 +8,7 @@ from games.coordination.qa.chance import chance, chance_corrected, chance_upstre
 from games.coordination.qa.extraction import Extraction, correct_upstream, extract
 from games.coordination.qa.questions import Question
 from games.coordination.qa.reading import ReadAnswer, read_answer
-from ingest.coordqa_records import Answer, Trial
+from ingest.coordqa.records import Answer, Trial
 from ingest.json_text import dumps
 from ingest.reading import Place, episode_id, run_id
 from schemas.records import Action, Agent, Episode, EpisodeMetric, Failure, Json, Run, Turn, TurnMetric, Utterance

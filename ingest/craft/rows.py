@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from games.craft.blocks import DIRECTORS
 from games.craft.board import Board
-from ingest.craft_game import BUILDER, CraftTurn
-from ingest.craft_measures import arguments
-from ingest.craft_records import TURN_FIELDS, ExperimentInfo, GameRecord, TurnRecord
-from ingest.craft_replay import DerivedTurn
-from ingest.craft_views import shown_in_prompt, shown_views
+from ingest.craft.game import BUILDER, CraftTurn
+from ingest.craft.measures import arguments
+from ingest.craft.records import TURN_FIELDS, ExperimentInfo, GameRecord, TurnRecord
+from ingest.craft.replay import DerivedTurn
+from ingest.craft.views import shown_in_prompt, shown_views
 from ingest.json_text import dumps
 from ingest.reading import Place, run_id
 from schemas.errors import BadInputError

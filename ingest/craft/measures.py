@@ -16,7 +16,7 @@ from games.craft.reachability import StructureFacts, structure_facts
 from games.craft.replay import ReplayedTurn
 from games.craft.structures import Structure
 from games.craft.taxonomy import published_category, repaired_category
-from ingest.craft_game import BUILDER, CraftGame, CraftTurn
+from ingest.craft.game import BUILDER, CraftGame, CraftTurn
 from ingest.json_text import dumps
 from schemas.records import EpisodeMetric, Failure, Json, OracleAction, TurnMetric
 

@@ -16,10 +16,10 @@ from games.craft.oracle import DEFAULT_SAMPLE
 from games.craft.start_boards import START_BOARDS, start_board
 from games.craft.views import all_views, views_json
 from games.log import ActionEntry, End, Header, Turn
-from ingest.craft_game import CraftGame, CraftOutcome, CraftTurn
-from ingest.craft_records import Int, Spans, Structure
-from ingest.craft_replay import derive as derive_craft
-from ingest.craft_views import VIEW_KIND_NAMES
+from ingest.craft.game import CraftGame, CraftOutcome, CraftTurn
+from ingest.craft.records import Int, Spans, Structure
+from ingest.craft.replay import derive as derive_craft
+from ingest.craft.views import VIEW_KIND_NAMES
 from ingest.derivation import BadTurnError, Derived
 from ingest.json_text import dumps
 from ingest.malformed import malformed

@@ -12,10 +12,10 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from games.craft.start_boards import START_BOARDS, start_board
-from ingest.craft_game import CraftGame, CraftOutcome, CraftTurn
-from ingest.craft_records import ExperimentInfo, GameRecord, TurnRecord, board
-from ingest.craft_replay import derive
-from ingest.craft_rows import (
+from ingest.craft.game import CraftGame, CraftOutcome, CraftTurn
+from ingest.craft.records import ExperimentInfo, GameRecord, TurnRecord, board
+from ingest.craft.replay import derive
+from ingest.craft.rows import (
     LoggedGame,
     LoggedTurns,
     action_rows,
@@ -25,7 +25,7 @@ from ingest.craft_rows import (
     run_row,
     turn_row,
 )
-from ingest.craft_utterances import utterances
+from ingest.craft.utterances import utterances
 from ingest.json_text import loads
 from ingest.malformed import malformed
 from ingest.reading import Place, Reading, episode_id

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES, Question, QuestionType, load_questions
-from ingest.coordqa_records import Trial, from_arrays, from_lines
-from ingest.coordqa_rows import RESPONDENT, answer_rows, run_row
+from ingest.coordqa.records import Trial, from_arrays, from_lines
+from ingest.coordqa.rows import RESPONDENT, answer_rows, run_row
 from ingest.json_text import loads
 from ingest.reading import Place, Reading
 from schemas.errors import BadInputError

@@ -8,8 +8,8 @@ from typing import Final
 from games.coordination.hanabi.moves import move_category
 from games.coordination.hanabi.rules import MAX_SCORE, Effect, HanabiState, Known, Move, Verb, apply, is_legal
 from games.coordination.players import PLAYERS, Player
-from ingest.coordination_parts import Act, Category, Difference, GameParts, Said, TurnParts
-from ingest.coordination_records import HanabiStep, MoveRecord, TableRecord
+from ingest.coordination.parts import Act, Category, Difference, GameParts, Said, TurnParts
+from ingest.coordination.records import HanabiStep, MoveRecord, TableRecord
 from schemas.errors import BadInputError
 
 __all__ = ["hanabi_game"]

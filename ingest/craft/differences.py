@@ -17,7 +17,7 @@ from games.craft.metrics import COMPLETION_THRESHOLD, Metrics
 from games.craft.move import Move
 from games.craft.oracle import sample
 from games.craft.replay import ReplayedTurn
-from ingest.craft_game import CraftGame, CraftTurn
+from ingest.craft.game import CraftGame, CraftTurn
 from ingest.json_text import dumps
 
 __all__ = ["Difference", "game_differences", "same_board", "turn_differences"]

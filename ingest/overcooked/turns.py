@@ -9,7 +9,7 @@ from games.overcooked.layout import AGENTS
 from games.overcooked.replay import ReplayedStep
 from games.overcooked.validator_codes import code_of
 from ingest.json_text import dumps
-from ingest.overcooked_records import MessageRecord, StepRecord
+from ingest.overcooked.records import MessageRecord, StepRecord
 from schemas.records import Action, Json, Utterance
 
 __all__ = ["actions_of", "conversations_of", "utterances_of"]

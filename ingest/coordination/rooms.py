@@ -10,8 +10,8 @@ from games.coordination.capture import rules as capture
 from games.coordination.escape import moves as escape_moves
 from games.coordination.escape import rules as escape
 from games.coordination.players import PLAYERS, Player
-from ingest.coordination_parts import Act, Category, Difference, GameParts, Said, TurnParts
-from ingest.coordination_records import CapturePlayer, CaptureStep, EscapePlayer, EscapeStep
+from ingest.coordination.parts import Act, Category, Difference, GameParts, Said, TurnParts
+from ingest.coordination.records import CapturePlayer, CaptureStep, EscapePlayer, EscapeStep
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 

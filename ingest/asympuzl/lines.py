@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from games.asympuzl.puzzle import AGENTS
 from games.asympuzl.record import SCHEMA
-from ingest.asympuzl_records import GameRecord, ResultRecord, TurnRecord
+from ingest.asympuzl.records import GameRecord, ResultRecord, TurnRecord
 from ingest.json_text import loads
 from ingest.malformed import malformed
 from schemas.errors import BadInputError

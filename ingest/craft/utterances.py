@@ -13,8 +13,8 @@ from typing import Final
 from games.craft.blocks import DIRECTORS
 from games.craft.director_output import NO_MESSAGE
 from games.craft.history import trimmed
-from ingest.craft_game import BUILDER
-from ingest.craft_records import TurnRecord
+from ingest.craft.game import BUILDER
+from ingest.craft.records import TurnRecord
 from schemas.records import Utterance
 
 __all__ = ["utterances"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from games.coordination.players import PLAYERS, Player
-from ingest.coordination_parts import GameParts, TurnParts, planted
+from ingest.coordination.parts import GameParts, TurnParts, planted
 from ingest.json_text import dumps
 from ingest.reading import Place, Reading, run_id
 from schemas.records import (

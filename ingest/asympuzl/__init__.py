@@ -1,0 +1,1 @@
+"""AsymPuzl: the specified record."""

@@ -1,0 +1,1 @@
+"""LLM-Coordination: the four agentic games, native logs and console logs."""

@@ -1,0 +1,1 @@
+"""CoordinationQA: the published CSV and answer logs."""

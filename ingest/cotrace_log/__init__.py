@@ -1,0 +1,1 @@
+"""cotrace's own log, of every game."""

@@ -1,0 +1,1 @@
+"""CRAFT: the published game JSON."""

@@ -1,0 +1,1 @@
+"""Einstein Puzzles: the published output folders."""

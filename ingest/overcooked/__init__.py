@@ -1,0 +1,1 @@
+"""Collab-Overcooked: the published `experiment_*.json`."""
