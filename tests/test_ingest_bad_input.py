@@ -62,6 +62,7 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     "no_models.json": (json.dumps(published(models=None)).encode(), "valid dictionary"),
     "run_in_quotes.json": (json.dumps(published(run="3")).encode(), "valid integer"),
     "run_beyond_64_bits.json": (json.dumps(published(run=10**30)).encode(), "less than"),
+    "tower_of_four.json": (json.dumps(published()).replace('"(1,1)": []', '"(1,1)": ["gs", "gs", "gs", "gs"]', 1).encode(), "at most 3"),
     "cut_own_log.jsonl": (b'{"cotrace_log":1,"benchmark":"craft","epis', "breaks off"),
     "newer_own_log.jsonl": (b'{"cotrace_log":99}\n', "upgrade cotrace"),
 }
@@ -148,6 +149,24 @@ def test_any_value_anywhere_is_read_or_rejected(store: Store, tmp_path: Path, va
         taken = {name for (name,) in connection.execute("SELECT file FROM episodes").fetchall()}
         explained = {name for (name,) in connection.execute("SELECT file FROM sources JOIN rejects USING (source_id)").fetchall()}
     assert taken | explained | {Path(path).name for path, _ in report.duplicates} == names
+
+
+def test_game_written_twice_counts_once_and_is_said(store: Store, tmp_path: Path) -> None:
+    """A writer that appends the same game again must not double the researcher's n."""
+    log = published()
+    log["games"].append(log["games"][0])
+    report = ingest_paths([write(tmp_path / "twice.json", log)], store)
+    assert [(reject.locator, "counted once" in reject.reason) for reject in report.rejected] == [("games[1]", True)]
+    assert counts(store) == (1, 1)
+
+
+def test_game_without_its_turns_is_lost_with_a_reason(store: Store, tmp_path: Path) -> None:
+    """A game whose field `turns` is missing is not a game of no turns, which would drag the means down."""
+    log = published()
+    del log["games"][0]["turns"]
+    report = ingest_paths([write(tmp_path / "no_turns.json", log)], store)
+    assert ["turns is missing" in reject.reason for reject in report.rejected] == [True]
+    assert counts(store) == (0, 1)
 
 
 def test_huge_file_of_blanks_is_rejected_quickly(store: Store, logs: Path) -> None:

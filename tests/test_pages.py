@@ -115,6 +115,14 @@ def test_filter_changes_what_is_shown_and_lives_in_the_address(site: str, page: 
     assert set(page.locator("main tbody tr td:nth-child(2)").all_inner_texts()) == {"layer_confused"}
 
 
+def test_filter_that_fits_no_game_shows_none_and_can_be_taken_back(site: str, page: Page) -> None:
+    """A value from a colleague's address that this store does not know stays a filter; it is not dropped, which would show everything."""
+    page.goto(f"{site}/?model=somebody_else")
+    page.get_by_text("under these filters", exact=False).first.wait_for()
+
+    assert page.locator(".filter", has_text="Model").get_by_text("somebody_else").count() > 0
+
+
 def test_click_on_a_bar_leads_to_exactly_the_turns_behind_it(site: str, store: Store, page: Page) -> None:
     """The bar of a category opens the turns of that category and model, as many as the store has."""
     expected = query(
@@ -163,6 +171,27 @@ def test_game_page_steps_through_the_turns(site: str, page: Page) -> None:
 
     assert page.get_by_text("Verdicts", exact=True).count() == 1
     assert page.locator("section", has_text="Verdicts").locator("tbody tr").count() > 0
+
+
+def test_turn_that_is_not_there_is_said(site: str, page: Page) -> None:
+    """An address with a turn beyond the end says which turns there are."""
+    page.goto(f"{site}/game")
+    href = page.locator("main tbody a").first.get_attribute("href")
+    page.goto(f"{site}{href}".replace("turn=1", "turn=99") if "turn=" in str(href) else f"{site}{href}&turn=99")
+
+    page.get_by_text("This game has turns 1 to", exact=False).wait_for()
+
+
+def test_very_long_message_is_folded(store: Store, site: str, page: Page) -> None:
+    """A message of 100,000 characters shows its beginning; the whole is one click away."""
+    row = query(store, "SELECT episode_id, text FROM utterances WHERE turn = 2 AND channel = 'public' ORDER BY ALL LIMIT 1").row(0)
+    with store.writing() as connection:
+        connection.execute("UPDATE utterances SET text = ? WHERE episode_id = ? AND turn = 2", ["word " * 20_000, row[0]])
+    page.goto(f"{site}/game?episode={row[0]}&turn=2")
+
+    page.get_by_text("all 100000 characters").first.click()
+
+    assert page.locator("details[open] .text, details[open] .thought").first.inner_text().count("word") == 20_000
 
 
 def test_text_from_logs_cannot_become_markup(site: str, page: Page) -> None:
