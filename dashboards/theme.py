@@ -15,8 +15,21 @@ INK = "#1d2433"
 MUTED = "#6b7385"
 GRID = "#e7eaf0"
 
-MODEL_COLORS: tuple[str, ...] = ("#3b6fb6", "#d9822b", "#2f9e78", "#b84a62", "#7a5fb5", "#5b8c9c", "#a3803d", "#4d5a73")
-"""Told apart by readers with any common colour vision; after the last they start again."""
+MODEL_COLORS: tuple[str, ...] = (
+    "#3b6fb6",
+    "#d9822b",
+    "#2f9e78",
+    "#b84a62",
+    "#7a5fb5",
+    "#5b8c9c",
+    "#a3803d",
+    "#4d5a73",
+    "#c774b2",
+    "#6f8f2f",
+    "#8b5e4a",
+    "#2aa6c9",
+)
+"""The first eight are told apart with any common colour vision; after the last they start again."""
 
 CATEGORY_COLORS: dict[str, str] = {
     "correct": "#2f9e78",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from dash import html
 
 from dashboards.address import Address
+from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, house_order, narrowed, shown_benchmark
 from dashboards.pages import turns
 from dashboards.parts import Part, card, figure, link_choices, note, table
 from dashboards.reader import Reader
@@ -25,30 +26,35 @@ IN_MENU = True
 _RIGHT = ("correct", "no_error", "none_of_these")
 """Categories of turns that went right; they stand at the bottom of the bars."""
 
+_COUNTED = {"craft": "the turns that count: those with verified actions and a recorded attempt; what is left out stands below"}
+
 _GROUPS = {"model": "Model", "level": "Tier", "turn": "Turn"}
 
 
 def content(read: Reader) -> Part:
     """Stacked shares of the categories of one taxonomy: `?taxonomy=...&by=model|level|turn`."""
-    address = read.address
-    known = read.rows("SELECT DISTINCT taxonomy FROM failure_turns WHERE {filters} ORDER BY taxonomy")["taxonomy"].to_list()
-    if not known:
+    known = _taxonomies(read)
+    asked = read.address.one("taxonomy")
+    benchmark = next((name for name, taxonomies in known.items() if asked in taxonomies), None) or shown_benchmark(read, known)
+    if benchmark is None:
         return note("No rule has classified a turn of these games: choose other filters, or read more logs with `cotrace ingest`.")
-    taxonomy = address.one("taxonomy") if address.one("taxonomy") in known else known[0]
-    by = address.one("by") if address.one("by") in _GROUPS else "model"
+    taxonomy = asked if asked in known[benchmark] else known[benchmark][0]
+    by = read.address.one("by") if read.address.one("by") in _GROUPS else "model"
+    benchmarks = benchmark_choices(read, known, benchmark, "taxonomy")
+    read = narrowed(read, benchmark)
+    address = read.address
     rows = counts(read, taxonomy, by)
     choices = html.Div(
         [
-            link_choices("Taxonomy", [(name.replace("_", " "), address.to(taxonomy=name), name == taxonomy) for name in known]),
+            *benchmarks,
+            link_choices("Taxonomy", [(name.replace("_", " "), address.to(taxonomy=name), name == taxonomy) for name in known[benchmark]]),
             link_choices("By", [(label, address.to(by=key), key == by) for key, label in _GROUPS.items()]),
         ]
     )
     if rows.is_empty():
         return html.Div([html.H1("Failure breakdown"), choices, note("No turn that counts under these filters.")])
     hint = (
-        "Share of the turns that count: those with verified actions and a recorded attempt. "
-        "Click a part of a bar to read the turns behind it. "
-        "Turns left out of the denominator stand in the table."
+        f"Share of {_COUNTED.get(benchmark, 'the turns that the rules could classify')}. Click a part of a bar to read the turns behind it."
     )
     outside = read.rows(
         """
@@ -80,10 +86,30 @@ def content(read: Reader) -> Part:
     )
 
 
+def _taxonomies(read: Reader) -> dict[str, list[str]]:
+    """The taxonomies of each benchmark in view: the published one first, then those that classify most turns."""
+    found = read.rows(
+        "SELECT benchmark, taxonomy, count(*) AS turns FROM failure_turns WHERE {filters} GROUP BY ALL", filter_on=OTHER_FILTERS
+    ).rows()
+    return {
+        benchmark: [
+            name
+            for _, name, _ in sorted(
+                (row for row in found if row[0] == benchmark), key=lambda row: (not row[1].endswith("published"), -row[2], row[1])
+            )
+        ]
+        for benchmark in house_order({row[0] for row in found})
+    }
+
+
 def report_figure(read: Reader) -> go.Figure | None:
     """The breakdown by model of the first taxonomy; None without classified turns."""
-    known = read.rows("SELECT DISTINCT taxonomy FROM failures ORDER BY taxonomy")["taxonomy"].to_list()
-    return chart(counts(read, known[0], "model"), "model", known[0], read.address) if known else None
+    known = _taxonomies(read)
+    benchmark = shown_benchmark(read, known)
+    if benchmark is None:
+        return None
+    taxonomy = known[benchmark][0]
+    return chart(counts(narrowed(read, benchmark), taxonomy, "model"), "model", taxonomy, read.address)
 
 
 def counts(read: Reader, taxonomy: str, by: str) -> pl.DataFrame:

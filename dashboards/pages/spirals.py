@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dash import dcc, html
 
+from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, narrowed, shown_benchmark
 from dashboards.pages import game
 from dashboards.parts import Part, card, figure, note, stat, table
 from dashboards.reader import Reader
@@ -22,6 +23,9 @@ TITLE = "Spirals"
 IN_MENU = True
 
 _ROWS = 60
+_WIDE = 60
+"""Turns from which on cells are too narrow for gaps between them and a number below each."""
+
 _OUTCOMES = ("followed", "not_followed", "no_oracle", "clarify", "no_move")
 _KINDS = ("repeated_failure", "undo_loop", "over_removal", "stall")
 
@@ -29,14 +33,18 @@ _KINDS = ("repeated_failure", "undo_loop", "over_removal", "stall")
 def content(read: Reader) -> Part:
     """Games with the most turns inside spirals first, sixty a page: `?from=0`."""
     start = read.address.number("from", 0)
+    played = _benchmarks(read)
+    benchmark = shown_benchmark(read, played)
+    if benchmark is None:
+        return note("No game under these filters.")
+    choices = benchmark_choices(read, played, benchmark, "from")
+    read = narrowed(read, benchmark)
     totals = read.rows(
         """
         SELECT count(*) AS games, count(*) FILTER (episode_id IN (SELECT episode_id FROM correction_spirals)) AS with_spiral
-        FROM games WHERE {filters} AND turns_taken > 0
+        FROM games WHERE {filters} AND turns_taken > 1
         """
     ).row(0, named=True)
-    if totals["games"] == 0:
-        return note("No game under these filters.")
     kinds = read.rows(
         """
         SELECT model, condition, kind, count(*) AS spirals, count(DISTINCT episode_id) AS games, sum(turns_wasted)::BIGINT AS turns_wasted
@@ -68,9 +76,10 @@ def content(read: Reader) -> Part:
         [
             html.H1("Correction spirals"),
             html.P("Stretches of turns spent on correcting without getting anywhere.", className="lead"),
+            *choices,
             html.Div(
                 [
-                    stat("games with a spiral", f"{totals['with_spiral']}", f"of {totals['games']}"),
+                    stat("games with a spiral", f"{totals['with_spiral']}", f"of {totals['games']} of two turns or more"),
                     stat("turns inside spirals", share, f"{wasted['inside']} of {wasted['turns']}"),
                 ],
                 className="stats",
@@ -89,8 +98,19 @@ def content(read: Reader) -> Part:
 
 def report_figure(read: Reader) -> go.Figure | None:
     """The games with the most turns inside spirals; None without games."""
+    benchmark = shown_benchmark(read, _benchmarks(read))
+    if benchmark is None:
+        return None
+    read = narrowed(read, benchmark)
     episodes = _episodes(read, 0)
     return None if episodes.is_empty() else _map(read, episodes)
+
+
+def _benchmarks(read: Reader) -> list[str]:
+    """Those with a game of two turns or more (a spiral needs them), under the other filters."""
+    return read.rows("SELECT DISTINCT benchmark FROM games WHERE {filters} AND turns_taken > 1", filter_on=OTHER_FILTERS)[
+        "benchmark"
+    ].to_list()
 
 
 def _episodes(read: Reader, start: int) -> pl.DataFrame:
@@ -100,7 +120,7 @@ def _episodes(read: Reader, start: int) -> pl.DataFrame:
         inside AS (SELECT episode_id, count(*) AS turns_inside FROM marked GROUP BY ALL)
         SELECT episode_id, model, task_id, condition, coalesce(turns_inside, 0) AS turns_inside
         FROM games LEFT JOIN inside USING (episode_id)
-        WHERE {filters} AND turns_taken > 0
+        WHERE {filters} AND turns_taken > 1
         ORDER BY turns_inside DESC, model, task_id, episode_id LIMIT $rows OFFSET $start
         """,
         {"rows": _ROWS, "start": start},
@@ -143,7 +163,7 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
             zmax=steps - 0.5,
             colorscale=scale,
             showscale=False,
-            xgap=2,
+            xgap=2 if width <= _WIDE else 0,
             ygap=2,
             opacity=0.4,
             hoverinfo="skip",
@@ -180,7 +200,7 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
     labels = [f"{plain(row['task_id'])} · {plain(row['model'])}" for row in episodes.iter_rows(named=True)]
     drawn.update_layout(shapes=shapes)
     drawn.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, range=[len(labels) - 0.5, -0.5], showgrid=False, zeroline=False)
-    drawn.update_xaxes(title="turn", dtick=1, range=[0.5, width + 0.5], showgrid=False, zeroline=False)
+    drawn.update_xaxes(title="turn", dtick=1 if width <= _WIDE else None, range=[0.5, width + 0.5], showgrid=False, zeroline=False)
     return styled(drawn, height=130 + 24 * len(labels))
 
 
