@@ -81,6 +81,7 @@ FILES: tuple[str, ...] = (
     "panel_disagreements",
     "pair_preferences",
     "flagged_units",
+    "answer_rates",
     "cost",
     "coordqa_answers",
     "coordqa_accuracy",

@@ -56,6 +56,7 @@ COMPUTED: dict[str, Computed] = {
     "corrected-rates": Computed("analytics.corrected_rates", "corrected_rates", "SUMMARY"),
     "calibration": Computed("analytics.calibration", "calibration_report", "SUMMARY"),
     "probes": Computed("analytics.probe_report", "probe_report", "SUMMARY"),
+    "drift": Computed("analytics.drift", "drift_report", "SUMMARY"),
     "labels-needed": Computed("analytics.corrected_rates", "labels_needed_report", "NEEDED_SUMMARY"),
 }
 """Name -> what computes it."""
