@@ -13,7 +13,9 @@ from werkzeug.serving import make_server
 
 from analytics.query import query
 from dashboards.app import create_app
+from ingest.run import ingest_paths
 from schemas.store import Store
+from tests import asympuzl_logs
 from tests.played import HOSTILE_TEXT, played_store
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -233,3 +235,27 @@ def test_store_that_is_gone_gives_a_page_that_says_so(tmp_path: Path, browser: B
         page.goto(site)
         page.get_by_text("no store at", exact=False).wait_for()
         page.close()
+
+
+@pytest.fixture(scope="module")
+def mixed_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A dashboard over games of two benchmarks."""
+    folder = tmp_path_factory.mktemp("mixed")
+    store = played_store(folder, judged=False)
+    lines = asympuzl_logs.log_of([asympuzl_logs.answer("mine", asympuzl_logs.replace(1, "cross", "navy"))] * 6)
+    ingest_paths([asympuzl_logs.write(folder / "asympuzl" / "game.jsonl", lines)], store, workers=1)
+    yield from serve(store)
+
+
+@pytest.mark.parametrize("path", ["/failures", "/spirals"])
+def test_benchmarks_are_shown_one_at_a_time(path: str, mixed_site: str, page: Page) -> None:
+    """Without a filter the first benchmark is drawn; a click shows the other, and the way back stays open."""
+    page.goto(mixed_site + path)
+    page.locator(".choice.chosen", has_text="craft").first.wait_for()
+
+    page.locator(".choice", has_text="asympuzl").first.click()
+    page.wait_for_url("**benchmark=asympuzl**")
+    page.locator(".choice.chosen", has_text="asympuzl").first.wait_for()
+    page.locator(".choice", has_text="craft").first.click()
+
+    page.wait_for_url("**benchmark=craft**")
