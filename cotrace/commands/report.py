@@ -57,6 +57,7 @@ COMPUTED: dict[str, Computed] = {
     "calibration": Computed("analytics.calibration", "calibration_report", "SUMMARY"),
     "probes": Computed("analytics.probe_report", "probe_report", "SUMMARY"),
     "drift": Computed("analytics.drift", "drift_report", "SUMMARY"),
+    "self-preference": Computed("analytics.self_preference", "self_preference_report", "SUMMARY"),
     "labels-needed": Computed("analytics.corrected_rates", "labels_needed_report", "NEEDED_SUMMARY"),
 }
 """Name -> what computes it."""
