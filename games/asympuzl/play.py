@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -15,9 +15,10 @@ from games.asympuzl.players.personas import PERSONAS, Player
 from games.asympuzl.puzzle import AGENTS, Agent
 from games.asympuzl.record import RunFacts, game_id, game_line, line, result_line, turn_line
 from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
+from games.playing import OnProgress, PlayReport, report_of
 from schemas.errors import UsageError
 
-__all__ = ["PAPER_SEEDS", "PlayReport", "PlayRequest", "play"]
+__all__ = ["PAPER_SEEDS", "PlayRequest", "play"]
 
 PAPER_SEEDS: Final = tuple(range(30))
 """The paper plays 30 seeds a configuration."""
@@ -46,22 +47,7 @@ class PlayRequest:
     tokenizer: str = DEFAULT_TOKENIZER
 
 
-@dataclass(frozen=True, slots=True)
-class PlayReport:
-    """What came of a request."""
-
-    played: int
-    kept: int
-    """Games whose whole log was there already."""
-
-    turns: int
-    """Turns of the games that were played."""
-
-    paths: tuple[Path, ...]
-    """All logs of the request, played or kept."""
-
-
-def play(request: PlayRequest, on_progress: Callable[[int, int], None] | None = None) -> PlayReport:
+def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayReport:
     """Play what is not there yet. The same request gives the same bytes, interrupted or not.
 
     Args:
@@ -77,19 +63,14 @@ def play(request: PlayRequest, on_progress: Callable[[int, int], None] | None = 
     if not request.seeds or not request.sizes or not request.modes:
         raise UsageError("asympuzl: give at least one seed, one size and one feedback mode")
     total = len(pairs) * len(request.sizes) * len(request.modes) * len(request.seeds)
-    finished = played = turns = 0
-    paths: list[Path] = []
     count("")  # a tokenizer without its tables fails here, before anything is written
-    for first, second in pairs:
-        run = RunFacts(run_id=f"{first}_{second}", model_a=first, model_b=second, tokenizer=request.tokenizer, scripted=True)
-        paths.append(request.out / f"{run.run_id}.jsonl")
-        for taken in _play_run(paths[-1], run, request):
-            finished += 1
-            played += taken > 0
-            turns += taken
-            if on_progress is not None:
-                on_progress(finished, total)
-    return PlayReport(played, total - played, turns, tuple(paths))
+    runs = [
+        RunFacts(run_id=f"{first}_{second}", model_a=first, model_b=second, tokenizer=request.tokenizer, scripted=True)
+        for first, second in pairs
+    ]
+    paths = [request.out / f"{run.run_id}.jsonl" for run in runs]
+    taken = (turns or None for path, run in zip(paths, runs, strict=True) for turns in _play_run(path, run, request))
+    return report_of(paths, total, taken, on_progress)
 
 
 def _pairs(request: PlayRequest) -> list[tuple[str, str]]:

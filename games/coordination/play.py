@@ -21,9 +21,10 @@ from games.coordination.kitchen.match import play_kitchen
 from games.coordination.kitchen.rules import TICKS
 from games.coordination.players import PLAYERS, Player
 from games.coordination.step_log import is_complete, write_steps
+from games.playing import OnProgress, PlayReport, report_of
 from schemas.errors import UsageError
 
-__all__ = ["GAMES", "POLICIES", "CoordinationGame", "PlayReport", "PlayRequest", "play", "read_decks"]
+__all__ = ["GAMES", "POLICIES", "CoordinationGame", "PlayRequest", "play", "read_decks"]
 
 CoordinationGame = Literal["hanabi", "overcooked", "collab_capture", "collab_escape"]
 
@@ -63,25 +64,12 @@ class PlayRequest:
     """Hanabi: seed -> order of the deck, such as `read_decks` gives; None: shuffled by the seed."""
 
 
-class PlayReport(NamedTuple):
-    """What came of a request."""
-
-    played: int
-    kept: int
-    """Games whose whole log was there already."""
-
-    turns: int
-    """Turns of the games that were played."""
-
-    paths: tuple[Path, ...]
-
-
 class _Game(NamedTuple):
     name: str
     steps: Callable[[], Iterator[Mapping[str, Any]]]
 
 
-def play(request: PlayRequest, on_progress: Callable[[int, int], None] | None = None) -> PlayReport:
+def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayReport:
     """Play what is not there yet. The same request gives the same bytes, interrupted or not.
 
     Args:
@@ -93,16 +81,13 @@ def play(request: PlayRequest, on_progress: Callable[[int, int], None] | None = 
         OSError: a log cannot be written.
     """
     games = list(_games(_checked(request)))
-    played = turns = 0
-    paths: list[Path] = []
-    for finished, game in enumerate(games, start=1):
-        paths.append(request.out / request.game / f"{game.name}.jsonl")
-        if not is_complete(paths[-1]):
-            turns += write_steps(paths[-1], game.steps())
-            played += 1
-        if on_progress is not None:
-            on_progress(finished, len(games))
-    return PlayReport(played, len(games) - played, turns, tuple(paths))
+    paths = [request.out / request.game / f"{game.name}.jsonl" for game in games]
+    return report_of(paths, len(games), map(_play_game, paths, games), on_progress)
+
+
+def _play_game(path: Path, game: _Game) -> int | None:
+    """Play a game; give its turns, or None if its log is there."""
+    return None if is_complete(path) else write_steps(path, game.steps())
 
 
 def read_decks(path: Path) -> dict[int, tuple[str, ...]]:

@@ -1,7 +1,7 @@
 """Plays whole experiments of scripted CRAFT games and writes them as cotrace's own logs."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,12 +15,10 @@ from games.craft.players.match import Team, team
 from games.craft.start_boards import StartBoard
 from games.craft.structures import Structure, load_structures
 from games.log import state_of_file
+from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, report_of
 from schemas.errors import UsageError
 
-__all__ = ["DEFAULT_START", "PlayReport", "PlayRequest", "play"]
-
-DEFAULT_START: Final = datetime(2026, 1, 1)  # noqa: DTZ001 - logs hold local times without zone
-"""Start of every game unless the request says otherwise, so that the same request gives the same bytes."""
+__all__ = ["PlayRequest", "play"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,21 +57,6 @@ class PlayRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayReport:
-    """What came of a request."""
-
-    played: int
-    kept: int
-    """Games whose whole log was there already."""
-
-    turns: int
-    """Turns of the games that were played."""
-
-    paths: tuple[Path, ...]
-    """All logs of the request, played or kept."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Job:
     path: Path
     structure: Structure
@@ -83,7 +66,7 @@ class _Job:
     started_at: datetime
 
 
-def play(request: PlayRequest, on_progress: Callable[[int, int], None] | None = None) -> PlayReport:
+def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayReport:
     """Play what is not there yet; a log that was cut is played again from the start.
 
     Args:
@@ -96,13 +79,7 @@ def play(request: PlayRequest, on_progress: Callable[[int, int], None] | None = 
         OSError: a file cannot be read or written.
     """
     jobs = list(_jobs(request))
-    turns: list[int | None] = []
-    for count in _results(jobs, request.processes):
-        turns.append(count)
-        if on_progress is not None:
-            on_progress(len(turns), len(jobs))
-    played = [count for count in turns if count is not None]
-    return PlayReport(len(played), len(turns) - len(played), sum(played), tuple(job.path for job in jobs))
+    return report_of([job.path for job in jobs], len(jobs), _results(jobs, request.processes), on_progress)
 
 
 def _jobs(request: PlayRequest) -> Iterator[_Job]:
@@ -155,5 +132,5 @@ def _play_job(job: _Job) -> int | None:
     if state == "complete":
         return None
     if state == "other":
-        raise UsageError(f"{job.path} holds another game than the one asked for; choose another folder or remove the file")
+        raise another_game(job.path)
     return write_match(job.path, job.structure, job.settings, job.team, header)

@@ -1,10 +1,10 @@
 """Plays whole experiments of scripted Einstein games and writes them as cotrace's own logs."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from games.einstein.game import Game, GameSettings
 from games.einstein.generator import generate
@@ -13,12 +13,10 @@ from games.einstein.match_log import condition_name, header_of, write_match
 from games.einstein.players.personas import PERSONAS
 from games.einstein.puzzle import OBJECT_COUNTS, Puzzle, parse_game_id
 from games.log import Header, state_of_file
+from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, report_of
 from schemas.errors import UsageError
 
-__all__ = ["DEFAULT_START", "PlayReport", "PlayRequest", "play"]
-
-DEFAULT_START: Final = datetime(2026, 1, 1)  # noqa: DTZ001 - logs hold local times without zone
-"""Start of every game unless the request says otherwise, so that the same request gives the same bytes."""
+__all__ = ["PlayRequest", "play"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,21 +42,6 @@ class PlayRequest:
     started_at: datetime = DEFAULT_START
 
 
-@dataclass(frozen=True, slots=True)
-class PlayReport:
-    """What came of a request."""
-
-    played: int
-    kept: int
-    """Games whose whole log was there already."""
-
-    turns: int
-    """Steps of the games that were played."""
-
-    paths: tuple[Path, ...]
-    """All logs of the request, played or kept."""
-
-
 class _Job(NamedTuple):
     path: Path
     header: Header
@@ -67,7 +50,7 @@ class _Job(NamedTuple):
     pair: Pair
 
 
-def play(request: PlayRequest, on_progress: Callable[[int, int], None] | None = None) -> PlayReport:
+def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayReport:
     """Play what is not there yet; a log that was cut is played again from the start.
 
     Args:
@@ -80,13 +63,7 @@ def play(request: PlayRequest, on_progress: Callable[[int, int], None] | None = 
         OSError: a file cannot be read or written.
     """
     jobs = list(_jobs(request))
-    turns: list[int | None] = []
-    for job in jobs:
-        turns.append(_play_job(job))
-        if on_progress is not None:
-            on_progress(len(turns), len(jobs))
-    played = [count for count in turns if count is not None]
-    return PlayReport(len(played), len(turns) - len(played), sum(played), tuple(job.path for job in jobs))
+    return report_of([job.path for job in jobs], len(jobs), map(_play_job, jobs), on_progress)
 
 
 def _jobs(request: PlayRequest) -> Iterator[_Job]:
@@ -121,5 +98,5 @@ def _play_job(job: _Job) -> int | None:
     if state == "complete":
         return None
     if state == "other":
-        raise UsageError(f"{job.path} holds another game than the one asked for; choose another folder or remove the file")
+        raise another_game(job.path)
     return write_match(job.path, job.header, Game(job.puzzle, job.settings), job.pair)

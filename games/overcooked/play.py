@@ -1,6 +1,6 @@
 """Plays scripted games and writes them as the published code writes its logs, with one more field, `cotrace` (docs/overcooked.md)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,12 +14,10 @@ from games.overcooked.layout import AGENTS
 from games.overcooked.players import POLICIES, Planted, scripted_pair
 from games.overcooked.tasks import task_of, tasks
 from games.overcooked.world import Rules
+from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, report_of
 from schemas.errors import UsageError
 
-__all__ = ["DEFAULT_START", "PlayReport", "PlayRequest", "play", "play_order"]
-
-DEFAULT_START: Final = datetime(2026, 1, 1)  # noqa: DTZ001 - logs hold local times without zone
-"""Start of the first game unless the request says otherwise, so that the same request gives the same bytes."""
+__all__ = ["PlayRequest", "play", "play_order"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,21 +43,6 @@ class PlayRequest:
     started_at: datetime = DEFAULT_START
 
 
-@dataclass(frozen=True, slots=True)
-class PlayReport:
-    """What came of a request."""
-
-    played: int
-    kept: int
-    """Games whose whole log was there already."""
-
-    turns: int
-    """Timesteps of the games that were played."""
-
-    paths: tuple[Path, ...]
-    """All logs of the request, played or kept."""
-
-
 class _Job(NamedTuple):
     path: Path
     order: str
@@ -69,7 +52,7 @@ class _Job(NamedTuple):
     rules: Rules
 
 
-def play(request: PlayRequest, on_progress: Callable[[int, int], None] | None = None) -> PlayReport:
+def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayReport:
     """Play what is not there yet; a log that was cut is played again from the start.
 
     Args:
@@ -81,13 +64,7 @@ def play(request: PlayRequest, on_progress: Callable[[int, int], None] | None = 
         OSError: a file cannot be read or written.
     """
     jobs = list(_jobs(request))
-    steps: list[int | None] = []
-    for job in jobs:
-        steps.append(_play_job(job))
-        if on_progress is not None:
-            on_progress(len(steps), len(jobs))
-    played = [count for count in steps if count is not None]
-    return PlayReport(len(played), len(steps) - len(played), sum(played), tuple(job.path for job in jobs))
+    return report_of([job.path for job in jobs], len(jobs), map(_play_job, jobs), on_progress)
 
 
 def play_order(
@@ -203,5 +180,5 @@ def _is_there(job: _Job) -> bool:
     except (orjson.JSONDecodeError, KeyError, TypeError, IndexError):
         found, complete = None, False
     if found != (job.order, job.policy, job.seed, job.horizon, job.rules):
-        raise UsageError(f"{job.path} holds another game than the one asked for; choose another folder or remove the file")
+        raise another_game(job.path)
     return bool(complete)

@@ -1,0 +1,55 @@
+"""What the `play` of every game has in common: jobs with a log each, played where the log is missing, and a report."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from schemas.errors import UsageError
+
+__all__ = ["DEFAULT_START", "OnProgress", "PlayReport", "another_game", "report_of"]
+
+DEFAULT_START: Final = datetime(2026, 1, 1)  # noqa: DTZ001 - logs hold local times without zone
+"""Start of every game unless the request says otherwise, so that the same request gives the same bytes."""
+
+OnProgress: TypeAlias = Callable[[int, int], None]
+"""Called with the games finished and the games in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayReport:
+    """What came of a request."""
+
+    played: int
+    kept: int
+    """Games whose whole log was there already."""
+
+    turns: int
+    """Turns, steps or timesteps of the games that were played."""
+
+    paths: tuple[Path, ...]
+    """All logs of the request, played or kept."""
+
+
+def report_of(paths: Sequence[Path], games: int, results: Iterable[int | None], on_progress: OnProgress | None) -> PlayReport:
+    """Draw the results one by one, so that the games are played as they are counted.
+
+    Args:
+        paths: the logs.
+        games: how many results there will be.
+        results: the turns of each game, None for one whose whole log was there.
+        on_progress: told after every result.
+    """
+    turns: list[int | None] = []
+    for count in results:
+        turns.append(count)
+        if on_progress is not None:
+            on_progress(len(turns), games)
+    played = [count for count in turns if count is not None]
+    return PlayReport(len(played), len(turns) - len(played), sum(played), tuple(paths))
+
+
+def another_game(path: Path) -> UsageError:
+    """The error for a log that is not the one asked for: it is never overwritten."""
+    return UsageError(f"{path} holds another game than the one asked for; choose another folder or remove the file")
