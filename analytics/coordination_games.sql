@@ -1,5 +1,6 @@
 -- coordination_games: the games of LLM-Coordination, without CoordinationQA.
--- One row is a game; a console text that tells a game again of which there is a step log is left out.
+-- One row is a game; a console text or players' files that tell a game again of which there is a step log are left out, and so are
+-- the records of one player alone, which have no score.
 --   episode_id  text  the game
 --   game  text  hanabi, overcooked, collab_capture or collab_escape
 --   episode  text  what the log calls it
@@ -29,6 +30,7 @@ left join episode_metrics as bombs
     on episodes.episode_id = bombs.episode_id and bombs.metric = 'coordination.hanabi_bombed'
 where
     episodes.benchmark = 'coordination'
+    and episodes.score is not null
     and not (
         coalesce((episodes.details ->> 'console')::boolean, false)
         and exists (

@@ -47,6 +47,9 @@ class Reading:
     replay_s: float = 0.0
     """Time spent on replaying, in seconds."""
 
+    note: str = ""
+    """What else the file is, where it holds no episode of its own and nothing is lost."""
+
     def add(self, episode: Reading) -> None:
         """Take over what was read of one episode."""
         for table, records in episode.rows.items():

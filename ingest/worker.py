@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from ingest.adapters import adapter, recognise
+from ingest.adapters import adapter, companions, recognise
 from ingest.file_kinds import judge_unknown
 from ingest.json_text import utf8
 from ingest.reading import Adapter, Place, Reading
@@ -69,7 +69,7 @@ class FileResult:
     turns: int = 0
     rejects: list[BadInputError] = field(default_factory=list)
     note: str = ""
-    """What other file it is."""
+    """What other file it is, where it gives no episode and no reject."""
 
     def refuse(self, reason: BadInputError) -> None:
         """Take nothing from the file after all."""
@@ -191,7 +191,7 @@ def _decoded(job: Job, data: bytes, reader: Adapter) -> tuple[FileResult, Readin
     result = FileResult(
         found=found,
         status="read",
-        source_id=hashlib.sha256(data + _path_as_data(found, reader)).hexdigest(),
+        source_id=hashlib.sha256(data + _path_as_data(found, reader) + _companions(found, reader)).hexdigest(),
         format=reader.FORMAT,
         adapter_version=reader.VERSION,
         size=len(data),
@@ -200,7 +200,7 @@ def _decoded(job: Job, data: bytes, reader: Adapter) -> tuple[FileResult, Readin
         return result, Reading()
     place = Place(path=found.stored_path, file=printable(found.file), source_id=result.source_id)
     reading = _guarded(data, reader, place)
-    result.episodes, result.turns, result.rejects = reading.episodes, reading.turns, reading.rejects
+    result.episodes, result.turns, result.rejects, result.note = reading.episodes, reading.turns, reading.rejects, reading.note
     return result, reading
 
 
@@ -208,6 +208,12 @@ def _path_as_data(found: Found, reader: Adapter) -> bytes:
     """The last parts of a path where they say what the bytes do not: equal answers of two trials are no duplicates."""
     parts = Path(found.path).parts[-reader.PATH_PARTS :] if reader.PATH_PARTS else ()
     return "/".join(parts).encode(errors="surrogateescape")
+
+
+def _companions(found: Found, reader: Adapter) -> bytes:
+    """Hashes of the files that this one is read with: one that comes later, or changes, makes it another source."""
+    beside = companions(reader.FORMAT, Path(found.path))
+    return b"".join(hashlib.sha256(path.read_bytes()).digest() for path in beside)
 
 
 def _guarded(data: bytes, reader: Adapter, place: Place) -> Reading:

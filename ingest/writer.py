@@ -95,7 +95,8 @@ class Writer:
         self._duplicates += loaded.duplicates
         for files, is_new in ((loaded.ingested, True), (loaded.replaced, False)):
             for file in files:
-                report.refused += not file.episodes
+                report.refused += bool(file.rejects) and not file.episodes
+                report.others += [] if file.episodes or file.rejects else [(printable(file.found.path), file.note)]
                 report.ingested += bool(file.episodes) and is_new
                 report.replaced += bool(file.episodes) and not is_new
                 report.episodes += len(file.episodes)

@@ -66,7 +66,8 @@ class Source(NamedTuple):
         str,
         Col(
             "sha256 of the bytes and, where they do not name the game, of the last parts of the path (coordqa: name; "
-            "einstein: folder and name); of the path alone where the file could not be read",
+            "einstein: folder and name; coordination_players: name) and of the files that it is read with (coordqa: the questions; "
+            "coordination_players: the partner's file); of the path alone where the file could not be read",
             key=True,
         ),
     ]
@@ -114,8 +115,11 @@ class Episode(NamedTuple):
     seed: Annotated[int | None, Col("seed or run index that tells repetitions apart; null if the log has none")]
     max_turns: Annotated[int | None, Col("turn limit; null if the log does not say", "turns")]
     turns_taken: Annotated[int, Col("turns recorded", "turns")]
-    success: Annotated[bool | None, Col("the goal was reached; null if the game could not be set up")]
-    score: Annotated[float | None, Col("the benchmark's main end-to-end metric, recomputed; null if the game could not be set up")]
+    success: Annotated[bool | None, Col("the goal was reached; null if the game could not be set up or the log does not say")]
+    score: Annotated[
+        float | None,
+        Col("the benchmark's main end-to-end metric, recomputed; null if the game could not be set up or the log does not say"),
+    ]
     stop_reason: Annotated[str | None, Col("why the game ended, as logged; null if not logged or still running")]
     error: Annotated[str | None, Col("what broke the game; null if nothing did")]
     goal: Annotated[Json | None, Col("JSON of the target or goal state; null if the log has none")]
@@ -150,7 +154,7 @@ class Turn(NamedTuple):
         bool | None, Col("verified actions were listed on this turn, as logged; null if the log cannot say (a clarification)")
     ]
     oracle_followed: Annotated[bool | None, Col("one of them was taken, as logged; null where none was listed")]
-    progress: Annotated[float, Col("progress after the turn, recomputed", "0..1")]
+    progress: Annotated[float | None, Col("progress after the turn, recomputed; null if the log does not let it be computed", "0..1")]
     goal_reached: Annotated[bool | None, Col("the goal was reached on this turn, as logged; null if the turn broke off")]
     error: Annotated[str | None, Col("exception inside the turn, as logged; null if none")]
     at: Annotated[datetime | None, Col("time stamp as logged; null if none", "local time of the log")]

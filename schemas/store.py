@@ -167,13 +167,16 @@ def _is_locked(error: BaseException) -> bool:
 
 
 def _add_columns(connection: duckdb.DuckDBPyConnection, spec: Table) -> None:
-    """A column that may be null can be added to the rows there are; any other change of a table raises SCHEMA_VERSION."""
-    known = {
-        name for (name,) in connection.execute("SELECT column_name FROM duckdb_columns() WHERE table_name = ?", [spec.name]).fetchall()
-    }
+    """A column that may be null can be added to the rows there are, and one that might not be can come to be so.
+
+    Any other change of a table raises SCHEMA_VERSION.
+    """
+    known = dict(connection.execute("SELECT column_name, is_nullable FROM duckdb_columns() WHERE table_name = ?", [spec.name]).fetchall())
     for column in spec.columns:
         if column.name not in known:
             connection.execute(f'ALTER TABLE {spec.name} ADD COLUMN "{column.name}" {column.sql_type}')
+        elif column.nullable and not known[column.name]:
+            connection.execute(f'ALTER TABLE {spec.name} ALTER COLUMN "{column.name}" DROP NOT NULL')
 
 
 def _comment(connection: duckdb.DuckDBPyConnection, name: str, grain: str) -> None:

@@ -112,7 +112,9 @@ def _known(known: JsonObject) -> str:
     return f"{colors}, {ranks}"
 
 
-def _card(card: str, title: str) -> Part:
+def _card(card: str | None, title: str) -> Part:
+    """A card; one that no log says is a question mark."""
+    card = card or "?"
     style = {
         "background": _CARD_COLORS.get(card[:1], "#fff"),
         "border": "1px solid #8a93a6",
@@ -126,10 +128,33 @@ def _card(card: str, title: str) -> Part:
 
 def _kitchen(state: JsonObject) -> Part:
     layout = LAYOUTS[state["layout"]]
+    if "cooks" not in state:
+        return _told_kitchen(layout, state)
+    return html.Div([_grid(layout, state), html.P(f"{state['score']} points", className="hint")])
+
+
+def _told_kitchen(layout: Layout, state: JsonObject) -> Part:
+    """What a player's own file tells: contents of cookers and shared counters, hands, ways; nobody's place."""
+    if state["cookers"] is None:
+        return html.P("The log ends here: what this decision led to is not in it.", className="hint")
+    full = {name: f"{cooker['onions']}/3 {cooker['soup']}" for name, cooker in state["cookers"].items() if cooker["onions"]}
+    full |= {name: item for name, item in state["counters"].items() if item != "empty"}
+    shown = {"cooks": {}, "objects": [{"position": list(layout.names[name]), "item": item} for name, item in full.items()]}
+    held = ", ".join(f"{player} holds {item}" for player, item in state["held"].items())
+    ways = [
+        html.P(printable(f"{player}'s steps: {', '.join(f'{name} {steps}' for name, steps in found.items())}"), className="hint")
+        for player, found in state["distances"].items()
+    ]
+    return html.Div(
+        [_grid(layout, shown), html.P(printable(held)), *ways, html.P("Places and points are not in this log.", className="hint")]
+    )
+
+
+def _grid(layout: Layout, state: JsonObject) -> Part:
     width = max(len(row) for row in layout.grid)
     grid = {"display": "grid", "gridTemplateColumns": f"repeat({width}, 52px)", "gridAutoRows": "46px", "gap": "2px"}
     cells = [_tile(layout, spot, state) for spot in layout.spots]
-    return html.Div([html.Div(cells, style=grid), html.P(f"{state['score']} points", className="hint")])
+    return html.Div(cells, style=grid)
 
 
 def _tile(layout: Layout, spot: Spot, state: JsonObject) -> Part:

@@ -101,7 +101,7 @@ def _timeline(game: Transcript, turn: TurnView, facts: pl.DataFrame) -> Part:
             href=_href(game, row["turn"]),
             className="tick current" if row["turn"] == turn.turn else "tick",
             style={"background": _tick_color(row)},
-            title=f"turn {row['turn']}: {row['outcome'].replace('_', ' ')}, progress {row['progress']:.3f}",
+            title=f"turn {row['turn']}: {row['outcome'].replace('_', ' ')}, progress {number(row['progress'])}",
         )
         for row in facts.iter_rows(named=True)
     ]

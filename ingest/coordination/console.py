@@ -27,7 +27,7 @@ from schemas.errors import BadInputError
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "coordination_console"
-VERSION: Final = 1
+VERSION: Final = 2
 PATH_PARTS: Final = 0
 
 _UNKNOWN: Final = "unknown"

@@ -30,7 +30,7 @@ def hanabi_game(steps: Sequence[HanabiStep]) -> GameParts:
     policies = {step.player: step.policy for step in reversed(steps)}
     return GameParts(
         game="hanabi",
-        task_id=f"hanabi seed {last.seed}",
+        task_id="hanabi" if last.seed is None else f"hanabi seed {last.seed}",
         condition={"game": "hanabi"},
         policies={player: policies.get(player, "unknown") for player in PLAYERS},
         styles={step.player: step.style for step in reversed(steps)},
@@ -53,7 +53,9 @@ def _stop_reason(after: HanabiState) -> str:
 
 def _metrics(steps: Sequence[HanabiStep], after: HanabiState) -> dict[str, float]:
     engine_score = 0 if after.lives == 0 else after.stacked
-    return {
+    meant = [step for step in steps if step.intended_action is not None]
+    slips: dict[str, float] = {"grounding_mismatches": sum(not _as_intended(step) for step in meant)} if meant else {}
+    return slips | {
         "score": after.stacked,
         "engine_score_upstream": engine_score,
         "bombed": after.lives == 0,
@@ -61,7 +63,6 @@ def _metrics(steps: Sequence[HanabiStep], after: HanabiState) -> dict[str, float
         "turns": len(steps),
         "life_tokens_left": after.lives,
         "verification_rejections": sum(step.n_rejections for step in steps),
-        "grounding_mismatches": sum(not _as_intended(step) for step in steps),
         "hints": sum(step.engine_move.type.startswith("REVEAL") for step in steps),
         "misplays": sum(bool(step.effect.life_lost) for step in steps),
         "discards": sum(step.engine_move.type == "DISCARD" for step in steps),
@@ -69,7 +70,7 @@ def _metrics(steps: Sequence[HanabiStep], after: HanabiState) -> dict[str, float
 
 
 def _as_intended(step: HanabiStep) -> bool:
-    return step.intended_action is None or step.intended_action.lower() == step.selected_action.lower()
+    return (step.intended_action or "").lower() == step.selected_action.lower()
 
 
 def _turn(step: HanabiStep) -> TurnParts:
@@ -79,8 +80,6 @@ def _turn(step: HanabiStep) -> TurnParts:
     drawn = after.hands[step.seat][-1] if before.deck > after.deck else None
     replayed, effect = apply(before, step.seat, move, drawn)
     category, evidence = move_category(before, step.seat, move)
-    grounding = "as_intended" if _as_intended(step) else "slip"
-    slip = None if grounding == "as_intended" else f"meant {step.intended_action}, did {step.selected_action}"
     misplay = ("misplay", f"{effect.card} does not fit its stack: a life is lost") if effect.life_lost else None
     return TurnParts(
         before=step.state_before.model_dump() | {"player": step.player},
@@ -89,14 +88,19 @@ def _turn(step: HanabiStep) -> TurnParts:
         goal_reached=after.stacked == MAX_SCORE,
         said=_said(step),
         acts=[Act(step.player, move.verb, _arguments(move, step), step.intended_action, misplay)],
-        categories=[
-            Category("hanabi_move", step.player, category, evidence),
-            Category("coordination_grounding", step.player, grounding, slip),
-        ],
+        categories=[Category("hanabi_move", step.player, category, evidence), *_grounding(step)],
         injected={step.player: step.injected},
         differences=list(_differences(step, (replayed, after), effect)),
         metrics={"hanabi_score": after.stacked, "hanabi_lives": after.lives, "hanabi_tokens": after.tokens},
     )
+
+
+def _grounding(step: HanabiStep) -> list[Category]:
+    """None where the log does not say what was meant."""
+    if step.intended_action is None:
+        return []
+    slip = None if _as_intended(step) else f"meant {step.intended_action}, did {step.selected_action}"
+    return [Category("coordination_grounding", step.player, "slip" if slip else "as_intended", slip)]
 
 
 def _said(step: HanabiStep) -> list[Said]:

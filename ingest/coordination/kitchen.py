@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
-from games.coordination.kitchen.macros import macro_category
+from games.coordination.kitchen.macros import cookers, macro_category
 from games.coordination.kitchen.rules import COOKING_TICKS, DELIVERY, DIRECTIONS, TICKS, Cook, Item, KitchenState, Ticked, start, step
 from games.coordination.players import PLAYERS
 from ingest.coordination.parts import Act, Category, Difference, GameParts, Said, TurnParts
@@ -97,7 +97,7 @@ def _act(action: CookAction, number: int, before: KitchenState, after: KitchenSt
 def _categories(layout: Layout, before: KitchenState, action: CookAction) -> list[Category]:
     selected = action.selected or action.current_macro or ""
     slip = action.intended is not None and action.intended.rstrip(".") != selected.rstrip(".")
-    category, evidence = macro_category(layout, before, selected)
+    category, evidence = macro_category(cookers(layout, before), selected)
     return [
         Category("overcooked_macro", action.player, category, evidence),
         Category(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from games.coordination.players import Player
@@ -32,6 +33,8 @@ class Act(NamedTuple):
     """Code and words where it came to nothing or did harm."""
 
     undoes: bool = False
+    accepted: bool | None = True
+    """Without a fault it was carried out; None where the log does not say."""
 
 
 class Category(NamedTuple):
@@ -66,8 +69,10 @@ class TurnParts:
 
     before: Any
     after: Any
-    progress: float
-    goal_reached: bool
+    progress: float | None
+    """0..1; None where the log does not let it be computed, as `goal_reached`."""
+
+    goal_reached: bool | None
     said: Sequence[Said] = ()
     acts: Sequence[Act] = ()
     categories: Sequence[Category] = ()
@@ -91,12 +96,16 @@ class GameParts:
     styles: Mapping[Player, str | None]
     seed: int | None
     max_turns: int | None
-    success: bool
-    score: float
+    success: bool | None
+    """None where the log does not say, as `score`."""
+
+    score: float | None
     stop_reason: str | None
     metrics: Mapping[str, float]
     turns: Sequence[TurnParts]
     goal: Mapping[str, Any]
+    started_at: datetime | None = None
+    """As logged."""
 
 
 _QUESTIONS: Mapping[str, tuple[str, str]] = {

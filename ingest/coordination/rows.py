@@ -66,9 +66,14 @@ def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str
 
 
 def _fingerprint(parts: GameParts) -> str:
-    """Hash of what was done: the same game in another log has the same."""
-    done = [(act.agent, act.verb, sorted(act.arguments.items(), key=str)) for turn in parts.turns for act in turn.acts]
-    return hashlib.blake2b(repr((parts.task_id, done)).encode(errors="surrogateescape"), digest_size=8).hexdigest()
+    """Hash of what was done: the same game in another log has the same, also where that log does not know the seed."""
+    done = [(act.agent, act.verb, sorted(_facts(act.arguments), key=str)) for turn in parts.turns for act in turn.acts]
+    return hashlib.blake2b(repr((sorted(parts.condition.items()), done)).encode(errors="surrogateescape"), digest_size=8).hexdigest()
+
+
+def _facts(arguments: Mapping[str, object]) -> list[tuple[str, object]]:
+    """The arguments without their wording, which differs between logs of one game."""
+    return [(name, value) for name, value in arguments.items() if name != "text"]
 
 
 def _persona(parts: GameParts, player: Player) -> str:
@@ -77,8 +82,7 @@ def _persona(parts: GameParts, player: Player) -> str:
 
 
 def _run(parts: GameParts) -> Run:
-    variant = next((str(value) for key, value in parts.condition.items() if key != "game"), None)
-    name = parts.game if variant is None else f"{parts.game}/{variant}"
+    name = "/".join([parts.game, *(str(value) for key, value in parts.condition.items() if key != "game")])
     team = {player.lower(): policy for player, policy in parts.policies.items()}
     return Run(run_id(_BENCHMARK, name, team, parts.condition), _BENCHMARK, name, Json(dumps(dict(parts.condition))), None)
 
@@ -104,7 +108,7 @@ def _episode(identity: str, parts: GameParts, run: Run, place: Place, details: d
         goal=Json(dumps(dict(parts.goal))),
         details=Json(dumps(details)),
         file=place.file,
-        started_at=None,
+        started_at=parts.started_at,
     )
 
 
@@ -127,7 +131,9 @@ def _actions(identity: str, number: int, turn: TurnParts) -> Iterator[Action]:
     for seq, act in enumerate(turn.acts, start=1):
         code, text = act.fault or (None, None)
         arguments = Json(dumps(dict(act.arguments)))
-        yield Action(identity, number, seq, act.agent, act.verb, arguments, act.raw, act.fault is None, act.undoes, code, text)
+        yield Action(
+            identity, number, seq, act.agent, act.verb, arguments, act.raw, False if act.fault else act.accepted, act.undoes, code, text
+        )
 
 
 def _labels(identity: str, number: int, turn: TurnParts, parts: GameParts) -> Iterator[Label]:

@@ -21,7 +21,7 @@ from ingest.reading import Place, Reading
 from schemas.errors import BadInputError
 from schemas.records import Episode, Failure
 
-__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
+__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "companions", "read", "sniff"]
 
 FORMAT: Final = "coordqa"
 VERSION: Final = 1
@@ -63,11 +63,14 @@ def _object(data: bytes) -> Mapping[str, Any]:
     return value
 
 
+def companions(path: Path) -> tuple[Path, ...]:
+    """The question file that answers are read with: beside them, or in the nearest folder above."""
+    return tuple(found for folder in path.parents if (found := folder / QUESTION_FILE).is_file())[:1]
+
+
 def _questions(log: Path) -> tuple[Question, ...]:
-    for folder in log.parents:
-        path = folder / QUESTION_FILE
-        if path.is_file():
-            return load_questions(path)
+    for path in companions(log):
+        return load_questions(path)
     raise BadInputError(f"answers without questions: put {QUESTION_FILE} of the benchmark beside the log or in a folder above")
 
 

@@ -17,12 +17,12 @@ from judges.coordination.situation import (
     action_of,
     capture_action,
     capture_state,
+    cookers_of,
     escape_choices,
     escape_state,
     game_of,
     hanabi_move,
     hanabi_state,
-    kitchen_state,
     macro_of,
     player_named,
     seat_of,
@@ -85,7 +85,7 @@ def _category(game: Transcript, turn: TurnView, player: Player) -> tuple[str, st
         macro = macro_of(action)
         if macro is None:
             return None
-        category, seen = macro_category(*kitchen_state(turn), macro)
+        category, seen = macro_category(cookers_of(turn), macro)
         return category, seen or macro
     if kind == "collab_capture":
         return capture.move_category(capture_state(turn), player, capture_action(action))

@@ -6,7 +6,8 @@ from games.coordination.capture.rules import Action, CaptureState
 from games.coordination.escape.rules import EscapeState
 from games.coordination.hanabi.rules import HanabiState, Known, Move, Verb
 from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
-from games.coordination.kitchen.rules import Cook, Item, KitchenState
+from games.coordination.kitchen.macros import cookers
+from games.coordination.kitchen.rules import COOKING_TICKS, Cook, Item, KitchenState
 from games.coordination.players import PLAYERS, Player
 from judges.transcript import ActionView, JsonObject, Transcript, TurnView
 
@@ -15,6 +16,7 @@ __all__ = [
     "action_of",
     "capture_action",
     "capture_state",
+    "cookers_of",
     "escape_choices",
     "escape_state",
     "game_of",
@@ -86,6 +88,18 @@ def kitchen_state(turn: TurnView) -> tuple[Layout, KitchenState]:
     )
     objects = {Spot(*found["position"]): item for found in state["objects"] if (item := _item(found["item"])) is not None}
     return LAYOUTS[state["layout"]], KitchenState(cooks, objects)
+
+
+def cookers_of(turn: TurnView) -> dict[str, Item | None]:
+    """What is in each cooker before a tick, or before a decision of a player's own file, which says of a soup only whether it is cooked."""
+    told = turn.state_before.get("cookers")
+    if told is None:
+        return cookers(*kitchen_state(turn))
+    return {name: _soup(cooker) if cooker["onions"] else None for name, cooker in told.items()}
+
+
+def _soup(cooker: JsonObject) -> Item:
+    return Item("soup", cooker["onions"], COOKING_TICKS if cooker["soup"] == "cooked" else 0)
 
 
 def _item(text: str | None) -> Item | None:

@@ -12,7 +12,7 @@ from games.coordination.hanabi.table import HanabiTable
 from games.coordination.hanabi.wording import action_text, listed, observation
 from games.coordination.players import Decision, Player
 
-__all__ = ["SEATS", "deck_of_seed", "play_hanabi"]
+__all__ = ["SEATS", "deck_of_seed", "play_hanabi", "shown_effect", "shown_move", "shown_table"]
 
 SEATS: Final[tuple[Player, Player]] = ("Bob", "Alice")
 """Bob starts, as in the published code."""
@@ -57,13 +57,13 @@ def play_hanabi(name: str, policies: Mapping[Player, str], seed: int, deck: Sequ
             "seat": seat,
             "policy": policies[player],
             "style": "clean",
-            "state_before": _shown(before),
+            "state_before": shown_table(before),
             "observation_text": observation(before, player, seat, actions),
             "legal_actions": actions,
             **_decided(decision),
-            "engine_move": _move(move),
-            "effect": _effect(effect),
-            "state_after": _shown(table.state),
+            "engine_move": shown_move(move),
+            "effect": shown_effect(effect),
+            "state_after": shown_table(table.state),
             "terminal": table.is_over,
             "fireworks_sum": table.state.stacked,
             "engine_score": table.engine_score,
@@ -81,7 +81,8 @@ def _decided(decision: Decision) -> dict[str, Any]:
     }
 
 
-def _shown(state: HanabiState) -> dict[str, Any]:
+def shown_table(state: HanabiState) -> dict[str, Any]:
+    """The table as a line of the step log has it."""
     return {
         "life_tokens": state.lives,
         "information_tokens": state.tokens,
@@ -93,13 +94,15 @@ def _shown(state: HanabiState) -> dict[str, Any]:
     }
 
 
-def _move(move: Move) -> dict[str, Any]:
+def shown_move(move: Move) -> dict[str, Any]:
+    """A move as a line of the step log has it."""
     if move.card is not None:
         return {"type": move.verb.upper(), "card_index": move.card}
     return {"type": move.verb.upper()} | ({"color": move.value} if move.verb == "reveal_color" else {"rank": int(move.value or 0)})
 
 
-def _effect(effect: Effect) -> dict[str, Any]:
+def shown_effect(effect: Effect) -> dict[str, Any]:
+    """What a move did, as a line of the step log has it."""
     return {
         "scored": effect.scored,
         "information_token_gained": effect.token_gained,

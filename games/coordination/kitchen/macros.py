@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Mapping
 from typing import Final
 
 from games.coordination.kitchen.layouts import Layout, Spot
 from games.coordination.kitchen.rules import DIRECTIONS, ONIONS, Item, KitchenState, is_cooked
 
-__all__ = ["MACRO_CATEGORIES", "MOVE_AWAY", "WAIT", "distances", "listed", "low_level", "macro_category", "place_of"]
+__all__ = ["MACRO_CATEGORIES", "MOVE_AWAY", "WAIT", "cookers", "distances", "listed", "low_level", "macro_category", "place_of"]
 
 WAIT: Final = "wait."
 MOVE_AWAY: Final = "move away."
@@ -142,10 +143,14 @@ def _aside(layout: Layout, state: KitchenState, player: int) -> str:
     return max(free, key=lambda direction: (direction != facing, gap(direction)), default="stay")
 
 
-def macro_category(layout: Layout, state: KitchenState, macro: str) -> tuple[str, str | None]:
-    """Whether a chosen macro action was of use in a state, and what the rule saw."""
+def cookers(layout: Layout, state: KitchenState) -> dict[str, Item | None]:
+    """What is in each cooker, such as `c0`; None if nothing."""
+    return {pot: state.objects.get(spot) for pot, spot in layout.names.items() if pot.startswith("c")}
+
+
+def macro_category(pots: Mapping[str, Item | None], macro: str) -> tuple[str, str | None]:
+    """Whether a chosen macro action was of use with such contents of the cookers, and what the rule saw."""
     name = place_of(macro)
-    pots = {pot: state.objects.get(spot) for pot, spot in layout.names.items() if pot.startswith("c")}
     full = [pot for pot, soup in pots.items() if soup is not None and soup.onions == ONIONS]
     cooked = [pot for pot, soup in pots.items() if is_cooked(soup)]
     if macro.startswith("move away"):

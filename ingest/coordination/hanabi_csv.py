@@ -1,0 +1,283 @@
+"""The published Hanabi players' own CSV files, one a player, put together to one game.
+
+Each file has what its player saw, so a hand stands in the partner's file only. Merged in turn, beginning with Bob, and replayed from the
+first deal, the two give the whole game. Of a game that was cut they lack the card that was drawn after its last turn. Format:
+docs/coordination.md.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, Final, NamedTuple
+
+from games.coordination.hanabi.match import SEATS, shown_effect, shown_move, shown_table
+from games.coordination.hanabi.rules import COLORS, HAND, MAX_SCORE, HanabiState, Known, Move, apply, deal, is_legal
+from games.coordination.hanabi.wording import COLOR_NAMES
+from games.coordination.players import Player
+from ingest.coordination.csv_rows import Rows
+from ingest.coordination.hanabi import hanabi_game
+from ingest.coordination.parts import GameParts
+from ingest.coordination.records import HanabiStep
+from schemas.errors import BadInputError
+from schemas.text import excerpt
+
+__all__ = ["HEADING", "hanabi_record", "player_of"]
+
+HEADING: Final = b",Stack,My Card Knowledge,Partner Cards,"
+"""How such a file begins."""
+
+_LETTERS: Final = {name: letter for letter, name in COLOR_NAMES.items()}
+_TURN: Final = re.compile(r"currently My \((Alice|Bob)\) turn\. Current Stacks: ([^\n]*)")
+_OWN: Final = re.compile(r"^Card \d could be: \[([^\]]*)\] \[([^\]]*)\]", re.MULTILINE)
+_PARTNERS: Final = re.compile(r"^\w+ believes (?:his|her) Card \d could be: \[([^\]]*)\] \[([^\]]*)\]", re.MULTILINE)
+_CARD: Final = re.compile(r"^\[Card \d: (Red|Yellow|Green|White|Blue) ([1-5])\]", re.MULTILINE)
+_COUNTS: Final = re.compile(
+    r"^Remaining Reveal Tokens: (\d)\s+Remaining Lives: (\d)\s+Deck Size: (\d+)\s+The discard pile is: \[([^\]]*)\]", re.MULTILINE
+)
+_MOVE: Final = re.compile(r"\((Play|Discard) (\d)\)|\(Reveal player \+1 (color|rank) ([RYGWB1-5])\)")
+_LETTER: Final = re.compile(r"^[A-Z]+\. ")
+_THOUGHT: Final = re.compile(r"^Interpretation of \w+'s Last Action: (.*?)\.? ?\n You can use the clue suggestion", re.DOTALL)
+_VERDICTS: Final = " ***** "
+_ACKNOWLEDGED: Final = 1
+"""Replies in a message list that are no answers: the acknowledgement of the rules."""
+
+
+class _View(NamedTuple):
+    """What a player sees of the table."""
+
+    stacks: Mapping[str, int]
+    tokens: int
+    lives: int
+    deck: int
+    discards: tuple[str, ...]
+    partner_cards: tuple[str, ...]
+    own_knowledge: tuple[tuple[str, str], ...]
+    """Of each card the possible colours and ranks, by hints."""
+
+    partner_knowledge: tuple[tuple[str, str], ...]
+
+
+class _Row(NamedTuple):
+    """What a player saw before its turn, and what it did."""
+
+    player: Player
+    place: str
+    """Where it stands."""
+
+    view: _View
+    move: Move
+    fields: Mapping[str, str]
+
+
+def player_of(rows: Rows) -> Player:
+    """Whose file it is.
+
+    Raises:
+        BadInputError: it does not say.
+    """
+    found = _TURN.search(rows.rows[0].get("State", ""))
+    if found is None:
+        raise BadInputError("no 'It is currently My (Alice|Bob) turn' in the first state: this is no Hanabi player's file", locator="row 0")
+    return "Alice" if found[1] == "Alice" else "Bob"
+
+
+def hanabi_record(name: str, files: Mapping[Player, Rows], models: Mapping[Player, str]) -> tuple[GameParts, list[BadInputError]]:
+    """The game of two files, and why it ends before they do, if it does.
+
+    Args:
+        name: of the game.
+        files: both players' rows.
+        models: both players' models.
+
+    Raises:
+        BadInputError: the files are not of one game, or a row of the first two cannot be read.
+    """
+    rejects: list[BadInputError] = [
+        BadInputError(rows.cut.reason, locator=f"{player}'s file, {rows.cut.locator}", excerpt=rows.cut.excerpt)
+        for player, rows in files.items()
+        if rows.cut
+    ]
+    rows = _merged(files, rejects)
+    states = _replayed(rows, rejects)
+    steps = [_step(name, rows, states, turn, models) for turn in range(len(states) - 1)]
+    parts = hanabi_game(steps)
+    if not steps[-1].terminal and rows[len(steps) - 1].move.card is not None and steps[-1].state_after.deck_size:
+        _forget_the_drawn_card(parts, steps[-1].player)
+    return parts, rejects
+
+
+def _merged(files: Mapping[Player, Rows], rejects: list[BadInputError]) -> list[_Row]:
+    """The rows of both in turn, up to the first that is missing or cannot be read."""
+    first, second = (files[player].rows for player in SEATS)
+    merged: list[_Row] = []
+    for number, pair in enumerate(zip_longest(first, second)):
+        for player, fields in zip(SEATS, pair, strict=True):
+            place = f"{player}'s file, row {number}"
+            if fields is None:
+                if number < max(len(first), len(second)) - (player == SEATS[1]):
+                    rejects.append(BadInputError("missing, though the partner's file goes on: the game ends there", locator=place))
+                return merged
+            try:
+                merged.append(_row(player, place, fields))
+            except BadInputError as error:
+                rejects.append(error)
+                return merged
+    return merged
+
+
+def _row(player: Player, place: str, fields: Mapping[str, str]) -> _Row:
+    text = fields.get("State", "")
+    turn, counts, move = _TURN.search(text), _COUNTS.search(text), _MOVE.fullmatch(fields.get("Selected Action in Hanabi Space", ""))
+    if turn is None or counts is None or move is None or turn[1] != player:
+        what = "the move" if move is None and turn and counts else "the state"
+        raise BadInputError(f"{what} cannot be read: the game ends there", locator=place, excerpt=excerpt(text))
+    view = _View(
+        stacks={_LETTERS[color]: int(rank) for color, rank in re.findall(r"(\w+) (\d)", turn[2]) if color in _LETTERS},
+        tokens=int(counts[1]),
+        lives=int(counts[2]),
+        deck=int(counts[3]),
+        discards=tuple(card.strip() for card in counts[4].split(",") if card.strip()),
+        partner_cards=tuple(f"{_LETTERS[color]}{rank}" for color, rank in _CARD.findall(text)),
+        own_knowledge=_known(_OWN.findall(text)),
+        partner_knowledge=_known(_PARTNERS.findall(text)),
+    )
+    return _Row(player, place, view, _moved(move), fields)
+
+
+def _known(found: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        ("".join(_LETTERS.get(name, "?") for name in colors.split(", ") if name), ranks.replace(", ", "")) for colors, ranks in found
+    )
+
+
+def _moved(found: re.Match[str]) -> Move:
+    if found[1]:
+        return Move("play" if found[1] == "Play" else "discard", card=int(found[2]))
+    return Move("reveal_color" if found[3] == "color" else "reveal_rank", value=found[4])
+
+
+def _replayed(rows: Sequence[_Row], rejects: list[BadInputError]) -> list[HanabiState]:
+    """The table before each turn that agrees with the files, and after the last, without the card that was drawn then."""
+    if len(rows) <= 1:
+        raise rejects[-1] if rejects else BadInputError("fewer than two turns: the hands cannot be known")
+    state, states = _dealt(rows), list[HanabiState]()
+    for turn, row in enumerate(rows):
+        seat = turn % 2
+        here = zip(_View._fields, row.view, _view(state, seat), strict=True)
+        differing = [name.replace("_", " ") for name, logged, expected in here if logged != expected]
+        if differing or not is_legal(state, seat, row.move):
+            what = f"{', '.join(differing)} do not follow from what was played before" if differing else "the move is against the rules"
+            if turn <= 1:
+                raise BadInputError(f"{what}: the two files are not of one game", locator=row.place)
+            rejects.append(BadInputError(f"{what}: a row is missing, or the files are not of one game; it ends there", locator=row.place))
+            break
+        states.append(state)
+        following = rows[turn + 1] if turn + 1 < len(rows) else None
+        drawn = following.view.partner_cards[-1] if following is not None and following.view.deck < state.deck else None
+        state, _ = apply(state, seat, row.move, drawn)
+    return [*states, state]
+
+
+def _dealt(rows: Sequence[_Row]) -> HanabiState:
+    """The first deal: Alice sees Bob's hand after his first move, so what he played or discarded is put back."""
+    first, after = rows[0], rows[1].view
+    own = list(after.partner_cards)
+    if first.move.card is not None:
+        gone = [*after.discards, *(f"{color}{rank}" for color, rank in after.stacks.items() if rank)]
+        own = [*own[: first.move.card], *gone[:1], *own[first.move.card : -1]]
+    if len(own) != HAND or len(first.view.partner_cards) != HAND:
+        raise BadInputError("the first two states do not show five cards each: the first deal cannot be known", locator=first.place)
+    return deal([*own, *first.view.partner_cards])
+
+
+def _view(state: HanabiState, seat: int) -> _View:
+    """What a player sees by the rules."""
+    return _View(
+        stacks=dict(state.fireworks),
+        tokens=state.tokens,
+        lives=state.lives,
+        deck=state.deck,
+        discards=state.discards,
+        partner_cards=state.hands[1 - seat],
+        own_knowledge=_possible(state.knowledge[seat]),
+        partner_knowledge=_possible(state.knowledge[1 - seat]),
+    )
+
+
+def _possible(known: Sequence[Known]) -> tuple[tuple[str, str], ...]:
+    return tuple(("".join(color for color in COLORS if color in card.colors), card.ranks) for card in known)
+
+
+def _step(name: str, rows: Sequence[_Row], states: Sequence[HanabiState], turn: int, models: Mapping[Player, str]) -> HanabiStep:
+    row, state = rows[turn], states[turn]
+    after = states[turn + 1]
+    drawn = after.hands[turn % 2][-1] if after.deck < state.deck else None
+    _, effect = apply(state, turn % 2, row.move, drawn)
+    calls = _calls(row.fields)
+    return HanabiStep.model_validate(
+        {
+            "episode": name,
+            "turn": turn + 1,
+            "player": row.player,
+            "seat": turn % 2,
+            "policy": models[row.player],
+            "state_before": _plain(shown_table(state)),
+            "state_after": _plain(shown_table(after)),
+            "calls": calls,
+            "n_rejections": max(0, sum(call["stage"] == "verifier" for call in calls) - 1),
+            "selected_action": row.fields.get("Selected Action", ""),
+            "engine_move": shown_move(row.move),
+            "effect": _plain(shown_effect(effect)),
+            "terminal": turn == len(states) - 2 and _is_over(states),
+        }
+    )
+
+
+def _is_over(states: Sequence[HanabiState]) -> bool:
+    """No life, all stacks, or both have moved since the last card was drawn."""
+    last = states[-1]
+    return last.lives == 0 or last.stacked == MAX_SCORE or [state.deck for state in states[-3:-1]] == [0, 0]
+
+
+def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Tuples as lists, as JSON has them."""
+    return {name: _listed(value) for name, value in record.items()}
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _plain(value)
+    return [_listed(entry) for entry in value] if isinstance(value, tuple | list) else value
+
+
+def _calls(fields: Mapping[str, str]) -> list[dict[str, str]]:
+    """The replies in order; what the verifier rejected stands in the message list only."""
+    thought = fields.get("Epistemic Information", "")
+    found = _THOUGHT.search(thought)
+    calls = [{"stage": "tom", "text": found[1] if found else thought}] if thought.strip() else []
+    choices = [*_rejected(fields.get("Message", "")), fields.get("Generator Response", "")]
+    verdicts = [text for text in fields.get("VERIFICATION Response", "").split(_VERDICTS) if text.strip()]
+    for choice, verdict in zip_longest(choices, verdicts):
+        calls += [{"stage": "generator", "text": choice}] if choice else []
+        calls += [{"stage": "verifier", "text": verdict}] if verdict else []
+    return calls
+
+
+def _rejected(message: str) -> list[str]:
+    try:
+        entries = ast.literal_eval(message)
+        replies = [str(entry["content"]) for entry in entries if entry["role"] == "assistant"]
+    except (ValueError, SyntaxError, TypeError, KeyError, MemoryError, RecursionError):
+        return []
+    return replies[_ACKNOWLEDGED:]
+
+
+def _forget_the_drawn_card(parts: GameParts, player: Player) -> None:
+    """The game went on, so a card was drawn, and no file says which: its place in the hand is null."""
+    after = parts.turns[-1].after
+    after["deck_size"] -= 1
+    after["hands"][player].append(None)
+    after["knowledge"][player].append(Known()._asdict())

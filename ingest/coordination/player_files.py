@@ -1,0 +1,94 @@
+"""Reads the CSV files that the published players of Hanabi and Overcooked write, one a player.
+
+Two Hanabi files make a game, told by the starting player's; each Overcooked file is a record of its own. Format: docs/coordination.md.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import Final
+
+from games.coordination.hanabi.match import SEATS
+from games.coordination.players import Player, partner_of
+from ingest.coordination import hanabi_csv, kitchen_csv
+from ingest.coordination.csv_rows import Rows, read_rows
+from ingest.coordination.parts import GameParts
+from ingest.coordination.player_names import other_half, player_file
+from ingest.coordination.rows import game_rows
+from ingest.reading import Place, Reading, episode_id
+from schemas.errors import BadInputError
+
+__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "companions", "read", "sniff"]
+
+FORMAT: Final = "coordination_players"
+VERSION: Final = 1
+PATH_PARTS: Final = 1
+"""Model and time stand in the name only."""
+
+_UNKNOWN: Final = "unknown"
+
+
+def sniff(head: bytes) -> bool:
+    """Tell from a file's first bytes whether a published player of Hanabi or Overcooked wrote it."""
+    return head.startswith((hanabi_csv.HEADING, kitchen_csv.HEADING))
+
+
+def companions(path: Path) -> tuple[Path, ...]:
+    """Files that are read together with this one: the other half of a game of Hanabi."""
+    other = other_half(path)
+    return () if other is None else (other,)
+
+
+def read(data: bytes, place: Place) -> Reading:
+    """Read a file.
+
+    Raises:
+        BadInputError: it has no row, is no such file, or is half a game of Hanabi.
+    """
+    started = time.perf_counter()
+    rows = read_rows(data)
+    found = _hanabi(rows, place) if data.startswith(hanabi_csv.HEADING) else _kitchen(rows, place)
+    found.replay_s = time.perf_counter() - started
+    return found
+
+
+def _hanabi(rows: Rows, place: Place) -> Reading:
+    path, player = Path(place.path), hanabi_csv.player_of(rows)
+    other = other_half(path)
+    if other is None:
+        raise BadInputError(
+            f"half a game: {player}'s own cards stand in {partner_of(player)}'s file only; "
+            f"put {partner_of(player)}_<model>_<time>.csv of the same game beside it, under the published names"
+        )
+    if player != SEATS[0]:
+        return Reading(note=f"the other half of the game in {other.name}")
+    partner = partner_of(player)
+    files: dict[Player, Rows] = {player: rows, partner: read_rows(other.read_bytes())}
+    if hanabi_csv.player_of(files[partner]) != partner:
+        raise BadInputError(f"{other.name} is not {partner}'s, though it is called so")
+    models = {player: _model(path), partner: _model(other)}
+    name = re.sub(rf"^{player}_|\.csv$", "", path.name)
+    parts, rejects = hanabi_csv.hanabi_record(name, files, models)
+    return _added(name, parts, rejects, place)
+
+
+def _kitchen(rows: Rows, place: Place) -> Reading:
+    path = Path(place.path)
+    parts = kitchen_csv.kitchen_record(kitchen_csv.player_of(rows), rows, _model(path))
+    return _added(path.stem, parts, [rows.cut] if rows.cut else [], place)
+
+
+def _added(name: str, parts: GameParts, rejects: list[BadInputError], place: Place) -> Reading:
+    named = player_file(Path(place.path).name)
+    parts.started_at = None if named is None else named.started_at
+    complete = parts.stop_reason is not None
+    found = game_rows(episode_id("coordination", place.path), parts, place, {"episode": name, "complete": complete, "console": True})
+    found.rejects += rejects
+    return found
+
+
+def _model(path: Path) -> str:
+    named = player_file(path.name)
+    return _UNKNOWN if named is None else named.model
