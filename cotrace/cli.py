@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 import traceback
@@ -11,6 +10,7 @@ from collections.abc import Sequence
 import click
 
 from cotrace import __version__
+from cotrace.lazy_group import LazyGroup
 from schemas.errors import CotraceError
 
 __all__ = ["COMMANDS", "cli", "main"]
@@ -32,25 +32,13 @@ COMMANDS: dict[str, str] = {
 """Verb -> one line of help; the module is `cotrace.commands.<verb>`, the command in it `command`."""
 
 
-class _LazyGroup(click.Group):
-    """Imports a verb's module only when that verb is called, so that `cotrace --help` stays fast."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        if cmd_name not in COMMANDS:
-            return None
-        command = importlib.import_module(f"cotrace.commands.{cmd_name}").command
-        assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
-@click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=LazyGroup,
+    verbs=COMMANDS,
+    module="cotrace.commands.{}",
+    heading="Commands",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="cotrace")
 @click.option("--debug", is_flag=True, help="Show tracebacks instead of one-line errors.")
 def cli(*, debug: bool) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-
 import click
+
+from cotrace.lazy_group import LazyGroup
 
 __all__ = ["GAMES", "command"]
 
@@ -19,23 +19,7 @@ GAMES: dict[str, str] = {
 """Game -> one line of help; the module is `cotrace.commands.play_<game>`."""
 
 
-class _Games(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(GAMES)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        if cmd_name not in GAMES:
-            return None
-        found = importlib.import_module(f"cotrace.commands.play_{cmd_name}").command
-        assert isinstance(found, click.Command)
-        return found
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
-        with formatter.section("Games"):
-            formatter.write_dl(list(GAMES.items()))
-
-
-@click.command(cls=_Games)
+@click.command(cls=LazyGroup, verbs=GAMES, module="cotrace.commands.play_{}", heading="Games")
 def command() -> None:
     """Play games with scripted players and write their logs.
 
