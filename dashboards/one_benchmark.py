@@ -30,8 +30,7 @@ def shown_benchmark(read: Reader, names: Collection[str]) -> str | None:
 
 def narrowed(read: Reader, benchmark: str) -> Reader:
     """The same page under the filter of this one benchmark."""
-    address = Address(read.address.path, {**read.address.values, "benchmark": (benchmark,)})
-    return Reader(read.connection, address, read.rubric_folders)
+    return read.at(Address(read.address.path, {**read.address.values, "benchmark": (benchmark,)}))
 
 
 def benchmark_choices(read: Reader, names: Collection[str], shown: str, *drop: str) -> list[Part]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from typing import TYPE_CHECKING
 
 from analytics.query import frame
@@ -23,11 +24,19 @@ __all__ = ["Reader", "reader"]
 class Reader:
     """Queries under the filters of an address."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, address: Address, rubric_folders: Sequence[Path] = ()) -> None:
+    def __init__(self, store: Store, connection: duckdb.DuckDBPyConnection, address: Address, rubric_folders: Sequence[Path] = ()) -> None:
+        self.store = store
+        """For reports that open it themselves."""
         self.connection = connection
         self.address = address
         self.rubric_folders = rubric_folders
         """Folders with rubrics of the user's own."""
+
+    def at(self, address: Address) -> Reader:
+        """The same store under another address."""
+        other = copy(self)
+        other.address = address
+        return other
 
     def rows(self, sql: str, parameters: Mapping[str, object] | None = None, *, filter_on: Sequence[str] = FILTERS) -> pl.DataFrame:
         """The rows of a query.
@@ -50,4 +59,4 @@ def reader(store: Store, address: Address, rubric_folders: Sequence[Path] = ()) 
         StoreError: the store cannot be read.
     """
     with store.reading() as connection:
-        yield Reader(connection, address, rubric_folders)
+        yield Reader(store, connection, address, rubric_folders)
