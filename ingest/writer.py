@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Writer"]
 
-_BATCH_ROWS: Final = 250_000
+_BATCH_ROWS: Final = 500_000
 """Rows after which a transaction is written: opening and closing the store costs as much as some 20,000 rows."""
 
 
@@ -77,6 +77,7 @@ class Writer:
 
         try:
             with self._store.writing() as connection:
+                connection.execute("SET threads = 1")  # more would share the work at twice its cost, and the other cores read
                 loaded = load(connection, files, tables)
         except (duckdb.DataError, duckdb.IntegrityError) as error:
             if not any(file.episodes for file in files):

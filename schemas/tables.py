@@ -76,12 +76,13 @@ class Table:
         return f"CREATE TABLE IF NOT EXISTS {self.name} (\n" + ",\n".join(parts) + "\n)"
 
     def arrow_schema(self) -> pa.Schema:
-        """Arrow schema of the rows on their way into the store."""
+        """Arrow schema of the rows on their way into the store; texts are dictionaries, since most of them repeat."""
         import pyarrow as pa
 
+        text = pa.dictionary(pa.int32(), pa.string())
         arrow_types: dict[object, pa.DataType] = {
-            str: pa.string(),
-            Json: pa.string(),
+            str: text,
+            Json: text,
             int: pa.int64(),
             float: pa.float64(),
             bool: pa.bool_(),
@@ -123,8 +124,8 @@ def _pandera_schema(spec: Table) -> pa_polars.DataFrameSchema:
     import polars as pl
 
     polars_types: dict[object, Any] = {
-        str: pl.String(),
-        Json: pl.String(),
+        str: pl.Categorical(),
+        Json: pl.Categorical(),
         int: pl.Int64(),
         float: pl.Float64(),
         bool: pl.Boolean(),
