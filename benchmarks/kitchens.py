@@ -1,0 +1,191 @@
+"""Kitchens and rooms: steps per second of Collab-Overcooked and the games of LLM-Coordination, reference search, ingest of their logs.
+
+A step is both players' actions, carried out by the rules; its base is `json.loads` of the same games' logs. Hanabi is refereed by OpenSpiel
+and left out where that is not installed. The search finds all reference trajectories of an order, its base is the first level. Ingest
+is one process, checks, replay and writing included, against `json.loads` of the same files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from benchmarks.figures import Figure, seconds
+from benchmarks.timing import medians
+from benchmarks.workload import fresh, scratch
+from games.coordination.capture import rules as capture
+from games.coordination.escape import rules as escape
+from games.coordination.hanabi.match import deck_of_seed
+from games.coordination.hanabi.rules import Move
+from games.coordination.hanabi.table import HanabiTable
+from games.coordination.kitchen import rules as kitchen
+from games.coordination.kitchen.layouts import LAYOUTS
+from games.coordination.play import GAMES, CoordinationGame
+from games.coordination.play import PlayRequest as CoordinationRequest
+from games.coordination.play import play as play_coordination
+from games.overcooked.play import PlayRequest as OvercookedRequest
+from games.overcooked.play import play as play_overcooked
+from games.overcooked.references import searched_references
+from games.overcooked.replay import replay
+from games.overcooked.tasks import tasks
+from ingest.run import ingest_paths
+from schemas.store import Store
+
+__all__ = ["run"]
+
+_ROUNDS: Final = 3
+_SEEDS: Final[dict[CoordinationGame, int]] = {"hanabi": 5, "overcooked": 1, "collab_capture": 10, "collab_escape": 50}
+"""Games of each pair of players; a kitchen's has 400 ticks."""
+
+_OVERCOOKED: Final = "Collab-Overcooked"
+
+_Step = dict[str, Any]
+
+
+class _Logs(NamedTuple):
+    """Games that cotrace played itself."""
+
+    name: str
+    paths: Sequence[Path]
+    games: Sequence[list[_Step]]
+    """Of each game the lines, or the steps, of its log."""
+
+    play: Callable[[list[_Step]], None]
+    """Carries out what was done in a game."""
+
+
+def run() -> list[Figure]:
+    """Measure."""
+    logs = [_overcooked(), *(_coordination(game) for game in GAMES if game != "hanabi" or find_spec("pyspiel"))]
+    return [*map(_steps, logs), *_search(), *map(_ingest, logs)]
+
+
+def _overcooked() -> _Logs:
+    report = play_overcooked(
+        OvercookedRequest(out=scratch() / "overcooked", orders=tuple(_orders().values()), policies=("optimal", "slow"))
+    )
+    games = [json.loads(path.read_bytes())["content"] for path in report.paths]
+    return _Logs(_OVERCOOKED, report.paths, games, _replay_overcooked)
+
+
+def _coordination(game: CoordinationGame) -> _Logs:
+    report = play_coordination(CoordinationRequest(game=game, out=scratch() / "coordination", seeds=tuple(range(_SEEDS[game]))))
+    games = [[json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] for path in report.paths]
+    return _Logs(game, report.paths, games, _REPLAYS[game])
+
+
+def _replay_overcooked(steps: list[_Step]) -> None:
+    for _ in replay(steps[0]["order_list"][0], [step["actions"] for step in steps]):
+        pass
+
+
+def _replay_kitchen(steps: list[_Step]) -> None:
+    layout = LAYOUTS[steps[0]["layout"]]
+    state = kitchen.start(layout)
+    for step in steps:
+        state, _ = kitchen.step(layout, state, [action["low_level"] for action in step["actions"]])
+
+
+def _replay_capture(steps: list[_Step]) -> None:
+    state = capture.start(steps[0]["scenario"])
+    for step in steps:
+        texts = {player["player"]: player["executed"] for player in step["players"]}
+        chosen = {name: next(action for action in state.actions(name) if action.text == text) for name, text in texts.items()}
+        state = capture.step(state, chosen, first=step["turn"] == 1).state
+
+
+def _replay_escape(steps: list[_Step]) -> None:
+    state = escape.START
+    for step in steps:
+        choice = next(option for option in escape.killer_options(state) if option.room == escape.room_in(step["adversary_choice"]))
+        state, _ = escape.step(state, choice, {player["player"]: player["executed"] for player in step["players"]})
+
+
+def _replay_hanabi(steps: list[_Step]) -> None:
+    table = HanabiTable(deck_of_seed(steps[0]["seed"]))
+    for step in steps:
+        move = step["engine_move"]
+        value = move.get("color") or move.get("rank")
+        table.play(Move(move["type"].lower(), move.get("card_index"), None if value is None else str(value)))
+
+
+_REPLAYS: Final[dict[CoordinationGame, Callable[[list[_Step]], None]]] = {
+    "hanabi": _replay_hanabi,
+    "overcooked": _replay_kitchen,
+    "collab_capture": _replay_capture,
+    "collab_escape": _replay_escape,
+}
+
+
+def _steps(logs: _Logs) -> Figure:
+    taken = medians(_ROUNDS, {"base": partial(_load, logs.paths), "ours": partial(_play_all, logs)})
+    ours, base = taken["ours"].wall_s, taken["base"].wall_s
+    steps = sum(map(len, logs.games))
+    return Figure(
+        f"{logs.name}: {steps / ours:,.0f} steps/s, {steps:,} steps of {len(logs.games)} games",
+        seconds(ours),
+        f"{seconds(base)}: json.loads of their logs, {_megabytes(logs):.1f} MB",
+        ours / base,
+    )
+
+
+def _play_all(logs: _Logs) -> None:
+    for game in logs.games:
+        logs.play(game)
+
+
+def _load(paths: Sequence[Path]) -> None:
+    for path in paths:
+        texts = [path.read_bytes()] if path.suffix == ".json" else path.read_bytes().splitlines()
+        for text in texts:
+            json.loads(text)
+
+
+def _megabytes(logs: _Logs) -> float:
+    return sum(path.stat().st_size for path in logs.paths) / 1e6
+
+
+def _search() -> list[Figure]:
+    """One order of each level: those of a level differ in their ingredients only."""
+    orders = _orders()
+    taken = medians(_ROUNDS, {level: partial(_find, order) for level, order in orders.items()})
+    first = taken["1"].wall_s
+    return [
+        Figure(
+            f"reference search, level {level}, {len(searched_references(orders[level]).edges):,} states",
+            seconds(found.wall_s),
+            f"{seconds(first)}: level 1",
+            found.wall_s / first,
+        )
+        for level, found in taken.items()
+    ]
+
+
+def _orders() -> dict[str, str]:
+    """Level -> an order."""
+    return {str(task.level): task.order for task in tasks().values()}
+
+
+def _find(order: str) -> None:
+    searched_references.cache_clear()
+    searched_references(order)
+
+
+def _ingest(logs: _Logs) -> Figure:
+    taken = medians(_ROUNDS, {"base": partial(_load, logs.paths), "ours": partial(_ingest_alone, logs)})
+    ours, base = taken["ours"].wall_s, taken["base"].wall_s
+    return Figure(
+        f"ingest of {logs.name}, {len(logs.games)} games, one process",
+        seconds(ours),
+        f"{seconds(base)}: json.loads of their logs, {_megabytes(logs):.1f} MB",
+        ours / base,
+    )
+
+
+def _ingest_alone(logs: _Logs) -> None:
+    report = ingest_paths(logs.paths, Store(fresh("kitchens.duckdb")), workers=1)
+    assert report.is_clean, report.rejected[:3]
