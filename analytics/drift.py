@@ -43,8 +43,8 @@ _Row = dict[str, Any]
 def drift_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     """One row for each answer to a question by a model judge, and each pair of times that can be compared.
 
-    Only answers to the same wording of the rubric, behind the same walls, with the same temperature and reply length are compared. Where a
-    question has only two answers in use, one of them is told: the other mirrors it.
+    Only answers to the same wording of the rubric, behind the same walls, with the same temperature and reply length are compared. `no` is
+    left out where there is `yes`, and the second of two other answers: they mirror the rest.
 
     Columns, in order:
 
@@ -56,8 +56,8 @@ def drift_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     - earlier_at, later_at: when the jobs began; of `within` the same one.
     - units, games: that are compared (of `again` each unit once).
     - rate_before, rate_after: share of this answer, 0 to 1, each unit counting as one. difference, low, high: after minus before with its
-      95 % interval over games; p: of no difference (`analytics.shifts`). p_corrected: by Holm for all rows of the rubric and judge. Null
-      where fewer than five games stand on either side.
+      95 % interval over games; p: of no difference (`analytics.shifts`). p_corrected: by Holm for all rows of the same
+      rubric, judge and `compared`. Null where fewer than five games stand on either side.
     - agreement: of `again` the chance that an answer then and one now are the same, 0 to 1; repeats_agree: the same for two repeats asked
       in one job, null without repeats. An agreement below it, without a difference, hints at drift in both directions.
     - drifted: p_corrected is below 0.05. advice: what to make of it, in words.
@@ -76,15 +76,20 @@ def drift_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     rows = [*_again_rows(found.again), *_group_rows(found.cells)]
     for row in rows:
         row["repeats_agree"] = repeats.get(tuple(row[name] for name in JOB)) if row["compared"] == "again" else None
-    for judge in {(row["rubric"], row["judge"]) for row in rows}:
-        family = [row for row in rows if (row["rubric"], row["judge"]) == judge]
+    for key in {_family(row) for row in rows}:
+        family = [row for row in rows if _family(row) == key]
         for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
-            row["p_corrected"] = p
+            row |= {"p_corrected": p, "tests": len(family)}
     for row in rows:
         row["drifted"] = None if row["p_corrected"] is None else row["p_corrected"] < _SURE
         row["advice"] = _advice(row)
     rows.sort(key=lambda row: (row["rubric"], row["judge"], _ORDER.index(row["compared"]), row["question"], row["answer"], row["later_at"]))
     return pl.DataFrame([{name: row[name] for name in _schema()} for row in rows], schema=_schema(), orient="row")
+
+
+def _family(row: _Row) -> tuple[str, ...]:
+    """What is corrected together for the number of its tests."""
+    return row["rubric"], row["judge"], row["compared"]
 
 
 _ORDER: Final = ("again", "new", "within")
@@ -177,20 +182,23 @@ def _shift(values: pl.DataFrame) -> tuple[Shift, float, float]:
 
 
 def _told(part: pl.DataFrame) -> list[str]:
-    """The answers in use; of two, `yes` if it is one of them, else the first."""
+    """The answers in use without the one that mirrors the others: `no` where there is a `yes`, else the second of two."""
     used = sorted(part["answer"].unique().to_list())
-    mirrored = 2
-    return used if len(used) > mirrored else [answer for answer in used if answer == "yes"] or used[:1]
+    if "yes" in used:
+        return [answer for answer in used if answer != "no"]
+    return used[:1] if len(used) == len(("one", "its mirror")) else used
 
 
 def _advice(row: _Row) -> str:
-    rates = f"{_word(row['answer'])} in {row['rate_before']:.0%} before, {row['rate_after']:.0%} after"
+    rates = f"{_word(row['answer'])} in {_percent(row['rate_before'])} before, {_percent(row['rate_after'])} after"
     about = f"{row['question']} by {row['judge']}, {_TIMES[row['compared']](row)}: {rates}"
     if row["p_corrected"] is None:
         return f"{about}; fewer than {FEWEST_GAMES} games on one side, too few to tell a drift from chance"
     if row["drifted"]:
         little = abs(row["difference"]) < _LITTLE
         return f"{about}; it has drifted{', though little' if little else ''} ({_points(row)}){_what_to_do(row)}"
+    if row["p"] < _SURE or not (row["low"] or 0) <= 0 <= (row["high"] or 0):
+        return f"{about}; it may have drifted ({_points(row)}), but this is one of {row['tests']} tests: ask about more games to be sure"
     ruled_out = "" if row["low"] is None else f"; a shift beyond {_points(row)} is unlikely"
     return f"{about}; no drift shown{ruled_out}{_both_ways(row)}"
 
@@ -212,13 +220,17 @@ def _both_ways(row: _Row) -> str:
     """Said only where repeats tell what chance alone does; a hint, not a test."""
     if row["repeats_agree"] is None or row["agreement"] is None:
         return ""
-    return f"; the same answer then and now in {row['agreement']:.0%}, from two repeats at once in {row['repeats_agree']:.0%}"
+    return f"; the same answer then and now in {_percent(row['agreement'])}, from two repeats at once in {_percent(row['repeats_agree'])}"
 
 
 def _points(row: _Row) -> str:
     if row["low"] is None:
         return f"{100 * row['difference']:+.0f} points"
     return f"{100 * row['low']:+.0f} to {100 * row['high']:+.0f} points"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _word(answer: str) -> str:

@@ -62,6 +62,7 @@ def table(
     *,
     link: Callable[[Mapping[str, Any]], str] | None = None,
     show: Mapping[str, Callable[[Any], str]] | None = None,
+    classes: Mapping[str, str] | None = None,
 ) -> Part:
     """Rows as a table.
 
@@ -70,9 +71,10 @@ def table(
         columns: column -> heading, in order.
         link: the address a row leads to, from the row.
         show: column -> how its values are written; numbers have three digits, other values are text.
+        classes: column -> its style: `num` aligned as a number, `words` for sentences; without it, by the column's type.
     """
     writers = show or {}
-    kinds = {name: "num" if rows.schema[name].is_numeric() else "" for name in columns}
+    kinds = {name: "num" if rows.schema[name].is_numeric() else "" for name in columns} | dict(classes or {})
 
     def written(name: str, value: Any) -> str:
         if name in writers:

@@ -1,0 +1,123 @@
+"""Disagreement: where the models of a panel split, and the units whose text speaks to the judge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dash import html
+
+from dashboards.judging.common import two_digits
+from dashboards.pages import game
+from dashboards.parts import Part, card, figure, note, table
+from dashboards.reader import Reader
+from dashboards.theme import MODEL_COLORS, plain, styled
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+    import polars as pl
+
+__all__ = ["SECTION", "TITLE", "content"]
+
+SECTION = "disagreement"
+TITLE = "Disagreement"
+
+_SHOWN = 100
+_SPLITS = {"none": "all the same", "repeats": "a model differs from itself", "judges": "models differ from one another"}
+_IN_FILTERS = "episode_id IN (SELECT episode_id FROM games WHERE {filters})"
+
+
+def content(read: Reader, rubric: str) -> Part:
+    """How often votes split, by question; the most split units; flags."""
+    asked = {"rubric": rubric}
+    splits = read.rows(
+        f"""
+        SELECT question, split, count(*) AS units, max(judges) AS judges FROM panel WHERE rubric = $rubric AND answers > 1 AND {_IN_FILTERS}
+        GROUP BY question, split ORDER BY question, split
+        """,
+        asked,
+    )
+    return html.Div([_votes(read, splits, asked), _flags(read, asked)])
+
+
+def _votes(read: Reader, splits: pl.DataFrame, asked: dict[str, Any]) -> Part:
+    if splits.is_empty():
+        return note(
+            "No unit has two votes of models under these filters. Ask several times, or a second model:",
+            html.Pre(f"cotrace judge --rubric {asked['rubric']} --model openai/gpt-4o-mini --model openai/gpt-4.1-mini --repeats 2"),
+        )
+    units = read.rows(
+        f"""
+        SELECT question, unit_id, episode_id, turn, votes, majority_share, entropy, split, said FROM panel_disagreements
+        WHERE rubric = $rubric AND {_IN_FILTERS} ORDER BY entropy DESC, question, unit_id LIMIT {_SHOWN}
+        """,
+        asked,
+    )
+    columns = {"turn": "Turn", "question": "Question", "votes": "Votes", "entropy": "Bits", "said": "Who said what"}
+    listing = (
+        [] if units.is_empty() else [table(units, columns, link=_game_address, show={"entropy": two_digits}, classes={"said": "words"})]
+    )
+    return card(
+        "Where votes split",
+        figure("judge-splits", _chart(splits)),
+        *listing,
+        hint=f"Every repeat of every model is a vote. Below, the {_SHOWN} units that split most; a click on the turn opens the game.",
+    )
+
+
+def _game_address(row: Any) -> str:
+    return f"{game.PATH}?episode={row['episode_id']}&turn={row['turn'] or 1}"
+
+
+def _chart(splits: pl.DataFrame) -> go.Figure:
+    import plotly.graph_objects as go
+    import polars as pl
+
+    totals = splits.group_by("question").agg(total=pl.col("units").sum())
+    rows = splits.join(totals, on="question").with_columns(share=pl.col("units") / pl.col("total")).sort("question")
+    drawn = go.Figure()
+    for (split, text), color in zip(_SPLITS.items(), (MODEL_COLORS[2], MODEL_COLORS[1], MODEL_COLORS[3]), strict=True):
+        part = rows.filter(pl.col("split") == split)
+        drawn.add_bar(
+            x=[plain(question) for question in part["question"]],
+            y=part["share"].to_list(),
+            name=text,
+            marker={"color": color},
+            customdata=part.select("units", "total").rows(),
+            hovertemplate="%{x}, %{fullData.name}: %{y:.0%} (%{customdata[0]} of %{customdata[1]} units)<extra></extra>",
+        )
+    drawn.update_layout(barmode="stack")
+    drawn.update_xaxes(type="category", categoryorder="category ascending")
+    drawn.update_yaxes(title="share of units", tickformat=".0%", range=[0, 1])
+    return styled(drawn, height=300)
+
+
+def _flags(read: Reader, asked: dict[str, Any]) -> Part:
+    rows = read.rows(
+        f"""
+        WITH shown AS (
+            SELECT judge, unnest(coalesce(string_split(flagged, '|'), ['none'])) AS flag, unit_id, score
+            FROM verdicts_latest WHERE rubric = $rubric AND {_IN_FILTERS}
+        )
+        SELECT judge, flag, count(DISTINCT unit_id) AS units, count(*) AS verdicts, avg(score) AS score_mean FROM shown
+        GROUP BY judge, flag HAVING bool_or(flag <> 'none') OR judge IN (SELECT judge FROM shown WHERE flag <> 'none')
+        ORDER BY judge, flag = 'none', flag
+        """,
+        asked,
+    )
+    if rows.is_empty():
+        return card("Text that speaks to the judge", hint="None was found in what was judged under these filters.")
+    units = read.rows(
+        f"""
+        SELECT DISTINCT unit_id, episode_id, turn, agent, flagged FROM verdicts_latest
+        WHERE rubric = $rubric AND flagged IS NOT NULL AND {_IN_FILTERS} ORDER BY ALL LIMIT {_SHOWN}
+        """,
+        asked,
+    )
+    heads = {"judge": "Judge", "flag": "Flag", "units": "Units", "verdicts": "Verdicts", "score_mean": "Mean score"}
+    return card(
+        "Text that speaks to the judge",
+        table(rows, heads, show={"score_mean": two_digits}),
+        html.H3("Where"),
+        table(units, {"turn": "Turn", "agent": "Agent", "flagged": "Flag", "unit_id": "Unit"}, link=_game_address),
+        hint="Attempts to steer the judge, flagged and counted; a flag changes no verdict. Their mean score beside that of units without.",
+    )
