@@ -11,7 +11,10 @@ import pytest
 
 from analytics.query import query
 from analytics.views import ensure_installed
+from games.overcooked.layout import kitchen
+from games.overcooked.oracle import verified_actions
 from games.overcooked.play import play_order
+from games.overcooked.world import Pot, start_world
 from ingest.run import ingest_paths
 from schemas.store import Store
 
@@ -141,3 +144,66 @@ def test_evaluation_files_are_left_alone(tmp_path: Path) -> None:
     )
     assert query(store, "from rejects").is_empty()
     assert query(store, "from episodes").is_empty()
+
+
+def test_verified_actions_bring_the_order_on(shared: Path, tmp_path: Path) -> None:
+    """In the published games a step with nothing but verified actions always raises progress, save one that the log does not record."""
+    store = Store(tmp_path / "store.duckdb")
+    ingest_paths([shared / "data" / "overcooked" / "runs"], store)
+    sql = """with steps as (
+            select episode_id, turn, progress > coalesce(lag(progress) over game, 0) as rose,
+                turn = max(turn) over (partition by episode_id) as last
+            from turns window game as (partition by episode_id order by turn))
+        select followed.value, episodes.success, last, rose, count(*) as n
+        from turn_metrics as followed inner join steps using (episode_id, turn) inner join episodes using (episode_id)
+        where followed.metric = 'overcooked.followed_verified' group by all"""
+    rows = query(store, sql).to_dicts()
+    verified = [row for row in rows if row["value"] == 1]
+    assert sum(row["n"] for row in verified if row["rose"]) > 900
+    assert [(row["success"], row["last"], row["n"]) for row in verified if not row["rose"]] == [(False, True, 1)]
+    sql = """select regexp_extract(episodes.file, '[^/]+') as policy, avg(value) as share
+        from turn_metrics inner join episodes using (episode_id)
+        where metric = 'overcooked.followed_verified' group by all"""
+    shares = {row["policy"]: row["share"] for row in query(store, sql).to_dicts()}
+    assert shares["optimal"] == 1
+    assert shares["wrong-ingredient"] < shares["slow"] < 1
+
+
+def test_what_the_kitchen_forbids_is_not_verified(tmp_path: Path, log: dict[str, Any]) -> None:
+    """At the start the Assistant alone can act; the Chef's pickup comes when the egg lies there; nothing follows what has been spoilt."""
+    store = ingested(tmp_path, (FILE, json.dumps(log)))
+    rows = query(store, "select turn, arguments ->> 'agent', verb, listed, undoes from oracle_actions order by turn, rank").rows()
+    assert rows[0] == (1, "Assistant", "pickup", False, False)
+    first_of_chef = min(turn for turn, agent, *_ in rows if agent == "Chef")
+    laid = query(store, "select turn from actions where verb = 'place_obj_on_counter' order by turn limit 1").item()
+    assert first_of_chef == laid + 1
+    assert query(store, "select bool_or(oracle_available), count(oracle_followed) from turns").rows() == [(False, 0)]
+
+
+@pytest.mark.parametrize(
+    ("held", "contents", "action", "is_verified"),
+    [
+        ("egg", (), "put_obj_in_utensil(pot0)", True),
+        ("apple", (), "put_obj_in_utensil(pot0)", False),
+        ("egg", ("egg",), "put_obj_in_utensil(pot0)", False),
+        (None, ("egg",), "cook(pot0)", True),
+        (None, ("egg", "apple"), "cook(pot0)", False),
+        ("egg", (), "deliver_soup()", False),
+    ],
+)
+def test_only_what_belongs_to_the_order_is_verified(held: str | None, contents: tuple[str, ...], action: str, is_verified: bool) -> None:  # noqa: FBT001  # a table
+    """What the references have next does not help where the hand or the pot holds something else."""
+    world = start_world(kitchen(), "boiled_egg")
+    world.bodies[0].held = held
+    if contents:
+        world.utensils["pot0"] = Pot(contents)
+    assert bool(verified_actions(world, 0, (action,))) is is_verified
+
+
+def test_nothing_is_passed_over_full_counters() -> None:
+    """With all three shared counters taken, putting something down would lose it for the partner."""
+    world = start_world(kitchen(), "boiled_egg")
+    world.bodies[1].held = "egg"
+    assert verified_actions(world, 1, ("place_obj_on_counter()",)) == ("place_obj_on_counter()",)
+    world.counters = dict.fromkeys(world.layout.shared_counters, "apple")
+    assert verified_actions(world, 1, ("place_obj_on_counter()",)) == ()

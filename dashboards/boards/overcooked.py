@@ -58,8 +58,10 @@ class OvercookedDrawing:
         return html.Div([html.H3("Order and recipe"), html.Pre(recipe_text(game.task_id)), html.P(limits)])
 
     def action(self, verb: str, arguments: Mapping[str, Any]) -> str:
-        """`pickup(egg, counter)`."""
-        return f"{verb}({', '.join(str(value) for value in arguments.values())})"
+        """`pickup(egg, counter)`, and of a verified action whose it is: `Chef: pickup(egg, counter)`."""
+        given = [str(value) for name, value in arguments.items() if name != "agent"]
+        whose = f"{arguments['agent']}: " if "agent" in arguments else ""
+        return f"{whose}{verb}({', '.join(given)})"
 
 
 def _kitchen(state: JsonObject) -> Part:

@@ -117,8 +117,18 @@ class SearchedReferences:
 
     def longest_match(self, agent: int, done: Trajectory) -> int:
         """Give D_max of what an agent did against the best of its references, in actions."""
-        best = 0
-        reached = {0: (0, 0)}  # state -> (own actions matched, how much of `done` that took); the least taken wins, matched follows
+        return max(matched for matched, _ in self._followed(agent, done).values())
+
+    def next_actions(self, agent: int, done: Trajectory) -> tuple[str, ...]:
+        """Give the actions that would make the longest match of an agent longer by one, sorted."""
+        reached = self._followed(agent, done)
+        best = max(matched for matched, _ in reached.values())
+        ends = [state for state, (matched, _) in reached.items() if matched == best]
+        return tuple(sorted({edge.action for state in ends for edge in self.edges[state] if edge.agent == agent}))
+
+    def _followed(self, agent: int, done: Trajectory) -> dict[int, tuple[int, int]]:
+        """State -> (own actions matched, how much of `done` that took); the least taken wins, matched follows."""
+        reached = {0: (0, 0)}
         where: dict[str, list[int]] = {}
         for index, action in enumerate(done):
             where.setdefault(action, []).append(index)
@@ -126,7 +136,6 @@ class SearchedReferences:
             if state not in reached:
                 continue
             matched, taken = reached[state]
-            best = max(best, matched)
             for edge in self.edges[state]:
                 found: tuple[int, int] | None = (matched, taken)
                 if edge.agent == agent:
@@ -137,7 +146,7 @@ class SearchedReferences:
                 known = reached.get(edge.target)
                 if known is None or found[1] < known[1]:
                     reached[edge.target] = found
-        return best
+        return reached
 
     def tes(self, agent: int, done: Trajectory) -> float:
         """Give the trajectory efficiency score against the best of all references, 0 to 1."""

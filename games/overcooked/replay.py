@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from games.overcooked.drawing import map_text
 from games.overcooked.execution import next_move
 from games.overcooked.layout import Cell, kitchen, neighbour
+from games.overcooked.oracle import verified_actions
 from games.overcooked.vocabulary import PLACE
 from games.overcooked.world import Done, Rules, World, start_world
 
@@ -32,21 +33,34 @@ class ReplayedStep(NamedTuple):
     notices: Sequence[str]
     """What the step tells both agents: contents that made nothing."""
 
+    verified: Sequence[Sequence[str]]
+    """Of each agent the actions, among those that were to be tried, that would have brought the order on."""
 
-def replay(order: str, actions: Sequence[Sequence[str]], rules: Rules = "published") -> Iterator[ReplayedStep]:
-    """Execute the macro actions that were in force, one pair a step."""
+
+def replay(
+    order: str, actions: Sequence[Sequence[str]], rules: Rules = "published", following: Sequence[Sequence[Sequence[str]]] = ()
+) -> Iterator[ReplayedStep]:
+    """Execute the macro actions that were in force, one pair a step.
+
+    Args:
+        order: what is cooked.
+        actions: of each step both agents' actions.
+        rules: the reading of the rules.
+        following: of each step both agents' next actions by the references; each is tried against the kitchen as it stands.
+    """
     world = start_world(kitchen(), order, rules)
     before = world.to_json()
     placed_by: dict[Cell, int] = {}
-    for pair in actions:
+    for step, pair in enumerate(actions):
         picture = map_text(world)
+        verified = [verified_actions(world, agent, tried) for agent, tried in enumerate(following[step] if following else ())]
         full = set(world.counters)
         done = world.step([next_move(world, agent, action) for agent, action in enumerate(pair)])
         after = world.to_json()
         put = [(at, found.agent) for found in done if found.text == PLACE for at in _put_by(world, found.agent, full)]
         undoes = [found.text.endswith(", counter)") and _own(found.agent, full - set(world.counters), placed_by) for found in done]
         placed_by |= dict(put)
-        yield ReplayedStep(before, after, done, undoes, picture, world.delivered, world.score, order, world.notices)
+        yield ReplayedStep(before, after, done, undoes, picture, world.delivered, world.score, order, world.notices, verified)
         before = after
 
 

@@ -23,9 +23,9 @@ from games.overcooked.tasks import Task, recipe_text, tasks
 from games.overcooked.truncation import GameRecord, Recorded, cut_to_limit
 from ingest.json_text import dumps, loads
 from ingest.malformed import malformed
-from ingest.overcooked.measures import details_of, differences, episode_metrics, failures, labels, progress, turn_metrics
+from ingest.overcooked.measures import details_of, differences, episode_metrics, failures, following, labels, progress, turn_metrics
 from ingest.overcooked.records import LogRecord, StepRecord
-from ingest.overcooked.turns import actions_of, utterances_of
+from ingest.overcooked.turns import actions_of, oracle_actions_of, utterances_of
 from ingest.reading import Place, Reading, episode_id, run_id
 from schemas.errors import BadInputError
 from schemas.records import Agent, Episode, Json, Run, Turn
@@ -34,7 +34,7 @@ from schemas.text import excerpt
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "overcooked"
-VERSION: Final = 1
+VERSION: Final = 2
 PATH_PARTS: Final = 0
 
 _FILE_TIME: Final = re.compile(r"experiment_(\d{4}-\d\d-\d\d)_(\d\d-\d\d-\d\d)_")
@@ -71,7 +71,7 @@ def read(data: bytes, place: Place) -> Reading:
     game = _game(log)
     evaluation = evaluate(game)
     cut = cut_to_limit(game)
-    replayed = list(replay(log.task.order, [step.actions for step in log.steps]))
+    replayed = list(replay(log.task.order, [step.actions for step in log.steps], following=following(game)))
     advance = progress(game)
     replay_s = time.perf_counter() - started
     episode = episode_id("overcooked", place.path)
@@ -86,10 +86,11 @@ def read(data: bytes, place: Place) -> Reading:
     for step, result in zip(log.steps, replayed, strict=True):
         rows["utterances"] += utterances_of(episode, step)
         rows["actions"] += actions_of(episode, step, result)
+        rows["oracle_actions"] += oracle_actions_of(episode, step, result)
     rows["episode_metrics"] += episode_metrics(episode, game, evaluation)
     if cut and cut_evaluation:
         rows["episode_metrics"] += episode_metrics(episode, cut, cut_evaluation, suffix="_truncated_1_5")
-    rows["turn_metrics"] += turn_metrics(episode, log.steps, evaluation)
+    rows["turn_metrics"] += turn_metrics(episode, log.steps, evaluation, replayed)
     rows["failures"] += failures(episode, log.steps, evaluation, replayed)
     rows["labels"] += labels(episode, log.record)
     rows["log_disagreements"] += differences(episode, log.record, log.steps, replayed)

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from games.overcooked.evaluation import Evaluation, repaired
-from games.overcooked.layout import AGENTS
+from games.overcooked.grammar import normalised
+from games.overcooked.layout import AGENTS, DISH
 from games.overcooked.metrics import history
 from games.overcooked.metrics_collaboration import Event, Message, confusion
 from games.overcooked.references import published_references, searched_references
@@ -14,11 +15,12 @@ from games.overcooked.replay import ReplayedStep
 from games.overcooked.taxonomy import initiating_category, paper_category, responding_category
 from games.overcooked.truncation import GameRecord, finished_in_time
 from games.overcooked.validator_codes import code_of
+from games.overcooked.world import Done
 from ingest.overcooked.records import LogRecord, StepRecord
 from ingest.overcooked.turns import conversations_of
 from schemas.records import EpisodeMetric, Failure, Label, LogDisagreement, TurnMetric
 
-__all__ = ["details_of", "differences", "episode_metrics", "failures", "labels", "progress", "turn_metrics"]
+__all__ = ["details_of", "differences", "episode_metrics", "failures", "following", "labels", "progress", "turn_metrics"]
 
 _SCORES = {"yes": 1.0, "no": 0.0}
 
@@ -41,6 +43,22 @@ def progress(game: GameRecord) -> list[float]:
             own.append(known[len(done)])
         shares.append(own)
     return [sum(pair) / len(pair) for pair in zip(*shares, strict=True)]
+
+
+def following(game: GameRecord) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Of each step what either agent would have to do next by any reference, by what was recorded until then."""
+    every = searched_references(game.task.order)
+    found: list[list[tuple[str, ...]]] = []
+    for agent, actions in enumerate(game.recorded):
+        known: dict[int, tuple[str, ...]] = {}
+        own = []
+        for step in range(len(game.messages)):
+            done = [entry.action for entry in actions if entry.timestamp <= step]
+            if len(done) not in known:
+                known[len(done)] = every.next_actions(agent, history(repaired(done)))
+            own.append(known[len(done)])
+        found.append(own)
+    return list(zip(*found, strict=True))
 
 
 def episode_metrics(episode: str, game: GameRecord, found: Evaluation, suffix: str = "") -> Iterator[EpisodeMetric]:
@@ -85,8 +103,13 @@ def episode_metrics(episode: str, game: GameRecord, found: Evaluation, suffix: s
             yield EpisodeMetric(episode, f"overcooked.{kind}_errors_agent_{agent}{suffix}", total)
 
 
-def turn_metrics(episode: str, steps: Sequence[StepRecord], found: Evaluation) -> Iterator[TurnMetric]:
-    """Per turn the increments of TES of its conversations, by opener, and both kinds of errors."""
+def turn_metrics(episode: str, steps: Sequence[StepRecord], found: Evaluation, replayed: Sequence[ReplayedStep]) -> Iterator[TurnMetric]:
+    """Per turn the increments of TES of its conversations, by opener, both kinds of errors, and whether what was done was verified."""
+    for step, result in zip(steps, replayed, strict=True):
+        if result.done and any(result.verified):
+            yield TurnMetric(
+                episode, step.timestamp + 1, "overcooked.followed_verified", float(all(_is_verified(result, done) for done in result.done))
+            )
     for opener, events in zip(AGENTS, (found.events, found.assistant_events), strict=True):
         for event in events:
             who = opener.lower()
@@ -101,6 +124,13 @@ def turn_metrics(episode: str, steps: Sequence[StepRecord], found: Evaluation) -
             yield TurnMetric(episode, step.timestamp + 1, "overcooked.validator_errors", float(wrong))
         if unread:
             yield TurnMetric(episode, step.timestamp + 1, "overcooked.format_errors", float(unread))
+
+
+def _is_verified(result: ReplayedStep, done: Done) -> bool:
+    """The engine records a filling at the oven as putting in (docs/overcooked.md)."""
+    text = normalised(done.text)
+    filling = result.before["agents"][done.agent]["held"] == DISH
+    return (text.replace("put_obj_in_utensil", "fill_dish_with_food") if filling else text) in result.verified[done.agent]
 
 
 def failures(episode: str, steps: Sequence[StepRecord], found: Evaluation, replayed: Sequence[ReplayedStep]) -> Iterator[Failure]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from games.overcooked.grammar import NOTHING, parse_call
 from games.overcooked.layout import AGENTS
@@ -10,9 +11,9 @@ from games.overcooked.replay import ReplayedStep
 from games.overcooked.validator_codes import code_of
 from ingest.json_text import dumps
 from ingest.overcooked.records import MessageRecord, StepRecord
-from schemas.records import Action, Json, Utterance
+from schemas.records import Action, Json, OracleAction, Utterance
 
-__all__ = ["actions_of", "conversations_of", "utterances_of"]
+__all__ = ["actions_of", "conversations_of", "oracle_actions_of", "utterances_of"]
 
 _PARAMETERS = {"pickup": ("object", "place"), "wait": ("steps",)}
 
@@ -80,14 +81,22 @@ def actions_of(episode: str, step: StepRecord, result: ReplayedStep) -> Iterator
         )
 
 
-def _parsed(text: str) -> tuple[str, Json]:
+def oracle_actions_of(episode: str, step: StepRecord, result: ReplayedStep) -> Iterator[OracleAction]:
+    """The next actions that would have brought the order on, the Chef's first; the log lists none. None of them undoes."""
+    tried = [(agent, action) for agent, actions in zip(AGENTS, result.verified, strict=True) for action in actions]
+    for rank, (agent, action) in enumerate(tried, start=1):
+        verb, arguments = _parsed(action, {"agent": agent})
+        yield OracleAction(episode, step.timestamp + 1, rank, verb, arguments, undoes=False, listed=False, verified=True)
+
+
+def _parsed(text: str, more: Mapping[str, str] = MappingProxyType({})) -> tuple[str, Json]:
     call = parse_call(text)
     if call is None:
         return "unreadable", Json(dumps({"text": text.strip()}))
     names = _PARAMETERS.get(call.name, ("utensil",))
     named = dict(zip(names, call.arguments, strict=False))
     extra = call.arguments[len(names) :]
-    return call.name.lower(), Json(dumps(named | ({"more": list(extra)} if extra else {})))
+    return call.name.lower(), Json(dumps({**more, **named, **({"more": list(extra)} if extra else {})}))
 
 
 def _refused(step: StepRecord, agent: int, message: str) -> tuple[str, Json, str | None]:
