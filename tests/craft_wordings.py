@@ -163,7 +163,7 @@ WORDINGS: tuple[tuple[str, str, str], ...] = (
     ("D2", "I see a small red block in the middle of my top layer.", ""),
     ("D3", "Please leave the small yellow block in the middle of my bottom layer.", "keep y s 12 0"),
     ("D1", "Keep the large red block where it is and add a small blue block on the left of my top layer.",
-     "keep r l 10+20 -; *place b s 00 2"),
+     "keep r l 10+20 -; place b s 00 2"),
     ("D2", "Don't touch my bottom layer; just put a small blue block in the top left corner.", "place b s 00 2"),
     ("D3", "I'll wait for the others this turn.", ""),
     ("D1", "Which of you can see the small green block?", ""),

@@ -17,7 +17,7 @@ class Actions:
     """Reads the clauses whose predicate is an action."""
 
     def __init__(self, book: DraftBook) -> None:
-        self._book = book
+        self.book = book
 
     def read(self, clause: Clause) -> None:
         """Append the drafts of one clause with an action."""
@@ -26,12 +26,12 @@ class Actions:
         reported = clause.kind == "act_ed" and clause.predicate.number is None and "if" not in clause.marks
         if clause.denied and reported and verb == "place":
             for group in groups:
-                self._book.add(clause, "place", group, Manner(explicit=False))  # "the red block was not placed yet"
+                self.book.add(clause, "place", group, Manner(explicit=False))  # "the red block was not placed yet"
         elif clause.denied:
             self._forbidden(clause, verb, groups)
         elif reported:
             for group in groups:
-                self._book.add(clause, "confirm", group, Manner(droppable=True))
+                self.book.add(clause, "confirm", group, Manner(droppable=True))
         elif verb == "place" and any(item.kind == "off" or item.value == "out" for item in clause.body):
             self._remove(clause, groups)  # "pop it off", "get it out of there"
         else:
@@ -42,19 +42,22 @@ class Actions:
             self._place_it(clause, groups)
             return
         if not any(group.block for group in groups):
-            self._book.note(clause, groups, "plain")
+            self.book.note(clause, groups, "plain")
         for group in listed(groups, clause.subject_groups(), personal=True):
             if group.block is not None:
-                self._book.add(clause, "place", group)
+                self.book.add(clause, "place", group)
             elif group.layers or group.same_layer:
                 self._finish_layer(clause, group)
+
+    def _pass(self, clause: Clause, groups: list[Group]) -> None:
+        """Read ``skip the middle``: a place that nothing is to be done with."""
 
     def _keep(self, clause: Clause, groups: list[Group]) -> None:
         named = [group for group in groups if group.block is not None]
         if not named:
-            self._book.note(clause, groups, "complaint")
+            self.book.note(clause, groups, "complaint")
         for group in listed(named, clause.subject_groups(), personal=True):
-            self._book.add(clause, "keep", group)
+            self.book.add(clause, "keep", group)
 
     def _cap(self, clause: Clause, groups: list[Group]) -> None:
         """Read ``cap the yellow block with a red one``: the new block goes on top of what is named first."""
@@ -63,15 +66,15 @@ class Actions:
         if new is None:
             self._place(clause, groups)
         elif below is None or below.block is None:
-            self._book.add(clause, "place", joined(new, [replace(below, top_of=not below.layers)] if below is not None else []))
+            self.book.add(clause, "place", joined(new, [replace(below, top_of=not below.layers)] if below is not None else []))
         else:
             places = new.places or below.places
-            self._book.add(clause, "place", replace(new, relation="on_top", places=places, anchor=below.block, anchor_layers=below.layers))
+            self.book.add(clause, "place", replace(new, relation="on_top", places=places, anchor=below.block, anchor_layers=below.layers))
 
     def _fix(self, clause: Clause, groups: list[Group]) -> None:
-        self._book.note(clause, groups, "complaint")
+        self.book.note(clause, groups, "complaint")
         if not any(group.has_place for group in groups):
-            self._book.point(clause, "replace")
+            self.book.point(clause, "replace")
 
     def _objects(self, clause: Clause) -> list[Group]:
         body, subject = clause.groups(), clause.subject_groups()
@@ -96,17 +99,17 @@ class Actions:
         if verb in ("remove", "replace", "move") and not clause.personal and "needless" not in clause.marks:
             for group in groups[:1]:
                 if group.block is not None:
-                    self._book.add(clause, "keep", group)
+                    self.book.add(clause, "keep", group)
         else:
-            self._book.note(clause, groups, "plain")
-            self._book.name(clause, groups)
+            self.book.note(clause, groups, "plain")
+            self.book.name(clause, groups)
 
     def _finish_layer(self, clause: Clause, group: Group) -> None:
         """Read ``... to finish that row``: the layer of the request that stands before it."""
-        asked = self._book.drafts[-1] if self._book.drafts else None
+        asked = self.book.drafts[-1] if self.book.drafts else None
         if asked is None or asked.sentence != clause.sentence or asked.verb != "place" or asked.place.layer is not None:
             return
-        layer = next((item.number for item in group.layers), self._book.layer_before)
+        layer = next((item.number for item in group.layers), self.book.layer_before)
         asked.place = replace(asked.place, layer=layer, layer_origin="carried")
 
     def _remove(self, clause: Clause, groups: list[Group]) -> None:
@@ -114,34 +117,34 @@ class Actions:
             groups = [Group(refers=True)]  # "ask for removal", "is a mistake to be removed"
         for group in listed(groups, clause.subject_groups(), personal=True):
             if group.refers and group.block is None and not group.relation:
-                wished = bool(self._book.drafts) and self._book.drafts[-1].verb == "place"
+                wished = bool(self.book.drafts) and self.book.drafts[-1].verb == "place"
                 if (clause.kind == "act_ing" or "first" in clause.marks or wished) and self._removal_again(clause):
                     continue
-                seen = self._book.last_seen(clause, any_source=True)
+                seen = self.book.last_seen(clause, any_source=True)
                 if seen is not None:
-                    self._book.take_up(seen)
-                    self._book.append(replace(seen, verb="remove", explicit=True, droppable=False, old=None, sentence=clause.sentence,
+                    self.book.take_up(seen)
+                    self.book.append(replace(seen, verb="remove", explicit=True, droppable=False, old=None, sentence=clause.sentence,
                                          end=clause.end, first=False))  # fmt: skip
                     continue
                 if self._remove_complained(clause):
                     continue
             if group.block is None and not group.has_place and not group.top_of and not group.whole:
                 continue
-            self._book.add(clause, "remove", group)
+            self.book.add(clause, "remove", group)
 
     def _remove_complained(self, clause: Clause) -> bool:
         """Read ``my target does not show the red block on the left, so remove it``."""
-        focus = self._book.scene.focus
+        focus = self.book.scene.focus
         if focus.source != "complaint" or focus.color is None or clause.sentence - focus.sentence > 1:
             return False
         place = Place(focus.cells, focus.layer, "carried", "carried")
-        self._book.append(Draft(verb="remove", start=clause.start, end=clause.end, color=focus.color, size=focus.size, place=place,
+        self.book.append(Draft(verb="remove", start=clause.start, end=clause.end, color=focus.color, size=focus.size, place=place,
                                 sentence=clause.sentence, origins={"color": "carried", "size": "carried"}))  # fmt: skip
         return True
 
     def _removal_again(self, clause: Clause) -> bool:
         """Read ``removing it comes first``: a remark on a removal asked for before."""
-        asked = [draft for draft in self._book.drafts if draft.verb == "remove"]
+        asked = [draft for draft in self.book.drafts if draft.verb == "remove"]
         if asked and "first" in clause.marks:
             asked[-1].first = True
         return bool(asked)
@@ -149,32 +152,33 @@ class Actions:
     def _replace(self, clause: Clause, groups: list[Group]) -> None:
         olds = [group for group in groups if group.role == "main"]
         news = [group for group in groups if group.role == "with"]
+        olds = olds or [group for group in clause.subject_groups() if group.block is not None and group.block.color]
         if not news and len(olds) > 1 and not olds[0].block:
             news, olds = olds[1:], olds[:1]
         if not news:
             if olds and olds[0].block is None:
-                self._book.point(clause, "replace")
+                self.book.point(clause, "replace")
             elif olds:
                 self._add_replacement(clause, olds[0], Group())
             return
         self._add_replacement(clause, olds[0] if olds else Group(refers=True), news[0])
         for other in news[1:]:
             if other.block is not None:
-                self._book.add(clause, "place", other)
+                self.book.add(clause, "place", other)
 
     def _add_replacement(self, clause: Clause, old: Group, new: Group) -> None:
-        previous = self._book.drafts[-1] if self._book.drafts else None
+        previous = self.book.drafts[-1] if self.book.drafts else None
         if previous is not None and previous.verb == "remove" and old.block is None and old.refers:
             group = new if new.has_place or new.relation else joined(new, [old])
-            self._book.add(clause, "place", group, Manner(inherit=previous.place))  # "remove A and replace it with B" is two claims
+            self.book.add(clause, "place", group, Manner(inherit=previous.place))  # "remove A and replace it with B" is two claims
             return
-        seen = self._book.last_seen(clause) if old.block is None and not old.has_place else None
+        seen = self.book.last_seen(clause) if old.block is None and not old.has_place else None
         if seen is not None:
-            self._book.take_up(seen)
+            self.book.take_up(seen)
         group, inherit = self._place_of_new(clause, old, new, seen)
         there = old.block or seen
         now = (there.color, there.size) if there is not None else (None, None)
-        self._book.add(clause, "replace", group, Manner(old=now, inherit=inherit))
+        self.book.add(clause, "replace", group, Manner(old=now, inherit=inherit))
 
     def _place_of_new(self, clause: Clause, old: Group, new: Group, seen: Draft | None) -> tuple[Group, Place | None]:
         """Give the new block's group with the layer of the old one, and the place it takes over if it names none."""
@@ -185,7 +189,7 @@ class Actions:
         group = joined(new, [old])
         if seen is not None or group.has_place or group.relation:
             return group, seen.place if seen is not None else None
-        return group, self._book.mentioned(clause, old) or self._book.place_in_focus(clause) or self._book.described(old)
+        return group, self.book.mentioned(clause, old) or self.book.place_in_focus(clause) or self.book.described(old)
 
     @staticmethod
     def _with_layer(group: Group, seen: Draft) -> Group:
@@ -196,47 +200,54 @@ class Actions:
 
     def _move(self, clause: Clause, groups: list[Group]) -> None:
         source = next((group for group in groups if group.role == "main" and group.block is not None), None)
+        if source is None and groups and groups[-1].block is not None and any(group.role == "from" for group in groups):
+            source, groups[-1] = (
+                Group(block=groups[-1].block),
+                replace(groups[-1], block=None),
+            )  # "from the left to the right: the red block"
         goal = next((group for group in groups if group.role == "with" and (group.has_place or group.relation)), None)
         if source is None:
-            if goal is None and self._book.drafts and not self._book.drafts[-1].explicit:
-                self._book.point(clause, "move")  # "A should be in the middle. Move it over."
+            if goal is None and self.book.drafts and not self.book.drafts[-1].explicit:
+                self.book.point(clause, "move")  # "A should be in the middle. Move it over."
             elif groups and groups[0].refers:
-                seen = self._book.last_seen(clause, any_source=True)
+                seen = self.book.last_seen(clause, any_source=True)
                 if seen is not None:
                     self._move_seen(clause, seen, goal)
+            else:
+                self.book.note(clause, groups, "plain")
             return
         if goal is not None and source.block is not None and source.block.indefinite:
-            self._book.add(clause, "place", with_block(goal, source.block))  # "slide a red block into my left corner"
+            self.book.add(clause, "place", with_block(goal, source.block))  # "slide a red block into my left corner"
             return
         origin = next((group for group in groups if group.role == "from"), None)
         leaving = joined(source, [origin]) if origin is not None else source
-        self._book.add(clause, "remove", leaving)
-        self._book.drafts[-1].moved = True
+        self.book.add(clause, "remove", leaving)
+        self.book.drafts[-1].moved = True
         if goal is not None:
-            self._book.add(clause, "place", with_block(goal, source.block))
-            self._book.drafts[-1].moved = True
+            self.book.add(clause, "place", with_block(goal, source.block))
+            self.book.drafts[-1].moved = True
 
     def _move_seen(self, clause: Clause, seen: Draft, goal: Group | None) -> None:
-        self._book.take_up(seen)
+        self.book.take_up(seen)
         block = Item(kind="block", start=seen.start, end=clause.end, color=seen.color, size=seen.size)
-        self._book.add(clause, "remove", Group(block=block), Manner(inherit=seen.place))
-        self._book.drafts[-1].moved = True
+        self.book.add(clause, "remove", Group(block=block), Manner(inherit=seen.place))
+        self.book.drafts[-1].moved = True
         if goal is not None:
-            self._book.add(clause, "place", with_block(goal, block))
-            self._book.drafts[-1].moved = True
+            self.book.add(clause, "place", with_block(goal, block))
+            self.book.drafts[-1].moved = True
 
     def _place_it(self, clause: Clause, groups: list[Group]) -> None:
         """Read ``place that there``, ``add those``: the earlier statements are what is asked for."""
         target = next((group for group in groups if group.places), None)
-        denied = self._book.denied if self._book.denied is not None and self._book.denied.sentence == clause.sentence else None
-        last = self._book.drafts[-1] if self._book.drafts and self._book.drafts[-1].verb in ("remove", "other") else None
+        denied = self.book.denied if self.book.denied is not None and self.book.denied.sentence == clause.sentence else None
+        last = self.book.drafts[-1] if self.book.drafts and self.book.drafts[-1].verb in ("remove", "other") else None
         seen = denied or last
         if target is not None and seen is not None and seen.color:
             block = Item(kind="block", start=clause.start, end=clause.end, color=seen.color, size=seen.size)
-            self._book.add(clause, "place", with_block(target, block))
+            self.book.add(clause, "place", with_block(target, block))
             return
-        asked = self._book.drafts[-1] if self._book.drafts else None
+        asked = self.book.drafts[-1] if self.book.drafts else None
         if target is not None and asked is not None and asked.verb == "place" and asked.place.cells is None and not asked.pointing:
-            place = self._book.scene.place_of(target, "place")  # "I need a red block. Put it on the left."
+            place = self.book.scene.place_of(target, "place")  # "I need a red block. Put it on the left."
             asked.place = replace(place, layer=asked.place.layer if place.layer is None else place.layer)
-        self._book.point(clause, "place")
+        self.book.point(clause, "place")

@@ -18,6 +18,16 @@ _OFTEN_PLAIN = frozenset(("single", "short", "long", "little", "wide", "double",
 _TINTING = frozenset(("in", "of", "color", "colour", "colored", "coloured", "the"))
 """Words between a noun and its colour."""
 
+_LETTERS = frozenset("sl")
+"""Sizes as one letter, next to a colour only."""
+
+_JOINING = frozenset((
+    "in", "on", "at", "to", "for", "and", "or", "over", "across", "please", "with", "there", "here", "above", "below", "next", "is", "are",
+    "of", "left", "right", "middle", "center", "centre", "mid", "bottom", "top", "leftmost", "rightmost", "upper", "lower", "not", "layer",
+    "should", "goes", "into", "onto", "spanning", "instead", "then", "but", "from", "belongs", "as", "by", "needs",
+))  # fmt: skip
+"""Words that may follow a size without a noun; others are nouns of their own: ``a tiny correction``."""
+
 _CODE = re.compile("[gbryo][sl]")
 
 
@@ -34,6 +44,7 @@ class _Words:
     again: bool = False
     indefinite: bool = False
     definite: bool = False
+    absent: bool = False
     number: int | None = None
     topmost: bool = False
     labelled: bool = False
@@ -56,6 +67,9 @@ class _Words:
         before_noun = not self.noun or words[here - 1] == "bloque"  # Spanish puts the size behind the noun
         if self.size is None and before_noun and words[here] in SIZES and words[here] not in BLOCK_NOUNS:
             self.size = SIZES[words[here]]
+            return 1
+        if self.size is None and words[here] in _LETTERS and (self.color or at(words, here + 1) in COLORS):
+            self.size = words[here]
             return 1
         return 0
 
@@ -92,8 +106,9 @@ class _Words:
 
     def _take_filler(self, words: Sequence[str], here: int, *, opening: bool) -> int:
         word = words[here]
-        if word in DETERMINERS and not (self.color or self.size or self.noun):
+        if (word in DETERMINERS or self._denies(words, here)) and not (self.color or self.size or self.noun):
             self.again = self.again or word in ("another", "those", "these")
+            self.absent = self.absent or word == "no"
             self.definite = self.definite or word in ("the", "that", "this", "those", "these")
             self.indefinite = self.indefinite or word in ("a", "an", "another")
             return 1
@@ -104,6 +119,14 @@ class _Words:
             return 1
         return 0
 
+    @staticmethod
+    def _denies(words: Sequence[str], here: int) -> bool:
+        """Tell ``no red block`` and ``no more red`` from ``no, red``."""
+        more = at(words, here + 1) in ("more", "other", "further", "such")
+        if words[here] == "more":
+            return at(words, here - 1) == "no"
+        return words[here] == "no" and leads_to_block(words, here + 1 + more) and at(words, here + 1 + more) != "one"
+
 
 def read_block(words: Sequence[str], index: int) -> Found:
     """Read a block: determiner, count, size, colour and noun in any usual order; at least a colour, a size or a noun."""
@@ -111,13 +134,19 @@ def read_block(words: Sequence[str], index: int) -> Found:
     here = index
     while here < len(words) and (taken := seen.take(words, here, opening=here == index)):
         here += taken
+    while here > index + 1 and (seen.color or seen.noun) and words[here - 1] in ADJECTIVES - SIZES.keys():
+        here -= 1  # "blue, same spot"
     if not (seen.color or seen.size or seen.noun):
         return (make("block", again=True, number=1), 1) if here == index + 1 and words[index] == "another" else None
     if not (seen.color or seen.noun) and words[here - 1] in _OFTEN_PLAIN and at(words, here) not in BLOCK_NOUNS:
         return None
+    after = at(words, here)
+    own_noun = after.isalpha() and after not in _JOINING and not leads_to_block(words, here + 1)
+    if not (seen.color or seen.noun) and not seen.labelled and own_noun:
+        return None
     block = make("block", value="size" if seen.labelled else "", color=seen.color, size=seen.size, noun=seen.noun,
                  number=seen.number, again=seen.again, topmost=seen.topmost, indefinite=seen.indefinite,
-                 definite=seen.definite)  # fmt: skip
+                 definite=seen.definite, absent=seen.absent)  # fmt: skip
     return block, here - index
 
 

@@ -78,12 +78,16 @@ class Clause:
 def clauses_of(items: Sequence[Item], sentence: int) -> list[Clause]:
     """Split one sentence's items at its predicates."""
     question = bool(items) and items[-1].value == "?"
-    merged = merge_predicates([item for item in items if item.kind != "end"])
+    merged = merge_predicates(_without_politeness([item for item in items if item.kind != "end"]))
     at = [index for index, item in enumerate(merged) if item.kind in PREDICATES]
     if not at:
         return [_clause(None, [], merged, sentence, question=question)] if merged else []
     clauses: list[Clause] = []
     before = merged[: at[0]]
+    cut = _bare_end(before, merged[at[0]])
+    if cut:
+        clauses.append(_clause(None, [], before[:cut], sentence, question=question))
+        before = before[cut:]
     for number, index in enumerate(at):
         stop = at[number + 1] if number + 1 < len(at) else len(merged)
         span = merged[index + 1 : stop]
@@ -91,6 +95,32 @@ def clauses_of(items: Sequence[Item], sentence: int) -> list[Clause]:
         clauses.append(_clause(merged[index], before, span[:cut], sentence, question=question))
         before = span[cut:]
     return clauses
+
+
+def _without_politeness(items: list[Item]) -> list[Item]:
+    """Leave out a condition that names nothing: ``if it is not too much trouble, a red block on the left``."""
+    begin = next((index for index, item in enumerate(items) if item.kind == "if"), None)
+    if begin is None or any(item.kind in ARGUMENTS | PREDICATES for item in items[:begin]):
+        return items
+    cut = next((index for index in range(begin, len(items)) if items[index].value == ","), None)
+    if cut is None or any(item.kind in ARGUMENTS - {"pron"} for item in items[begin:cut]) or not _has_block(items[cut:]):
+        return items
+    return items if any(item.kind in PREDICATES for item in items[cut:]) else items[:begin] + items[cut + 1 :]
+
+
+def _bare_end(before: Sequence[Item], predicate: Item) -> int:
+    """Give the length of a request without a verb that a ``but`` or ``once`` parts from the first predicate, 0 without one."""
+    commas = [index for index, item in enumerate(before) if item.value == ","]
+    if predicate.kind == "empty" and commas and all(item.kind in PLACES | {"prep", "comma"} for item in before[commas[-1] :]):
+        listed = before[: commas[-1]]
+        return commas[-1] if _has_block(listed) and any(item.kind in PLACES for item in listed) else 0
+    for index, item in enumerate(before):
+        blocks = [other for other in before[:index] if other.kind == "block" and other.color and not other.definite]
+        if item.kind in ("but", "cond") and blocks and any(other.kind in PLACES for other in before[:index]):
+            return index
+        if item.kind in ("subject", "if", "where", "cond"):
+            return 0
+    return 0
 
 
 def _clause(predicate: Item | None, before: list[Item], body: list[Item], sentence: int, *, question: bool) -> Clause:

@@ -14,7 +14,7 @@ __all__ = ["settle"]
 
 def settle(drafts: Sequence[Draft]) -> list[Claim]:
     """Merge, drop repetitions, and mark the first instruction."""
-    merged = _merge(list(drafts))
+    merged = _merge([draft for draft in drafts if not draft.tentative])
     kept = _once(_without_taken_up(merged))
     first = _first_of(kept)
     return [_claim(draft, first=draft is first) for draft in kept]
@@ -156,8 +156,7 @@ def _first_of(drafts: Sequence[Draft]) -> Draft | None:
     instructions = [draft for draft in drafts if draft.verb in INSTRUCTIONS]
     if not instructions:
         return None
-    acting = [draft for draft in instructions if draft.verb != "keep"] or instructions
-    return min(acting, key=lambda draft: (draft.later, not draft.first, not draft.explicit))
+    return min(instructions, key=lambda draft: (draft.later, not draft.first, not draft.explicit))
 
 
 def _claim(draft: Draft, *, first: bool) -> Claim:

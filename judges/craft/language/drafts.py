@@ -36,13 +36,23 @@ class Draft:
     droppable: bool = False
     """An observation that is left out when a request takes its content up."""
 
+    tentative: bool = False
+    """A block that stands alone; a request only if the next words say where it goes."""
+
     pointing: bool = False
     """Names no block of its own: ``fix that``, ``add those``."""
 
     sentence: int = 0
+    until: int = -1
+    """Last sentence that added to the claim; before any did, its own sentence counts."""
+
     moved: bool = False
     whole: bool = False
     origins: dict[str, Origin] = field(default_factory=dict)
+
+    def reached(self) -> int:
+        """Give the sentence up to which the claim was spoken of."""
+        return max(self.sentence, self.until)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +90,9 @@ class DraftBook:
     def add(self, clause: Clause, verb: str, group: Group, how: Manner | None = None) -> None:
         """Append a draft about one group; without block, place and layer nothing or only a pointer is written."""
         how = how or Manner()
+        if group.block is not None and group.block.absent:
+            self.note(clause, [group], "complaint")
+            return
         if self._says_nothing(clause, verb, group):
             return
         color, size, origins = self._type_of(group)
@@ -126,15 +139,71 @@ class DraftBook:
         place = self.scene.place_of(group, verb)
         if place.cells is None and how.inherit is not None:
             place = _inherited(how.inherit, place)
+        block = group.block
         asking = verb in ("place", "remove", "keep", "replace") or (verb == "other" and place.layer is not None)
         if place.cells is None and asking and not group.places and not group.relation:
-            place = self._carried(clause, verb, color, place)
+            place = self._carried(clause, verb, color, place, one_small=block is not None and block.size == "s" and block.indefinite)
         return place
 
     def _only_one(self, color: str, size: str | None, place: Place) -> Place:
         """Resolve a block that is described and stands only once on the speaker's wall."""
         found = self.scene.find(color=color, size=size, layer=place.layer)
         return replace(place, cells=found.cells, cells_origin="resolved") if found is not None else place
+
+    def announce(self, clause: Clause, group: Group) -> None:
+        """Append a block that stands alone; without a place in the next words it asks for nothing."""
+        color, size, origins = self._type_of(group)
+        start, end = _span(clause, group)
+        draft = Draft(verb="place", start=start, end=end, explicit=False, color=color, size=size, sentence=clause.sentence, origins=origins)
+        draft.place, draft.tentative = self.scene.place_of(group, "place"), True
+        self.drafts.append(draft)
+
+    def complete(self, clause: Clause, groups: list[Group], *, seen: bool = False) -> bool:
+        """Fill what the last request leaves open with words that name only that; false if they say more or something else."""
+        last = self.drafts[-1] if self.drafts else None
+        if (
+            last is None
+            or clause.marks & {"then", "first"}
+            or last.verb not in ("place", "replace", "remove", "other" if seen else "place")
+            or last.pointing
+            or not 0 <= clause.sentence - last.reached() <= 1
+        ):
+            return False
+        if not groups or not all(self._fits_gap(last, group) for group in groups):
+            return False
+        for group in groups:
+            self._fill_gap(last, group)
+        last.until = clause.sentence
+        last.tentative = last.tentative and last.place.cells is None
+        focus = self.scene.focus
+        self.scene.focus = replace(focus, cells=last.place.cells, layer=last.place.layer, color=last.color, size=last.size,
+                                   source="instruction", sentence=clause.sentence)  # fmt: skip
+        return True
+
+    def _fits_gap(self, last: Draft, group: Group) -> bool:
+        """Whether a group says nothing that the request already says, and no block of its own."""
+        if group.relation or group.there or group.refers or group.rest or group.whole or group.top_of or group.director or group.old:
+            return False
+        place = self.scene.place_of(group, last.verb)
+        block = group.block
+        if block is not None and (
+            (block.color and last.color) or (block.size and last.size) or not (block.color or block.size) or block.absent
+        ):
+            return False
+        open_cells = place.cells is None or last.place.cells is None
+        open_layer = place.layer is None or last.place.layer is None
+        says = place.cells is not None or place.layer is not None or block is not None
+        wide = place.cells is None or last.size != "l" or len(place.cells) > 1
+        return says and open_cells and open_layer and wide
+
+    def _fill_gap(self, last: Draft, group: Group) -> None:
+        place = self.scene.place_of(group, last.verb)
+        if place.cells is not None:
+            last.place = replace(last.place, cells=place.cells, cells_origin="carried")
+        if place.layer is not None:
+            last.place = replace(last.place, layer=place.layer, layer_origin="carried")
+        if group.block is not None:
+            last.color, last.size = last.color or group.block.color, last.size or group.block.size
 
     def append(self, draft: Draft) -> None:
         """Append a finished draft and remember what it spoke of."""
@@ -235,13 +304,13 @@ class DraftBook:
             return None
         return Place(focus.cells, focus.layer)
 
-    def _carried(self, clause: Clause, verb: str, color: str | None, place: Place) -> Place:
+    def _carried(self, clause: Clause, verb: str, color: str | None, place: Place, *, one_small: bool) -> Place:
         focus = self.scene.focus
         near = clause.sentence - focus.sentence <= _MEMORY
         same = focus.source == "observation" and verb == "remove" and color is not None and focus.color == color
         if any(not draft.explicit and draft.color == color and draft.place.cells for draft in self.drafts):
             return place  # the statement itself knows better where the block belongs
-        if focus.cells is None or not near or not (focus.source in ("complaint", "plain") or same):
+        if focus.cells is None or not near or (one_small and len(focus.cells) > 1) or not (focus.source in ("complaint", "plain") or same):
             return place
         layer = focus.layer if place.layer is None else place.layer
         return Place(focus.cells, layer, "carried", "carried" if place.layer is None else place.layer_origin)

@@ -11,13 +11,13 @@ __all__ = ["ARGUMENTS", "PLACES", "Group", "groups_of", "is_bare", "joined", "li
 
 ARGUMENTS = frozenset((
     "block", "side", "middle_side", "cell", "cells", "listing", "layer", "director", "wall", "there", "pron", "rest",
-    "whole", "on_top", "below", "next_to", "top_of", "depth", "shared", "between", "left_of", "right_of", "same_layer",
+    "last", "whole", "on_top", "below", "next_to", "top_of", "depth", "shared", "between", "left_of", "right_of", "same_layer",
 ))  # fmt: skip
 PLACES = frozenset((
-    "shared", "side", "middle_side", "cell", "cells", "listing", "layer", "there", "rest", "depth", "director",
+    "shared", "side", "middle_side", "cell", "cells", "listing", "layer", "there", "rest", "depth", "director", "last",
 ))  # fmt: skip
 _RELATIONS = frozenset({"on_top", "below", "next_to", "left_of", "right_of", "between"})
-_NAMED_PLACES = frozenset(("side", "middle_side", "cell", "cells", "listing", "depth", "layer"))
+_NAMED_PLACES = frozenset(("side", "middle_side", "cell", "cells", "listing", "depth", "layer", "last"))
 _FLAGS = frozenset(("there", "rest", "top_of", "same_layer", "whole"))
 _BESIDE = frozenset({"next_to", "left_of", "right_of"})
 _ASIDE = frozenset((

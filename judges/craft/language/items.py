@@ -33,6 +33,9 @@ class Item:
     definite: bool = False
     """Block: introduced by ``the`` or ``that``, so one that is spoken of as known."""
 
+    absent: bool = False
+    """Block: introduced by ``no``, so one that is not there or not wanted."""
+
     again: bool = False
     """Block: ``one``, ``another``, ``those``: takes its colour or size from an earlier block."""
 

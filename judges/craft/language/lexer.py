@@ -37,6 +37,7 @@ from judges.craft.language.vocabulary import (
 
 __all__ = ["items_of"]
 
+_PAIR = 2
 _LISTING = 3
 """As many cells in a row name a wall, not the place of a block."""
 
@@ -88,10 +89,11 @@ _KNOWN_AFTER_TO = (
     DETERMINERS | CELL_NOUNS | LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS | COLORS.keys() | SIZES.keys() | _AFTER_TO
 )
 _PLACE_WORDS = CELL_NOUNS | LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS
+_AT_BEGIN = frozenset(("repair", "void"))
 _CODES = frozenset(color + size for color in "gbryo" for size in "sl")
 _OPENERS = frozenset(
     _LONGEST.keys() | _KNOWN_AFTER_TO | PLACE_OPENERS | BLOCK_NOUNS.keys() | COUNTS.keys() | ADJECTIVES | _CODES
-    | {size.split()[0] for size in SIZES}
+    | {"no", "s", "l", "out", "off"} | {size.split()[0] for size in SIZES}
 )  # fmt: skip
 """Words with which an item can begin; all others are passed over at once."""
 
@@ -107,7 +109,7 @@ def items_of(sentence: Sequence[Token]) -> list[Item]:
             item.start, item.end = sentence[index].start, sentence[index + used - 1].end
             items.append(item)
         index += used
-    return _without_listings(_merge_sizes(_without_corrections(items)))
+    return _without_listings(_changes(_merge_sizes(_without_corrections(items))))
 
 
 def _next_item(words: Sequence[str], index: int) -> tuple[Item | None, int]:
@@ -122,7 +124,9 @@ def _next_item(words: Sequence[str], index: int) -> tuple[Item | None, int]:
         read_number_layer,
         read_spatial,
         _lacking,
+        _size_letter,
         read_block,
+        _particle,
         _aim,
         _over,
         _relative,
@@ -168,7 +172,10 @@ def _relative(words: Sequence[str], index: int) -> Found:
         return None, 1  # "the block currently sitting on the right"
     if words[index] not in ("that", "which"):
         return None
-    return (None, 2) if at(words, index + 1) in ("is", "are", "sits") else None
+    if at(words, index + 1) not in ("is", "are", "sits"):
+        return None
+    adverb = at(words, index + 2) in ("already", "currently", "now", "still")
+    return None, 2 + adverb + (at(words, index + 2 + adverb) in ("there", "here"))
 
 
 def _lacking(words: Sequence[str], index: int) -> Found:
@@ -176,6 +183,29 @@ def _lacking(words: Sequence[str], index: int) -> Found:
     if words[index] == "short" and at(words, index + 1) in ("of", "on"):
         return make("need"), 2
     return (None, 1) if _closes_need(words, index) else None
+
+
+def _size_letter(words: Sequence[str], index: int) -> Found:
+    """Read the ``s`` of ``red, s`` and ``size s``: a size as one letter."""
+    if words[index] not in ("s", "l"):
+        return None
+    before = at(words, index - 2 if at(words, index - 1) == "," else index - 1)
+    return (make("block", value="size", size=words[index]), 1) if before in COLORS or before == "size" else None
+
+
+def _particle(words: Sequence[str], index: int) -> Found:
+    """Read the ``out`` of ``green out``, the ``in`` of ``small red in``, the ``off`` of ``red off, left``: short for a verb."""
+    word, before, after = words[index], at(words, index - 1), at(words, index + 1)
+    if word not in ("out", "in", "off"):
+        return None
+    if word == "out" and after == ":":
+        return make("act_base", value="remove"), 1
+    named = before in COLORS or before in SIZES or before in BLOCK_NOUNS
+    closes = after in ("", ",", ".", ";", "!", "\n", "and", "then", "please")
+    parted = before in (",", ":") and any(other in COLORS for other in words[:index])
+    named = named or (parted and word != "in")
+    bare = not any((other,) in PHRASES and PHRASES[other,].kind.startswith(("act", "state")) for other in words[max(0, index - 4) : index])
+    return (make("belong" if word == "in" else "go_away"), 1) if named and closes and bare else None
 
 
 def _closes_need(words: Sequence[str], index: int) -> bool:
@@ -191,6 +221,8 @@ def _phrase(words: Sequence[str], index: int) -> Found:
             continue
         if words[index] == "correct" and length == 1 and _corrects(words, index):
             return make("act_base", value="fix"), 1
+        if meaning.kind in _AT_BEGIN and not _begins(words, index, meaning.kind):
+            continue
         other = _other_meaning(words, index, length, meaning)
         if other is not None:
             return other, length
@@ -200,17 +232,62 @@ def _phrase(words: Sequence[str], index: int) -> Found:
     return None
 
 
+def _begins(words: Sequence[str], index: int, kind: str) -> bool:
+    """Whether a phrase stands where a correction or an order can begin."""
+    before = at(words, index - 1)
+    if kind == "repair" or words[index] in ("suppose", "supposing", "imagine", "had", "were"):
+        return before in ("", ",", ";", ":", ".", "but", "no", "oh")
+    return True
+
+
+def _tells(words: Sequence[str], index: int) -> bool:
+    """Whether someone is said to have put a block: ``you put the red one there``, unlike ``could you put``."""
+    before = at(words, index - 1)
+    if before == "just" or (before == "builder" and at(words, index - 2) == "the"):
+        return "please" not in words and before != "just"
+    opens = at(words, index - 2) in ("", ",", "but", "and", ";", "that", "block", "one")
+    return before in ("you", "they", "he", "she") and opens and words[-1] != "?"
+
+
+def _hosts(words: Sequence[str], index: int) -> bool:
+    """Whether a place is what takes the block: ``the left cell takes a small red block``."""
+    after = at(words, index + 1)
+    indefinite = after in ("a", "an", "one", "two", "another") or after in SIZES or after in COLORS
+    return at(words, index - 1) in _PLACE_WORDS and indefinite and leads_to_block(words, index + 1 + (after in DETERMINERS))
+
+
+def _fetches(words: Sequence[str], index: int) -> bool:
+    """Whether a block that is not on the board yet is taken: ``take a small red block and set it on the left``."""
+    after = at(words, index + 1)
+    return after in ("a", "an", "one", "some", "another") and leads_to_block(words, index + 1 + (after in DETERMINERS))
+
+
 def _other_meaning(words: Sequence[str], index: int, length: int, meaning: Meaning) -> Item | None:
     """Give what a phrase means before or behind certain words, None where it means what the table says."""
     if meaning.kind == "on_top" and words[index + length - 1] == "on" and _names_place(words, index + length):
         tells = words[index] in ("sits", "sit", "rests", "rest")  # "it sits on the right", unlike "the block sitting on the right"
         return make("state", value="is") if tells else make("prep", value="on")
-    if words[index] in ("put", "set") and meaning.value == "place" and at(words, index - 1) in BLOCK_NOUNS:
-        return make("act_ed", value="place")  # "have a block put at the left"
+    verb = _verb_in_place(words, index) if length == 1 else None
+    if verb is not None:
+        return verb
     if meaning.kind == "should" and _unknown_participle(words, index + length):
         return make("state", value="is")
     if meaning.kind == "state" and any(_closes_need(words, here) for here in range(index + 2, min(index + _NEAR, len(words)))):
         return make("need")  # "we are one red block short"
+    return None
+
+
+def _verb_in_place(words: Sequence[str], index: int) -> Item | None:
+    """Give what ``take``, ``complete`` and ``put`` mean where the words around them turn their sense."""
+    word = words[index]
+    if word in ("take", "takes") and _hosts(words, index):
+        return make("need")
+    if word in ("take", "takes") and _fetches(words, index):
+        return make("act_base", value="place")
+    if word in ("complete", "finish") and at(words, index - 1) in ("to", "lets", "please"):
+        return make("act_base", value="place")
+    if word in ("put", "set") and (_tells(words, index) or at(words, index - 1) in BLOCK_NOUNS):
+        return make("act_ed", value="place")  # "you put the red block on the left", "have a block put at the left"
     return None
 
 
@@ -231,6 +308,10 @@ def _is_idle(words: Sequence[str], index: int, length: int, kind: str) -> bool:
     after = at(words, index + length)
     if kind == "empty":
         return after in _PLACE_WORDS
+    if words[index] in ("keep", "keeps", "kept", "start", "started") and length == 1 and after.endswith("ing") and (after,) not in PHRASES:
+        return True  # "I keep staring at"
+    if kind == "confirm" and length == 1:
+        return after in LAYER_NOUNS | {"version", "request", "order", "entry"}
     if kind == "pron" and length == 1:
         return after in _PLACE_WORDS | {"far", "top"}
     return kind == "skip" or (length == 1 and kind.startswith("act") and _is_noun(words, index))
@@ -243,7 +324,7 @@ def _corrects(words: Sequence[str], index: int) -> bool:
 
 def _is_noun(words: Sequence[str], index: int) -> bool:
     """Tell the noun of ``the leftmost position`` from the verb."""
-    if words[index].removesuffix("s") not in _NOUN_LIKE:
+    if words[index].removesuffix("s") not in _NOUN_LIKE or (index == 0 and at(words, 1) == ","):
         return False
     before, after = at(words, index - 1), at(words, index + 1)
     if before in ("that", "this") and leads_to_block(words, index + 1 + (after in DETERMINERS)):
@@ -268,8 +349,12 @@ def _merge_sizes(items: list[Item]) -> list[Item]:
     """Join ``blue, large``, ``red (size 1)`` and a later ``(size 1)`` to one block."""
     merged: list[Item] = []
     for item in items:
-        size_only = item.kind == "block" and item.size and not item.color and not item.noun
+        size_only = (item.kind == "block" and item.size and not (item.color or item.noun)) or _sizes_color(merged, item)
         here = _block_before(merged, anywhere=item.value == "size") if size_only else None
+        if _is_apposition(merged, item):
+            here = _named_before(merged, item)
+            merged[here] = replace(merged[here], color=item.color, size=merged[here].size or item.size)  # "a block, small, red"
+            continue
         adjective = item.kind == "block" and item.color and not (item.noun or item.size) and len(merged) > 1
         joins = adjective and (merged[-1].kind == "and" or merged[-1].value == ",")
         if joins and merged[-2].size and not (merged[-2].color or merged[-2].noun):
@@ -281,6 +366,32 @@ def _merge_sizes(items: list[Item]) -> list[Item]:
         else:
             merged.append(item)
     return merged
+
+
+def _sizes_color(merged: Sequence[Item], item: Item) -> bool:
+    """Whether a sized noun behind a comma belongs to a bare colour: ``orange, large block``."""
+    if item.kind != "block" or not item.size or item.color or item.indefinite or len(merged) < _PAIR or merged[-1].value != ",":
+        return False
+    before = merged[-2]
+    return before.kind == "block" and before.color is not None and not (before.noun or before.size)
+
+
+def _named_before(merged: Sequence[Item], item: Item) -> int:
+    """Give the index of the block of an apposition: before the comma, or before the place: ``the top one there, the red one``."""
+    placed = len(merged) > _PAIR and item.noun and item.definite and merged[-2].kind in PLACES
+    return -3 if placed else -2
+
+
+def _is_apposition(merged: Sequence[Item], item: Item) -> bool:
+    """Whether a colour behind a comma belongs to the block before it: ``a small block, red``, ``the top one, the red one``."""
+    if not _is_colored(item) or item.indefinite or item.absent or len(merged) < _PAIR or merged[-1].value != ",":
+        return False
+    here = _named_before(merged, item)
+    before = merged[here]
+    if before.kind != "block" or before.color is not None or not before.noun or before.number not in (None, 1):
+        return False
+    bare = not item.noun or (item.definite and (before.definite or before.topmost))
+    return bare and None in (before.size, item.size)
 
 
 def _colored_and(items: Sequence[Item]) -> bool:
@@ -298,6 +409,24 @@ def _block_before(items: Sequence[Item], *, anywhere: bool) -> int | None:
         if not anywhere and not (items[here].kind == "with" or items[here].value == ","):
             return None
     return None
+
+
+def _is_colored(item: Item) -> bool:
+    return item.kind == "block" and item.color is not None
+
+
+def _changes(items: list[Item]) -> list[Item]:
+    """Read ``green -> blue`` as a replacement; other arrows only point to a place."""
+    result: list[Item] = []
+    for index, item in enumerate(items):
+        if item.kind != "arrow":
+            result.append(item)
+            continue
+        follower = items[index + 1] if index + 1 < len(items) else None
+        if follower is not None and _is_colored(follower) and result and _is_colored(result[-1]):
+            verb = Item(kind="act_base", value="replace", start=result[-1].start, end=result[-1].start)
+            result[-1:] = [verb, result[-1], replace(item, kind="with", value="with")]
+    return result
 
 
 def _without_listings(items: list[Item]) -> list[Item]:

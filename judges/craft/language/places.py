@@ -12,6 +12,7 @@ from judges.craft.language.walls import LAYERS, WALL_LENGTH, WALLS, Board, WallB
 
 __all__ = ["Focus", "Place", "Scene"]
 
+_BESIDE = ("next_to", "left_of", "right_of")
 _PAIR = (2,)
 _DEPTHS = {("D1", "far"): 0, ("D1", "near"): 2, ("D3", "far"): 0, ("D3", "near"): 2}
 
@@ -66,10 +67,12 @@ class Scene:
             named = replace(named, layer=self.focus.layer, layer_origin="carried")
         if named.cells is None and group.rest:
             named = self._rest(group, named)
-        if named.cells is None and (group.there or (group.refers and not group.relation)) and not group.places:
+        pointing = group.there and group.relation not in _BESIDE
+        if named.cells is None and (pointing or (group.refers and not group.relation)) and not group.places:
             carried = self.focus.layer if named.layer is None else named.layer
             named = Place(self.focus.cells, carried, "carried", "carried" if named.layer is None else named.layer_origin)
-        if group.relation == "between" and named.cells is None:
+        ends = cells_of(self._wall(group), (0, WALL_LENGTH - 1))
+        if group.relation == "between" and named.cells in (None, ends):
             self.relative = True
             return Place(cells_of(self._wall(group), (1,)), named.layer, "resolved", named.layer_origin, relative=True)
         if group.relation == "on_top" and self._means_place(group):
@@ -97,11 +100,14 @@ class Scene:
         return fits[0] if len(fits) == 1 else None
 
     def _wall(self, group: Group) -> str:
+        if group.director is not None and any(item.kind == "shared" and item.number == group.director.number for item in group.places):
+            return self.speaker  # "D1 sees it, too: the corner that we share"
         return f"D{group.director.number}" if group.director is not None else self.speaker
 
     def _named(self, group: Group) -> Place:
         wall = self._wall(group)
-        layers = {item.number for item in group.layers}
+        stated = [item for item in group.layers if item.value != "compass"]
+        layers = {item.number for item in stated or group.layers}
         layer = next(iter(layers)) if len(layers) == 1 else None
         coordinates = [cell for item in group.places for cell in re.findall(r"\(\d,\d\)", item.value)]
         if coordinates:
@@ -111,10 +117,23 @@ class Scene:
             if layers:
                 return Place(None, layer)
             layer = 1
-        indexes = [self._indexes(item, wall) for item in self._without_wall_name(group, wall)]
+        indexes = [
+            self._last(wall, layer) if item.kind == "last" else self._indexes(item, wall) for item in self._without_wall_name(group, wall)
+        ]
         if not indexes or any(found is None for found in indexes):
             return Place(None, layer)
         return Place(cells_of(wall, [index for found in indexes for index in found or ()]), layer)
+
+    def _last(self, wall: str, layer: int | None) -> tuple[int, ...] | None:
+        """Give the rightmost cell for ``the last cell``, unless another one is the only open cell of the layer."""
+        if layer is None:
+            lone = [cells for cells in map(self._open_cells, [wall] * len(LAYERS), LAYERS) if len(cells) == 1]
+            return (WALL_LENGTH - 1,) if not lone or lone[0] == [WALL_LENGTH - 1] else None
+        open_cells = self._open_cells(wall, layer)
+        return (WALL_LENGTH - 1,) if WALL_LENGTH - 1 in open_cells and len(open_cells) in (1, WALL_LENGTH) else None
+
+    def _open_cells(self, wall: str, layer: int) -> list[int]:
+        return [index for index, cell in enumerate(WALLS[wall]) if height(self.board, cell) <= layer]
 
     @staticmethod
     def _without_wall_name(group: Group, wall: str) -> list[Item]:
@@ -178,7 +197,8 @@ class Scene:
             cells, origin = self.focus.cells, "carried"
         anchor = self._anchor(group, cells)
         if cells is None and anchor is not None:
-            cells, origin = anchor.cells, "resolved"
+            too_wide = verb == "place" and group.block is not None and group.block.size == "s" and len(anchor.cells) > 1
+            cells, origin = None if too_wide else anchor.cells, "resolved"
         stated = {other.number for other in group.anchor_layers}
         base: int | None = anchor.layer if anchor is not None else None
         if base is None and len(stated) == 1:

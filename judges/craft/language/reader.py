@@ -6,13 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from judges.craft.language.actions import Actions
+from judges.craft.language.amendments import amend, is_imagined, parts, withdraw, without_void
 from judges.craft.language.clauses import Clause, clauses_of
 from judges.craft.language.discourse import settle
 from judges.craft.language.drafts import Draft, DraftBook
 from judges.craft.language.items import Item
 from judges.craft.language.lexer import items_of
 from judges.craft.language.model import Claim, Flag, OwnWall, Reading
+from judges.craft.language.numbering import counted
+from judges.craft.language.pairing import paired
 from judges.craft.language.places import Scene
+from judges.craft.language.rows import joined_rows, read_row
 from judges.craft.language.statements import Statements
 from judges.craft.language.tokens import sentences
 from judges.craft.language.walls import WALLS, height
@@ -41,22 +45,24 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
     book = DraftBook(scene)
     actions, statements = Actions(book), Statements(book)
     section: int | None = None
-    for number, sentence in enumerate(sentences(text)):
-        items = items_of(sentence)
+    words = counted(sentences(text))
+    for number, items in enumerate(joined_rows([items_of(sentence) for sentence in words])):
+        sentence = [token.word for token in words[number]] if number < len(words) else []
         section = _section(items, section)
-        asking = sentence[-1].word == "?" and sentence[0].word in _ASKING
         begun = len(book.drafts)
-        clauses = clauses_of(items, number)
-        for clause in clauses:
+        withdraw(items, sentence, book)
+        for again, part in enumerate(parts(without_void(items))):
             written = len(book.drafts)
-            if "if" in clause.marks and not clause.personal:
-                continue
-            (actions if clause.kind.startswith("act") else statements).read(clause)
-            book.drafts[written:] = _steered(book.drafts[written:], clause)
-            _fill_layers(book.drafts[written:], section)
-            if asking:
-                _turn_to_questions(book.drafts[written:])
-        _fill_layers(book.drafts[begun:], _only_layer(items, clauses))
+            clauses = [] if read_row(part, book, number) else clauses_of(paired(part), number)
+            for clause in clauses:
+                _read_clause(clause, actions, statements, section)
+            _fill_layers(book.drafts[written:], _only_layer(part, clauses))
+            if again:
+                amend(book, written, clauses)
+        if is_imagined(sentence):
+            book.drafts[begun:] = []
+        elif sentence[-1:] == ["?"] and sentence[0] in _ASKING:
+            _turn_to_questions(book.drafts[begun:])
     claims = settle(book.drafts)
     return Reading(
         claims=tuple(claims),
@@ -66,11 +72,23 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
     )
 
 
+def _read_clause(clause: Clause, actions: Actions, statements: Statements, section: int | None) -> None:
+    book = actions.book
+    written = len(book.drafts)
+    if "if" in clause.marks and not clause.personal:
+        return
+    (actions if clause.kind.startswith("act") else statements).read(clause)
+    book.drafts[written:] = _steered(book.drafts[written:], clause)
+    _fill_layers(book.drafts[written:], section)
+
+
 def _section(items: Sequence[Item], current: int | None) -> int | None:
     """Give the layer that a heading such as ``Top layer:`` sets for its list; any other mention of a layer ends it."""
     layers = [item for item in items if item.kind == "layer"]
     if not layers:
         return current
+    if len(layers) == 1 and [item.value for item in items[-2:]] == [":", "\n"]:
+        return layers[0].number
     opening = [item for item in items if item.kind not in ("wall", "prep")][:2]
     heading = len(layers) == 1 and opening[0] is layers[0] and len(opening) > 1 and opening[1].value == ":"
     return layers[0].number if heading else None
@@ -79,7 +97,7 @@ def _section(items: Sequence[Item], current: int | None) -> int | None:
 def _only_layer(items: Sequence[Item], clauses: Sequence[Clause]) -> int | None:
     """Give the layer that a whole sentence is about: ``to complete the bottom layer, put ...``; not one that is done or comes later."""
     layers = {item.number for item in items if item.kind == "layer"}
-    if len(layers) != 1 or any(item.kind in ("before", "middle_side", "on_top", "top_of") for item in items):
+    if len(layers) != 1 or any(item.kind in ("before", "cond", "middle_side", "on_top", "top_of") for item in items):
         return None
     settled = [clause for clause in clauses if clause.kind == "confirm" or clause.denied]
     if any(item.kind == "layer" for clause in settled for item in (*clause.subject, *clause.body)):

@@ -25,21 +25,29 @@ __all__ = [
 
 _LEFT, _MIDDLE, _RIGHT = 0, 1, 2
 SIDES = {
-    **dict.fromkeys(("left", "leftmost", "lefthand", "izquierda", "izquierdo", "leftward"), _LEFT),
-    **dict.fromkeys(("right", "rightmost", "righthand", "derecha", "derecho", "rightward"), _RIGHT),
+    **dict.fromkeys(("left", "leftmost", "lefthand", "lft", "west", "western", "westernmost", "izquierda", "izquierdo", "leftward"), _LEFT),
+    **dict.fromkeys(
+        ("right", "rightmost", "righthand", "rgt", "rt", "east", "eastern", "easternmost", "derecha", "derecho", "rightward"), _RIGHT
+    ),
 }
 MIDDLES = frozenset((
-    "middle", "center", "centre", "mid", "central", "medio", "centro",
+    "middle", "center", "centre", "mid", "central", "medio", "centro", "halfway", "midway", "centermost", "ctr", "cntr",
+    "centred", "centered", "middlemost", "midpoint",
 ))  # fmt: skip
 BOTTOMS = frozenset((
-    "bottom", "bottommost", "buttom", "base", "foundation", "ground", "lowest", "lower", "lowermost", "inferior",
+    "bottom", "bottommost", "buttom", "base", "foundation", "ground", "lowest", "lower", "lowermost", "inferior", "btm", "bot", "basement",
     "abajo",
 ))  # fmt: skip
 TOPS = frozenset((
     "top", "topmost", "upper", "uppermost", "highest", "superior", "arriba",
 ))  # fmt: skip
 _ORDINALS = {"first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2}
+_SECONDS = frozenset(("second", "2nd"))
 _JOINING = frozenset({"and", "to", "through", "or"})
+_COMPASS = frozenset(("north", "south", "west", "east", "western", "eastern", "westernmost", "easternmost", "northern", "southern"))
+_MEETING = frozenset(("meets", "touches", "borders", "joins", "adjoins", "junction", "boundary", "border"))
+_UNSEEN = frozenset(("only", "nobody", "no", "none", "not", "neither", "alone", "unshared", "private"))
+_BOTH = frozenset(("both", "common", "share", "shared", "two", "together"))
 _AFTER_ORDINAL = CELL_NOUNS | SIDES.keys() | _JOINING | {"from"}
 _AFTER_ADVERB = frozenset((
     "in", "at", "on", "above", "next", "now", "there", "here", "away", "after", "beside", "where", "under", "below",
@@ -63,6 +71,17 @@ _SPEECH = frozenset((
 ))  # fmt: skip
 """Behind a director's name: what she said is spoken of, not her wall."""
 
+_OUTERMOST = frozenset(("end", "corner", "edge"))
+_BOTH_OF = frozenset(("both", "each", "either", "two", "2"))
+_OUTER = frozenset(("outer", "outermost", "outside"))
+_OUTER_CELLS = frozenset(("cells", "columns", "spots", "positions", "slots", "outer"))
+_ENDS = frozenset(("end", "ends", "corner", "corners", "edges", "edge", "sides", "side"))
+_CLAUSE = 9
+"""Words in which a relative clause says who sees a place."""
+
+PLACE_STOPS = frozenset(
+    ("on", "in", "at", "please", "needs", "wants", "should", "is", "and", "put", "place", "kindly", "with", "a", "an", "there")
+)
 _SHARING = frozenset({"shared", "share", "sharing", "common"})
 _VIEWS = frozenset((
     "wall", "view", "perspective", "side", "angle", "seat", "vantage", "viewpoint",
@@ -73,8 +92,9 @@ _DEPTH_NOUNS = frozenset((
 ))  # fmt: skip
 
 PLACE_OPENERS = frozenset(
-    SIDES.keys() | MIDDLES | BOTTOMS | TOPS | _ORDINALS.keys() | _SHARING | _TOWARDS | _AWAY | _DEPTH_WORDS | _DIRECTORS | _LAYER_CODES
-    | LAYER_NOUNS | {"left", "back", "far", "right", "last", "two", "three", "all"}
+    SIDES.keys() | MIDDLES | BOTTOMS | TOPS | _ORDINALS.keys() | LAYER_NOUNS | NUMERALS.keys() | _LAYER_CODES | _DIRECTORS | _COMPASS
+    | _SHARING | _MEETING | _TOWARDS | _AWAY | _OUTERMOST | _BOTH_OF | _OUTER | _DEPTH_WORDS
+    | {"back", "far", "last", "final", "three", "all", "just", "directly", "immediately", "a", "single"}
 )  # fmt: skip
 """Words with which a place can begin."""
 
@@ -92,8 +112,25 @@ def read_shared(words: Sequence[str], index: int) -> Found:
     """Read ``the corner shared with D2``, ``our shared corner``: a cell that two walls have in common."""
     if words[index] in _TOWARDS | _AWAY:
         return _towards(words, index)
-    if words[index] not in _SHARING:
+    if words[index] in _OUTERMOST and at(words, index + 1) in ("that", "which", "of", "only", "no", "nobody", "i", "we"):
+        return _seen_by(words, index)
+    if words[index] in _MEETING:
+        return _meeting(words, index)
+    return _shared(words, index) if words[index] in _SHARING else None
+
+
+def _meeting(words: Sequence[str], index: int) -> Found:
+    """Read ``where my wall meets D2's``, ``the junction with D2's wall``."""
+    here = next((ahead for ahead in range(index + 1, min(index + 4, len(words))) if words[ahead] in _DIRECTORS), None)
+    if here is None:
         return None
+    return make("shared", number=int(words[here][1])), here - index + 1 + (at(words, here + 1) in ("wall", "side"))
+
+
+def _shared(words: Sequence[str], index: int) -> Found:
+    if at(words, index - 1) in ("i", "we") and "with" not in words[index : index + 4]:
+        near = {word for word in words[max(0, index - 4) : index] if word in _DIRECTORS}
+        return (make("shared", number=int(near.pop()[1])), 1) if len(near) == 1 else (None, 1)
     if at(words, index + 1) in ("a", "the", "this") and at(words, index + 2) in CELL_NOUNS and index > 1:
         partners = [word for word in words[max(0, index - 4) : index] if word in _DIRECTORS]
         return (make("shared", number=int(partners[0][1])), 3) if len(partners) == 1 else None
@@ -101,6 +138,28 @@ def read_shared(words: Sequence[str], index: int) -> Found:
     if ahead and "with" in words[index : ahead[0]]:
         return make("shared", number=int(words[ahead[0]][1])), ahead[0] - index + 1
     return (make("shared"), 2) if at(words, index + 1) in CELL_NOUNS else None
+
+
+def _seen_by(words: Sequence[str], index: int) -> Found:
+    """Read ``the end that nobody else can see`` and ``the corner that belongs to both of us``: shared or not tells which end it is."""
+    here = index + 1
+    clause: list[str] = []
+    while here < len(words) and here < index + _CLAUSE and (words[here].isalpha() or words[here] in _DIRECTORS):
+        with_director = words[here] == "with" and at(words, here + 1) in _DIRECTORS
+        if words[here] in PLACE_STOPS and clause and not with_director:
+            break
+        clause.append(words[here])
+        here += 1
+    seeing = {"see", "sees", "visible", "mine", "watch", "view", "looks", "belongs", "share", "shared", "common", "have"} & set(clause)
+    if not seeing:
+        return None
+    if _UNSEEN & set(clause) and not _DIRECTORS & set(clause):
+        return make("shared", value="away"), 1 + len(clause)
+    if _BOTH & set(clause):
+        partners = {word for word in words if word in _DIRECTORS}
+        if len(partners) <= 1:
+            return make("shared", number=int(partners.pop()[1]) if partners else None), 1 + len(clause)
+    return None
 
 
 def _towards(words: Sequence[str], index: int) -> Found:
@@ -141,20 +200,60 @@ def read_director(words: Sequence[str], index: int) -> Found:
 
 def read_number_layer(words: Sequence[str], index: int) -> Found:
     """Read ``layer 0``, ``row_2``, ``level one``; and ``first layer``, ``2nd tier``."""
+    return _layer_between(words, index) or _numbered_layer(words, index) or _counted_layer(words, index) or _ordinal_layer(words, index)
+
+
+def _layer_between(words: Sequence[str], index: int) -> Found:
+    """Read ``the layer in between`` and ``layer: middle``."""
     word, after = words[index], at(words, index + 1)
+    if word not in LAYER_NOUNS:
+        return None
+    if after in MIDDLES:
+        return (make("layer", number=1), 2) if at(words, index + 2) not in CELL_NOUNS else None
+    end = index + (2 if after == "between" else 3)
+    between = after == "between" or (after == "in" and at(words, index + 2) == "between")
+    return (
+        (make("layer", number=1), end - index) if between and at(words, end) not in ("the", "my", "left", "those", "these", "a") else None
+    )
+
+
+def _numbered_layer(words: Sequence[str], index: int) -> Found:
+    word = words[index]
     if word in _LAYER_CODES:
         return make("layer", number=int(word[1])), 1
-    if word in ("layer", "row", "level", "tier"):
-        here = index + 1 + (after in ("index", "number", "no"))
-        return (make("layer", number=NUMERALS[words[here]]), here - index + 1) if at(words, here) in NUMERALS else None
+    if word not in ("layer", "row", "level", "tier"):
+        return None
+    here = index + 1 + (at(words, index + 1) in ("index", "number", "no"))
+    return (make("layer", number=NUMERALS[words[here]]), here - index + 1) if at(words, here) in NUMERALS else None
+
+
+def _ordinal_layer(words: Sequence[str], index: int) -> Found:
+    word, after = words[index], at(words, index + 1)
     if word in _ORDINALS and after in LAYER_NOUNS:
         return make("layer", number=_ORDINALS[word]), 2
-    if word.isdigit() and after in ("st", "nd", "rd", "th"):
-        place = int(word) - 1
-        if at(words, index + 2) in LAYER_NOUNS and place in (0, 1, 2):
-            return make("layer", number=place), 3
-        if at(words, index + 2) in CELL_NOUNS and place in (0, 1, 2):
-            return make("side", number=place), 3
+    if not word.isdigit() or after not in ("st", "nd", "rd", "th") or int(word) - 1 not in range(3):
+        return None
+    kind = "layer" if at(words, index + 2) in LAYER_NOUNS else "side" if at(words, index + 2) in CELL_NOUNS else ""
+    return (make(kind, number=int(word) - 1), 3) if kind else None
+
+
+def _counted_layer(words: Sequence[str], index: int) -> Found:
+    """Read ``second layer from the top``, ``second lowest``, ``one level above the ground``, ``one up from the base``."""
+    word, here = words[index], index + 1
+    if word in _SECONDS and at(words, here) in ("lowest", "highest"):
+        return make("layer", number=1), 2 + (at(words, here + 1) in LAYER_NOUNS)
+    here += at(words, here) in LAYER_NOUNS
+    if word in _ORDINALS and at(words, here) == "from":
+        end = here + 1 + (at(words, here + 1) == "the")
+        if at(words, end) in BOTTOMS | TOPS | {"floor"}:
+            number = _ORDINALS[word]
+            return make("layer", number=2 - number if at(words, end) in TOPS else number), end + 1 - index
+    if word in NUMERALS and word not in ("0", "zero") and (here > index + 1 or at(words, here) == "up"):
+        here += at(words, here) in ("up", "higher")
+        linked = at(words, here) in ("above", "from", "over")
+        end = here + 1 + (at(words, here + 1) == "the")
+        if linked and at(words, end) in BOTTOMS | {"floor", "table"}:
+            return make("layer", number=NUMERALS[word]), end + 1 - index + (at(words, end + 1) in LAYER_NOUNS)
     return None
 
 
@@ -163,11 +262,59 @@ def read_spatial(words: Sequence[str], index: int) -> Found:
     word = words[index]
     if tuple(words[index : index + 2]) in PHRASES or tuple(words[index : index + 3]) in PHRASES:
         return None
-    for reader in (_pair, _ordinal_side, _side, _middle, _bottom, _top, _depth):
+    for reader in (_compass, _ends, _last, _step, _pair, _ordinal_side, _side, _middle, _bottom, _top, _depth):
         found = reader(words, index, word)
         if found is not None:
             return found
     return None
+
+
+def _compass(words: Sequence[str], index: int, word: str) -> Found:
+    """Read ``north`` and ``south`` beside ``west`` and ``east`` as up and down of the speaker's wall; without it they mean nothing."""
+    if word not in _COMPASS:
+        return None
+    if not {"my", "wall"} & set(words) or {"board", "grid", "table"} & set(words):
+        return None, 1
+    if word in SIDES:
+        return make("side", number=SIDES[word]), 1
+    paired = at(words, index + 1) in SIDES or at(words, index + 1) in MIDDLES
+    return (make("layer", number=2 if word.startswith("north") else 0, value="compass"), 1) if paired else (None, 1)
+
+
+def _ends(words: Sequence[str], index: int, word: str) -> Found:
+    """Read ``both ends``, ``each end``, ``the two corners``: the first and the last cell."""
+    after = at(words, index + 1)
+    if word in _OUTER:
+        return (make("cells", value="02"), 2) if after in _OUTER_CELLS else None
+    if word not in _BOTH_OF or after not in _ENDS | {"outer"}:
+        return None
+    return make("cells", value="02"), 2 + (after == "outer")
+
+
+def _last(words: Sequence[str], index: int, word: str) -> Found:
+    """Read ``the last cell``: the rightmost one or the only one that is still open, which the board must tell."""
+    if word not in ("last", "final") or at(words, index + 1) not in CELL_NOUNS:
+        return None
+    return make("last"), 2
+
+
+def _step(words: Sequence[str], index: int, word: str) -> Found:
+    """Read ``one cell to the left``, ``one spot further to the right of that stack``: a step from a place spoken of."""
+    here = index
+    if word in ("one", "a", "1", "single") and at(words, here + 1) in CELL_NOUNS:
+        here += 2
+    elif word not in ("just", "directly", "immediately", "right"):
+        return None
+    else:
+        here += 1
+    here += at(words, here) in ("further", "over", "farther")
+    if at(words, here) != "to" or at(words, here + 1) not in ("the", "its"):
+        return None
+    side = at(words, here + 2)
+    if side not in ("left", "right"):
+        return None
+    of = at(words, here + 3) == "of"
+    return make("left_of" if side == "left" else "right_of"), here + 3 + of - index
 
 
 def _pair(words: Sequence[str], index: int, word: str) -> Found:
@@ -219,6 +366,8 @@ def _side(words: Sequence[str], index: int, word: str) -> Found:
 
 def _left_over(before: str, after: str) -> Found:
     """Read the ``left`` of ``nothing left`` and ``left over``."""
+    if before in ("from", "the", "my", "far"):
+        return None
     return (None, 1) if after in ("over", "off") or before in ("is", "are", "nothing", "have", "blocks", "anything") else None
 
 

@@ -11,11 +11,15 @@ from judges.craft.language.groups import Group, is_bare, joined, listed, with_bl
 __all__ = ["Statements"]
 
 
+_UNSURE = frozenset(("cond", "not", "needless", "question", "ask", "if", "board"))
+"""Marks of clauses that ask for nothing."""
+
+
 class Statements:
     """Reads the clauses that ask for nothing in so many words."""
 
     def __init__(self, book: DraftBook) -> None:
-        self._book = book
+        self.book = book
 
     def read(self, clause: Clause) -> None:
         """Append the drafts of one clause without an action."""
@@ -26,31 +30,38 @@ class Statements:
             self._unwanted(clause)
             return
         body, subject = clause.groups(), clause.subject_groups()
+        if not self._completes(clause, subject, body):
+            self._needed(clause, subject, body)
+
+    def _needed(self, clause: Clause, subject: list[Group], body: list[Group]) -> None:
         objects = [group for group in body if group.block is not None]
         if not objects:
             objects = [joined(group, body) for group in subject if group.block is not None]
         elif subject:
             objects[0] = joined(objects[0], subject)
+        relative = any(item.kind == "where" for item in clause.subject) and not self._is_foreign(clause, subject)
+        if objects and relative and not objects[0].has_place and not objects[0].relation:
+            objects[0] = replace(objects[0], there=True)  # "the far right, where I expect a red one"
         objects = listed(objects, subject, personal=clause.personal)
-        written = len(self._book.drafts)
-        old = self._book.seen_here(clause, objects[0]) if objects else None
+        written = len(self.book.drafts)
+        old = self.book.seen_here(clause, objects[0]) if objects else None
         for group in objects:
             if is_bare(group.block) and group.block is not None and not group.block.number:
-                self._book.note(clause, [group], "complaint")
+                self.book.note(clause, [group], "complaint")
                 continue
             if old is not None and group is objects[0]:
-                self._book.take_up(old)
-                self._book.add(clause, "replace", group, Manner(explicit=False, old=(old.color, old.size), inherit=old.place))
+                self.book.take_up(old)
+                self.book.add(clause, "replace", group, Manner(explicit=False, old=(old.color, old.size), inherit=old.place))
             else:
-                self._book.add(clause, "place", group, Manner(explicit=False))
+                self.book.add(clause, "place", group, Manner(explicit=False))
         if not objects:
-            self._book.note(clause, [*subject, *body], "plain")
+            self.book.note(clause, [*subject, *body], "plain")
         if self._is_foreign(clause, subject):  # what another director needs somewhere is no request of the speaker
-            self._book.drafts[written:] = [draft for draft in self._book.drafts[written:] if draft.place.cells]
+            self.book.drafts[written:] = [draft for draft in self.book.drafts[written:] if draft.place.cells]
 
     def _is_foreign(self, clause: Clause, subject: list[Group]) -> bool:
         """Whether another director is the one who needs something."""
-        speaker = int(self._book.scene.speaker[1])
+        speaker = int(self.book.scene.speaker[1])
         owners = [group.director for group in subject if group.director is not None and group.director.kind == "director"]
         return bool(owners) and not clause.personal and all(owner.number != speaker for owner in owners)
 
@@ -60,46 +71,60 @@ class Statements:
             block = group.block
             if block is None or not block.color or block.indefinite or "not" not in clause.marks:
                 return
-            place = self._book.scene.place_of(group, "remove")
-            if place.cells and self._book.scene.find(color=block.color, size=block.size, layer=place.layer, cells=place.cells):
-                self._book.add(clause, "remove", group, Manner(explicit=False))
+            place = self.book.scene.place_of(group, "remove")
+            if place.cells and self.book.scene.find(color=block.color, size=block.size, layer=place.layer, cells=place.cells):
+                self.book.add(clause, "remove", group, Manner(explicit=False))
 
     def _should(self, clause: Clause) -> None:
         body, subject = clause.groups(), clause.subject_groups()
         if clause.denied:
-            self._go_away(clause)
+            self._go_away(clause, leaving=True)
             return
+        if not self._completes(clause, subject, body):
+            self._should_be(clause, subject, body)
+
+    def _should_be(self, clause: Clause, subject: list[Group], body: list[Group]) -> None:
         named = [group for group in subject if group.block is not None]
         objects = [group for group in body if group.block is not None and (group.block.color or group.block.size)]
         if not objects:
             for group in named:
                 if group.has_place and any(other.places for other in body):
-                    self._book.add(clause, "remove", group, Manner(explicit=False))  # "A on the left should be on the right"
-                    self._book.add(clause, "place", with_block(body[0], group.block), Manner(explicit=False))
+                    self.book.add(clause, "remove", group, Manner(explicit=False))  # "A on the left should be on the right"
+                    self.book.add(clause, "place", with_block(body[0], group.block), Manner(explicit=False))
                 else:
-                    self._book.add(clause, "place", joined(group, body), Manner(explicit=False))
+                    self.book.add(clause, "place", joined(group, body), Manner(explicit=False))
             if not named:
                 self._place_last(clause, body)
             return
         target = objects[0]
-        earlier = self._book.last_seen(clause) if not named else None
+        earlier = self.book.last_seen(clause) if not named else None
         old: tuple[str | None, str | None] | None = None
         if named and named[0].block is not None and not (is_bare(named[0].block) and not named[0].has_place):
             old = (named[0].block.color, named[0].block.size)
         elif earlier is not None and not self._is_elsewhere(joined(target, subject), earlier):
             old = (earlier.color, earlier.size) if earlier.color else None
-            self._book.take_up(earlier)
+            self.book.take_up(earlier)
         if target.old is not None and target.old.kind == "block":
             old = (target.old.color, target.old.size)
         group = joined(target, subject)
-        inherit = replace(earlier.place, relative=False) if earlier is not None else self._book.place_in_focus(clause)
-        self._book.add(clause, "replace" if old else "place", group, Manner(explicit=False, old=old, inherit=inherit))
+        inherit = replace(earlier.place, relative=False) if earlier is not None else self.book.place_in_focus(clause)
+        self.book.add(clause, "replace" if old else "place", group, Manner(explicit=False, old=old, inherit=inherit))
         for other in objects[1:]:
-            self._book.add(clause, "place", other, Manner(explicit=False))
+            self.book.add(clause, "place", other, Manner(explicit=False))
+
+    def _completes(self, clause: Clause, subject: list[Group], body: list[Group]) -> bool:
+        """Read ``that would be on the third level`` and ``it lives in the left cell``: what the request before left open."""
+        if (
+            clause.marks & {"not", "needless", "question", "ask", "cond", "board"}
+            or not body
+            or any(group.block for group in (*subject, *body))
+        ):
+            return False
+        return len(subject) == 1 and subject[0].refers and not subject[0].has_place and self.book.complete(clause, body, seen=True)
 
     def _is_elsewhere(self, group: Group, earlier: Draft) -> bool:
         """Whether what should be is stated for another layer or other cells than what was seen."""
-        stated, seen = self._book.scene.place_of(group, "place"), earlier.place
+        stated, seen = self.book.scene.place_of(group, "place"), earlier.place
         other_layer = None not in (stated.layer, seen.layer) and stated.layer != seen.layer
         return other_layer or (bool(stated.cells and seen.cells) and not set(stated.cells or ()) & set(seen.cells or ()))
 
@@ -110,30 +135,44 @@ class Statements:
             return
         if "question" in clause.marks and "ask" in clause.marks:
             for group in body[:1]:
-                self._book.add(clause, "ask", group)
+                self.book.add(clause, "ask", group)
+            return
+        if self._completes(clause, subject, body):
+            return
+        if self._introduces(clause, subject, body):
+            self.book.add(clause, "place", joined(body[0], body[1:]), Manner(explicit=False))
             return
         if len(subject) == 1 and len(body) == 1 and is_bare(subject[0].block) and body[0].block is not None:
             subject, body = [with_block(subject[0], body[0].block)], []
         blocks = [group for group in [*subject, *body] if group.block is not None]
         if clause.denied:
-            self._book.note(clause, [*subject, *body], "complaint")
+            self.book.note(clause, [*subject, *body], "complaint")
             return
         for group in blocks:
             others = body if group in subject else subject
             full = group if group.has_place and group.layers else joined(group, [g for g in others if g.block is None])
-            self._book.add(clause, "other", full, Manner(droppable=True))
+            self.book.add(clause, "other", full, Manner(droppable=True))
         if not blocks:
-            self._book.note(clause, [*subject, *body], "plain")
+            self.book.note(clause, [*subject, *body], "plain")
+
+    @staticmethod
+    def _introduces(clause: Clause, subject: list[Group], body: list[Group]) -> bool:
+        """Tell ``the first one is a small red block on my left`` from what is seen."""
+        if not body or body[0].block is None or not body[0].block.indefinite or "question" in clause.marks:
+            return False
+        counted = bool(clause.marks & {"first", "then"}) and len(subject) == 1 and is_bare(subject[0].block) and not subject[0].has_place
+        announced = any(item.value == ":" and item.start < body[0].block.start for item in clause.body)
+        return counted or (announced and len(subject) == 1 and subject[0].refers and not subject[0].has_place)
 
     def _confirm(self, clause: Clause) -> None:
         assert clause.predicate is not None
         if clause.marks & {"cond", "before"} and clause.predicate.value == "remove":
             for group in clause.subject_groups():
-                self._book.add(clause, "remove", joined(group, clause.groups()))
-                self._book.drafts[-1].first = True
+                self.book.add(clause, "remove", joined(group, clause.groups()))
+                self.book.drafts[-1].first = True
             return
         if "cond" in clause.marks or clause.denied:
-            self._book.note(clause, [*clause.subject_groups(), *clause.groups()], "complaint")
+            self.book.note(clause, [*clause.subject_groups(), *clause.groups()], "complaint")
             return
         if not clause.subject_groups() and not clause.groups() and self._confirm_seen(clause):
             return
@@ -142,108 +181,124 @@ class Statements:
         groups = [*clause.subject_groups(), *clause.groups()]
         for group in listed(groups, [], personal=True):
             if group.block is not None or group.layers or group.places:
-                self._book.add(clause, "confirm", group, Manner(droppable=group.block is None))
+                self.book.add(clause, "confirm", group, Manner(droppable=group.block is None))
 
     def _confirm_seen(self, clause: Clause) -> bool:
         """Turn ``I see A, which matches`` into a confirmation; the talk goes on about what was spoken of before it."""
-        seen = self._book.drafts[-1] if self._book.drafts else None
+        seen = self.book.drafts[-1] if self.book.drafts else None
         if seen is None or seen.verb != "other" or seen.sentence != clause.sentence:
             return False
         seen.verb, seen.end = "confirm", clause.end
-        self._book.scene.focus = self._book.before_seen
+        self.book.scene.focus = self.book.before_seen
         return True
 
     def _is_request_context(self, clause: Clause) -> bool:
         """Tell ``to set it correctly`` behind a request from a confirmation of its own."""
         groups = [*clause.subject_groups(), *clause.groups()]
-        return not any(group.block for group in groups) and bool(self._book.drafts) and self._book.drafts[-1].sentence == clause.sentence
+        return not any(group.block for group in groups) and bool(self.book.drafts) and self.book.drafts[-1].sentence == clause.sentence
 
     def _wrong(self, clause: Clause) -> None:
         subject, body = clause.subject_groups(), clause.groups()
+        named = [group for group in subject if group.block is not None and group.block.color]
+        if named and clause.marks & {"cond", "before"}:
+            self.book.add(clause, "remove", joined(named[0], body))  # "only after the green one is off"
+            self.book.drafts[-1].first = "cond" in clause.marks
+            return
         for group in [*subject, *body]:
             if group.block is not None and group.block.color:
-                self._book.add(clause, "other", group, Manner(droppable=True))
-                self._book.scene.focus = replace(self._book.scene.focus, source="complaint")
+                self.book.add(clause, "other", group, Manner(droppable=True))
+                self.book.scene.focus = replace(self.book.scene.focus, source="complaint")
                 return
-        self._book.note(clause, [*subject, *body], "complaint")
+        self.book.note(clause, [*subject, *body], "complaint")
 
     def _empty(self, clause: Clause) -> None:
         groups = [*clause.subject_groups(), *clause.groups()]
         wanted = [group for group in clause.groups() if group.block is not None and group.block.color and group.has_place]
         if wanted:
             for group in listed(wanted, clause.subject_groups(), personal=True):
-                self._book.add(clause, "place", group, Manner(explicit=False))
+                self.book.add(clause, "place", group, Manner(explicit=False))
             return
-        self._book.note(clause, groups, "complaint")
+        self.book.note(clause, groups, "complaint")
         for group in groups:
             if group.places or group.layers:
-                self._book.add(clause, "other", with_block(group, None), Manner(droppable=True))
-                self._book.scene.focus = replace(self._book.scene.focus, source="complaint")
+                self.book.add(clause, "other", with_block(group, None), Manner(droppable=True))
+                self.book.scene.focus = replace(self.book.scene.focus, source="complaint")
 
-    def _go_away(self, clause: Clause) -> None:
+    def _go_away(self, clause: Clause, *, leaving: bool = False) -> None:
         subject, body = clause.subject_groups(), clause.groups()
         named = [group for group in subject if group.block is not None]
         if any(item.kind == "where" for item in clause.subject):
             body = body or [Group(there=True)]
-        named = named or [group for group in body if group.block is not None and group.block.color]
+        if not named:
+            named = [joined(group, subject) for group in body if group.block is not None and group.block.color]
         for group in named:
-            arriving = not (group.has_place or group.layers) and any(other.has_place for other in body)
-            self._book.add(clause, "place" if arriving else "remove", joined(group, body), Manner(explicit=False))
+            arriving = not leaving and not (group.has_place or group.layers) and any(other.has_place for other in body)
+            self.book.add(clause, "place" if arriving else "remove", joined(group, body), Manner(explicit=False))
         if not named and (not subject or subject[0].refers):
-            seen = self._book.last_seen(clause) or self._book.exclaimed(clause)
+            seen = self.book.last_seen(clause) or self.book.exclaimed(clause)
             if seen is not None:
-                self._book.take_up(seen)
-                place = self._book.scene.place_of(body[0], "remove") if body and body[0].places else seen.place
+                self.book.take_up(seen)
+                place = self.book.scene.place_of(body[0], "remove") if body and body[0].places else seen.place
                 place = place if place.layer is not None else replace(place, layer=seen.place.layer)
-                self._book.append(replace(seen, verb="remove", explicit=False, droppable=False, end=clause.end, place=place))
+                self.book.append(replace(seen, verb="remove", explicit=False, droppable=False, end=clause.end, place=place))
 
     def _belong(self, clause: Clause) -> None:
         subject, body = clause.subject_groups(), clause.groups()
+        if self._completes(clause, subject, body):
+            return
         named = [group for group in [*subject, *body] if group.block is not None and (group.block.color or group.block.size)][:1]
         if not named:
             self._place_last(clause, body)
         for group in named:
             others = body if group in subject else subject
-            self._book.add(clause, "place", joined(group, others), Manner(explicit=False))
+            self.book.add(clause, "place", joined(group, others), Manner(explicit=False))
 
     def _place_last(self, clause: Clause, body: list[Group]) -> None:
         """Read ``... the block that belongs in my left corner``: the place of the block named just before."""
-        last = self._book.drafts[-1] if self._book.drafts else None
+        last = self.book.drafts[-1] if self.book.drafts else None
         if last is None or last.sentence != clause.sentence or not body:
             return
         if last.place.cells is not None and not (last.verb == "replace" and body[0].places):
             return
-        last.place, last.end = self._book.scene.place_of(body[0], last.verb), clause.end
+        last.place, last.end = self.book.scene.place_of(body[0], last.verb), clause.end
 
     def _ensure(self, clause: Clause) -> None:
         for group in clause.groups():
             if group.block is None:
                 continue
-            place = self._book.scene.place_of(group, "keep")
+            place = self.book.scene.place_of(group, "keep")
             block = group.block
-            there = place.cells is not None and self._book.scene.find(
+            there = place.cells is not None and self.book.scene.find(
                 color=block.color, size=block.size, layer=place.layer, cells=place.cells[:1]
             )
-            self._book.add(clause, "keep" if there else "place", group)
+            self.book.add(clause, "keep" if there else "place", group)
 
     def _is_talked_about(self, group: Group) -> bool:
         """Tell ``the red one on the left passes inspection`` from a request without a verb: that block stands there."""
         if group.block is None or not group.block.definite:
             return False
-        place = self._book.scene.place_of(group, "remove")
-        found = place.cells and self._book.scene.find(color=group.block.color, size=None, layer=place.layer, cells=place.cells[:1])
+        place = self.book.scene.place_of(group, "remove")
+        found = place.cells and self.book.scene.find(color=group.block.color, size=None, layer=place.layer, cells=place.cells[:1])
         return found is not None and bool(found)
 
     def _completes_place(self, clause: Clause, group: Group) -> bool:
         """Tell the block of ``Top right. Small orange.`` from one that is only talked about."""
-        block, focus = group.block, self._book.scene.focus
+        block, focus = group.block, self.book.scene.focus
         if block is None or not block.color or block.again or clause.marks & {"cond", "not", "board", "ask"}:
             return False
         meant = block.size is not None or "target" in clause.marks
-        return meant and focus.source in ("plain", "complaint") and self._book.place_in_focus(clause) is not None
+        return meant and focus.source in ("plain", "complaint") and self.book.place_in_focus(clause) is not None
+
+    def _opens_request(self, clause: Clause, group: Group) -> bool:
+        """Whether a block stands alone, so that the next words may say where it goes."""
+        block = group.block
+        named = block is not None and block.color is not None and not block.again and not block.absent and not block.definite
+        return named and not group.relation and not clause.marks & (_UNSURE | {"purpose", "because", "before"})
 
     def _bare(self, clause: Clause) -> None:
         groups = clause.groups()
+        if not clause.marks & _UNSURE and self.book.complete(clause, groups):
+            return
         for group in listed(groups, [], personal=True):
             if clause.marks & {"cond", "not"} or group.block is None or not group.block.color:
                 named = False
@@ -251,10 +306,12 @@ class Statements:
                 named = group.has_place or bool(group.relation)
             if named:
                 verb = "ask" if "ask" in clause.marks else "other" if self._is_talked_about(group) else "place"
-                self._book.add(clause, verb, group, Manner(explicit=False))
+                self.book.add(clause, verb, group, Manner(explicit=False))
             elif group.block is not None and len(groups) == 1 and self._completes_place(clause, group):
-                self._book.add(clause, "place", group, Manner(explicit=False, inherit=self._book.place_in_focus(clause)))
+                self.book.add(clause, "place", group, Manner(explicit=False, inherit=self.book.place_in_focus(clause)))
+            elif len(groups) == 1 and self._opens_request(clause, group):
+                self.book.announce(clause, group)
             elif "needless" in clause.marks and group.block is not None and group.block.color and group.has_place:
-                self._book.add(clause, "other", group, Manner(droppable=True))
+                self.book.add(clause, "other", group, Manner(droppable=True))
             elif not clause.denied:
-                self._book.note(clause, [group], "plain")
+                self.book.note(clause, [group], "plain")

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from judges.craft.language.asides import without_asides
+from judges.craft.language.layout import laid_out
 from judges.craft.language.vocabulary import (
     BLOCK_NOUNS,
     CELL_NOUNS,
@@ -19,11 +21,13 @@ from judges.craft.language.vocabulary import (
 __all__ = ["Token", "sentences"]
 
 _ALIKE = str.maketrans({"\u2019": "'", "\u2018": "'", "`": " ", "“": '"', "”": '"', "—": ";", "–": "-", "\u00a0": " ", "*": " ", "…": ".",
-                        "↔": "-", "→": "-"})  # fmt: skip
+                        "↔": "-", "→": ">", "⇒": ">", "➜": ">", "⟶": ">"})  # fmt: skip
 _TOKEN = re.compile(
     r"[(\[]\s*[0-9]\s*,\s*[0-9]\s*[)\]]"  # a cell
     r"|(?:(?<=coordinates )|(?<=coordinate )|(?<=position )|(?<=cell )|(?<=at ))[0-9]\s?,\s?[0-9]\b"
-    r"|\bl[0-2]\b"  # layer codes
+    r"|\bl[0-3]\b"  # layer codes
+    r"|\b[abc][0-3]\b"  # squares
+    r"|[-=]*>"
     r"|\b(?:one|two|1|2)-by-(?:one|two|1|2)\b"
     r"|\b(?:one|two|single|double|1|2)-(?:cell|block|slot|space|wide|width|unit|length)\b"
     r"|\b[12]\s?x\s?[12]\b"
@@ -32,14 +36,10 @@ _TOKEN = re.compile(
     r"|\.(?=\s|$)|[,;:!?&\n]"
 )
 _LIST_MARK = re.compile(r"(?m)^[ \t]*(?:[-•]|\(?\d{1,2}[.)])[ \t]+")
-_FORM_LINE = re.compile(
-    r"\s*(action|verb|command|instruction|request|block|piece|block type|type|colou?r|size|position|location|place|where|cells?|spot|corner"
-    r"|column|layer|row|level|tier|span|spans|spanning|coordinates?)\s*:"
-)
-_SPEAKING_LABELS = frozenset(("size", "layer", "row", "level", "tier", "span", "spans", "spanning"))
-"""Labels that are needed to understand what follows; the others are left out."""
 _DIRECTOR = re.compile(r"\b(?:director\s*)?d([123])\b")
-_RUN_TOGETHER = {high + side: (high, side) for high in ("top", "bottom") for side in ("left", "right", "middle", "center", "centre")}
+_HEIGHTS = ("top", "bottom", "north", "south", "upper", "lower")
+_SIDES = ("left", "right", "middle", "center", "centre", "west", "east")
+_RUN_TOGETHER = {high + side: (high, side) for high in _HEIGHTS for side in _SIDES}
 _SHORTEST_TYPED = 4
 _SHORTEST_MEANT = 5
 """Letters of words in which slips are mended; shorter ones are too like each other."""
@@ -66,42 +66,18 @@ class Token:
 def sentences(text: str) -> list[list[Token]]:
     """Give the words of a text, sentence by sentence; a line end closes a sentence, marks of enumerations are left out."""
     plain = text.translate(_ALIKE).lower()
+    plain, added = laid_out(without_asides(plain))
+    plain = plain.replace("+", "&")
     plain = _LIST_MARK.sub(lambda mark: "\n" + " " * (len(mark.group()) - 1), plain)
     plain = plain.replace(" - ", " ; ")
-    plain = _as_one_sentence(plain)
     plain = _DIRECTOR.sub(lambda match: f"d{match.group(1)}".ljust(len(match.group())), plain)
     result: list[list[Token]] = [[]]
     for match in _TOKEN_WITH_DIRECTORS.finditer(plain):
-        words = _words(match.group())
+        words = [*added.get(match.start(), ()), *_words(match.group())] if added else _words(match.group())
         result[-1].extend(Token(word, match.start(), match.end()) for word in words)
-        if words[0] in _END_OF_SENTENCE:
+        if words[-1] in _END_OF_SENTENCE:
             result.append([])
     return [sentence for sentence in result if sentence]
-
-
-def _as_one_sentence(plain: str) -> str:
-    """Read the lines of a form (``Block: small red``, ``Position: left``) as one sentence; every offset stays."""
-    lines = plain.split("\n")
-    labels = [_FORM_LINE.match(line) for line in lines]
-    ends: list[str] = []
-    seen: set[str] = set()
-    for number, label in enumerate(labels):
-        follower = labels[number + 1] if number + 1 < len(labels) else None
-        if label is None or (follower is None and not seen):
-            ends.append("\n")
-            seen = set()
-            continue
-        seen.add(label.group(1))
-        goes_on = follower is not None and follower.group(1) not in seen
-        lines[number] = _without_label(lines[number], label)
-        ends.append("," if goes_on else "\n")
-        seen = seen if goes_on else set()
-    return "".join(line + end for line, end in zip(lines, ends, strict=True))[: len(plain)]
-
-
-def _without_label(line: str, label: re.Match[str]) -> str:
-    name = label.group(1) if label.group(1) in _SPEAKING_LABELS else " " * len(label.group(1))
-    return line[: label.start(1)] + name + " " * (label.end() - label.end(1)) + line[label.end() :]
 
 
 _TOKEN_WITH_DIRECTORS = re.compile(r"\bd[123](?:'s)?\b|" + _TOKEN.pattern)

@@ -33,11 +33,11 @@ class Meaning(NamedTuple):
 
 
 COLORS: Mapping[str, str] = {
-    **dict.fromkeys(("green", "greens"), "g"),
+    **dict.fromkeys(("green", "greens", "grn"), "g"),
     **dict.fromkeys(("blue", "blues", "blu", "bleu"), "b"),
     **dict.fromkeys(("red", "reds"), "r"),
-    **dict.fromkeys(("yellow", "yellows"), "y"),
-    **dict.fromkeys(("orange", "oranges", "naranja"), "o"),
+    **dict.fromkeys(("yellow", "yellows", "yel", "ylw", "yell"), "y"),
+    **dict.fromkeys(("orange", "oranges", "naranja", "orng", "orn"), "o"),
     **dict.fromkeys(("verde", "verdes"), "g"),
     **dict.fromkeys(("azul", "azules"), "b"),
     **dict.fromkeys(("rojo", "roja", "rojos"), "r"),
@@ -49,14 +49,14 @@ SIZES: Mapping[str, str] = {
         ("small", "little", "tiny", "single", "mini", "short", "smaller", "1x1", "one-cell", "single-cell", "1-cell", "size 1",
          "size one", "single cell", "small sized", "single wide", "pequeño", "pequeña", "size small", "one-block", "one-slot",
          "single-slot", "single-block", "one-wide", "single-wide", "1-block", "1-wide", "1-slot", "narrow", "one-space",
-         "one-by-one", "1-by-1", "one unit", "one-unit", "1-unit", "petite"),
+         "one-by-one", "1-by-1", "one unit", "one-unit", "1-unit", "petite", "sm", "sml", "one-long"),
         "s",
     ),
     **dict.fromkeys(
         ("large", "big", "long", "double", "wide", "larger", "bigger", "2x1", "1x2", "two-cell", "double-cell", "2-cell", "size 2",
          "size two", "double wide", "double-wide", "double width", "double-width", "two cell wide", "grande", "size large",
          "two-slot", "double-slot", "two-wide", "2-wide", "two-block", "2-block", "2-slot", "two-unit", "double-length", "domino",
-         "two-space", "huge", "two-by-one", "2-by-1", "one-by-two", "1-by-2", "two wide", "lengthy", "elongated"),
+         "two-space", "huge", "two-by-one", "2-by-1", "one-by-two", "1-by-2", "two wide", "lengthy", "elongated", "lg", "lrg", "two-long"),
         "l",
     ),
 }  # fmt: skip
@@ -64,7 +64,7 @@ SIZES: Mapping[str, str] = {
 BLOCK_NOUNS: Mapping[str, str | None] = {
     **dict.fromkeys(
         ("block", "blocks", "piece", "pieces", "brick", "bricks", "tile", "tiles", "cube", "cubes", "one", "ones", "bloque",
-         "chunk", "unit"),
+         "chunk", "unit", "blk", "blks", "lego", "box", "boxes"),
         None,
     ),
     **dict.fromkeys(("domino", "dominoes", "dominos"), "l"),
@@ -78,7 +78,7 @@ COUNTS: Mapping[str, int] = {"one": 1, "two": 2, "three": 3, "both": 2, "2": 2, 
 ADJECTIVES = frozenset((
     "existing", "current", "new", "extra", "single", "same", "other", "wrong", "incorrect", "misplaced", "matching",
     "correct", "stray", "entire", "whole", "remaining", "old", "unwanted", "last", "final", "next", "also", "colored",
-    "coloured", "color", "colour", "solid", "plain", "of", "de",
+    "coloured", "color", "colour", "only", "solid", "plain", "of", "de",
 ))  # fmt: skip
 CELL_NOUNS = frozenset((
     "cell", "cells", "corner", "corners", "edge", "end", "side", "spot", "spots", "slot", "slots", "position",
@@ -86,7 +86,7 @@ CELL_NOUNS = frozenset((
     "locations", "section", "part", "third", "area", "region", "stack", "tower", "pile", "post",
 ))  # fmt: skip
 LAYER_NOUNS = frozenset((
-    "layer", "layers", "row", "rows", "tier", "level", "levels", "floor", "course", "storey", "story", "line",
+    "layer", "layers", "row", "rows", "tier", "tiers", "level", "levels", "floor", "course", "storey", "story", "line", "band", "stripe",
 ))  # fmt: skip
 NUMERALS: Mapping[str, int] = {"0": 0, "1": 1, "2": 2, "zero": 0, "one": 1, "two": 2}
 
@@ -114,7 +114,7 @@ _VERBS: Mapping[str, tuple[str, ...]] = {
         "remove removing removed", "take taking taken", "clear clearing cleared", "lift lifting lifted", "pull pulling pulled",
         "delete deleting deleted", "erase erasing erased", "discard discarding discarded", "eliminate eliminating eliminated",
         "unstack unstacking unstacked", "strip stripping stripped", "ditch ditching ditched", "toss tossing tossed",
-        "dismantle dismantling dismantled", "undo undoing undone", "detach detaching detached", "lose losing lost",
+        "dismantle dismantling dismantled", "break breaking broken", "undo undoing undone", "detach detaching detached", "lose losing lost",
         "extract extracting extracted", "withdraw withdrawing withdrawn", "knock knocking knocked", "yank yanking yanked",
         "tear tearing torn",
         "strike striking struck", "scrap scrapping scrapped", "dispose disposing disposed", "cancel cancelling cancelled",
@@ -167,7 +167,9 @@ _PLAIN: Mapping[Meaning, str] = {
         "|is not supposed to be|is extra|is not needed|should leave|has to leave|to be gone|can go|have to come out"
     ),
     Meaning("belong"): (
-        "goes|belongs|belong|would fill|would go|would fit|could go|would complete|should sit|should go on|needs to sit"
+        "find its way|find its home|find a home|make its way|take its place|come to rest|end up|should have gone|ought to have gone"
+        "|should have been placed|should have been put|settle|sit down|needs to be at|slots in|slips in|nestles|goes"
+        "|belongs|belong|would fill|would go|would fit|could go|would complete|should sit|should go on|needs to sit"
         "|should rest|should span|should stretch|should cover|needs to span|should run|should occupy|should extend|must go in"
         "|should fill|needs to fill|should follow|should come|needs to cover|must sit|must span|should lie|comes next|go next"
         "|goes next|fits|is next for|needs to go in|should go in|should go at|needs to go on|needs to go at|has to go in"
@@ -183,6 +185,11 @@ _PLAIN: Mapping[Meaning, str] = {
         "|target wants|should have|should contain|there should be|should hold|must have|must contain|should show"
         "|needs to have|needs to contain|could use|waiting for|short of|needed|required|is absent|absent|supposed to have"
         "|supposed to contain|expect|expects|expecting|ought to have|there must be|there needs to be|requesting|request"
+        "|me happy to see|me very happy to see|me so happy to see|would make me|would make my day|would delight me"
+        "|would please me|wanting is|missing is|lacking is|thing left is|piece left is"
+        "|remaining is|left to place is|remaining piece is|left to do is|dreamed of|dreams of|wishes for|hungers for|thirsts for|pines for"
+        "|begs for|cries for|deserves|welcomes|invites|awaits|could do with|would benefit from|would welcome|would appreciate|hope for"
+        "|there is room for|is room for|has room for|room for|space for|leaning toward|leaning towards|inclined to ask for|torn toward"
         "|hoping for|waiting on|all i need is|still want|is wanted|prefer|to have|should start with|wish for|has to have"
         "|target says|wanted|still open for|calling for|asking for|should see|would be|must be filled with|hope for"
         "|shows a gap for|should receive|should get|still to come|is due|due|begging for|crying out for|cries out for"
@@ -197,7 +204,8 @@ _PLAIN: Mapping[Meaning, str] = {
     ),
     Meaning("state"): (
         "see that|see|sees|notice|noticed|seeing|there is|there are|have|has|is|are|was|were|shows|show|having|contains|holds"
-        "|notice that|has got|currently|am|appears|looks|look|appear|observed|had|showing|reads|noticing|find|sits|stands|lies|resides"
+        "|notice that|has got|currently|am|appears|looks|look|appear|observed|had|showing|reads|noticing|find|sits"
+        "|stands|lies|resides|lives|dwells"
     ),
     Meaning("confirm"): (
         "as it should be|as they should be|as it should|as needed|as expected|as planned|as intended|as required"
@@ -207,10 +215,11 @@ _PLAIN: Mapping[Meaning, str] = {
         "|successfully"
     ),
     Meaning("wrong"): (
-        "wrong|incorrect|mismatch|mismatched|misplaced|is not right|are not right|problem|issue|issues|is off|are off"
+        "wrong color|wrong colour|wrong size|wrong block|wrong piece|wrong|incorrect|mismatch|mismatched|misplaced"
+        "|is not right|are not right|problem|issue|issues|is off|are off"
         "|looks off|seems off|cluttered|mess|bothers|differs|not aligning|not in my target|not part of my target"
         "|not in the target|not part of the target|does not match|do not match|does not fit|mistake"
-        "|error|causing"
+        "|error|causing|rejected|declined|vetoed|overruled"
     ),
     Meaning("empty"): "empty|bare|open|vacant|unfilled|nothing there|free|blank|uncovered|nothing sits|nothing on|nothing",
     Meaning("ensure"): "ensure|make sure|be sure|double check|ensuring|making sure|verify|see to it|check that|confirm that|confirm",
@@ -228,7 +237,8 @@ _PLAIN: Mapping[Meaning, str] = {
         "|opens up|enables us|would let us|so"
     ),
     Meaning("first"): (
-        "first|firstly|first off|first of all|start by|starting by|begin by|beginning by|start off by|immediately|priority"
+        "before that|but before that|before this|prior to that|beforehand|before anything else|before all else|first"
+        "|firstly|first off|first of all|start by|starting by|begin by|beginning by|start off by|immediately|priority"
         "|to start|to begin|initially"
     ),
     Meaning("then"): (
@@ -252,7 +262,32 @@ _PLAIN: Mapping[Meaning, str] = {
         "|would you|go ahead and|kindly"
     ),
     Meaning("instead_of"): "instead of|rather than|in place of|as opposed to",
+    Meaning("arrow"): ">|->|-->|=>|==>",
     Meaning("instead"): "instead",
+    Meaning("order", "lr"): "from left to right|left to right|left-to-right|going right|reading rightwards",
+    Meaning("order", "rl"): "from right to left|right to left|going left",
+    Meaning("order", "up"): "from bottom to top|bottom to top|from the bottom up|bottom up|from the ground up|going up|upwards",
+    Meaning("order", "down"): "from top to bottom|top to bottom|from the top down|top down|going down|downwards",
+    Meaning("respectively"): "respectively|in that order|in this order|in the same order",
+    Meaning("repair"): (
+        "no wait|wait no|wait|sorry|i mean|i meant|scratch that|correction|make that|or rather|my mistake|my bad|oops|hang on|hold on"
+        "|let me correct myself|let me rephrase|no sorry|no make that|strike that|let me fix that"
+    ),
+    Meaning("retract"): (
+        "act on it|act on that|act on this|forget it|forget that|only a thought|just a thought|just thinking aloud|never mind that"
+        "|ignore that|disregard that|disregard this|ignore this|not a request|no request"
+    ),
+    Meaning("void"): (
+        "do not execute|do not act on|do not follow|ignore|disregard|was going to|were going to|was about to|was tempted to|considered"
+        "|thought about|thought of|had i|were i|if i had|would have been|could have been|might have been|for instance"
+        "|for example|withdraw what|forget about"
+        "|take back what|retract what|withdraw my|retract my|cancel my|cancel the request|revoke my|revoke the"
+        "|earlier i asked for|hypothetically"
+        "|in theory|suppose|supposing|imagine|what if the|had there been"
+    ),
+    Meaning(
+        "act_base", "pass"
+    ): "skip|forget|never mind|pass over|do not touch|do not care about|do not bother with|do not worry about|hands off",
     Meaning("on_top"): (
         "on top of|atop|to sit on|sits on|sit on|rests on|to rest on|to go on top of|go on top of|directly on top of"
         "|right on top of|directly above|right above|just above|above|over the top of|sitting on|resting on|stacked on"
@@ -268,7 +303,7 @@ _PLAIN: Mapping[Meaning, str] = {
         "there|here|same spot|same cell|same place|same position|that spot|that specific spot|that particular spot|that cell"
         "|that corner|that place|this spot|this cell|that position|this corner|this position|that column|this column"
         "|the column|that one spot|its place|its spot|that slot|same slot|same corner|that space|that gap|that hole"
-        "|that stack|that square"
+        "|that stack|that square|its stead|that tower|that pile|that end|that edge"
     ),
     Meaning("same_layer"): "that row|that layer|same layer|same row|this layer|this row|that level|same level|same tier|that tier",
     Meaning("pron"): "it|them|they|that|those|this|these|its|lo",
@@ -278,10 +313,12 @@ _PLAIN: Mapping[Meaning, str] = {
     ),
     Meaning("ask"): "what|which of|who|do you|does anyone|does d1|does d2|does d3|are there|is anyone|is there|how about you|anyone",
     Meaning("skip"): (
-        "take care|not only|not just|not sure|not certain|take a look|take a moment|take note|taken into account"
+        "back and forth|appreciate it if|grateful if|great if|lovely if|nice if|good if|wonderful if|happy if"
+        "|like it if|love it if|glad if|pleased if|delighted if|helpful if|perfect if|obliged if|thankful if|take care"
+        "|not only|not just|not sure|not certain|take a look|take a moment|take note|taken into account"
         "|take into account|taking into account|looks like"
         "|look like|seems like|it looks|it seems|appears that|shows that|indicates that|mentioned|right order|right place"
-        "|right track|all right|for granted|left to right|right to left|bottom to top|top to bottom|nothing left|left to do"
+        "|right track|all right|for granted|nothing left|left to do"
         "|left for me|is left|are left|left to add|the way|clear path|go ahead|right away|right side up|right block"
         "|right piece|right color|right colour|at first|first thing|the first thing|from the start|big picture|in one picture"
         "|clear that|crystal clear|is clear|so far|by the way|in the way|long as|top priority|for now|pull together"

@@ -1,0 +1,128 @@
+"""Rows and columns told in order: ``bottom row, left to right: red, blue, green`` gives each block its cell and layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from judges.craft.language.drafts import Draft, DraftBook
+from judges.craft.language.items import Item
+from judges.craft.language.places import Place
+from judges.craft.language.predicates import ACTS
+from judges.craft.language.walls import LAYERS, WALL_LENGTH, cells_of
+
+__all__ = ["joined_rows", "read_row"]
+
+_LARGE = 2
+"""Cells of a large block."""
+
+_WISHING = ACTS | {"need", "should", "belong", "ensure", "target"}
+_PLACES = frozenset((
+    "side", "middle_side", "cell", "cells", "depth", "shared", "on_top", "below", "next_to", "left_of", "right_of", "between", "director",
+))  # fmt: skip
+_IN_LIST = frozenset(("block", "comma", "end", "then", "and", "empty", "first"))
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One block of the list, or a gap, with the cells (or layers) it takes."""
+
+    block: Item | None
+    begin: int
+    width: int
+
+
+def joined_rows(sentences: Sequence[list[Item]]) -> list[list[Item]]:
+    """Join a heading that names an order to the lines below it that name one block each."""
+    result: list[list[Item]] = []
+    for items in sentences:
+        if result and items and _is_heading(result[-1]) and _is_element(items):
+            result[-1].extend(
+                [Item(kind="comma", start=items[0].start, end=items[0].start, value=","), *(i for i in items if i.kind != "end")]
+            )
+            result.append([])
+        else:
+            result.append(list(items))
+            continue
+        result.pop()
+    return result
+
+
+def _is_heading(items: Sequence[Item]) -> bool:
+    orders = [at for at, item in enumerate(items) if item.kind == "order"]
+    return bool(orders) and all(item.kind in _IN_LIST for item in items[orders[0] + 1 :])
+
+
+def _is_element(items: Sequence[Item]) -> bool:
+    kinds = [item.kind for item in items]
+    return set(kinds) <= _IN_LIST and (kinds.count("block") == 1 or kinds.count("empty") == 1)
+
+
+def read_row(items: Sequence[Item], book: DraftBook, sentence: int) -> bool:
+    """Append the drafts of a row or column told in order; false if the sentence is none, then nothing is written."""
+    order = next((item.value for item in items if item.kind == "order"), "")
+    kinds = {item.kind for item in items}
+    if not order or kinds & {"not", "void", "ask"} or items[-1].value == "?":
+        return False
+    along = order in ("lr", "rl")
+    named = [item for item in items if item.kind in _PLACES]
+    layers = {item.number for item in items if item.kind == "layer"}
+    if (along and (named or len(layers) > 1)) or (not along and (layers or len(named) != 1 or named[0].kind != "side")):
+        return False
+    steps = _steps(items, order)
+    if steps is None:
+        return False
+    wished = bool(kinds & _WISHING) or not kinds & {"state", "board"}
+    explicit = bool(kinds & ACTS)
+    for step in steps:
+        if step.block is None:
+            continue
+        if along:
+            cells = cells_of(book.scene.speaker, range(step.begin, step.begin + step.width))
+            place = Place(cells, next(iter(layers), None))
+        else:
+            place = Place(cells_of(book.scene.speaker, (named[0].number or 0,)), step.begin)
+        block = step.block
+        there = book.scene.find(color=block.color, size=block.size, layer=place.layer, cells=place.cells) is not None
+        standing = there and not explicit and place.layer is not None
+        verb = "place" if wished and not standing else "other"
+        book.append(Draft(verb=verb, start=block.start, end=block.end, explicit=explicit, color=block.color, size=block.size, place=place,
+                          droppable=verb == "other", sentence=sentence))  # fmt: skip
+    return True
+
+
+def _steps(items: Sequence[Item], order: str) -> list[_Step] | None:
+    """Give the blocks with the cells they take, None unless they fill the row (or fit the column)."""
+    listed = list(_listed(items))
+    size = next((item.size for item in items if item.kind == "block" and not item.color and item.size), None)
+    blocks = [None if item is None else _sized(item, size) for item in listed]
+    if len([block for block in blocks if block is not None]) < _LARGE:
+        return None
+    along = order in ("lr", "rl")
+    widths = [_LARGE if along and block is not None and block.size == "l" else 1 for block in blocks]
+    total = sum(widths)
+    if (along and total != WALL_LENGTH) or total > len(LAYERS):
+        return None
+    begins = [sum(widths[:number]) for number in range(len(widths))]
+    if order in ("rl", "down"):
+        if order == "down" and total != len(LAYERS):
+            return None
+        begins = [total - begin - width for begin, width in zip(begins, widths, strict=True)]
+    return [_Step(*step) for step in zip(blocks, begins, widths, strict=True)]
+
+
+def _listed(items: Sequence[Item]) -> Iterator[Item | None]:
+    """Give the coloured blocks in text order, None for a cell that is to stay empty; ``two small reds`` are two."""
+    for item in items:
+        if item.kind == "empty":
+            yield None
+        elif item.kind == "block" and item.color is not None and not item.absent:
+            yield from [item] * (item.number or 1)
+
+
+def _sized(block: Item, size: str | None) -> Item:
+    return (
+        block
+        if block.size is not None or size is None
+        else Item(kind="block", start=block.start, end=block.end, color=block.color, size=size)
+    )
