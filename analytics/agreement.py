@@ -9,12 +9,11 @@ import orjson
 
 from analytics.agreement_advice import advice
 from analytics.agreement_answers import answers
-from analytics.agreement_bootstrap import cluster_sums, drawn_sums, percentile_interval
 from analytics.agreement_measures import gwet_ac1, kappa, krippendorff_alpha, percent_agreement, rate_of_answer
 from analytics.agreement_pairs import Comparison, comparisons
 from analytics.agreement_scores import COLUMNS as SCORE_COLUMNS
 from analytics.agreement_scores import score_columns
-from analytics.statistics import wilson
+from analytics.cluster_intervals import NUDGE, PSEUDO, Ends, Pushed, cluster_sums, coefficient_interval, share_interval
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -58,12 +57,12 @@ SUMMARY: Final = (
 )
 """The columns that fit a terminal, beside the advice."""
 
-_DRAWS = 1000
-_FEWEST_CLUSTERS = 2
-_SHARES: Final = frozenset({"agreement", "sensitivity", "specificity"})
+_SCORED: Final = frozenset({"weighted_kappa", "alpha_ordinal", "alpha_interval"})
+_EVEN = 0.2
+"""Weight of answers in equal shares in what the added units answer: an answer that nobody gave could have been given."""
 
 
-def agreement_report(store: Store, *, rubric: str | None = None, na_score: float | None = None, draws: int = _DRAWS) -> pl.DataFrame:
+def agreement_report(store: Store, *, rubric: str | None = None, na_score: float | None = None) -> pl.DataFrame:
     """One row for every question and two raters who answered about the same units; also for each rubric and all rubrics (`ALL`).
 
     Columns, in order:
@@ -76,8 +75,7 @@ def agreement_report(store: Store, *, rubric: str | None = None, na_score: float
       weighted_kappa: with squared differences of the answers' numbers. alpha_nominal, alpha_ordinal, alpha_interval: Krippendorff's; the
       latter two over answers with a number. ac1: Gwet's. sensitivity, specificity: of b's yes and no against a's, other answers left out.
       Between two sides each pair of answers is a unit with two ratings. Formulas and sources: `analytics.agreement_measures`. All with
-      `_low` and `_high`: 95 % percentile interval over resampled games; null below two games. Where all games are alike, shares of 0 and 1
-      have the Wilson interval of as many trials as games, and coefficients corrected for chance have none.
+      `_low` and `_high`: 95 % interval over games (`analytics.cluster_intervals`); null below two games, and where the coefficient is.
     - mean_a to consensus_kappa: `analytics.agreement_scores`.
     - confusion: JSON, a's answer -> b's answer -> pairs (of one side: in both orders). advice: what to make of it, in words.
 
@@ -85,7 +83,6 @@ def agreement_report(store: Store, *, rubric: str | None = None, na_score: float
         store: a store with the views.
         rubric: only this one; None: all.
         na_score: the number of N/A in mean_a to consensus_kappa; None: it has none.
-        draws: bootstrap samples.
 
     Raises:
         StoreError: the store cannot be read.
@@ -93,7 +90,7 @@ def agreement_report(store: Store, *, rubric: str | None = None, na_score: float
     import polars as pl
 
     found = list(comparisons(answers(store, rubric)))
-    rows = [_row(compared, na_score, draws) for compared in found]
+    rows = [_row(compared, na_score) for compared in found]
     told = advice(rows)
     for row, text in zip(rows, told, strict=True):
         row["advice"] = text
@@ -112,7 +109,7 @@ def _schema() -> dict[str, pl.DataType]:
     return schema | {"confusion": pl.String(), "advice": pl.String()}
 
 
-def _row(compared: Comparison, na_score: float | None, draws: int) -> dict[str, object]:
+def _row(compared: Comparison, na_score: float | None) -> dict[str, object]:
     tables = compared.tables()
     table = tables.sum(axis=0)
     row: dict[str, object] = {
@@ -128,7 +125,7 @@ def _row(compared: Comparison, na_score: float | None, draws: int) -> dict[str, 
         "pairs": int(table.sum()) // (2 if compared.within else 1),
         "unanswered": compared.unanswered,
     }
-    row |= _with_intervals(compared, tables, draws)
+    row |= _with_intervals(compared, tables)
     row |= score_columns(compared, na_score)
     names = compared.answers
     counted = {a: {b: int(table[i, j]) for j, b in enumerate(names) if table[i, j]} for i, a in enumerate(names) if table[i].any()}
@@ -146,21 +143,71 @@ class _Sums(NamedTuple):
     shares: Floats
 
 
-def _with_intervals(compared: Comparison, tables: Floats, draws: int) -> dict[str, float | None]:
-    of_units = (tables, compared.coincidences(), compared.coincidences(scored=True), *compared.unit_agreement())
-    parts = [cluster_sums(part, compared.clusters) for part in of_units]
-    found = _coefficients(compared, _Sums(*(part.sum(axis=0) for part in parts)))
-    enough = len(parts[0]) >= _FEWEST_CLUSTERS
-    drawn = _coefficients(compared, _Sums(*(drawn_sums(part, draws) for part in parts))) if enough else {}
+def _with_intervals(compared: Comparison, tables: Floats) -> dict[str, float | None]:
+    of_units = _Sums(tables, compared.coincidences(), compared.coincidences(scored=True), *compared.unit_agreement())
+    games = _Sums(*(cluster_sums(part, compared.clusters) for part in of_units))
+    found = _coefficients(compared, _Sums(*(part.sum(axis=0) for part in games)))
+    ends = _coefficient_ends(compared, games, found, len(tables)) | _share_ends(compared, games.table, len(tables))
     row: dict[str, float | None] = {}
     for name, value in found.items():
-        number = float(value)
-        row[name] = None if math.isnan(number) else number
-        interval = percentile_interval(drawn[name]) if name in drawn and row[name] is not None else None
-        if interval is not None and interval.low == interval.high:  # no game differs: resampling cannot show how sure that is
-            interval = wilson(round(number) * len(parts[0]), len(parts[0])) if name in _SHARES and number in {0.0, 1.0} else None
-        row[f"{name}_low"], row[f"{name}_high"] = interval or (None, None)
+        numbers = (value, *ends[name]) if name in ends else (value, math.nan, math.nan)
+        defined = [None if math.isnan(float(number)) or math.isnan(float(value)) else float(number) for number in numbers]
+        row |= dict(zip((name, f"{name}_low", f"{name}_high"), defined, strict=True))
     return row
+
+
+def _share_ends(compared: Comparison, table: Floats, units: int) -> dict[str, Ends]:
+    """Intervals of plain shares; `table`: shape (games, answers, answers)."""
+    import numpy as np
+
+    unit = float(table.sum()) / units
+    yes, no = _yes_and_no(compared)
+    ends = {"agreement": share_interval(np.trace(table, axis1=1, axis2=2), table.sum(axis=(1, 2)), unit=unit)}
+    if yes is not None and no is not None:
+        for name, answer, other in (("sensitivity", yes, no), ("specificity", no, yes)):
+            right = table[:, answer, answer]
+            ends[name] = share_interval(right, right + table[:, answer, other], unit=unit)
+    return ends
+
+
+def _coefficient_ends(compared: Comparison, games: _Sums, found: dict[str, Floats], units: int) -> dict[str, Ends]:
+    """Intervals of what is corrected for chance: all variants of the sums that they need go through the formulas at once."""
+    import numpy as np
+
+    kinds = _added(compared, games, units)
+    total = [part.sum(axis=0) + PSEUDO * sum(kind[place] for kind in kinds) for place, part in enumerate(games)]
+    variants = []
+    for place, part in enumerate(games):
+        nudges = [sign * NUDGE * PSEUDO * kind[place] for kind in kinds for sign in (-1, 1)]
+        variants.append(total[place] + np.concatenate([[0 * total[place]], nudges, -part]))
+    values = _coefficients(compared, _Sums(*variants))
+    first = 1 + 2 * len(kinds)
+    ends = {}
+    for name in found.keys() - {"agreement", "sensitivity", "specificity"}:
+        pushed = tuple(Pushed(values[name][place], values[name][place + 1]) for place in range(1, first, 2))
+        sizes = (games.scored_coincidence if name in _SCORED else games.table).sum(axis=(1, 2))
+        ends[name] = coefficient_interval(found[name], values[name][0], values[name][first:], pushed, sizes)
+    return ends
+
+
+def _added(compared: Comparison, games: _Sums, units: int) -> tuple[_Sums, _Sums]:
+    """The sums of a unit on which raters differ, and of one on which they agree, with as many answers as units have, in their shares."""
+    import numpy as np
+
+    size = len(compared.answers)
+    table = games.table.sum(axis=0)
+    shares = (1 - _EVEN) * (table.sum(axis=0) + table.sum(axis=1)) / (2 * table.sum()) + _EVEN / size
+    both, same = np.outer(shares, shares), np.eye(size)
+    scored = ~np.isnan(compared.scores)
+    weights = [float(part.sum()) / units for part in (games.table, games.coincidence, games.agreeing[:, 1], games.shares)]
+    kinds = []
+    for pattern, agrees in ((both * (1 - same), 0.0), (both * same, 1.0)):
+        pairs = pattern / pattern.sum() if size > 1 else pattern
+        inner = pairs[scored][:, scored] * weights[1]
+        kinds.append(
+            _Sums(pairs * weights[0], pairs * weights[1], inner, weights[2] * np.array([agrees, 1.0]), pairs.sum(axis=0) * weights[3])
+        )
+    return kinds[0], kinds[1]
 
 
 def _coefficients(compared: Comparison, sums: _Sums) -> dict[str, Floats]:
@@ -172,7 +219,7 @@ def _coefficients(compared: Comparison, sums: _Sums) -> dict[str, Floats]:
     table = sums.table
     numbers = table[..., scored, :][..., :, scored]
     undefined = np.full(table.shape[:-2], np.nan)
-    yes, no = _place(compared, "yes", 1.0), _place(compared, "no", 0.0)
+    yes, no = _yes_and_no(compared)
     found = {
         "agreement": percent_agreement(table),
         "kappa": kappa(table),
@@ -184,9 +231,14 @@ def _coefficients(compared: Comparison, sums: _Sums) -> dict[str, Floats]:
         "sensitivity": undefined,
         "specificity": undefined,
     }
-    if yes is not None and no is not None and not compared.within:
+    if yes is not None and no is not None:
         found |= {"sensitivity": rate_of_answer(table, yes, no), "specificity": rate_of_answer(table, no, yes)}
     return found
+
+
+def _yes_and_no(compared: Comparison) -> tuple[int | None, int | None]:
+    """Where the two stand; None inside one side, which has no reference."""
+    return (None, None) if compared.within else (_place(compared, "yes", 1.0), _place(compared, "no", 0.0))
 
 
 def _place(compared: Comparison, answer: str, score: float) -> int | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
 from analytics.agreement_answers import answers
-from analytics.agreement_bootstrap import cluster_sums, drawn_sums, percentile_interval
+from analytics.cluster_intervals import cluster_sums, ratio_interval
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -19,14 +19,29 @@ if TYPE_CHECKING:
 
 __all__ = ["SUMMARY", "calibration_report"]
 
-SUMMARY: Final = ("rubric", "question", "reference", "raters", "units", "games", "share_yes", "brier", "brier_base", "skill", "low", "high")
+SUMMARY: Final = (
+    "rubric",
+    "question",
+    "reference",
+    "raters",
+    "units",
+    "games",
+    "share_yes",
+    "brier",
+    "brier_base",
+    "skill",
+    "low",
+    "high",
+    "informative",
+)
 """The columns that fit a terminal, beside the advice."""
 
 _FOLDS = 5
 _FEWEST_OF_A_KIND = 5
 """Labelled units with yes, and with no, that a fit needs."""
-_DRAWS = 1000
 _BINS = 5
+_CHANCE = 0.025
+"""Chance, over all questions of the report together, that one without information is called informative."""
 
 
 def calibration_report(store: Store) -> pl.DataFrame:
@@ -40,10 +55,12 @@ def calibration_report(store: Store) -> pl.DataFrame:
     - rubric, question. reference: `people`, or `planted truth` where nobody labelled; units on which labels average to the middle are left
       out, so are answers without a yes or no. raters: whose answers are combined, comma-separated. units, games: labelled.
     - share_yes: 0 to 1.
-    - brier: mean squared difference of probability and truth (Brier 1950), 0 is best. brier_raw: of the raters' mean score taken as a
-      probability, 0.5 where none answered. brier_base: of the share of yes in the other games, which needs no judge.
-    - skill: 1 - brier / brier_base, up to 1; 0 and less: the answers tell nothing that the share does not. low, high: 95 % percentile
-      interval over resampled games. informative: low is above 0.
+    - brier: mean squared difference of probability and truth (Brier 1950), 0 is best; brier_low, brier_high. brier_raw: of the raters' mean
+      score taken as a probability, 0.5 where none answered. brier_base: of the share of yes in the other games, which needs no judge.
+    - skill: 1 - brier / brier_base, up to 1; 0 and less: the answers tell nothing that the share does not. low, high. All intervals are
+      95 %, over games (`analytics.cluster_intervals.ratio_interval`), and take the fits as given.
+    - informative: whether skill is above 0, by Holm's test (1979, Scandinavian Journal of Statistics 6) over all questions of the report:
+      the chance that any of them is called informative without being so is at most 2.5 %. p_value: of that question, one-sided, before it.
     - reliability: JSON list of {mean, share, units}: in up to five groups of rising probability its mean and the share of yes, which
       are equal where the probabilities can be believed.
     - advice: what to make of it, in words.
@@ -53,13 +70,17 @@ def calibration_report(store: Store) -> pl.DataFrame:
     """
     import polars as pl
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for (rubric, question), given in answers(store).group_by(["rubric", "question"], maintain_order=True):
         labelled = _labelled(given)
         if labelled is not None:
-            rows.append({"rubric": rubric, "question": question, **_row(labelled, str(question))})
+            rows.append({"rubric": rubric, "question": question, **_row(labelled)})
+    for row, informative in zip(rows, _holm([row["p_value"] for row in rows]), strict=True):
+        row["informative"] = informative
+        row["advice"] = f"{row['question']} by {row['raters']}: {_advice(row)}"
     texts = dict.fromkeys(("rubric", "question", "reference", "raters"), pl.String())
-    numbers = dict.fromkeys(("share_yes", "brier", "brier_raw", "brier_base", "skill", "low", "high"), pl.Float64())
+    scores = ("share_yes", "brier", "brier_low", "brier_high", "brier_raw", "brier_base", "skill", "low", "high", "p_value")
+    numbers = dict.fromkeys(scores, pl.Float64())
     counts = dict.fromkeys(("units", "games"), pl.Int64())
     last = {"informative": pl.Boolean(), "reliability": pl.String(), "advice": pl.String()}
     return pl.DataFrame(rows, schema={**texts, **counts, **numbers, **last}, orient="row")
@@ -102,7 +123,7 @@ def _labelled(given: pl.DataFrame) -> _Labelled | None:
     return _Labelled("people" if reference == "people" else "planted truth", raters, scores, yes, games)
 
 
-def _row(labelled: _Labelled, question: str) -> dict[str, object]:
+def _row(labelled: _Labelled) -> dict[str, object]:
     import numpy as np
 
     truth, scores = labelled.truth, labelled.scores
@@ -110,26 +131,38 @@ def _row(labelled: _Labelled, question: str) -> dict[str, object]:
     answered = ~np.isnan(scores)
     raw = np.where(answered.any(axis=1), np.nansum(scores, axis=1) / np.maximum(answered.sum(axis=1), 1), 0.5)
     errors = np.column_stack([(fitted - truth) ** 2, (base - truth) ** 2])
-    drawn = drawn_sums(cluster_sums(errors, labelled.games), _DRAWS)
-    interval = percentile_interval(1 - drawn[:, 0] / drawn[:, 1])
-    brier, brier_base = (float(value) for value in errors.mean(axis=0))
-    row: dict[str, object] = {
+    by_game = cluster_sums(np.column_stack([errors, np.ones(len(truth))]), labelled.games)
+    score, ratio = ratio_interval(by_game[:, 0], by_game[:, 2]), ratio_interval(by_game[:, 0], by_game[:, 1])
+    assert score is not None  # a question has labels of two games
+    assert ratio is not None
+    return {
         "reference": labelled.reference,
         "raters": ", ".join(labelled.raters),
         "units": len(truth),
         "games": int(labelled.games.max()) + 1,
         "share_yes": float(truth.mean()),
-        "brier": brier,
+        "brier": score.value,
+        "brier_low": score.low,
+        "brier_high": score.high,
         "brier_raw": float(((raw - truth) ** 2).mean()),
-        "brier_base": brier_base,
-        "skill": 1 - brier / brier_base,
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
-        "informative": interval is not None and interval.low > 0,
+        "brier_base": float(errors[:, 1].mean()),
+        "skill": 1 - ratio.value,
+        "low": 1 - ratio.high,
+        "high": 1 - ratio.low,
+        "p_value": ratio.p_below_one,
         "reliability": orjson.dumps(_reliability(fitted, truth)).decode(),
     }
-    row["advice"] = f"{question} by {row['raters']}: {_advice(row)}"
-    return row
+
+
+def _holm(p_values: list[float]) -> list[bool]:
+    """Which hypotheses of no information fall: from the smallest p-value up, each against its share of the chance, until one stands."""
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    falls = [False] * len(p_values)
+    for rank, place in enumerate(order):
+        if p_values[place] > _CHANCE / (len(p_values) - rank):
+            break
+        falls[place] = True
+    return falls
 
 
 def _cross_fitted(labelled: _Labelled) -> tuple[Floats, Floats]:
@@ -161,9 +194,10 @@ def _reliability(fitted: Floats, truth: Floats) -> list[dict[str, float]]:
     return [{"mean": float(p.mean()), "share": float(t.mean()), "units": len(t)} for p, t in found]
 
 
-def _advice(row: dict[str, object]) -> str:
+def _advice(row: dict[str, Any]) -> str:
+    told = f"{row['skill']:.0%} of the uncertainty ({row['low']:.0%} to {row['high']:.0%})"
     if row["informative"]:
-        return (
-            f"its answers take away {row['skill']:.0%} of the uncertainty ({row['low']:.0%} to {row['high']:.0%}): they carry information"
-        )
+        return f"its answers take away {told}: they carry information"
+    if row["low"] > 0:
+        return f"its answers take away {told}, but among so many questions chance alone could give that: label more"
     return "its answers tell no more than the share of yes alone, as far as these labels show: do not use the question, or label more"

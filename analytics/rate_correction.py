@@ -1,9 +1,16 @@
 """The true rate of an answer, from a judge that errs, and how many labels it takes.
 
-All formulas take sums by game, shape (..., games), and respect that units of one game are not independent: the variance is that of the
-sum of each game's influence on the estimate (Liang and Zeger 1986, Biometrika 73, with the factor G / (G - 1)), the quantile Student's
-with one degree of freedom less than the games that carry labels. Any axes in front are data sets of their own.
-`tests/test_rate_correction.py` measures the coverage of the intervals on simulated data.
+All formulas take sums by game, shape (..., games), and respect that units of one game are not independent: variances are those of the sum
+of each game's influence on the estimate (Liang and Zeger 1986, Biometrika 73, with the factor G / (G - 1)). Any axes in front are data
+sets of their own.
+
+Intervals hold all rates p that the data do not contradict, with the variance that p itself would imply, as Wilson's (1927) do:
+
+    (estimate - p)^2 <= t^2 (k p (1 - p) + v)
+
+k p (1 - p) is the variance of the truth between units and games, v that of the judge's errors and of the labels, t Student's quantile with
+Welch and Satterthwaite's degrees of freedom of the two. So an interval is lopsided where an answer is rare, as it must be.
+`docs/coverage.md` has the coverage of the intervals on simulated data, written by `python -m benchmarks.coverage`.
 """
 
 from __future__ import annotations
@@ -22,9 +29,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Corrected", "ErrorCounts", "Labelled", "Units", "labels_needed", "prediction_powered", "rogan_gladen", "rogan_gladen_known"]
 
-_PSEUDO = 0.15
-"""Added differences in each direction: labels that happen to hold no error of the judge do not prove a judge without errors. Chosen by the
-coverage in the tests: without them it falls to 0.92 where two errors are expected, with a whole one it rises to 0.99."""
+_PSEUDO = 0.2
+"""Errors of the judge added in each direction to their variance: labels that happen to hold no error do not prove a judge without errors.
+Chosen by coverage: where one or two errors are expected it falls to 0.82 without them, and rises to 0.99 with whole ones."""
+
+_CLUSTERING, _FEW = 0.3, 0.1
+"""Where an answer is rare, few games show it, and nothing of how it clusters can be seen. So k is mixed with what an intraclass correlation
+of 0.3 would give; both weigh alike where p (1 - p) is 0.1 over the number of games. Chosen by coverage: without it, it falls to 0.40 where
+games are few, answers rare and clusters strong; with more, intervals of independent turns get too wide."""
 
 _PSEUDO_FOUND = 0.5
 """Added units that the judge got right, and got wrong, of each truth (after Lang and Reiczigel 2014, who add whole ones)."""
@@ -71,27 +83,26 @@ def prediction_powered(units: Units, labelled: Labelled) -> Corrected:
     """Mean of the judge's scores over all units, plus the mean difference of the labels: right however wrong the judge is.
 
     Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), Science 382, the mean; here with clusters, and with labelled units that are
-    among the judged ones. The labelled units must be a random sample of the judged ones.
+    among the judged ones. The labelled units must be a random sample of the judged ones, by unit or by game. NaN below two labelled games.
     """
     import numpy as np
 
-    total, n = _sum(units.sizes), _sum(labelled.sizes)
-    judged = _sum(units.scores) / _positive(total)
-    n_more = n + 2 * _PSEUDO
-    difference = _sum(labelled.differences) / n_more
-    influence = (units.scores - judged * units.sizes) / _positive(total)
-    influence = influence + (labelled.differences - difference * labelled.sizes) / n_more
-    variance = _variance(influence) + 2 * _PSEUDO / n_more[..., 0] ** 2
+    total, n = _sum(units.sizes), _positive(_sum(labelled.sizes))
+    judged, difference = _sum(units.scores) / _positive(total), _sum(labelled.differences) / n
+    of_labels = (labelled.differences - difference * labelled.sizes) / n
+    of_units = (units.scores - judged * units.sizes) / _positive(total)
     games = (labelled.sizes > 0).sum(axis=-1)
+    unlabelled = 1 - n / _positive(total)
+    errors = _variance(of_labels, games) * unlabelled[..., 0]
+    unseen = 2 * _PSEUDO / (n[..., 0] + 2 * _PSEUDO) ** 2
     rate = np.where(games > 1, (judged + difference)[..., 0], np.nan)
-    return _interval(rate, variance, games - 1)
+    return _score_interval(rate, _variance(of_units + of_labels) + unseen, errors + unseen, units, labelled.sizes)
 
 
 def rogan_gladen_known(units: Units, sensitivity: float, specificity: float) -> Corrected:
     """(judged rate + specificity - 1) / (sensitivity + specificity - 1), for error rates that are known.
 
-    Rogan and Gladen (1978), American Journal of Epidemiology 107. The interval is Wilson's with the judged units' effective number, so
-    that it holds for rare answers too.
+    Rogan and Gladen (1978), American Journal of Epidemiology 107. NaN below two games.
 
     Raises:
         UsageError: the judge says yes no more often where it should than where it should not: its answers carry nothing to correct.
@@ -103,45 +114,42 @@ def rogan_gladen_known(units: Units, sensitivity: float, specificity: float) -> 
         raise UsageError(
             f"sensitivity {sensitivity:g} and specificity {specificity:g} add up to 1 or less: such a judge cannot be corrected"
         )
-    total, games = _sum(units.sizes), (units.sizes > 0).sum(axis=-1)
-    judged = _sum(units.scores) / _positive(total)
-    variance = _variance((units.scores - judged * units.sizes) / _positive(total))
-    share = judged[..., 0]
-    spread = np.maximum(share * (1 - share), 1 / (4 * _positive(total[..., 0])))
-    effective = spread / np.maximum(variance, 1e-12)
-    square = _t(games - 1) ** 2
-    middle = (share + square / (2 * effective)) / (1 + square / effective)
-    half = np.sqrt(square * share * (1 - share) / effective + square**2 / (4 * effective**2)) / (1 + square / effective)
-    rate, low, high = ((value + specificity - 1) / informed for value in (share, middle - half, middle + half))
-    return Corrected(*(np.clip(value, 0, 1) for value in (rate, low, high)))
+    total = _positive(_sum(units.sizes))
+    judged = _sum(units.scores) / total
+    rate = ((judged + specificity - 1) / informed)[..., 0]
+    noise = _noise(rate, sensitivity, specificity) / total[..., 0]
+    variance = _variance((units.scores - judged * units.sizes) / total)
+    rate = np.where(np.isnan(variance), np.nan, rate)
+    return _score_interval(rate, variance / informed**2, noise / informed**2, units, units.sizes)
 
 
 def rogan_gladen(units: Units, errors: ErrorCounts) -> Corrected:
     """Rogan and Gladen's correction with error rates estimated from labels, whose own uncertainty is in the interval.
 
     The variance is the delta method's over games. The error rates must be the same where they are used as where they were estimated, so
-    labels of other models may serve: that is an assumption of its own. Conservative where fewer than ten labels have one of the truths
-    (coverage up to 0.98); NaN below five, and where the judge's answers carry nothing.
+    labels of other models may serve: that is an assumption of its own. Conservative where fewer than ten labels have one of the truths, and
+    where the judge is little better than chance (docs/coverage.md); NaN below five, and where the judge's answers carry nothing.
     """
     import numpy as np
 
-    total, yes, no = _sum(units.sizes), _sum(errors.yes) + 2 * _PSEUDO_FOUND, _sum(errors.no) + 2 * _PSEUDO_FOUND
-    judged = _sum(units.scores) / _positive(total)
+    total, yes, no = _positive(_sum(units.sizes)), _sum(errors.yes) + 2 * _PSEUDO_FOUND, _sum(errors.no) + 2 * _PSEUDO_FOUND
+    judged = _sum(units.scores) / total
     sensitivity, specificity = (_sum(errors.yes_found) + _PSEUDO_FOUND) / yes, (_sum(errors.no_found) + _PSEUDO_FOUND) / no
     informed = sensitivity + specificity - 1
-    usable = informed[..., 0] > 0
-    informed = np.where(usable[..., None], informed, np.nan)
+    informed = np.where(informed > 0, informed, np.nan)
     rate = (judged + specificity - 1) / informed
-    of_units = (units.scores - judged * units.sizes) / _positive(total)
+    of_units = (units.scores - judged * units.sizes) / total
     of_yes = -rate * (errors.yes_found - sensitivity * errors.yes) / yes
     of_no = (1 - rate) * (errors.no_found - specificity * errors.no) / no
-    variance = _variance((of_units + of_yes + of_no) / informed)
     added = (rate * sensitivity * (1 - sensitivity) / yes) * (2 * _PSEUDO_FOUND * rate / yes)
     added = added + ((1 - rate) * specificity * (1 - specificity) / no) * (2 * _PSEUDO_FOUND * (1 - rate) / no)
+    variance = _variance((of_units + of_yes + of_no) / informed) + (added / informed**2)[..., 0]
+    noise = (_noise(rate, sensitivity, specificity) / total / informed**2)[..., 0]
+    beside = variance - np.maximum(_variance(of_units / informed) - noise, 0)
     games = ((errors.yes + errors.no) > 0).sum(axis=-1)
     enough = np.minimum(errors.yes.sum(axis=-1), errors.no.sum(axis=-1)) >= _FEWEST_OF_A_TRUTH
     found = np.where((games > 1) & enough, rate[..., 0], np.nan)
-    return _interval(found, variance + (added / informed**2)[..., 0], games - 1)
+    return _score_interval(found, variance, beside, units, errors.yes + errors.no)
 
 
 def labels_needed(half_width: float, *, error_variance: float, judged_variance: float = 0.0, design_effect: float = 1.0) -> int | None:
@@ -178,22 +186,59 @@ def _positive(values: Floats) -> Floats:
     return found
 
 
-def _variance(influence: Floats) -> Floats:
-    """Of an estimate, from each game's influence on it; NaN below two games."""
-    games = influence.shape[-1]
-    variance: Floats = (influence**2).sum(axis=-1) * (games / (games - 1) if games > 1 else math.nan)
+def _variance(influence: Floats, games: NDArray[np.int64] | None = None) -> Floats:
+    """Of an estimate, from each game's influence on it; NaN below two games.
+
+    Args:
+        influence: shape (..., games).
+        games: how many count, shape (...), where others have no part in the estimate; None: all.
+    """
+    import numpy as np
+
+    count = np.asarray(influence.shape[-1] if games is None else games, dtype=float)
+    variance: Floats = (influence**2).sum(axis=-1) * count / _positive(count - 1)
     return variance
 
 
-def _t(freedom: NDArray[np.int64]) -> Floats:
-    from scipy import stats
-
-    quantile: Floats = stats.t.ppf((1 + LEVEL) / 2, freedom)
-    return quantile
-
-
-def _interval(rate: Floats, variance: Floats, freedom: NDArray[np.int64]) -> Corrected:
+def _noise(rate: Floats, sensitivity: Floats | float, specificity: Floats | float) -> Floats:
+    """Variance of one answer of the judge about its own mean, where the truth is given."""
     import numpy as np
 
-    half = _t(freedom) * np.sqrt(variance)
-    return Corrected(*(np.clip(value, 0, 1) for value in (rate, rate - half, rate + half)))
+    share = np.clip(rate, 0, 1)
+    noise: Floats = share * sensitivity * (1 - sensitivity) + (1 - share) * specificity * (1 - specificity)
+    return noise
+
+
+def _score_interval(rate: Floats, variance: Floats, errors: Floats, units: Units, labels: Floats) -> Corrected:
+    """All p with (rate - p)^2 <= t^2 (k p (1 - p) + errors); see the module.
+
+    Args:
+        rate: estimate, shape (...); one outside 0 to 1 is cut.
+        variance: of the estimate.
+        errors: the part of it that is not the truth's between units and games.
+        units: all units.
+        labels: labelled units by game.
+    """
+    import numpy as np
+    from scipy import stats
+
+    total, games = units.sizes.sum(axis=-1), (units.sizes > 0).sum(axis=-1)
+    centre = np.clip(rate, 0, 1)
+    spread = centre * (1 - centre)
+    truth = np.maximum(variance - errors, spread / total)
+    errors = np.maximum(variance - truth, 0)
+    unseen = 1 / (1 + (spread * games / _FEW) ** 2)
+    clustered = (1 + (_size(units.sizes) - 1) * _CLUSTERING) / total
+    k = np.maximum((1 - unseen) * truth / np.maximum(spread, 1 / total) + unseen * clustered, 1 / total)
+    kish = labels.sum(axis=-1) / _positive(_size(labels))
+    freedom = (truth + errors) ** 2 / (truth**2 / _positive(games - 1.0) + errors**2 / np.maximum(kish - 1, 1))
+    square = stats.t.ppf((1 + LEVEL) / 2, np.maximum(freedom, 1)) ** 2
+    middle = (centre + square * k / 2) / (1 + square * k)
+    half = np.sqrt(np.maximum(middle**2 - (centre**2 - square * errors) / (1 + square * k), 0))
+    return Corrected(*(np.clip(value, 0, 1) for value in (rate, middle - half, middle + half)))
+
+
+def _size(sizes: Floats) -> Floats:
+    """Units in the game of an average unit: what makes clusters matter (Kish 1965, Survey Sampling)."""
+    size: Floats = (sizes**2).sum(axis=-1) / _positive(sizes.sum(axis=-1))
+    return size

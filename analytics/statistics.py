@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Estimate", "Interval", "clustered_bootstrap", "clustered_sem", "pearson", "sem", "t_interval", "wilson"]
+__all__ = ["Estimate", "Interval", "clustered_sem", "pearson", "sem", "t_interval", "wilson"]
 
 LEVEL = 0.95
 """Coverage of every interval."""
@@ -104,26 +104,6 @@ def clustered_sem(values: Sequence[float], clusters: Sequence[Hashable]) -> floa
     totals, counts = sums[:, 0], sums[:, 1]
     residuals = totals - counts * (totals.sum() / counts.sum())
     return math.sqrt(groups / (groups - 1) * float((residuals**2).sum())) / float(counts.sum())
-
-
-def clustered_bootstrap(values: Sequence[float], clusters: Sequence[Hashable], *, draws: int = 2000, seed: int = 0) -> Estimate | None:
-    """Mean with a 95 % percentile interval over resampled clusters; the same seed gives the same interval. None without values.
-
-    Args:
-        values: one number a unit.
-        clusters: the cluster of each, in the same order, such as the episode.
-        draws: how many times clusters are drawn with replacement.
-        seed: of the random draws.
-    """
-    import numpy as np
-
-    sums = _cluster_sums(values, clusters)
-    if not len(sums):
-        return None
-    picks = np.random.default_rng(seed).integers(len(sums), size=(draws, len(sums)))
-    drawn = sums[picks].sum(axis=1)
-    low, high = np.quantile(drawn[:, 0] / drawn[:, 1], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Estimate(float(sums[:, 0].sum() / sums[:, 1].sum()), float(low), float(high))
 
 
 def _cluster_sums(values: Sequence[float], clusters: Sequence[Hashable]) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.statistics import clustered_bootstrap, clustered_sem, sem, t_interval, wilson
+from analytics.statistics import clustered_sem, sem, t_interval, wilson
 from analytics.views import view
 from schemas.errors import UsageError
 
@@ -102,25 +102,3 @@ def test_values_and_clusters_must_match() -> None:
     """A value without a cluster is a mistake."""
     with pytest.raises(UsageError, match="2 values but 1 clusters"):
         clustered_sem([1, 2], ["a"])
-
-
-def test_bootstrap_is_reproducible_and_holds_the_mean() -> None:
-    """The same seed gives the same interval, which lies around the mean and inside the clusters' range."""
-    values, clusters = [0.0, 0.2, 0.9, 1.0, 0.5, 0.6], ["a", "a", "b", "b", "c", "c"]
-    first = clustered_bootstrap(values, clusters, seed=7)
-    assert first is not None
-    assert first == clustered_bootstrap(values, clusters, seed=7)
-    assert first.value == pytest.approx(3.2 / 6)
-    assert 0.1 <= first.low <= first.value <= first.high <= 0.95
-
-
-def test_bootstrap_draws_clusters_not_values() -> None:
-    """Where all values of a cluster agree, the interval is that of two coins, not of two hundred."""
-    found = clustered_bootstrap([0.0] * 100 + [1.0] * 100, ["a"] * 100 + ["b"] * 100)
-    assert found is not None
-    assert (found.low, found.high) == (0.0, 1.0)
-
-
-def test_bootstrap_of_nothing_is_nothing() -> None:
-    """No values, no estimate."""
-    assert clustered_bootstrap([], []) is None
