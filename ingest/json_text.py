@@ -56,7 +56,7 @@ def dumps(value: object) -> str:
         text = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
     except TypeError:  # an integer beyond 64 bits
         return json.dumps(_finite(value), ensure_ascii=False)
-    return text if "null" not in text else orjson.dumps(_finite(value)).decode()
+    return text if "null" not in text or _is_finite(value) else orjson.dumps(_finite(value)).decode()
 
 
 def _loads_slowly(data: bytes) -> Any:
@@ -96,6 +96,14 @@ def _without_half_pairs(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_half_pairs(entry) for entry in value]
     return value
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_finite, value))
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _finite(value: Any) -> Any:

@@ -10,6 +10,7 @@ the board keeps it, so that a logged game can be replayed exactly.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from games.craft.blocks import CELL_INDEX, CELLS, Cell
 
@@ -25,6 +26,7 @@ LayerSpans = tuple[tuple[int, tuple[Span, ...]], ...]
 """Span records by layer; a layer that lost its last record stays, empty."""
 
 _NO_STACKS: tuple[Stack, ...] = ((),) * len(CELLS)
+_TEXT: Final = frozenset((str,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ class Board:
 
 
 def _stack(blocks: Sequence[str]) -> Stack:
-    if isinstance(blocks, list | tuple) and all(isinstance(block, str) for block in blocks):
+    if isinstance(blocks, list | tuple) and _TEXT.issuperset(map(type, blocks)):
         return tuple(blocks)
     raise ValueError(f"{blocks!r} is no stack; a stack is a list of block codes, bottom to top")
 

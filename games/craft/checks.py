@@ -25,12 +25,15 @@ _COORDINATE: Final = re.compile(r"\(\d,\d\)")
 """Matched at the start only: the released engine lets text after the bracket pass."""
 
 _DIGIT: Final = re.compile(r"\d")
+_ACTIONS: Final = ("place", "remove")
 _AXES: Final = 2
 """Numbers in a coordinate."""
 
 
 def examine(board: Board, move: Move) -> tuple[Move, MoveError | None]:
     """Check a move; give it with tidied coordinates, and the first rule it breaks."""
+    if move.position in CELL_INDEX and move.action in _ACTIONS:  # passes all checks of the coordinate, and needs no tidying
+        return _examine_place(board, move) if move.action == "place" else _examine_remove(board, move)
     error = _first_failure(_WRITTEN_CHECKS, board, move)
     if error is not None:
         return move, error
@@ -102,7 +105,7 @@ def _out_of_bounds(_: Board, move: Move) -> _Fields | None:
 
 
 def _unknown_action(_: Board, move: Move) -> _Fields | None:
-    return None if move.action in ("place", "remove") else {"action": move.action}
+    return None if move.action in _ACTIONS else {"action": move.action}
 
 
 _WRITTEN_CHECKS: Final[tuple[_Check, ...]] = (("C1", _missing), ("C2", _bad_coordinate))

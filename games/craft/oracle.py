@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from games.craft.blocks import CELLS, Cell, is_large
-from games.craft.board import Board, Stack
+from games.craft.board import EMPTY_BOARD, Board, Span, Stack
 from games.craft.move import Move
 from games.craft.rules import accepts
 
@@ -26,7 +26,7 @@ DEFAULT_SAMPLE: Final = 5
 def candidates(board: Board, target: Board) -> tuple[Move, ...]:
     """Give all candidates in cell order, each large block once. Ghost cells play no part."""
     real = Board(board.stacks, board.spans) if board.ghosts else board
-    return tuple(move for move in _proposals(real, target) if accepts(real, move))
+    return tuple(move for move in _proposals(real, target) if _fits(real, move))
 
 
 def sample(moves: Sequence[Move], n: int, turn: int, structure_idx: int = 0) -> tuple[Move, ...]:
@@ -39,6 +39,17 @@ def sample(moves: Sequence[Move], n: int, turn: int, structure_idx: int = 0) -> 
     if len(moves) <= n:
         return tuple(moves)
     return tuple(random.Random(structure_idx * 1000 + turn).sample(moves, n))
+
+
+def _fits(board: Board, move: Move) -> bool:
+    return _fits_there(move, board.stack(move.position), board.stack(move.span_to or ""), board.layer_spans(move.layer))
+
+
+@lru_cache(maxsize=65536)  # what stands elsewhere does not matter, and there are few stacks
+def _fits_there(move: Move, stack: Stack, partner_stack: Stack, spans: tuple[Span, ...]) -> bool:
+    """Tell whether the engine would carry a move out on any board with these stacks in its cells and these spans on its layer."""
+    board = EMPTY_BOARD.with_layer_spans(move.layer, spans).with_stack(move.position, stack)
+    return accepts(board if move.span_to is None else board.with_stack(move.span_to, partner_stack), move)
 
 
 def _proposals(board: Board, target: Board) -> Iterator[Move]:
@@ -67,6 +78,9 @@ def _proposal(board: Board, target: Board, cell: Cell, stack: Stack, wanted: Sta
 
 def _move(action: str, block: str, cell: Cell, layer: int, *, owner: Board) -> Move | None:
     if not is_large(block):
-        return Move(action, block, cell, layer)
+        return _known(action, block, cell, layer, None)
     partner = owner.partner(cell, layer)
-    return None if partner is None else Move(action, block, cell, layer, partner)
+    return None if partner is None else _known(action, block, cell, layer, partner)
+
+
+_known: Final = lru_cache(maxsize=65536)(Move)

@@ -14,7 +14,7 @@ from games.craft.builder import ParsedMove, parse_answer
 from games.craft.move import Move
 from games.craft.oracle import DEFAULT_SAMPLE
 from games.craft.start_boards import START_BOARDS, start_board
-from games.craft.views import all_views, views_json
+from games.craft.views import ViewKind, all_views, views_json
 from games.log import ActionEntry, End, Header, Turn
 from ingest.craft.game import CraftGame, CraftOutcome, CraftTurn
 from ingest.craft.records import Int, Spans, Structure
@@ -138,7 +138,15 @@ def _board(state: _State) -> Board:
 
 
 def _move(verb: str, arguments: Mapping[str, Any], where: str) -> Move:
-    known = _part(_Arguments, arguments, where)
+    try:
+        return _move_of(verb, dumps(arguments))
+    except ValidationError as error:
+        raise malformed(error, where) from error
+
+
+@lru_cache(maxsize=65536)  # the moves of all games are few
+def _move_of(verb: str, arguments: str) -> Move:
+    known = _Arguments.model_validate_json(arguments)
     return Move(verb, known.block, known.position, known.layer, known.span_to)
 
 
@@ -155,7 +163,12 @@ def _view_differences(header: Header, target: Board, episode: str) -> list[tuple
         kind = _KINDS.get(agent.view_kind or "")
         if kind is None or agent.agent not in DIRECTORS:
             continue
-        view = views_json(all_views(target, kind))[agent.agent]
+        view = _views(target, kind)[agent.agent]
         if view != agent.private_view:
             differing.append(LogDisagreement(episode, None, f"private_view.{agent.agent}", dumps(agent.private_view), dumps(view)))
     return differing
+
+
+@lru_cache(maxsize=1024)
+def _views(target: Board, kind: ViewKind) -> Mapping[str, object]:
+    return views_json(all_views(target, kind))
