@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["COEFFICIENTS", "SUMMARY", "agreement_report"]
+__all__ = ["COEFFICIENTS", "SUMMARY", "agreement_report", "coefficients_with_intervals"]
 
 COEFFICIENTS: Final = (
     "agreement",
@@ -125,7 +125,7 @@ def _row(compared: Comparison, na_score: float | None) -> dict[str, object]:
         "pairs": int(table.sum()) // (2 if compared.within else 1),
         "unanswered": compared.unanswered,
     }
-    row |= _with_intervals(compared, tables)
+    row |= coefficients_with_intervals(compared)
     row |= score_columns(compared, na_score)
     names = compared.answers
     counted = {a: {b: int(table[i, j]) for j, b in enumerate(names) if table[i, j]} for i, a in enumerate(names) if table[i].any()}
@@ -143,7 +143,9 @@ class _Sums(NamedTuple):
     shares: Floats
 
 
-def _with_intervals(compared: Comparison, tables: Floats) -> dict[str, float | None]:
+def coefficients_with_intervals(compared: Comparison) -> dict[str, float | None]:
+    """All of `COEFFICIENTS` of one comparison, each with `_low` and `_high`; None where not defined."""
+    tables = compared.tables()
     of_units = _Sums(tables, compared.coincidences(), compared.coincidences(scored=True), *compared.unit_agreement())
     games = _Sums(*(cluster_sums(part, compared.clusters) for part in of_units))
     found = _coefficients(compared, _Sums(*(part.sum(axis=0) for part in games)))

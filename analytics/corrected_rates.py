@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from analytics.agreement_answers import answers
 from analytics.query import query
-from analytics.rate_correction import Corrected, ErrorCounts, Labelled, Units, labels_needed, prediction_powered, rogan_gladen
+from analytics.rate_correction import (
+    Corrected,
+    ErrorCounts,
+    Labelled,
+    Spread,
+    Units,
+    labels_needed,
+    prediction_powered,
+    rogan_gladen,
+    variance_parts,
+)
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -51,6 +61,8 @@ NEEDED_SUMMARY: Final = (
 _HALF_WIDTHS: Final = {"labels_for_0_10": 0.10, "labels_for_0_05": 0.05, "labels_for_0_02": 0.02}
 _ASSUMED_ERRORS: Final = 0.2
 _MIDDLE: Final = 0.5
+_FEW_GAMES: Final = 5
+"""Labelled games with the rarer answer below which its clustering cannot be seen."""
 _USELESS: Final = 0.15
 """Half-width above which an interval says little."""
 
@@ -65,7 +77,7 @@ class _Judged:
     model: str | None
     reference: str
     own: pl.DataFrame
-    """One row a game of this model: judged, units, difference, labels, squares, label_sum."""
+    """One row a game of this model: judged, units, difference, labels, squares, label_sum, and whether a label says yes, no."""
     errors: pl.DataFrame
     """One row a game of any model with labels: game, yes, yes_found, no, no_found."""
 
@@ -171,6 +183,8 @@ def _by_game(own: pl.DataFrame) -> pl.DataFrame:
         squares=(difference**2).sum(),
         labels=pl.col("label").count(),
         label_sum=pl.col("label").sum(),
+        yes=(pl.col("label") > _MIDDLE).any(),
+        no=(pl.col("label") < _MIDDLE).any(),
     )
 
 
@@ -208,7 +222,7 @@ def _rate_row(judged: _Judged) -> dict[str, object]:
         "error_labels": yes + no,
         **_named("rogan_gladen", corrected),
     }
-    return row | {"advice": _rate_advice(row)}
+    return row | {"advice": _rate_advice(row) + _rare(own)}
 
 
 def _beside(own: pl.DataFrame, errors: pl.DataFrame) -> tuple[Units, ErrorCounts]:
@@ -246,6 +260,14 @@ def _rate_advice(row: dict[str, Any]) -> str:
     return f"{told}: the judge's own rate agrees with it"
 
 
+def _rare(own: pl.DataFrame) -> str:
+    """A warning where few games show the rarer answer: if it clusters, that cannot be seen."""
+    seen, answer = min((int(own[name].sum()), name) for name in ("yes", "no"))
+    if not own["labels"].sum() or seen >= _FEW_GAMES:
+        return ""
+    return f"; only {seen} labelled games show a {answer}: if that clusters in games, the interval may still be too narrow"
+
+
 def _interval(row: dict[str, Any], name: str) -> str:
     return f"{row[name]:.2f} ({row[f'{name}_low']:.2f} to {row[f'{name}_high']:.2f})"
 
@@ -254,13 +276,8 @@ def _needed_row(judged: _Judged) -> dict[str, object]:
     own = judged.own
     units, labels = int(own["units"].sum()), int(own["labels"].sum())
     powered = prediction_powered(judged.units(), judged.labelled())
-    error_variance, design_effect = _errors_of(own)
-    judged_variance = _judged_variance(own)
-    needed = {
-        name: labels_needed(half, error_variance=error_variance, judged_variance=judged_variance, design_effect=design_effect)
-        for name, half in _HALF_WIDTHS.items()
-    }
-    known = {name: None if count is None or count > units else count for name, count in needed.items()}
+    spread = _spread(judged)
+    known = {name: labels_needed(half, spread) for name, half in _HALF_WIDTHS.items()}
     about = f"{judged.question}, {judged.model or 'games outside the store'}"
     finest = next((name for name in reversed(known) if known[name] is not None), None)
     advice = (
@@ -277,24 +294,26 @@ def _needed_row(judged: _Judged) -> dict[str, object]:
         "games": len(own),
         "labels": labels,
         "half_width": None if math.isnan(float(powered.rate)) else float(powered.high - powered.low) / 2,
-        "error_variance": error_variance,
-        "design_effect": design_effect,
+        "error_variance": spread.errors,
+        "design_effect": spread.design_effect,
         **known,
         "advice": advice,
     }
 
 
-def _errors_of(own: pl.DataFrame) -> tuple[float, float]:
-    """Variance of label minus score, and the design effect of its mean; assumed where two games with two labels are not there."""
+def _spread(judged: _Judged) -> Spread:
+    """From the labels; where two games with two labels are not there, of a judge that errs in 20 %, and the truth as the judge sees it."""
+    own = judged.own
+    units, games = int(own["units"].sum()), len(own)
     labelled = own.filter(own["labels"] > 0)
     n = int(labelled["labels"].sum())
     if len(labelled) < 2 or n <= len(labelled):  # noqa: PLR2004 - a variance between games needs two
-        return _ASSUMED_ERRORS * (1 - _ASSUMED_ERRORS), 1.0
+        return Spread(units, games, _ASSUMED_ERRORS * (1 - _ASSUMED_ERRORS), _judged_variance(own))
+    parts = variance_parts(judged.units(), judged.labelled())
     mean = float(labelled["difference"].sum()) / n
-    variance = max(float(labelled["squares"].sum()) / n - mean**2, 1 / n)
-    residuals = labelled["difference"] - mean * labelled["labels"]
-    clustered = len(labelled) / (len(labelled) - 1) * float((residuals**2).sum()) / n**2
-    return variance, max(1.0, clustered / (variance / n))
+    errors = max(float(labelled["squares"].sum()) / n - mean**2, 1 / n)
+    clustered = float(parts.errors) / max(1 / n - 1 / units, 1e-12)
+    return Spread(units, games, errors, float(parts.truth), max(1.0, clustered / errors))
 
 
 def _judged_variance(own: pl.DataFrame) -> float:

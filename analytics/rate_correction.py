@@ -27,7 +27,19 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Corrected", "ErrorCounts", "Labelled", "Units", "labels_needed", "prediction_powered", "rogan_gladen", "rogan_gladen_known"]
+__all__ = [
+    "Corrected",
+    "ErrorCounts",
+    "Labelled",
+    "Parts",
+    "Spread",
+    "Units",
+    "labels_needed",
+    "prediction_powered",
+    "rogan_gladen",
+    "rogan_gladen_known",
+    "variance_parts",
+]
 
 _PSEUDO = 0.2
 """Errors of the judge added in each direction to their variance: labels that happen to hold no error do not prove a judge without errors.
@@ -71,12 +83,36 @@ class ErrorCounts(NamedTuple):
     no_found: Floats
 
 
+class Spread(NamedTuple):
+    """What decides how many labels are needed."""
+
+    units: int
+    """Judged units."""
+    games: int
+    """Their games."""
+    errors: float
+    """Variance of label minus judge's score over units; for yes-no answers about the share of errors."""
+    truth: float
+    """`Parts.truth`."""
+    design_effect: float = 1.0
+    """How many times larger games make the variance of the mean difference."""
+
+
 class Corrected(NamedTuple):
     """An estimate and its 95 % interval, each shape (...); NaN where there is too little to go by."""
 
     rate: Floats
     low: Floats
     high: Floats
+
+
+class Parts(NamedTuple):
+    """The variance of the prediction-powered estimate, each shape (...); NaN below two labelled games."""
+
+    truth: Floats
+    """What stays if all units are labelled: the truth differs between games and units."""
+    errors: Floats
+    """What labels take away: the errors of the judge on the units that have none."""
 
 
 def prediction_powered(units: Units, labelled: Labelled) -> Corrected:
@@ -87,16 +123,25 @@ def prediction_powered(units: Units, labelled: Labelled) -> Corrected:
     """
     import numpy as np
 
-    total, n = _sum(units.sizes), _positive(_sum(labelled.sizes))
-    judged, difference = _sum(units.scores) / _positive(total), _sum(labelled.differences) / n
+    n = _positive(labelled.sizes.sum(axis=-1))
+    parts = variance_parts(units, labelled)
+    unseen = 2 * _PSEUDO / (n + 2 * _PSEUDO) ** 2
+    rate = units.scores.sum(axis=-1) / _positive(units.sizes.sum(axis=-1)) + labelled.differences.sum(axis=-1) / n
+    found = np.where(np.isnan(parts.errors), np.nan, rate)
+    return _score_interval(found, parts.truth + parts.errors + unseen, parts.errors + unseen, units, labelled.sizes)
+
+
+def variance_parts(units: Units, labelled: Labelled) -> Parts:
+    """Where the uncertainty of `prediction_powered` comes from."""
+    import numpy as np
+
+    total, n = _positive(_sum(units.sizes)), _positive(_sum(labelled.sizes))
+    judged, difference = _sum(units.scores) / total, _sum(labelled.differences) / n
     of_labels = (labelled.differences - difference * labelled.sizes) / n
-    of_units = (units.scores - judged * units.sizes) / _positive(total)
-    games = (labelled.sizes > 0).sum(axis=-1)
-    unlabelled = 1 - n / _positive(total)
-    errors = _variance(of_labels, games) * unlabelled[..., 0]
-    unseen = 2 * _PSEUDO / (n[..., 0] + 2 * _PSEUDO) ** 2
-    rate = np.where(games > 1, (judged + difference)[..., 0], np.nan)
-    return _score_interval(rate, _variance(of_units + of_labels) + unseen, errors + unseen, units, labelled.sizes)
+    of_units = (units.scores - judged * units.sizes) / total
+    errors = _variance(of_labels, (labelled.sizes > 0).sum(axis=-1)) * (1 - n / total)[..., 0]
+    variance = _variance(of_units + of_labels)
+    return Parts(np.maximum(variance - errors, 0), np.minimum(errors, variance))
 
 
 def rogan_gladen_known(units: Units, sensitivity: float, specificity: float) -> Corrected:
@@ -152,16 +197,14 @@ def rogan_gladen(units: Units, errors: ErrorCounts) -> Corrected:
     return _score_interval(found, variance, beside, units, errors.yes + errors.no)
 
 
-def labels_needed(half_width: float, *, error_variance: float, judged_variance: float = 0.0, design_effect: float = 1.0) -> int | None:
-    """How many labels bring the 95 % interval of `prediction_powered` down to a half-width; None if no number can.
+def labels_needed(half_width: float, spread: Spread) -> int | None:
+    """How many labels bring the 95 % interval of `prediction_powered` down to a half-width; None if not even a label on every unit does.
 
-    n = design effect * error variance / ((half-width / 1.96)^2 - judged variance), from the variance of the estimate.
+    The variance of the estimate, of which `variance_parts` are the estimates, is truth + design effect * error variance * (1/n - 1/units).
 
     Args:
         half_width: wished, 0 to 1.
-        error_variance: of label minus judge's score over units; for yes-no answers about the share of errors.
-        judged_variance: squared standard error of the judge's mean over all units: it stays, however many labels there are.
-        design_effect: how many times larger clusters make the variance of the mean difference.
+        spread: what is known of judge and truth.
 
     Raises:
         UsageError: the half-width is not between 0 and 1.
@@ -170,8 +213,9 @@ def labels_needed(half_width: float, *, error_variance: float, judged_variance: 
 
     if not 0 < half_width < 1:
         raise UsageError(f"half-width {half_width:g}: give a number between 0 and 1, such as 0.05")
-    left = (half_width / float(stats.norm.ppf((1 + LEVEL) / 2))) ** 2 - judged_variance
-    return math.ceil(design_effect * error_variance / left) if left > 0 else None
+    left = (half_width / float(stats.t.ppf((1 + LEVEL) / 2, max(spread.games - 1, 1)))) ** 2 - spread.truth
+    of_one = spread.design_effect * spread.errors
+    return min(math.ceil(of_one / (left + of_one / spread.units)), spread.units) if left > 0 else None
 
 
 def _sum(values: Floats) -> Floats:

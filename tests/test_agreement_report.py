@@ -119,7 +119,7 @@ def test_full_agreement_is_not_taken_for_certainty(tmp_path: Path) -> None:
     """Eight answers in three games without a difference: intervals for all coefficients, that reach 1 and down to about a half.
 
     By hand: with half an answer added each way the log odds are log(8.5 / 0.5) = 2.833, the variance of what was added
-    0.5 / 8.5^2 + 0.5 / 0.5^2 = 2.007, so at most 1 / (1 + exp(-2.833 + 1.96 * 1.417)) = 0.51; that games differ in length widens it a little.
+    0.5 / 8.5^2 + 0.5 / 0.5^2 = 2.007, so at most 1 / (1 + exp(-2.833 + 1.96 * 1.417)) = 0.51; unequal games widen it a little.
     """
     run = job("a")
     rows = [verdict(run, unit, answer.lower()) for unit, answer in zip(UNITS, TRUTH, strict=True) if answer != "N/A"]

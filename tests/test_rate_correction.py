@@ -12,11 +12,13 @@ from analytics.rate_correction import (
     Corrected,
     ErrorCounts,
     Labelled,
+    Spread,
     Units,
     labels_needed,
     prediction_powered,
     rogan_gladen,
     rogan_gladen_known,
+    variance_parts,
 )
 from schemas.errors import UsageError
 
@@ -149,22 +151,24 @@ def test_a_judge_without_information_is_refused() -> None:
 
 
 @pytest.mark.parametrize("half_width", [0.05, 0.1])
-def test_labels_needed_are_enough_and_not_too_many(half_width: float) -> None:
+@pytest.mark.parametrize("clustering", [0.0, 0.3])
+def test_labels_needed_are_enough_and_not_too_many(half_width: float, clustering: float) -> None:
     """Intervals with that many labels have the wished half-width, on average within a tenth."""
-    games, rate, sensitivity, specificity = 400, 0.3, 0.85, 0.9
-    errors = rate * (1 - sensitivity) + (1 - rate) * (1 - specificity)
-    mean_difference = rate * (1 - sensitivity) - (1 - rate) * (1 - specificity)
-    said = rate * sensitivity + (1 - rate) * (1 - specificity)
-    needed = labels_needed(half_width, error_variance=errors - mean_difference**2, judged_variance=said * (1 - said) / (games * 20))
+    scene = Scene(0.3, 0.85, 0.9, games=400, labels_a_game=20, clustering=clustering)
+    pilot = drawn(scene, seed=19, data_sets=1)
+    errors = 0.3 * 0.15 + 0.7 * 0.1 - (0.3 * 0.15 - 0.7 * 0.1) ** 2
+    needed = labels_needed(half_width, Spread(8000, 400, errors, float(variance_parts(pilot.units, pilot.labelled).truth[0])))
     assert needed is not None
-    units, labelled, _ = drawn(Scene(rate, sensitivity, specificity, games, 1, 0.0), seed=17, data_sets=200)
-    kept = np.arange(games) < needed
+    assert needed < 400
+    units, labelled, _ = drawn(scene._replace(labels_a_game=1), seed=17, data_sets=200)
+    kept = np.arange(400) < needed
     found = prediction_powered(units, Labelled(labelled.differences * kept, labelled.sizes * kept))
     assert float((found.high - found.low).mean()) / 2 == pytest.approx(half_width, rel=0.1)
 
 
 def test_no_number_of_labels_helps_where_too_little_is_judged() -> None:
-    """A standard error of 0.1 from the judged units alone cannot become an interval of 0.05."""
-    assert labels_needed(0.05, error_variance=0.1, judged_variance=0.01) is None
+    """A standard error of 0.1 between games cannot become an interval of 0.05; without it, a label on every unit is enough."""
+    assert labels_needed(0.05, Spread(100, 10, errors=0.1, truth=0.01)) is None
+    assert labels_needed(0.001, Spread(100, 10, errors=0.1, truth=0.0)) == 100
     with pytest.raises(UsageError, match="half-width"):
-        labels_needed(0.0, error_variance=0.1)
+        labels_needed(0.0, Spread(100, 10, errors=0.1, truth=0.0))
