@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+import msgspec
 import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
@@ -37,6 +38,7 @@ class _EndLine(BaseModel):
 _HEADER: Final = TypeAdapter(Header)
 _TURN: Final = TypeAdapter(Turn)
 _END_LINE: Final = TypeAdapter(_EndLine)
+_FAST_TURN: Final = msgspec.json.Decoder(Turn)
 
 
 @dataclass(slots=True)
@@ -103,12 +105,20 @@ def _take(log: LogLines, line: bytes, number: int) -> None:
     if _END.match(line):
         log.end = _entry(_END_LINE, line, "").end
         return
-    turn = _entry(_TURN, line, "")
+    turn = _turn(line)
     before = log.turns[-1].turn if log.turns else 0
     if turn.turn <= before:
         raise BadInputError(f"turn {turn.turn} follows turn {before}", locator=".turn", excerpt=str(turn.turn))
     log.turns.append(turn)
     log.lines.append(number)
+
+
+def _turn(line: bytes) -> Turn:
+    """A turn; msgspec reads in half the time, but tells less of what is wrong and knows no ``NaN``: what it refuses goes to Pydantic."""
+    try:
+        return _FAST_TURN.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return _entry(_TURN, line, "")
 
 
 def _entry(kind: TypeAdapter[_Entry], line: bytes, where: str) -> _Entry:
