@@ -27,6 +27,7 @@ from judges.coordination.situation import (
     player_named,
     seat_of,
 )
+from judges.coordination.ways import capture_way, kitchen_way
 from judges.transcript import Transcript, TurnView
 
 __all__ = ["CHECKS"]
@@ -68,6 +69,9 @@ _FORWARD: Final = {
     "deadly": "no",
 }
 """Category of a move -> whether it brings the team nearer to its goal; others cannot be told by one move."""
+
+_WAYS: Final = {"overcooked": kitchen_way, "collab_capture": capture_way}
+"""Games with ways that can be blocked: by standing in them, by shutting doors."""
 
 _IDLE: Final = {"idle": "no", "stay": "no"}
 _PASSIVE: Final = frozenset({"wait", "stay_no_way", "aside", "deadly"})
@@ -142,13 +146,9 @@ def _clue_is_playable(game: Transcript, turn: int, agent: str | None) -> Decisio
 
 def _way_is_open(game: Transcript, turn: int, agent: str | None) -> Decision:
     player = player_named(agent)
-    if player is None or game_of(game) != "overcooked":
+    if player is None or game_of(game) not in _WAYS:
         return Decision("na", "no ways that could be blocked")
-    action = action_of(game.turn(turn), player)
-    if action is None or action.verb in {"stay", "interact"}:
-        return Decision("na", "the player does not move in this tick")
-    blocked = action.error_code == "collision"
-    return Decision("no" if blocked else "yes", action.error_text or f"{action.verb} without meeting the partner")
+    return _WAYS[game_of(game)](game.turn(turn), player)
 
 
 def _is_safe(game: Transcript, turn: int, agent: str | None) -> Decision:

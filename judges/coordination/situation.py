@@ -22,7 +22,9 @@ __all__ = [
     "game_of",
     "hanabi_move",
     "hanabi_state",
+    "held_of",
     "kitchen_state",
+    "lying_at",
     "macro_of",
     "player_named",
     "seat_of",
@@ -96,6 +98,34 @@ def cookers_of(turn: TurnView) -> dict[str, Item | None]:
     if told is None:
         return cookers(*kitchen_state(turn))
     return {name: _soup(cooker) if cooker["onions"] else None for name, cooker in told.items()}
+
+
+def held_of(turn: TurnView) -> dict[Player, str]:
+    """What each cook holds: onion, dish, soup or nothing; a player's own file may not tell of the partner."""
+    told = turn.state_before.get("held")
+    if told is not None:
+        return {player: _thing(told[player]) for player in PLAYERS if player in told}
+    _, state = kitchen_state(turn)
+    return {player: cook.held.name if cook.held else "nothing" for player, cook in zip(PLAYERS, state.cooks, strict=True)}
+
+
+def lying_at(turn: TurnView, name: str) -> str | None:
+    """What lies at a named counter such as `s0`, in the same words; None where the log does not tell."""
+    told = turn.state_before.get("counters")
+    if told is not None:
+        return _thing(told[name]) if name in told else None
+    layout, state = kitchen_state(turn)
+    if name not in layout.names:
+        return None
+    found = state.objects.get(layout.names[name])
+    return found.name if found else "nothing"
+
+
+def _thing(words: str) -> str:
+    """A player's own file says `plate`, `soup in plate`, `empty`."""
+    if "soup" in words:
+        return "soup"
+    return {"plate": "dish", "empty": "nothing"}.get(words, words)
 
 
 def _soup(cooker: JsonObject) -> Item:
