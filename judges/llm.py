@@ -21,7 +21,7 @@ from judges.provider import ModelSettings, call_arguments, connect, is_filtered,
 from judges.rubric import Group
 from schemas.text import excerpt
 
-__all__ = ["LlmJudge", "Reply"]
+__all__ = ["LlmJudge", "Reply", "TypedModel"]
 
 _BAD_REQUEST = frozenset({400, 413, 422})
 _BAD_REQUESTS_BEFORE_GIVING_UP = 5
@@ -38,6 +38,8 @@ class Reply:
 
     status: Literal["answered", "failed", "unasked"] = "unasked"
     """`unasked`: the budget did not allow (another) request."""
+    filled: BaseModel | None = None
+    """What the model wrote; None unless answered."""
     answers: list[Given] = field(default_factory=list)
     error: str | None = None
     requests: int = 0
@@ -46,17 +48,16 @@ class Reply:
     tokens_out: int = 0
 
 
-class LlmJudge:
-    """One model behind one HTTP client, shared by all calls of a run."""
+class TypedModel:
+    """One model behind one HTTP client, shared by all calls of a run; it fills in forms."""
 
-    def __init__(self, settings: ModelSettings, groups: Sequence[Group], *, price: Price | None, budget: Budget) -> None:
+    def __init__(self, settings: ModelSettings, forms: Sequence[type[BaseModel]], *, price: Price | None, budget: Budget) -> None:
         from instructor import openai_schema
 
         self._settings = settings
         self._client = connect(settings)
-        self._groups = groups
         # wrapped once: instructor would otherwise build a new class and schema for every call
-        self._models: list[type[BaseModel]] = [openai_schema(answer_model(group)) for group in groups]
+        self._models: list[type[BaseModel]] = [openai_schema(form) for form in forms]
         self._schema_sizes = [len(orjson.dumps(model.model_json_schema())) for model in self._models]
         self._arguments = call_arguments(settings)
         self._price = price
@@ -77,8 +78,8 @@ class LlmJudge:
         if close is not None:
             await close()
 
-    async def ask(self, group: int, messages: Sequence[Message]) -> Reply:
-        """Ask the group's questions; a reply that does not fit is shown back with the reason, a bounded number of times.
+    async def ask(self, form: int, messages: Sequence[Message]) -> Reply:
+        """Have that form filled in; a reply that does not fit is shown back with the reason, a bounded number of times.
 
         Raises:
             HopelessError: no request of this run can succeed.
@@ -88,7 +89,7 @@ class LlmJudge:
         try:
             for _ in range(self._settings.reasks + 1):
                 try:
-                    reply.answers = given(self._groups[group], await self._request_until_reply(group, chat, reply))
+                    reply.filled = await self._request_until_reply(form, chat, reply)
                 except Unusable as unusable:
                     reply.error = f"no usable reply: {unusable.reason}"
                     chat = [*messages, *_reask(unusable)]
@@ -120,14 +121,14 @@ class LlmJudge:
             if self._bad_requests >= _BAD_REQUESTS_BEFORE_GIVING_UP:
                 raise HopelessError(f"the server turns every request down: {fault.reason}")
 
-    async def _request_until_reply(self, group: int, chat: list[Message], reply: Reply) -> BaseModel:
+    async def _request_until_reply(self, form: int, chat: list[Message], reply: Reply) -> BaseModel:
         retrying = AsyncRetrying(
             retry=retry_if_exception(lambda error: isinstance(error, Fault) and error.again),
             wait=wait_after,
             stop=self._out_of_patience,
             reraise=True,
         )
-        return await retrying(self._request, group, chat, reply)
+        return await retrying(self._request, form, chat, reply)
 
     def _out_of_patience(self, state: RetryCallState) -> bool:
         error = state.outcome.exception() if state.outcome else None
@@ -136,8 +137,8 @@ class LlmJudge:
             return time.monotonic() - waits_since > self._settings.patience_s or state.attempt_number >= _MOST_LIMITED_TRIES
         return state.attempt_number >= (self._settings.tries if self._reached else min(_TRIES_TO_REACH_A_SERVER, self._settings.tries))
 
-    async def _request(self, group: int, chat: list[Message], reply: Reply) -> BaseModel:
-        characters = sum(len(message["content"]) for message in chat) + self._schema_sizes[group]
+    async def _request(self, form: int, chat: list[Message], reply: Reply) -> BaseModel:
+        characters = sum(len(message["content"]) for message in chat) + self._schema_sizes[form]
         tokens = self._estimate.tokens(characters)
         reserved = self._price.cost(tokens, self._settings.max_tokens) if self._price else 0.0
         await self._tokens_limit.take(tokens)
@@ -148,7 +149,7 @@ class LlmJudge:
             sent_at = await self._gate.wait()
             reply.requests += 1
             spent = reserved  # unless the server says otherwise: a request that broke off may have been billed
-            completed = await self._send(group, chat)
+            completed = await self._send(form, chat)
             self._gate.succeeded()
             self._reached, self._last_reply_at, self._starved_calls = True, time.monotonic(), 0
             spent = self._count(reply, completed.usage, characters)
@@ -173,11 +174,11 @@ class LlmJudge:
         self._estimate.learn(characters, usage[0])
         return self._price.cost(*usage) if self._price else 0.0
 
-    async def _send(self, group: int, chat: list[Message]) -> _Completed:
+    async def _send(self, form: int, chat: list[Message]) -> _Completed:
         """One HTTP request. The one place where whatever a provider's library throws becomes a fault, and so, at worst, a row."""
         from instructor.core import IncompleteOutputException, InstructorRetryException
 
-        model = self._models[group]
+        model = self._models[form]
         messages: list[Any] = list(chat)
         try:
             async with asyncio.timeout(self._settings.timeout_s):
@@ -193,6 +194,25 @@ class LlmJudge:
         except Exception as error:
             raise classify(error) from error
         return _Completed(usage_of(parsed._raw_response), parsed)  # noqa: SLF001 - instructor's documented place for it
+
+
+class LlmJudge(TypedModel):
+    """A model that answers a rubric's questions: each group of them is a form."""
+
+    def __init__(self, settings: ModelSettings, groups: Sequence[Group], *, price: Price | None, budget: Budget) -> None:
+        super().__init__(settings, [answer_model(group) for group in groups], price=price, budget=budget)
+        self._groups = groups
+
+    async def ask(self, form: int, messages: Sequence[Message]) -> Reply:
+        """Ask the group's questions.
+
+        Raises:
+            HopelessError: no request of this run can succeed.
+        """
+        reply = await super().ask(form, messages)
+        if reply.filled is not None:
+            reply.answers = given(self._groups[form], reply.filled)
+        return reply
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
 from games.craft.blocks import DIRECTORS
-from judges.craft.planting import DEFECTS, planted
+from judges.craft.planting import DEFECTS, planted, planted_in_turn
+from judges.evidence_text import Entry
 from judges.pieces import Retelling, Scene
 from judges.rubric import PROBE, Rubric
 from judges.transcript import TurnView, UtteranceView
@@ -81,6 +82,7 @@ def as_probe(rubric: Rubric, kind: str) -> Rubric:
 DEFECTS_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "spatial_grounding": {"layer": "SG3", "size": "SG6", "colour": "SG1", "place": "SG7", "redundancy": "SG2"},
     "mind_modeling": {"layer": "MM4", "size": "MM4", "colour": "MM4", "redundancy": "MM2"},
+    "pragmatic_sufficiency": {"layer": "PS3", "size": "PS2", "colour": "PS2", "place": "PS3"},
 }
 """Rubric -> planted defect -> the question whose right answer turns from yes to no."""
 
@@ -98,10 +100,13 @@ def retold(rubric: Rubric, unit: Unit) -> Unit | None:
         return _with_utterances(unit, _reversed(scene))
     judged = [said for said in _JUDGED[rubric.about or ""](scene) if said.text.strip()]
     if kind in _WORDINGS:
-        changed = {said.seq: replace(said, text=_WORDINGS[kind](said.text)) for said in judged}
+        changed = {said.seq: _WORDINGS[kind](said.text) for said in judged}
+    elif rubric.unit == "turn":
+        changed = dict(planted_in_turn(kind, scene, judged, DEFECTS_OF[rubric.name][kind]))
     else:
-        changed = {said.seq: replace(said, text=text) for said in judged if (text := planted(kind, scene, said))}
-    return _with_utterances(unit, tuple(changed.get(said.seq, said) for said in scene.now.utterances)) if changed else None
+        changed = {said.seq: text for said in judged if (text := planted(kind, scene, said))}
+    told = tuple(replace(said, text=changed.get(said.seq, said.text)) for said in scene.now.utterances)
+    return _with_utterances(unit, told) if changed else None
 
 
 def _announced(kind: str) -> str | None:
@@ -121,7 +126,15 @@ def _renamed(rubric: Rubric) -> Rubric:
         )
         for question in rubric.questions
     )
-    return replace(rubric, instructions=names.of(rubric.instructions), questions=questions)
+    demonstrations = tuple(
+        replace(
+            case,
+            shown={piece: tuple(names.entry(Entry(*entry)) for entry in entries) for piece, entries in case.shown.items()},
+            reasons={question: names.of(reason) for question, reason in case.reasons.items()},
+        )
+        for case in rubric.demonstrations
+    )
+    return replace(rubric, instructions=names.of(rubric.instructions), questions=questions, demonstrations=demonstrations)
 
 
 def _new_names(scene: Scene) -> dict[str, str]:

@@ -7,16 +7,16 @@ from unit to unit stands in the user message.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypedDict
 
-from judges.evidence_text import Entry, fenced
+from judges.evidence_text import Entry, clean, fenced
 from judges.injection import flags
-from judges.rubric import Group, Question, Rubric
+from judges.rubric import Demonstration, Group, Question, Rubric
 from judges.shows import Viewer, doc
 from judges.units import Unit
 
-__all__ = ["Message", "Prompt", "PromptMaker", "system_message"]
+__all__ = ["Message", "Prompt", "PromptMaker", "hash_of", "system_message"]
 
 _FRAME = """\
 You are a careful evaluator. You answer questions about a transcript of a game that language models played together.
@@ -30,6 +30,10 @@ then the answer."""
 
 
 _SEVERAL = "Answer with a list of all that hold, empty if none does. Possible are, each with an example:"
+
+
+_DEMONSTRATIONS = """\
+Cases with the right answers. They show how to judge, each piece with a code of its case; do not answer questions about them."""
 
 
 class Message(TypedDict):
@@ -76,14 +80,14 @@ class PromptMaker:
         for index, group in enumerate(self.groups):
             shown = viewer.show(group.shows)
             applies = self._rubric.about is None or bool(shown[self._rubric.about])
-            yield Prompt(index, shown, _hash(shown), applies)
+            yield Prompt(index, shown, hash_of(shown), applies)
 
     def messages(self, prompt: Prompt) -> list[Message]:
         """The chat that asks the prompt's questions."""
         return [{"role": "system", "content": self._systems[prompt.group]}, {"role": "user", "content": prompt.evidence()}]
 
 
-def _hash(shown: Mapping[str, list[Entry]]) -> str:
+def hash_of(shown: Mapping[str, Sequence[tuple[str, str]]]) -> str:
     """16 hex digits; every part goes in with its length, so that different evidence cannot read the same."""
     parts = [f"{len(name)}:{name}{len(entries)}" for name, entries in shown.items()]
     parts += [f"{len(head)}:{head}{len(text)}:{text}" for entries in shown.values() for head, text in entries]
@@ -94,7 +98,26 @@ def system_message(rubric: Rubric, group: Group) -> str:
     """The constant part of the prompt: how to read the evidence, what the game is, the questions with their answers and examples."""
     pieces = "\n".join(f"- {name}: {doc(name)}" for name in group.shows)
     questions = "\n\n".join(_asked(rubric, question) for question in group.questions)
-    return f"{_FRAME}\n\nPieces of evidence:\n{pieces}\n\n{rubric.instructions.strip()}\n\nQuestions\n\n{questions}"
+    cases = [shown for case in rubric.demonstrations if (shown := _demonstrated(group, case))]
+    demonstrations = "\n\n".join(["", _DEMONSTRATIONS, *cases]) if cases else ""
+    return f"{_FRAME}\n\nPieces of evidence:\n{pieces}\n\n{rubric.instructions.strip()}\n\nQuestions\n\n{questions}{demonstrations}"
+
+
+def _demonstrated(group: Group, case: Demonstration) -> str:
+    """The case as this group may see it; empty if it has nothing to say to the group's questions."""
+    shown = {name: [Entry(*entry) for entry in entries] for name, entries in case.shown.items() if name in group.shows}
+    answered = [question.id for question in group.questions if question.id in case.answers]
+    if not shown or not answered:
+        return ""
+    nonce = hash_of(shown)[:8]
+    pieces = [fenced(name, shown[name], nonce) for name in group.shows if name in shown]
+    right = [f'{name}: {_because(case.reasons.get(name))}answer "{case.answers[name]}"' for name in answered]
+    return "\n\n".join([*pieces, "\n".join(["Right answers:", *right])])
+
+
+def _because(reason: str | None) -> str:
+    """The reason of a demonstration is a model's text about a log: one line, so that it cannot pass for the frame."""
+    return "" if reason is None else f"{' '.join(clean(reason).split())}; "
 
 
 def _asked(rubric: Rubric, question: Question) -> str:

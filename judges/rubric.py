@@ -15,7 +15,7 @@ import orjson
 
 from schemas.errors import UsageError
 
-__all__ = ["ANY_BENCHMARK", "PROBE", "Group", "Question", "Rubric", "UnitKind", "Variant", "joined"]
+__all__ = ["ANY_BENCHMARK", "NONE_CHOSEN", "PROBE", "Demonstration", "Group", "Question", "Rubric", "UnitKind", "Variant", "joined"]
 
 UnitKind = Literal["utterance", "agent_turn", "turn", "episode", "action", "event", "pair", "row"]
 
@@ -25,7 +25,8 @@ ANY_BENCHMARK = "any"
 PROBE = "probe:"
 """Begins the name of the variant under which units told anew are judged (`judges.probes`)."""
 
-_NONE_CHOSEN = "none"
+NONE_CHOSEN = "none"
+"""How a choice of none of several answers is written."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,6 +56,18 @@ class Variant:
     why: str
     shows_add: tuple[str, ...]
     shows_remove: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Demonstration:
+    """A case with its right answers, which the judge is shown before the one it has to judge."""
+
+    shown: Mapping[str, Sequence[tuple[str, str]]]
+    """Piece -> its entries, each a line of the frame and the text under it; only pieces inside the wall reach the prompt."""
+    answers: Mapping[str, str]
+    """Question -> the right answer, as a verdict would have it."""
+    reasons: Mapping[str, str]
+    """Question -> why; questions may be missing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,6 +104,8 @@ class Rubric:
     instructions: str
     questions: tuple[Question, ...]
     variants: tuple[Variant, ...]
+    demonstrations: tuple[Demonstration, ...] = ()
+    """In the order in which they are shown."""
     choice: Literal["one", "several"] = "one"
     """Whether a question takes one of its answers or any number of them."""
     unit_sql: str | None = None
@@ -116,6 +131,8 @@ class Rubric:
             content["choice"] = self.choice
         if self.unit_sql is not None:
             content["unit_sql"] = self.unit_sql
+        if self.demonstrations:
+            content["demonstrations"] = self.demonstrations
         return hashlib.blake2b(orjson.dumps(content), digest_size=8).hexdigest()
 
     def score(self, answer: str | None) -> float | None:
@@ -126,7 +143,7 @@ class Rubric:
         """Whether that could be a verdict's answer: one of the rubric's, or a choice of several as `joined` writes it."""
         if self.choice == "one":
             return answer in self.answers
-        return answer == _NONE_CHOSEN or set(answer.split("|")) <= set(self.answers)
+        return answer == NONE_CHOSEN or set(answer.split("|")) <= set(self.answers)
 
     def groups(self) -> tuple[Group, ...]:
         """The questions by what they may see, in the order of their first question."""
@@ -154,7 +171,7 @@ class Rubric:
 
 def joined(chosen: Collection[str], answers: Sequence[str]) -> str:
     """Several answers as one text: in the order of the rubric, with | between them; `none` if none was chosen."""
-    return "|".join(answer for answer in answers if answer in chosen) or _NONE_CHOSEN
+    return "|".join(answer for answer in answers if answer in chosen) or NONE_CHOSEN
 
 
 BUILT_IN = Path(__file__).parent / "rubrics"

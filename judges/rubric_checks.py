@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from judges.rubric_format import QuestionFile, RubricFile, no_answers, possible
+from judges.rubric_format import DemonstrationFile, QuestionFile, RubricFile, allowed, no_answers, possible
 from judges.yaml_lines import NodePath
 
 __all__ = ["contradictions", "near"]
@@ -35,6 +35,8 @@ def contradictions(path: Path, content: RubricFile) -> Iterator[tuple[NodePath, 
     yield from _bad_placeholders(content)
     for question_id, question in content.questions.items():
         yield from _bad_question(content, question_id, question)
+    for index, case in enumerate(content.demonstrations):
+        yield from _bad_demonstration(content, ("demonstrations", index), case)
 
 
 def _bad_unit(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
@@ -124,3 +126,20 @@ def _bad_question(content: RubricFile, question_id: str, question: QuestionFile)
             yield (*where, "examples", answer), f'{question_id} cannot be answered "{answer}": say in na_when when it does not apply'
     if question.na_when is not None and not no_answers(content):
         yield (*where, "na_when"), "no answer stands for 'does not apply': add `na: null` to `answers`, or delete na_when"
+
+
+def _bad_demonstration(content: RubricFile, where: NodePath, case: DemonstrationFile) -> Iterator[tuple[NodePath, str]]:
+    """Demonstrations stand before every case, so they keep to the wall and to the answers like everything else."""
+    inside = {*content.shows, *(piece for question in content.questions.values() for piece in question.also_shows)}
+    for piece in case.shown:
+        if piece not in inside:
+            yield (
+                (*where, "shown", piece),
+                f"the demonstration shows {piece}, which `shows` keeps from the judge: list it there, or delete it",
+            )
+    for name, given in case.answers.items():
+        if name not in content.questions:
+            yield (*where, "answers", name), f"the demonstration answers {name}{near(name, list(content.questions))}"
+        elif not allowed(content, content.questions[name], given.answer):
+            can_be = ", ".join(possible(content, content.questions[name]))
+            yield (*where, "answers", name), f'{name} cannot be answered "{given.answer}": it can be {can_be}'

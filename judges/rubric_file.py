@@ -11,9 +11,9 @@ import yaml
 from pydantic import ValidationError
 
 from judges.plugins import rubric_folders
-from judges.rubric import BUILT_IN, Question, Rubric, Variant
+from judges.rubric import BUILT_IN, Demonstration, Question, Rubric, Variant
 from judges.rubric_checks import contradictions, near
-from judges.rubric_format import QuestionFile, RubricFile, VariantFile, possible
+from judges.rubric_format import DemonstrationFile, QuestionFile, RubricFile, VariantFile, possible
 from judges.yaml_lines import read_with_lines
 from schemas.errors import UsageError
 from schemas.text import excerpt
@@ -126,7 +126,7 @@ def _explained(error: Any) -> str:
     where = ".".join(str(part) for part in error["loc"] if part != "[key]") or "the file"
     kind, given = error["type"], error.get("input")
     if kind == "extra_forbidden":
-        fields = {**RubricFile.model_fields, **QuestionFile.model_fields, **VariantFile.model_fields}
+        fields = {**RubricFile.model_fields, **QuestionFile.model_fields, **VariantFile.model_fields, **DemonstrationFile.model_fields}
         return f"unknown key {where}{near(str(error['loc'][-1]), fields)}"
     if kind == "missing":
         return f"{where} is missing: add it"
@@ -165,5 +165,13 @@ def _rubric(content: RubricFile) -> Rubric:
         variants=tuple(
             Variant(name=name, why=v.why, shows_add=tuple(v.shows_add), shows_remove=tuple(v.shows_remove))
             for name, v in content.variants.items()
+        ),
+        demonstrations=tuple(
+            Demonstration(
+                shown={piece: tuple((entry.head, entry.text) for entry in entries) for piece, entries in case.shown.items()},
+                answers={question: given.answer for question, given in case.answers.items()},
+                reasons={question: given.reason for question, given in case.answers.items() if given.reason is not None},
+            )
+            for case in content.demonstrations
         ),
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judges.rubric import UnitKind
+from judges.rubric import NONE_CHOSEN, UnitKind
 
-__all__ = ["QuestionFile", "RubricFile", "VariantFile", "no_answers", "possible"]
+__all__ = ["DemonstrationFile", "QuestionFile", "RubricFile", "VariantFile", "allowed", "no_answers", "possible"]
 
 _Text = Annotated[str, Field(min_length=1)]
 
@@ -35,6 +35,27 @@ class VariantFile(_Strict):
     shows_remove: list[str] = []
 
 
+class EntryFile(_Strict):
+    """One entry of a piece of evidence."""
+
+    head: _Text
+    text: str
+
+
+class ShownAnswerFile(_Strict):
+    """One entry under a demonstration's `answers`."""
+
+    answer: _Text
+    reason: _Text | None = None
+
+
+class DemonstrationFile(_Strict):
+    """One entry under `demonstrations`."""
+
+    shown: Annotated[dict[str, list[EntryFile]], Field(min_length=1)]
+    answers: Annotated[dict[str, ShownAnswerFile], Field(min_length=1)]
+
+
 class RubricFile(_Strict):
     """A whole file."""
 
@@ -53,6 +74,8 @@ class RubricFile(_Strict):
     instructions: _Text
     questions: Annotated[dict[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")], QuestionFile], Field(min_length=1)]
     variants: dict[str, VariantFile] = {}
+    demonstrations: list[DemonstrationFile] = []
+    provenance: dict[str, Any] = {}
 
 
 def possible(content: RubricFile, question: QuestionFile) -> tuple[str, ...]:
@@ -67,3 +90,10 @@ def no_answers(content: RubricFile) -> tuple[str, ...]:
     if all(score is None for score in content.answers.values()):
         return tuple(answer for answer in content.answers if answer == "na")
     return tuple(answer for answer, score in content.answers.items() if score is None)
+
+
+def allowed(content: RubricFile, question: QuestionFile, answer: str) -> bool:
+    """Whether a verdict on the question could be that: one of its answers, or of a choice of several any number of them (`a|b`, `none`)."""
+    if content.choice == "one":
+        return answer in possible(content, question)
+    return answer == NONE_CHOSEN or set(answer.split("|")) <= set(possible(content, question))
