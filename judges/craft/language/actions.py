@@ -92,7 +92,7 @@ class Actions:
     @staticmethod
     def _follows_object(clause: Clause) -> bool:
         """Tell the verb of ``red block, middle, top: remove``."""
-        named = clause.predicate is not None and clause.kind == "act_base" and clause.predicate.value in ("remove", "keep")
+        named = clause.predicate is not None and clause.kind == "act_base" and clause.predicate.value in ("remove", "keep", "place")
         return named and bool(clause.subject) and clause.subject[-1].kind == "comma" and not clause.personal
 
     def _forbidden(self, clause: Clause, verb: str, groups: list[Group]) -> None:

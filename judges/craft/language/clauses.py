@@ -92,7 +92,10 @@ def clauses_of(items: Sequence[Item], sentence: int) -> list[Clause]:
         stop = at[number + 1] if number + 1 < len(at) else len(merged)
         span = merged[index + 1 : stop]
         cut = len(span) if stop == len(merged) else _split(span, merged[stop], merged[index])
-        clauses.append(_clause(merged[index], before, span[:cut], sentence, question=question))
+        more = _more_begin(span[:cut], merged[index])
+        clauses.append(_clause(merged[index], before, span[:more], sentence, question=question))
+        if more < cut:
+            clauses.append(_clause(None, [], span[more:cut], sentence, question=question))
         before = span[cut:]
     return clauses
 
@@ -135,7 +138,7 @@ def _clause(predicate: Item | None, before: list[Item], body: list[Item], senten
     connected = any(item.kind in ("but", "where", "and") for item in before)
     return Clause(
         predicate=predicate,
-        subject=[item for item in before if item.kind != "not"],
+        subject=[item for item in before[_subject_begin(before) :] if item.kind != "not"],
         body=body,
         marks=frozenset(marks),
         personal=any(item.kind == "subject" for item in before),
@@ -148,6 +151,27 @@ def _clause(predicate: Item | None, before: list[Item], body: list[Item], senten
 def _own_begin(before: Sequence[Item]) -> int:
     """Give the index behind the last comma: what stands before it steers another clause."""
     return max((index + 1 for index, item in enumerate(before) if item.kind in ("comma", "but")), default=0)
+
+
+def _more_begin(span: Sequence[Item], predicate: Item) -> int:
+    """Give the index from which a request without a verb follows a remark: ``the left is empty; small red``."""
+    if predicate.kind in ("confirm", "empty", "wrong"):
+        for index, item in enumerate(span):
+            block = next((other for other in span[index:] if other.kind == "block"), None)
+            if item.value in (";", ":") and block is not None and block.color and not block.definite and not _has_block(span[:index]):
+                return index
+    return len(span)
+
+
+def _subject_begin(before: Sequence[Item]) -> int:
+    """Give the index behind what a ``but`` sets aside: ``not sure about the right, but the left needs ...``."""
+    for index in range(len(before) - 1, -1, -1):
+        if before[index].kind == "but" or before[index].value == ";":
+            aside, own = before[:index], before[index + 1 :]
+            ruled_out = before[index].kind == "but" or any(item.kind == "not" for item in aside)
+            names = any(item.kind in PLACES for item in own) and not any(item.kind == "not" for item in own)
+            return index + 1 if ruled_out and names and not _has_block(aside) else 0
+    return 0
 
 
 def _split(span: Sequence[Item], predicate: Item, previous: Item) -> int:

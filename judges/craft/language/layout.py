@@ -110,9 +110,9 @@ def _name_numbers(fields: Sequence[tuple[int, str]], header: Sequence[str], begi
     """Say of a number whether it is a layer: its heading does, or another field names the cell."""
     placed = any(_PLACE.search(text) for _, text in fields)
     for number, (offset, text) in enumerate(fields):
-        if not (len(text) == 1 and text.isdigit()):
-            continue
         label = header[number].removesuffix("s") if header else "layer" if placed and number > 0 else ""
+        if not (len(text) == 1 and text.isdigit()) and not (header and label in _LAYER and text.isalpha()):
+            continue
         if label in _LAYER or label in _COLUMN:
             words[begin + offset] = ("layer" if label in _LAYER else "column",)
 
@@ -153,7 +153,8 @@ def _without_fields(line: str, begin: int, words: Words) -> str:
             words.setdefault(begin + match.end(), ("layer" if name in _LAYER else "size" if name in _SIZE else name,))
         before = line[: match.start()].rstrip()
         before = before[:-1] + "," if before.endswith(".") else before
-        line = before.ljust(match.end()) + line[match.end() :]
+        parted = before + "," if before and before[-1] not in ",;:([{" else before
+        line = parted.ljust(match.end())[: match.end()] + line[match.end() :]
     return line
 
 

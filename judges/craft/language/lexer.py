@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from judges.craft.language.blocks import leads_to_block, read_block
@@ -10,6 +11,7 @@ from judges.craft.language.groups import PLACES
 from judges.craft.language.items import Found, Item, at, make
 from judges.craft.language.spatial import (
     BOTTOMS,
+    LAYER_OPENERS,
     MIDDLES,
     PLACE_OPENERS,
     SIDES,
@@ -91,11 +93,6 @@ _KNOWN_AFTER_TO = (
 _PLACE_WORDS = CELL_NOUNS | LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS
 _AT_BEGIN = frozenset(("repair", "void"))
 _CODES = frozenset(color + size for color in "gbryo" for size in "sl")
-_OPENERS = frozenset(
-    _LONGEST.keys() | _KNOWN_AFTER_TO | PLACE_OPENERS | BLOCK_NOUNS.keys() | COUNTS.keys() | ADJECTIVES | _CODES
-    | {"no", "s", "l", "out", "off"} | {size.split()[0] for size in SIZES}
-)  # fmt: skip
-"""Words with which an item can begin; all others are passed over at once."""
 
 
 def items_of(sentence: Sequence[Token]) -> list[Item]:
@@ -113,25 +110,11 @@ def items_of(sentence: Sequence[Token]) -> list[Item]:
 
 
 def _next_item(words: Sequence[str], index: int) -> tuple[Item | None, int]:
-    if words[index] not in _OPENERS and words[index].isalpha():
-        return None, 1
-    for reader in (
-        _mark,
-        read_cell,
-        read_shared,
-        read_viewpoint,
-        read_director,
-        read_number_layer,
-        read_spatial,
-        _lacking,
-        _size_letter,
-        read_block,
-        _particle,
-        _aim,
-        _over,
-        _relative,
-        _phrase,
-    ):
+    word = words[index]
+    readers = _READERS.get(word)
+    if readers is None:
+        readers = () if word.isalpha() else _OTHER_READERS
+    for reader in readers:
         found = reader(words, index)
         if found is not None:
             return found
@@ -378,8 +361,10 @@ def _sizes_color(merged: Sequence[Item], item: Item) -> bool:
 
 def _named_before(merged: Sequence[Item], item: Item) -> int:
     """Give the index of the block of an apposition: before the comma, or before the place: ``the top one there, the red one``."""
-    placed = len(merged) > _PAIR and item.noun and item.definite and merged[-2].kind in PLACES
-    return -3 if placed else -2
+    here = -2
+    while len(merged) + here > 0 and (merged[here].value == "," or (item.noun and item.definite and merged[here].kind in PLACES)):
+        here -= 1
+    return here
 
 
 def _is_apposition(merged: Sequence[Item], item: Item) -> bool:
@@ -448,3 +433,35 @@ def _without_listings(items: list[Item]) -> list[Item]:
             result.append(items[index])
             index += 1
     return result
+
+
+Reader = Callable[[Sequence[str], int], Found]
+
+_BY_OPENER: tuple[tuple[Reader, AbstractSet[str]], ...] = (
+    (_mark, frozenset(",;:.!?\n")),
+    (read_shared, PLACE_OPENERS),
+    (read_viewpoint, PLACE_OPENERS),
+    (read_director, PLACE_OPENERS),
+    (read_number_layer, LAYER_OPENERS),
+    (read_spatial, PLACE_OPENERS),
+    (_lacking, frozenset(("short",))),
+    (_size_letter, frozenset("sl")),
+    (
+        read_block,
+        DETERMINERS | COLORS.keys() | BLOCK_NOUNS.keys() | COUNTS.keys() | ADJECTIVES | _CODES | TOPS | {"no", "more", "s", "l"}
+        | {size.split()[0] for size in SIZES},
+    ),
+    (_particle, frozenset(("out", "in", "off"))),
+    (_aim, frozenset(("to",))),
+    (_over, frozenset(("over", "on", "onto"))),
+    (_relative, frozenset(("that", "which", "currently"))),
+    (_phrase, _LONGEST.keys()),
+)  # fmt: skip
+"""The readers in the order in which they are tried, each with the words that can open what it reads."""
+
+_READERS: Mapping[str, tuple[Reader, ...]] = {
+    word: tuple(reader for reader, openers in _BY_OPENER if word in openers)
+    for word in frozenset().union(*(openers for _, openers in _BY_OPENER))
+}
+_OTHER_READERS: tuple[Reader, ...] = (read_cell, *(reader for reader, _ in _BY_OPENER))
+"""For what is no word: cells, numbers, signs."""

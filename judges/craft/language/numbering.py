@@ -24,6 +24,10 @@ _COLUMNS = frozenset(
 _NUMBERS = {"0": 0, "zero": 0, "1": 1, "one": 1, "2": 2, "two": 2, "3": 3, "three": 3}
 _ORDINALS = ("first", "second", "third")
 _CODES = ("l0", "l1", "l2", "l3")
+_TELLING = frozenset((*_NUMBERS, *_CODES, "ground", "column", "file"))
+"""Words without which there is nothing to count."""
+
+_SHORT = 2
 _COUNTING = frozenset(("counting", "counted", "numbered", "starting", "count", "indexed", "index"))
 _WIDTH = 3
 _SQUARE = re.compile("[abc][0-3]")
@@ -35,6 +39,9 @@ Sentence = list[Token]
 
 def counted(sentences: list[Sentence]) -> list[Sentence]:
     """Give the sentences with ordinals in place of the numbers of layers and columns whose first number the text tells."""
+    present = {token.word for sentence in sentences for token in sentence}
+    if present.isdisjoint(_TELLING) and not any(_SQUARE.fullmatch(word) for word in present if len(word) == _SHORT):
+        return sentences
     sentences = _without_squares(_above_ground(sentences))
     layers = [number for sentence in sentences for _, _, number in _numbered(sentence, _LAYERS)]
     columns = [number for sentence in sentences for _, _, number in _numbered(sentence, _COLUMNS)]
@@ -42,7 +49,7 @@ def counted(sentences: list[Sentence]) -> list[Sentence]:
         return sentences
     told = next((base for sentence in sentences if (base := _told(sentence)) is not None), None)
     layer_base = _base(layers, told if told is not None else _glossed(sentences))
-    column_base = _base(columns, told)
+    column_base = _base(columns, 1 if told is None and layer_base == 1 and 0 not in columns else told)
     if layer_base != 1 and column_base is None:
         return sentences
     return [_rewritten(_rewritten(sentence, _COLUMNS, column_base, "cell"), _LAYERS, layer_base or None, "layer") for sentence in sentences]

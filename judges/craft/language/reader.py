@@ -10,12 +10,14 @@ from judges.craft.language.amendments import amend, is_imagined, parts, withdraw
 from judges.craft.language.clauses import Clause, clauses_of
 from judges.craft.language.discourse import settle
 from judges.craft.language.drafts import Draft, DraftBook
+from judges.craft.language.groups import PLACES
 from judges.craft.language.items import Item
 from judges.craft.language.lexer import items_of
 from judges.craft.language.model import Claim, Flag, OwnWall, Reading
 from judges.craft.language.numbering import counted
 from judges.craft.language.pairing import paired
 from judges.craft.language.places import Scene
+from judges.craft.language.predicates import PREDICATES
 from judges.craft.language.rows import joined_rows, read_row
 from judges.craft.language.statements import Statements
 from judges.craft.language.tokens import sentences
@@ -45,10 +47,12 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
     book = DraftBook(scene)
     actions, statements = Actions(book), Statements(book)
     section: int | None = None
+    topic: int | None = None
     words = counted(sentences(text))
-    for number, items in enumerate(joined_rows([items_of(sentence) for sentence in words])):
-        sentence = [token.word for token in words[number]] if number < len(words) else []
+    for number, items in joined_rows([items_of(sentence) for sentence in words]):
+        sentence = [token.word for token in words[number]]
         section = _section(items, section)
+        bare = not any(item.kind in PREDICATES for item in items)
         begun = len(book.drafts)
         withdraw(items, sentence, book)
         for again, part in enumerate(parts(without_void(items))):
@@ -59,6 +63,9 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
             _fill_layers(book.drafts[written:], _only_layer(part, clauses))
             if again:
                 amend(book, written, clauses)
+        if bare:
+            _fill_layers(book.drafts[begun:], topic)
+        topic = _topic(items, topic, bare=bare)
         if is_imagined(sentence):
             book.drafts[begun:] = []
         elif sentence[-1:] == ["?"] and sentence[0] in _ASKING:
@@ -92,6 +99,16 @@ def _section(items: Sequence[Item], current: int | None) -> int | None:
     opening = [item for item in items if item.kind not in ("wall", "prep")][:2]
     heading = len(layers) == 1 and opening[0] is layers[0] and len(opening) > 1 and opening[1].value == ":"
     return layers[0].number if heading else None
+
+
+def _topic(items: Sequence[Item], current: int | None, *, bare: bool) -> int | None:
+    """Give the layer that a sentence such as ``Now my top layer.`` announces for sentences without a verb, which keep it."""
+    layers = [item for item in items if item.kind == "layer"]
+    if not layers:
+        return current if bare else None
+    names = any(item.kind in ("block", "pron", "not", "confirm") or item.kind in PLACES - {"layer", "director"} for item in items)
+    opens = bare or all(item.kind not in PREDICATES or item.kind == "act_base" for item in items)
+    return layers[0].number if len(layers) == 1 and opens and not names else None
 
 
 def _only_layer(items: Sequence[Item], clauses: Sequence[Clause]) -> int | None:

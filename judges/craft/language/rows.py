@@ -32,19 +32,16 @@ class _Step:
     width: int
 
 
-def joined_rows(sentences: Sequence[list[Item]]) -> list[list[Item]]:
-    """Join a heading that names an order to the lines below it that name one block each."""
-    result: list[list[Item]] = []
-    for items in sentences:
-        if result and items and _is_heading(result[-1]) and _is_element(items):
-            result[-1].extend(
-                [Item(kind="comma", start=items[0].start, end=items[0].start, value=","), *(i for i in items if i.kind != "end")]
-            )
-            result.append([])
-        else:
-            result.append(list(items))
-            continue
-        result.pop()
+def joined_rows(sentences: Sequence[list[Item]]) -> list[tuple[int, list[Item]]]:
+    """Join a heading that names an order to the lines below it that name one block each; gives each sentence with its number."""
+    result: list[tuple[int, list[Item]]] = []
+    heading: list[Item] | None = None
+    for number, items in enumerate(sentences):
+        if heading is not None and _is_element(items):
+            heading += [Item(kind="comma", start=items[0].start, end=items[0].start, value=","), *(i for i in items if i.kind != "end")]
+        elif heading is None or any(item.kind != "end" for item in items):
+            result.append((number, list(items)))
+            heading = result[-1][1] if _is_heading(items) else None
     return result
 
 
@@ -62,7 +59,7 @@ def read_row(items: Sequence[Item], book: DraftBook, sentence: int) -> bool:
     """Append the drafts of a row or column told in order; false if the sentence is none, then nothing is written."""
     order = next((item.value for item in items if item.kind == "order"), "")
     kinds = {item.kind for item in items}
-    if not order or kinds & {"not", "void", "ask"} or items[-1].value == "?":
+    if not order or kinds & {"not", "needless", "go_away", "wrong", "void", "ask"} or items[-1].value == "?":
         return False
     along = order in ("lr", "rl")
     named = [item for item in items if item.kind in _PLACES]

@@ -11,6 +11,7 @@ from judges.craft.language.vocabulary import CELL_NOUNS, LAYER_NOUNS, NUMERALS, 
 
 __all__ = [
     "BOTTOMS",
+    "LAYER_OPENERS",
     "MIDDLES",
     "PLACE_OPENERS",
     "SIDES",
@@ -76,6 +77,7 @@ _BOTH_OF = frozenset(("both", "each", "either", "two", "2"))
 _OUTER = frozenset(("outer", "outermost", "outside"))
 _OUTER_CELLS = frozenset(("cells", "columns", "spots", "positions", "slots", "outer"))
 _ENDS = frozenset(("end", "ends", "corner", "corners", "edges", "edge", "sides", "side"))
+_RARE = _COMPASS | _BOTH_OF | _OUTER | {"last", "final", "one", "a", "1", "single", "just", "directly", "immediately", "right"}
 _CLAUSE = 9
 """Words in which a relative clause says who sees a place."""
 
@@ -97,6 +99,9 @@ PLACE_OPENERS = frozenset(
     | {"back", "far", "last", "final", "three", "all", "just", "directly", "immediately", "a", "single"}
 )  # fmt: skip
 """Words with which a place can begin."""
+
+LAYER_OPENERS = frozenset(LAYER_NOUNS | _LAYER_CODES | _ORDINALS.keys() | NUMERALS.keys())
+"""Words with which a numbered layer can begin."""
 
 
 def read_cell(words: Sequence[str], index: int) -> Found:
@@ -262,7 +267,7 @@ def read_spatial(words: Sequence[str], index: int) -> Found:
     word = words[index]
     if tuple(words[index : index + 2]) in PHRASES or tuple(words[index : index + 3]) in PHRASES:
         return None
-    for reader in (_compass, _ends, _last, _step, _pair, _ordinal_side, _side, _middle, _bottom, _top, _depth):
+    for reader in _RARE_READERS + _READERS if word in _RARE else _READERS:
         found = reader(words, index, word)
         if found is not None:
             return found
@@ -354,6 +359,8 @@ def _side(words: Sequence[str], index: int, word: str) -> Found:
     if word not in SIDES:
         return None
     before, after = at(words, index - 1), at(words, index + 1)
+    if after in MIDDLES and at(words, index + 2) not in LAYER_NOUNS | CELL_NOUNS | {"and"} and before not in ("and", ","):
+        return make("middle_side", number=SIDES[word]), 2  # "right middle", as "middle right"
     other = _left_over(before, after) if word == "left" else _rightly(words, index) if word == "right" else None
     if other is not None:
         return other
@@ -435,3 +442,7 @@ def _depth(words: Sequence[str], index: int, word: str) -> Found:
     if after not in _DEPTH_NOUNS:
         return None, 1
     return make("depth", value="near" if word in ("near", "front", "nearest", "closest") else "far"), 1
+
+
+_READERS = (_pair, _ordinal_side, _side, _middle, _bottom, _top, _depth)
+_RARE_READERS = (_compass, _ends, _last, _step)

@@ -85,6 +85,8 @@ _TOKEN_WITH_DIRECTORS = re.compile(r"\bd[123](?:'s)?\b|" + _TOKEN.pattern)
 
 def _words(raw: str) -> list[str]:
     """Expand a contraction, join the parts of a cell, mend a slip."""
+    if raw.isalpha():
+        return list(_RUN_TOGETHER[raw]) if raw in _RUN_TOGETHER else [mend(raw)]
     if raw[0] in "([" or re.fullmatch(r"[0-9]\s?,\s?[0-9]", raw):
         digits = re.findall("[0-9]", raw)
         return [f"({digits[0]},{digits[1]})"]
@@ -92,9 +94,7 @@ def _words(raw: str) -> list[str]:
         return _expand(raw)
     if re.fullmatch(r"[12]\s?x\s?[12]", raw):
         return [raw.replace(" ", "")]
-    if raw in _RUN_TOGETHER:
-        return list(_RUN_TOGETHER[raw])
-    return [mend(raw)]
+    return [raw]
 
 
 def _expand(raw: str) -> list[str]:

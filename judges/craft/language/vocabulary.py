@@ -155,12 +155,14 @@ _PLAIN: Mapping[Meaning, str] = {
     ),
     Meaning("board"): "board|current state|current wall|current view|current board",
     Meaning("act_base", "place"): (
-        "start with|finish with|begin with|go with|put down|set down|put in|drop in|slot in|pop in|go ahead with|end with"
+        "finish off|round off|start off with|kick off with|start with|finish with|begin with|go with|put down|set down"
+        "|put in|drop in|slot in|pop in|go ahead with|end with"
         "|continue with|fill in|fill up|build up|get started with"
     ),
     Meaning("act_base", "replace"): "swap out|swap in|change out|switch out|trade out|swap over",
     Meaning("go_away"): (
-        "comes off|comes out|comes down|must come down|has to come down|needs to come down|should come down|goes away"
+        "has no place|have no place|comes off|comes out|comes down|must come down|has to come down|needs to come down"
+        "|should come down|goes away"
         "|has to go|have to go|needs to go|need to go|must go|should go|has to come off|needs to come off|should come off"
         "|must come off|has to come out|needs to come out|should come out|have to come off|does not belong|do not belong"
         "|should not be|must not be|has no business|needs to leave|ought to go|is blocking|is in the way"
@@ -274,7 +276,8 @@ _PLAIN: Mapping[Meaning, str] = {
         "|let me correct myself|let me rephrase|no sorry|no make that|strike that|let me fix that"
     ),
     Meaning("retract"): (
-        "act on it|act on that|act on this|forget it|forget that|only a thought|just a thought|just thinking aloud|never mind that"
+        "do not act on it|do not act on that|do not act on this|act on it|act on that|act on this|forget it|forget that"
+        "|only a thought|just a thought|just thinking aloud|never mind that"
         "|ignore that|disregard that|disregard this|ignore this|not a request|no request"
     ),
     Meaning("void"): (

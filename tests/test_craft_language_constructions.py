@@ -1,0 +1,228 @@
+"""Constructions of director language: each says its claim, its mirror image the mirrored one; denied or asked it says nothing of it."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judges.craft.language import Claim, read
+
+EMPTY: dict[str, list[str]] = {f"({row},{column})": [] for row in range(3) for column in range(3)}
+WALLS = {"D1": ("(0,0)", "(1,0)", "(2,0)"), "D2": ("(0,0)", "(0,1)", "(0,2)"), "D3": ("(0,2)", "(1,2)", "(2,2)")}
+LAYERS = ("bottom", "middle", "top")
+COLORS = {"green": "g", "blue": "b", "red": "r", "yellow": "y", "orange": "o"}
+
+
+class Construction(NamedTuple):
+    """One way to say where blocks go, and the same words denied and asked."""
+
+    said: str
+    """``{a}``, ``{b}``, ``{c}`` are colours, ``{layer}`` a layer's name."""
+
+    places: tuple[tuple[str, int], ...]
+    """Colour letter and index of the cell (0 left), for every block that is asked for."""
+
+    denied: str
+    asked: str
+    layered: bool = True
+
+
+ROW = (("a", 0), ("b", 1), ("c", 2))
+OUTER = (("a", 0), ("b", 2))
+LEFT = (("a", 0),)
+
+CONSTRUCTIONS = {
+    "row told in order": Construction(
+        "My {layer} layer from left to right: small {a}, small {b}, small {c}.", ROW,
+        "My {layer} layer from left to right is not small {a}, small {b}, small {c}.",
+        "Is my {layer} layer from left to right small {a}, small {b}, small {c}?",
+    ),
+    "row with one size": Construction(
+        "Left to right, the {layer} row should be {a}, {b}, {c}, all small blocks.", ROW,
+        "Left to right, the {layer} row should not be {a}, {b}, {c}, all small blocks.",
+        "What if the {layer} row, left to right, were {a}, {b}, {c}, all small blocks?",
+    ),
+    "row under a heading": Construction(
+        "{layer} layer, left to right:\n- small {a}\n- small {b}\n- small {c}", ROW,
+        "Do not build the {layer} layer, left to right:\n- small {a}\n- small {b}\n- small {c}",
+        "Did you build the {layer} layer, left to right: small {a}, small {b}, small {c}?",
+    ),
+    "respectively": Construction(
+        "Place a small {a} and a small {b} block in the left and right cells of my {layer} layer, respectively.", OUTER,
+        "Do not place a small {a} and a small {b} block in the left and right cells of my {layer} layer, respectively.",
+        "Did you place a small {a} and a small {b} block in the left and right cells of my {layer} layer, respectively?",
+    ),
+    "one here, one there": Construction(
+        "Two small {a} blocks are needed on my {layer} layer, one on the left and one on the right.", (("a", 0), ("a", 2)),
+        "Two small {a} blocks are not needed on my {layer} layer, one on the left and one on the right.",
+        "Were two small {a} blocks needed on my {layer} layer, one on the left and one on the right?",
+    ),
+    "table": Construction(
+        "cell | layer | colour | size\nleft | {layer} | {a} | small", LEFT,
+        "Do not execute: cell left | {layer} layer | {a} | small",
+        "Did you execute: cell left | {layer} layer | {a} | small?",
+    ),
+    "labelled fields": Construction(
+        "cell=left; layer={layer}; colour={a}; size=S", LEFT,
+        "do not act on: cell=left; layer={layer}; colour={a}; size=S",
+        "Who asked for cell=left; layer={layer}; colour={a}; size=S?",
+    ),
+    "step aside": Construction(
+        "Look at the middle stack of my wall. One cell to the left of that stack, on the {layer} layer, I need a small {a} block.", LEFT,
+        "Look at the middle stack of my wall. One cell to the left of that stack, on the {layer} layer, I need no small {a} block.",
+        "Look at the middle stack of my wall. Did anyone ask, one cell to the left of that stack, for a small {a} block?",
+    ),
+    "telegram": Construction(
+        "{a}. small. left. {layer} layer. go.", LEFT,
+        "not {a}. not small. not left. not {layer} layer.",
+        "{a}? small? left? {layer} layer?",
+    ),
+    "completed by a later sentence": Construction(
+        "My wall still lacks a small {a} block. It lives in the left cell, on the {layer} layer.", LEFT,
+        "My wall does not lack a small {a} block. It lives in the left cell, on the {layer} layer.",
+        "Does my wall lack a small {a} block? Is it in the left cell, on the {layer} layer?",
+    ),
+    "slip mended": Construction(
+        "Place a small {a} block on the right, no wait, on the left of my {layer} layer.", LEFT,
+        "Do not place a small {a} block on the right, no wait, on the left of my {layer} layer.",
+        "Did you place a small {a} block on the right, no wait, on the left of my {layer} layer?",
+    ),
+    "hedged": Construction(
+        "I could be wrong, but the left cell of my {layer} layer should, I think, really be a small {a} block, perhaps.", LEFT,
+        "I could be wrong, but the left cell of my {layer} layer should, I think, really not be a small {a} block, perhaps.",
+        "Was the left cell of my {layer} layer, you think, really a small {a} block?",
+    ),
+    "place as host": Construction(
+        "The left cell of my {layer} layer takes a small {a} block.", LEFT,
+        "The left cell of my {layer} layer takes no small {a} block.",
+        "What does the left cell of my {layer} layer take?",
+    ),
+    "set aside": Construction(
+        "Skip the right; the left cell of my {layer} layer gets a small {a} block.", LEFT,
+        "Skip the left cell of my {layer} layer; it gets no small {a} block.",
+        "Who said the left cell of my {layer} layer gets a small {a} block?",
+    ),
+    "withdrawn": Construction(
+        "Ignore what D2 said. Put a small {a} block on the left of my {layer} layer.", LEFT,
+        "Put a small {a} block on the left of my {layer} layer. No, please do not act on that.",
+        "Why put a small {a} block on the left of my {layer} layer?",
+    ),
+    "imagined": Construction(
+        "If you could put a small {a} block on the left of my {layer} layer, I would be happy.", LEFT,
+        "If the left were empty, I would ask for a small {a} block on the left of my {layer} layer.",
+        "Did I ask for a small {a} block on the left of my {layer} layer?",
+    ),
+    "reported": Construction(
+        "You put the last one well. Now put a small {a} block on the left of my {layer} layer.", LEFT,
+        "You put a small {a} block on the left of my {layer} layer.",
+        "Who put a small {a} block on the left of my {layer} layer?",
+    ),
+    "quoted": Construction(
+        'D2 is right. "Put a small {a} block on the left of my {layer} layer."', LEFT,
+        'D2 said: "Put a small {a} block on the left of my {layer} layer."',
+        'Did D2 say "put a small {a} block on the left of my {layer} layer"?',
+    ),
+}  # fmt: skip
+
+
+def found(text: str, speaker: str) -> list[tuple[str, str | None, tuple[str, ...] | None, int | None]]:
+    """Verb, colour, cells and layer of every instruction; blocks and places in the order of the text."""
+    return [_key(claim) for claim in read(text, speaker, EMPTY).claims if claim.is_instruction]
+
+
+def _key(claim: Claim) -> tuple[str, str | None, tuple[str, ...] | None, int | None]:
+    return claim.verb, claim.color, claim.cells, claim.layer
+
+
+def mirrored(text: str) -> str:
+    """Swap left and right; a row told from left to right is left to right in the mirror, too, so its order words stay."""
+    parts = re.split(r"(left to right|left and right|on the left and one on the right)", text, flags=re.IGNORECASE)
+    swap = {"left": "right", "right": "left"}
+    return "".join(
+        part if number % 2 else re.sub(r"\b(left|right)\b(?! the last)", lambda match: swap[match.group()], part)
+        for number, part in enumerate(parts)
+    )
+
+
+@pytest.mark.parametrize("name", CONSTRUCTIONS)
+@settings(max_examples=12)
+@given(speaker=st.sampled_from(sorted(WALLS)), layer=st.sampled_from((0, 1, 2)), colors=st.permutations(sorted(COLORS)))
+def test_construction_says_its_claim_and_its_variants_do_not(name: str, speaker: str, layer: int, colors: list[str]) -> None:
+    """The claim comes out in full; mirrored words give mirrored cells; denied and asked words never give the claim."""
+    way = CONSTRUCTIONS[name]
+    words = {"layer": LAYERS[layer], "a": colors[0], "b": colors[1], "c": colors[2]}
+    wall = WALLS[speaker]
+    expected = [("place", COLORS[words[letter]], (wall[place],), layer) for letter, place in way.places]
+    assert found(way.said.format(**words), speaker) == expected
+    for variant in (way.denied, way.asked):
+        assert not set(found(variant.format(**words), speaker)) & set(expected), variant
+    if len(expected) == 1:
+        across = [("place", expected[0][1], (wall[2 - way.places[0][1]],), layer)]
+        assert found(mirrored(way.said.format(**words)), speaker) == across
+
+
+COUNTED = [
+    ("Level 3, slot 1: small red.", (0, 2)),
+    ("Level 1, slot 3: small red. Level 3 is for later.", (2, 0)),
+    ("Row 0 is done. Small red in layer 1, column 0.", (0, 1)),
+    ("Small red on layer 1 (the bottom), right cell.", (2, 0)),
+    ("Small red on layer 0 (the bottom), right cell.", (2, 0)),
+    ("Numbered from 1: layer 2, column 1 needs a small red block.", (0, 1)),
+    ("Counting from 0: layer 2, column 1 needs a small red block.", (1, 2)),
+    ("b3: small red", (1, 2)),
+    ("Small red at c1.", (2, 0)),
+    ("Second layer from the top, left cell: small red.", (0, 1)),
+    ("Small red on the second lowest layer, right cell.", (2, 1)),
+    ("One level above the ground, on the left, a small red block.", (0, 1)),
+    ("Ground floor is done. First floor, left: small red.", (0, 1)),
+    ("Small red in the layer in between, left cell.", (0, 1)),
+    ("North-west corner of my wall: small red.", (0, 2)),
+]
+
+
+@pytest.mark.parametrize(("text", "place"), COUNTED, ids=[text[:40] for text, _ in COUNTED])
+@pytest.mark.parametrize("speaker", sorted(WALLS))
+def test_numbers_count_from_where_the_text_counts(text: str, place: tuple[int, int], speaker: str) -> None:
+    """Layers and columns by number, by ordinal, by letter; (cell from the left, layer from the bottom), both from 0."""
+    assert ("place", "r", (WALLS[speaker][place[0]],), place[1]) in found(text, speaker)
+
+
+@pytest.mark.parametrize(
+    "text", ["Small red in column 2, top layer.", "Small red in slot 1 of the top layer.", "Small red at b2 on layer 1."]
+)
+def test_a_number_without_a_first_number_is_left_open(text: str) -> None:
+    """Column 1 may be the left or the middle one: no cell is given."""
+    assert not [cells for _, _, cells, _ in found(text, "D1") if cells]
+
+
+@pytest.mark.parametrize(
+    ("text", "cells"),
+    [
+        ("Put a small red block in the corner that only I can see, top layer.", {"D1": 2, "D3": 2}),
+        ("Put a small red block in the corner that D2 and I share, top layer.", {"D1": 0, "D3": 0}),
+        ("Put a small red block where my wall meets D2's, top layer.", {"D1": 0, "D3": 0}),
+    ],
+)
+def test_who_sees_a_corner_tells_which_it_is(text: str, cells: dict[str, int]) -> None:
+    """The end of a wall can be named by who shares it."""
+    for speaker, place in cells.items():
+        assert found(text, speaker) == [("place", "r", (WALLS[speaker][place],), 2)]
+
+
+def test_replaced_block_comes_from_an_arrow_and_from_labels() -> None:
+    """``green -> blue`` and ``old: ... new: ...`` are replacements with the old block kept."""
+    board = {**EMPTY, "(2,0)": ["gs"]}
+    for text in ("right, bottom layer: green -> blue", "REPLACE | right | layer 0 | old: green | new: blue"):
+        claims = [claim for claim in read(text, "D1", board).claims if claim.is_instruction]
+        assert [_key(claim) for claim in claims] == [("replace", "b", ("(2,0)",), 0)], text
+        assert claims[0].old is not None
+        assert claims[0].old.color == "g"
+
+
+def test_lone_block_asks_for_nothing() -> None:
+    """A block without a place in the next words is no request."""
+    assert found("Small red. D2 is right about everything.", "D1") == []
