@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "dash": "Serve the dashboard.",
     "rubric": "List, show, make and check rubrics.",
     "labels": "Import and export people's answers.",
+    "optimize": "Look for a rubric that agrees better with labels.",
     "claims": "Show what the engine judge understood of each message.",
     "export": "Write every table as Parquet.",
 }

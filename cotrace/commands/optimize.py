@@ -1,0 +1,245 @@
+"""`cotrace optimize`: a better rubric by example, and whether it is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cotrace.commands.options import say, store_option
+from schemas.errors import UsageError
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    from analytics.optimization_gain import Gain, Judged
+    from analytics.statistics import Estimate
+    from judges.optimization.cases import Case
+    from judges.optimization.desk import Answers
+    from judges.optimization.search import Expected, Found, Request
+    from judges.provider import ModelSettings
+    from judges.rubric import Rubric
+
+__all__ = ["command"]
+
+_LONGEST_TEXT = 4_000
+"""Tokens of a reply of the model that writes instructions."""
+_FEW_GAMES = 10
+"""Below this even a large difference between two rubrics can be chance."""
+
+
+@click.command()
+@click.argument("rubric_name", metavar="RUBRIC")
+@click.option("--labels", required=True, help="What counts as right: people, truth (planted), or a label source's name.")
+@click.option("--model", required=True, help="The judge, provider/model, such as openai/gpt-4o-mini.")
+@click.option("--base-url", help="OpenAI-compatible server, such as http://localhost:8000/v1.")
+@click.option("--key-env", "key_variable", help="Environment variable with the key.")
+@click.option("--optimizer", default="gepa", show_default=True, type=click.Choice(["mipro", "gepa", "bootstrap"]), help="DSPy's optimiser.")
+@click.option("--reflection-model", help="provider/model that writes instructions [default: the judge's].")
+@click.option("--reflection-base-url", help="Its server [default: the judge's, if the model is].")
+@click.option(
+    "--question", "questions", multiple=True, help="Optimise this question only; repeat for several [default: all with enough labels]."
+)
+@click.option(
+    "--metric",
+    default="kappa",
+    show_default=True,
+    type=click.Choice(["kappa", "alpha", "ac1", "accuracy"]),
+    help="Agreement with the labels, averaged over the questions.",
+)
+@click.option("--candidates", default=6, show_default=True, type=click.IntRange(min=2), help="Texts, or sets of demonstrations, to try.")
+@click.option("--demonstrations", type=click.IntRange(min=0), help="Most labelled cases in one prompt [default: by optimiser].")
+@click.option(
+    "--held-out", default=0.3, show_default=True, type=click.FloatRange(0.05, 0.9), help="Share of the games kept for the final test."
+)
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the split and of the optimiser.")
+@click.option("--concurrency", default=16, show_default=True, type=click.IntRange(min=1), help="Calls under way at once.")
+@click.option("--temperature", default=0.0, show_default=True, help="The judge's sampling temperature.")
+@click.option("--max-tokens", default=1500, show_default=True, help="The judge's longest reply.")
+@click.option("--max-cost", type=float, help="USD that may be spent; the run stops cleanly before it would be more.")
+@click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Price file of your own (YAML).")
+@click.option("--cache", type=click.Path(path_type=Path), help="File or folder of answers by content [default: beside the store].")
+@click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")
+@click.option("--out", type=click.Path(path_type=Path), help="The new rubric file [default: <rubric>_<optimizer>.yaml]; never replaced.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it would cost at most, and show one full prompt.")
+@store_option
+def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store: Store, *, dry_run: bool, **options: Any) -> int:
+    """Look for instructions and demonstrations that bring a model judge closer to labels, and test them on held-out games.
+
+    The result is a new rubric file; the old one stays. Start the same command again after an interruption: no answer is paid twice.
+    Exit code 1 if the budget ran out.
+
+    \b
+    Example:
+      cotrace optimize acknowledges_conflict --rubrics my_rubrics --labels people --model openai/gpt-4o-mini --max-cost 5 --dry-run
+      cotrace optimize pragmatic_sufficiency --labels truth --model openai/gpt-4o-mini --optimizer bootstrap --question PS4
+    """
+    from analytics.optimization_gain import conclusion, gains
+    from cotrace.commands.optimize_provenance import provenance
+    from cotrace.progress import progress_bar
+    from judges.optimization.desk import BudgetStopError
+    from judges.optimization.new_rubric import refuse_if_taken, write_new_rubric
+    from judges.optimization.search import expected, optimize
+    from judges.rubric_file import find
+
+    store.check()
+    parent = find(rubric_name, folders)
+    path = out or Path(f"{parent.name}_{options['optimizer']}.yaml")
+    refuse_if_taken(path)
+    request, metric = _request(parent, store, options), options["metric"]
+    plan = expected(request)
+    _tell_plan(request, plan)
+    if dry_run:
+        for message in plan.example:
+            click.echo(f"--- {message['role']}\n{message['content']}")
+        return 0
+    try:
+        with progress_bar(f"{parent.name} by {request.optimizer}") as show:
+            found = optimize(request, lambda asked: show(asked, sum(plan.calls)))
+    except BudgetStopError as stop:
+        say(f"{stop}; what was answered is kept: start again with a higher --max-cost to go on, nothing is paid twice")
+        return 1
+    _tell_usage(found, plan)
+    if found.rubric is None or found.after is None:
+        say(
+            f"no gain: none of {found.tried} candidates agreed better on the validation part than {parent.name} as it is "
+            f"({metric} {found.validation_before:.3f}); no file is written"
+        )
+        return 0
+    held_out = request.parts.held_out
+    gained = gains(metric, _judged(held_out, found.before), _judged(held_out, found.after), _possible(request.rubric))
+    _tell_gains(metric, gained)
+    sentence = conclusion(metric, gained)
+    where_from = provenance(parent, request, found, gained, labels=options["labels"], metric=metric, conclusion=sentence)
+    write_new_rubric(path, found.rubric, parent.name, where_from)
+    say(sentence)
+    say(f"wrote {path}: read it before you ask with it (cotrace judge --rubric {path}); {parent.name} stays as it is")
+    return 0
+
+
+def _request(parent: Rubric, store: Store, options: Mapping[str, Any]) -> Request:
+    from analytics.optimization_gain import METRICS, mean_agreement
+    from judges.optimization.cases import cases_of, optimizable, split
+    from judges.optimization.optimizers import OPTIMIZERS
+    from judges.optimization.search import Request, narrowed
+
+    parts = split(cases_of(store, parent, options["labels"]), held_out=options["held_out"], seed=options["seed"])
+    questions, left_out = optimizable(parent, parts, options["questions"])
+    for question, why in left_out.items():
+        say(f"left out, {question}: {why}")
+    rubric = narrowed(parent, questions)
+    possible = _possible(rubric)
+
+    def agreement(cases: Sequence[Case], said: Sequence[Answers]) -> float:
+        return mean_agreement(options["metric"], _judged(cases, said), possible)
+
+    demonstrations = options["demonstrations"]
+    return Request(
+        rubric=rubric,
+        parts=parts.of(rubric),
+        optimizer=options["optimizer"],
+        judge=(judge := _judge(options)),
+        writer=_writer(judge, options),
+        balanced=METRICS[options["metric"]].corrects_for_answers,
+        agreement=agreement,
+        candidates=options["candidates"],
+        demonstrations=OPTIMIZERS[options["optimizer"]].demonstrations if demonstrations is None else demonstrations,
+        seed=options["seed"],
+        cache=options["cache"] or _cache_beside(store),
+        max_cost=options["max_cost"],
+        prices=options["prices"],
+        concurrency=options["concurrency"],
+    )
+
+
+def _judge(options: Mapping[str, Any]) -> ModelSettings:
+    from judges.provider import ModelSettings
+
+    return ModelSettings(
+        model=_named(options["model"]),
+        base_url=options["base_url"],
+        key_variable=options["key_variable"],
+        temperature=options["temperature"],
+        max_tokens=options["max_tokens"],
+    )
+
+
+def _writer(judge: ModelSettings, options: Mapping[str, Any]) -> ModelSettings:
+    """Texts are to differ from try to try, so the writer is asked warmly."""
+    model = _named(options["reflection_model"] or judge.model)
+    base_url = options["reflection_base_url"] or (judge.base_url if model == judge.model else None)
+    key_variable = judge.key_variable if model == judge.model else None
+    return replace(judge, model=model, base_url=base_url, key_variable=key_variable, temperature=1.0, max_tokens=_LONGEST_TEXT)
+
+
+def _named(model: str) -> str:
+    if "/" not in model:
+        raise UsageError(f"model {model}: write provider/model, such as openai/{model}")
+    return model
+
+
+def _cache_beside(store: Store) -> Path:
+    from judges.journal import folder_of
+
+    folder = folder_of(store)
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def _possible(rubric: Rubric) -> dict[str, Sequence[str]]:
+    """The answers of each question; of a choice of several they are too many, and those in use count."""
+    return {question.id: question.answers for question in rubric.questions} if rubric.choice == "one" else {}
+
+
+def _judged(cases: Sequence[Case], said: Sequence[Answers]) -> list[Judged]:
+    from analytics.optimization_gain import Judged
+
+    return [
+        Judged(case.episode_id, case.labels, {question: given.answer for question, given in (answers or {}).items()})
+        for case, answers in zip(cases, said, strict=True)
+    ]
+
+
+def _tell_plan(request: Request, plan: Expected) -> None:
+    from judges.optimization.cases import PARTS
+
+    questions = ", ".join(question.id for question in request.rubric.questions)
+    say(f"{request.rubric.name} ({questions}) by {request.optimizer}, judge {request.judge.model}")
+    for name, part in zip(PARTS, request.parts, strict=True):
+        say(f"  {name.replace('_', '-')} part: {len(part)} units of {_games(part)} games")
+    cost = "no price known" if plan.cost is None else f"at most about {plan.cost:.4f} USD"
+    say(
+        f"  at most {plan.calls.judge} calls of the judge and {plan.calls.writer} of the model that writes, re-asks apart; "
+        f"about {plan.tokens_in} + {plan.tokens_out} tokens, {cost}"
+    )
+    if _games(request.parts.held_out) < _FEW_GAMES:
+        say(f"  fewer than {_FEW_GAMES} held-out games: only a large gain can be shown")
+
+
+def _games(cases: Sequence[Case]) -> int:
+    return len({case.episode_id for case in cases})
+
+
+def _tell_usage(found: Found, plan: Expected) -> None:
+    usage = found.usage
+    cost = "no price known" if plan.cost is None else f"{usage.cost:.4f} USD"
+    say(
+        f"  {usage.asked} calls, {usage.from_disk} of them answered from disk, {usage.failed} failed; {usage.requests} requests, "
+        f"{usage.tokens_in} + {usage.tokens_out} tokens, {cost}"
+    )
+    for why in usage.failures[:1]:
+        say(f"  first failure: {why}")
+
+
+def _tell_gains(metric: str, found: Sequence[Gain]) -> None:
+    for gain in found:
+        say(
+            f"  {gain.question}, {gain.units} held-out units of {gain.games} games: {metric} {_told(gain.before)} -> {_told(gain.after)}, "
+            f"difference {_told(gain.difference)}{'' if gain.p is None else f', p = {gain.p:.2g}'}"
+        )
+
+
+def _told(number: Estimate | None) -> str:
+    return "not defined" if number is None else f"{number.value:.3f} ({number.low:.3f} to {number.high:.3f})"

@@ -1,0 +1,76 @@
+"""Where an optimised rubric comes from, as it stands in its file (docs/optimize.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from judges.optimization.cases import PARTS
+from judges.optimization.optimizers import OPTIMIZERS
+from judges.planning import now
+
+if TYPE_CHECKING:
+    from analytics.optimization_gain import Gain
+    from analytics.statistics import Estimate
+    from judges.optimization.search import Found, Request
+    from judges.rubric import Rubric
+
+__all__ = ["provenance"]
+
+
+def provenance(
+    parent: Rubric, request: Request, found: Found, gained: Sequence[Gain], *, labels: str, metric: str, conclusion: str
+) -> dict[str, Any]:
+    """The key `provenance` of the new file; its keys are explained in docs/optimize.md."""
+    optimizer = OPTIMIZERS[request.optimizer]
+    packages = sorted({"cotrace", "dspy", optimizer.package})
+    return {
+        "parent": {"name": parent.name, "version": parent.version, "hash": parent.hash},
+        "questions": [question.id for question in request.rubric.questions],
+        "optimizer": request.optimizer,
+        "seed": request.seed,
+        "candidates": {"asked_for": request.candidates, "tried": found.tried, "most_demonstrations": request.demonstrations},
+        "judge": {"model": request.judge.model, **request.judge.answering()},
+        "writer": {"model": request.writer.model, **request.writer.answering()} if optimizer.writes else None,
+        "labels": {"source": labels, "given": _labels(request)},
+        "metric": metric,
+        "split": {
+            name: {"units": len(part), "games": sorted({case.episode_id for case in part})}
+            for name, part in zip(PARTS, request.parts, strict=True)
+        },
+        "validation": {"before": _rounded(found.validation_before), "after": _rounded(found.validation_after)},
+        "held_out": {gain.question: _gain(gain) for gain in gained},
+        "conclusion": conclusion,
+        "calls": found.usage.asked,
+        "answered_from_disk": found.usage.from_disk,
+        "failed": found.usage.failed,
+        "tokens": [found.usage.tokens_in, found.usage.tokens_out],
+        "cost_usd": _rounded(found.usage.cost),
+        "versions": {package: version(package) for package in packages},
+        "made_at": f"{now().isoformat(timespec='seconds')}Z",
+    }
+
+
+def _labels(request: Request) -> int:
+    return sum(n for part in request.parts for case in part for given in case.labels.values() for n in given.values())
+
+
+def _gain(gain: Gain) -> Mapping[str, Any]:
+    return {
+        "units": gain.units,
+        "games": gain.games,
+        "before": _estimate(gain.before),
+        "after": _estimate(gain.after),
+        "difference": _estimate(gain.difference),
+        "p": None if gain.p is None else _rounded(gain.p),
+    }
+
+
+def _estimate(found: Estimate | None) -> list[float] | None:
+    """Value, lower and upper end."""
+    return None if found is None else [_rounded(found.value), _rounded(found.low), _rounded(found.high)]
+
+
+def _rounded(number: float) -> float:
+    return round(number, 4)

@@ -1,0 +1,212 @@
+"""Labelled units as cases: what the judge is shown, and what was answered; split by game into training, validation and held-out part."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, NamedTuple
+
+from ingest.label_files import PLANTED_PREFIX
+from judges.prompt import Prompt, PromptMaker
+from judges.rubric import Rubric
+from judges.unit_sources import selected_units
+from judges.units import Unit
+from schemas.errors import UsageError
+from schemas.store import Store
+
+__all__ = ["PARTS", "Case", "Part", "Parts", "cases_of", "optimizable", "split"]
+
+Part = Literal["training", "validation", "held_out"]
+PARTS: Final[tuple[Part, ...]] = ("training", "validation", "held_out")
+
+_PLANTED: Final = PLANTED_PREFIX.removesuffix(":")
+"""`labels.source` of truth that games carry; that of a file begins with `PLANTED_PREFIX`."""
+_TRUTH_CAN_BE_NA: Final = frozenset({"PS6"})
+"""Elsewhere N/A as planted truth says that the truth is not determined (docs/labels.md)."""
+
+_FEWEST_GAMES: Final = 2
+_FEWEST_UNITS: Final = 5
+_FEWEST_ANSWERS: Final = 2
+"""Of each question in each part."""
+
+_LABELS: Final = """
+SELECT
+    question,
+    CASE
+        WHEN episode_id IS NULL OR starts_with(unit_key, episode_id) THEN unit_key ELSE concat_ws('/', episode_id, turn, agent)
+    END AS unit,
+    episode_id,
+    replace(lower(answer), '/', '') AS answer,
+    source
+FROM labels
+WHERE rubric = $rubric AND episode_id IS NOT NULL AND NOT starts_with(annotator, 'llm:')
+    AND CASE $labels
+        WHEN 'people' THEN NOT (source = $planted OR starts_with(source, $planted || ':'))
+        WHEN 'truth' THEN source = $planted OR starts_with(source, $planted || ':')
+        ELSE source = $labels
+    END
+-- one person's answer that came by two ways, such as a page and its export, is one answer
+QUALIFY row_number() OVER (PARTITION BY question, unit, annotator ORDER BY source) = 1
+ORDER BY ALL
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """A labelled unit, as one call asks about it."""
+
+    number: int
+    """From 1, over all cases of a rubric; says nothing about the game."""
+    episode_id: str
+    prompt: Prompt
+    labels: Mapping[str, Mapping[str, int]]
+    """Question of the call's group -> answer -> how often it was given."""
+
+    def unanimous(self) -> dict[str, str]:
+        """Question -> the answer that all labels give; questions on which labels differ are left out."""
+        return {question: next(iter(given)) for question, given in self.labels.items() if len(given) == 1}
+
+
+class Parts(NamedTuple):
+    """The cases of each part; no game is in two of them."""
+
+    training: list[Case]
+    validation: list[Case]
+    held_out: list[Case]
+
+    def of(self, rubric: Rubric) -> Parts:
+        """The cases as a rubric asks that has some of the questions only; cases without labels of these are left out."""
+        groups = [group.shows for group in rubric.groups()]
+        questions = {question.id for question in rubric.questions}
+        return Parts(*([found for case in part if (found := _restricted(case, groups, questions)) is not None] for part in self))
+
+
+def _restricted(case: Case, groups: Sequence[tuple[str, ...]], questions: Collection[str]) -> Case | None:
+    labels = {question: given for question, given in case.labels.items() if question in questions}
+    return replace(case, prompt=case.prompt._replace(group=groups.index(tuple(case.prompt.shown))), labels=labels) if labels else None
+
+
+def cases_of(store: Store, rubric: Rubric, labels: str) -> list[Case]:
+    """The rubric's cases in the order of the store; units in which there is nothing to judge are none.
+
+    Args:
+        store: with games and labels.
+        rubric: whose questions were answered.
+        labels: `people`, `truth` (planted), or a label source's name.
+
+    Raises:
+        StoreError: the store cannot be read.
+        UsageError: there are no such labels about games of the store.
+    """
+    given, games = _labels(store, rubric, labels)
+    maker = PromptMaker(rubric)
+    cases: list[Case] = []
+    for unit in selected_units(store, rubric, dict.fromkeys(sorted(games))):
+        for prompt in maker.prompts(unit) if unit.unit_id in given else ():
+            answered = _answered(maker, prompt, given[unit.unit_id])
+            if prompt.applies and answered:
+                cases.append(_case(len(cases) + 1, unit, prompt, answered))
+    return cases
+
+
+def _case(number: int, unit: Unit, prompt: Prompt, answered: Mapping[str, Mapping[str, int]]) -> Case:
+    return Case(number=number, episode_id=unit.episode_id, prompt=prompt, labels=answered)
+
+
+def _answered(maker: PromptMaker, prompt: Prompt, given: Mapping[str, Counter[str]]) -> dict[str, Mapping[str, int]]:
+    return {question.id: dict(given[question.id]) for question in maker.groups[prompt.group].questions if question.id in given}
+
+
+def _labels(store: Store, rubric: Rubric, labels: str) -> tuple[dict[str, dict[str, Counter[str]]], set[str]]:
+    """Unit -> question -> answer -> how often; and the games. Answers that the question does not allow are left out."""
+    with store.reading() as connection:
+        rows = connection.execute(_LABELS, {"rubric": rubric.name, "labels": labels, "planted": _PLANTED}).fetchall()
+        known = connection.execute(
+            "SELECT DISTINCT source FROM labels WHERE rubric = ? AND episode_id IS NOT NULL ORDER BY source", [rubric.name]
+        ).fetchall()
+    if not rows:
+        there = ", ".join(source for (source,) in known) or "none"
+        raise UsageError(
+            f"--labels {labels}: no labels of rubric {rubric.name} about games of {store.path}; label sources there: {there}; "
+            "bring some with cotrace labels import, or label on the dashboard"
+        )
+    plain = {question.id: {_plain(answer): answer for answer in question.answers} for question in rubric.questions}
+    found: dict[str, dict[str, Counter[str]]] = {}
+    games: set[str] = set()
+    for question, unit, episode_id, said, source in rows:
+        answer = _answer(rubric, plain.get(question, {}), said)
+        if answer is not None and not (_is_truth(source) and said == "na" and question not in _TRUTH_CAN_BE_NA):
+            found.setdefault(unit, {}).setdefault(question, Counter())[answer] += 1
+            games.add(episode_id)
+    return found, games
+
+
+def _answer(rubric: Rubric, plain: Mapping[str, str], said: str) -> str | None:
+    if rubric.choice == "one":
+        return plain.get(said)
+    return said if plain and rubric.allows(said) else None
+
+
+def _plain(answer: str) -> str:
+    return answer.lower().replace("/", "")
+
+
+def _is_truth(source: str) -> bool:
+    return source == _PLANTED or source.startswith(PLANTED_PREFIX)
+
+
+def split(cases: Sequence[Case], *, held_out: float, seed: int) -> Parts:
+    """The cases by part: that share of the games is held out, the others are halved. The same seed gives the same split.
+
+    Args:
+        cases: of one rubric.
+        held_out: share of the games, 0 to 1, ends excluded.
+        seed: of the order in which games are dealt.
+    """
+    games = sorted({case.episode_id for case in cases}, key=lambda game: hashlib.blake2b(f"{seed} {game}".encode()).digest())
+    kept = len(games) - round(held_out * len(games))
+    place = {game: 2 if index >= kept else int(index >= kept // 2) for index, game in enumerate(games)}
+    return Parts(*([case for case in cases if place[case.episode_id] == part] for part in range(len(PARTS))))
+
+
+def optimizable(rubric: Rubric, parts: Parts, asked: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The questions that the labels suffice for, and for the others why they do not.
+
+    Args:
+        rubric: whose questions.
+        parts: of its cases.
+        asked: questions that must be among them; empty: any.
+
+    Raises:
+        UsageError: a question that was asked for does not exist or has too few labels, or none has enough.
+    """
+    ids = [question.id for question in rubric.questions]
+    for name in asked:
+        if name not in ids:
+            raise UsageError(f"--question {name}: rubric {rubric.name} has {', '.join(ids)}")
+    why_not = {question: why for question in asked or ids if (why := _too_few(parts, question)) is not None}
+    fit = [question for question in asked or ids if question not in why_not]
+    if not fit or (asked and why_not):
+        first = next(iter(why_not))
+        more = "" if len(why_not) == 1 else f" (and {len(why_not) - 1} more)"
+        raise UsageError(
+            f"too few labels to optimise {rubric.name}: {first}: {why_not[first]}{more}; label more games, or try another --seed"
+        )
+    return fit, why_not
+
+
+def _too_few(parts: Parts, question: str) -> str | None:
+    for name, part in zip(PARTS, parts, strict=True):
+        of_question = [case for case in part if question in case.labels]
+        games = len({case.episode_id for case in of_question})
+        answers = {answer for case in of_question for answer in case.labels[question]}
+        if games < _FEWEST_GAMES or len(of_question) < _FEWEST_UNITS:
+            return (
+                f"the {name.replace('_', '-')} part has {len(of_question)} labelled units of {games} games, "
+                f"at least {_FEWEST_UNITS} of {_FEWEST_GAMES} are needed"
+            )
+        if len(answers) < _FEWEST_ANSWERS:
+            return f"the {name.replace('_', '-')} part has one answer only ({next(iter(answers))})"
+    return None
