@@ -15,7 +15,7 @@
 --   coverage  0..1  n / pairs
 --   agreed  count  pairs of equal answers
 --   agreement  0..1  agreed / n; null if n is 0
---   agreement_low  0..1  lower end of its 95 % Wilson interval; null if n is 0
+--   agreement_low  0..1  lower end of its 95 % interval over games (clustered_low); null if n is 0, and below two games
 --   agreement_high  0..1  upper end; null if n is 0
 --   expected  0..1  agreement by chance, from both raters' own shares of each answer; null if n is 0
 --   kappa  -1..1  unweighted Cohen kappa over all answers, N/A included; null if n is 0 or both always gave one and the same answer
@@ -35,8 +35,43 @@ with counted as materialized (
         answer_b,
         status_a,
         status_b,
+        episode_id,
         count(*) as n
     from answer_pairs
+    group by all
+),
+
+by_game as (
+    select
+        rubric,
+        question,
+        kind,
+        rater_a,
+        variant_a,
+        rater_b,
+        variant_b,
+        episode_id,
+        sum(n) as size,
+        coalesce(sum(n) filter (answer_a = answer_b), 0) as agreed
+    from counted
+    where status_a = 'answered' and status_b = 'answered'
+    group by all
+),
+
+per_game as (
+    select
+        rubric,
+        question,
+        kind,
+        rater_a,
+        variant_a,
+        rater_b,
+        variant_b,
+        count(*) as games,
+        sum(agreed * agreed) as agreed_squared,
+        sum(agreed * size) as agreed_by_sizes,
+        sum(size * size) as sizes_squared
+    from by_game
     group by all
 ),
 
@@ -92,10 +127,15 @@ chance as (
 rated as (
     select
         pairs.*,
+        per_game.games,
+        per_game.agreed_squared,
+        per_game.agreed_by_sizes,
+        per_game.sizes_squared,
         agreed / nullif(n, 0) as agreement,
         case when n > 0 then coalesce(products, 0) / (n * n) end as expected
     from pairs
     left join chance using (rubric, question, kind, rater_a, variant_a, rater_b, variant_b)
+    left join per_game using (rubric, question, kind, rater_a, variant_a, rater_b, variant_b)
 )
 
 select
@@ -114,8 +154,8 @@ select
     n / pairs as coverage,
     agreed,
     agreement,
-    wilson_low(agreed, n) as agreement_low,
-    wilson_high(agreed, n) as agreement_high,
+    clustered_low(agreed, nullif(n, 0), games, agreed_squared, agreed_by_sizes, sizes_squared) as agreement_low,
+    clustered_high(agreed, nullif(n, 0), games, agreed_squared, agreed_by_sizes, sizes_squared) as agreement_high,
     expected,
     (agreement - expected) / nullif(1 - expected, 0) as kappa
 from rated;

@@ -10,14 +10,45 @@
 --   turns  count  turns (of an agent, where agents are told apart) with this category; a turn can have several
 --   denominator  count  such turns with any category that counts (CRAFT: turns with candidates and a recorded move)
 --   share  0..1  turns / denominator; null for a category outside the denominator, and if that is 0
---   share_low  0..1  lower end of the 95 % Wilson interval of share; null where share is
+--   share_low  0..1  lower end of its 95 % interval over games (clustered_low); null where share is, and below two games
 --   share_high  0..1  upper end; null where share is
 -- Reads: failure_turns, intervals.
 create or replace view failure_breakdown as
 
-with counts as (
-    select taxonomy, benchmark, condition, model, level, category, counted, count(*) as turns
+with game_counts as (
+    select taxonomy, benchmark, condition, model, level, category, counted, episode_id, count(*) as turns
     from failure_turns
+    group by all
+),
+
+game_sizes as (
+    select
+        taxonomy,
+        benchmark,
+        condition,
+        model,
+        level,
+        episode_id,
+        count(distinct (turn, agent)) filter (counted) as size
+    from failure_turns
+    group by all
+),
+
+counts as (
+    select
+        game_counts.taxonomy,
+        game_counts.benchmark,
+        game_counts.condition,
+        game_counts.model,
+        game_counts.level,
+        game_counts.category,
+        sum(turns)::bigint as turns,
+        sum(turns * turns) as turns_squared,
+        sum(turns * size) as turns_by_sizes
+    from game_counts
+    inner join game_sizes
+        on game_counts.taxonomy = game_sizes.taxonomy
+        and game_counts.episode_id = game_sizes.episode_id
     group by all
 ),
 
@@ -28,14 +59,16 @@ groups as (
         condition,
         model,
         level,
-        count(distinct (episode_id, turn, agent)) filter (counted) as denominator
-    from failure_turns
+        sum(size)::bigint as denominator,
+        count(*) filter (size > 0) as games,
+        sum(size * size) as sizes_squared
+    from game_sizes
     group by all
 ),
 
 categories as (
     select distinct taxonomy, category, counted
-    from counts
+    from game_counts
 ),
 
 filled as (
@@ -43,7 +76,9 @@ filled as (
         groups.*,
         categories.category,
         categories.counted,
-        coalesce(counts.turns, 0) as turns
+        coalesce(counts.turns, 0) as turns,
+        coalesce(counts.turns_squared, 0) as turns_squared,
+        coalesce(counts.turns_by_sizes, 0) as turns_by_sizes
     from groups
     inner join categories using (taxonomy)
     left join counts
@@ -65,6 +100,6 @@ select
     turns,
     denominator,
     case when counted then turns / nullif(denominator, 0) end as share,
-    case when counted then wilson_low(turns, denominator) end as share_low,
-    case when counted then wilson_high(turns, denominator) end as share_high
+    case when counted then clustered_low(turns, nullif(denominator, 0), games, turns_squared, turns_by_sizes, sizes_squared) end as share_low,
+    case when counted then clustered_high(turns, nullif(denominator, 0), games, turns_squared, turns_by_sizes, sizes_squared) end as share_high
 from filled;

@@ -7,7 +7,7 @@
 --   turns  count  turns with at least one category of this kind
 --   denominator  count  turns that a mapped taxonomy classifies and that count (failure_turns.counted)
 --   share  0..1  turns / denominator; shares of one group may add up to more than 1, a turn can fail in several ways
---   share_low  0..1  lower end of the 95 % Wilson interval of share
+--   share_low  0..1  lower end of its 95 % interval over games (clustered_low); null below two games
 --   share_high  0..1  upper end
 -- Reads: failure_turns, failure_map, intervals.
 create or replace view failures_common as
@@ -30,24 +30,50 @@ classified as (
     where failure_turns.counted
 ),
 
-groups as (
-    select benchmark, condition, model, count(distinct (episode_id, turn)) as denominator
+game_sizes as (
+    select benchmark, condition, model, episode_id, count(distinct turn) as size
     from classified
     group by all
 ),
 
-kinds as (
-    select benchmark, condition, model, common, count(distinct (episode_id, turn)) as turns
+groups as (
+    select
+        benchmark,
+        condition,
+        model,
+        sum(size)::bigint as denominator,
+        count(*) as games,
+        sum(size * size) as sizes_squared
+    from game_sizes
+    group by all
+),
+
+game_kinds as (
+    select benchmark, condition, model, episode_id, common, count(distinct turn) as turns
     from classified
     where common <> 'none'
+    group by all
+),
+
+kinds as (
+    select
+        game_kinds.benchmark,
+        game_kinds.condition,
+        game_kinds.model,
+        game_kinds.common,
+        sum(turns)::bigint as turns,
+        sum(turns * turns) as turns_squared,
+        sum(turns * size) as turns_by_sizes
+    from game_kinds
+    inner join game_sizes using (episode_id)
     group by all
 )
 
 select
-    kinds.*,
+    kinds.* exclude (turns_squared, turns_by_sizes),
     groups.denominator,
     kinds.turns / groups.denominator as share,
-    wilson_low(kinds.turns, groups.denominator) as share_low,
-    wilson_high(kinds.turns, groups.denominator) as share_high
+    clustered_low(kinds.turns, groups.denominator, games, turns_squared, turns_by_sizes, sizes_squared) as share_low,
+    clustered_high(kinds.turns, groups.denominator, games, turns_squared, turns_by_sizes, sizes_squared) as share_high
 from kinds
 inner join groups using (benchmark, condition, model);

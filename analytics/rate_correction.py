@@ -269,7 +269,7 @@ def _score_interval(rate: Floats, variance: Floats, errors: Floats, units: Units
     total, games = units.sizes.sum(axis=-1), (units.sizes > 0).sum(axis=-1)
     centre = np.clip(rate, 0, 1)
     spread = centre * (1 - centre)
-    truth = np.maximum(variance - errors, spread / total)
+    truth = np.maximum(variance - errors, np.maximum(spread / total, 1e-12))
     errors = np.maximum(variance - truth, 0)
     unseen = 1 / (1 + (spread * games / _FEW) ** 2)
     clustered = (1 + (_size(units.sizes) - 1) * _CLUSTERING) / total
@@ -279,7 +279,7 @@ def _score_interval(rate: Floats, variance: Floats, errors: Floats, units: Units
     square = stats.t.ppf((1 + LEVEL) / 2, np.maximum(freedom, 1)) ** 2
     middle = (centre + square * k / 2) / (1 + square * k)
     half = np.sqrt(np.maximum(middle**2 - (centre**2 - square * errors) / (1 + square * k), 0))
-    return Corrected(*(np.clip(value, 0, 1) for value in (rate, middle - half, middle + half)))
+    return Corrected(centre, np.clip(middle - half, 0, centre), np.clip(middle + half, centre, 1))
 
 
 def _size(sizes: Floats) -> Floats:

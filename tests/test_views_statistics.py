@@ -6,9 +6,10 @@ import math
 
 import duckdb
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analytics.rate_correction import Units, rogan_gladen_known
 from analytics.statistics import clustered_sem, sem, t_interval, wilson
 from analytics.views import view
 from schemas.errors import UsageError
@@ -102,3 +103,33 @@ def test_values_and_clusters_must_match() -> None:
     """A value without a cluster is a mistake."""
     with pytest.raises(UsageError, match="2 values but 1 clusters"):
         clustered_sem([1, 2], ["a"])
+
+
+games = st.lists(st.integers(1, 30).flatmap(lambda size: st.tuples(st.integers(0, size), st.just(size))), min_size=2, max_size=40)
+
+
+@settings(deadline=None)
+@given(games)
+def test_clustered_shares_in_sql_are_those_in_python(sql: duckdb.DuckDBPyConnection, counts: list[tuple[int, int]]) -> None:
+    """The views have the interval of corrected rates, for a rater that never errs."""
+    import numpy as np
+
+    hits, sizes = np.array(counts, dtype=float).T
+    expected = rogan_gladen_known(Units(hits, sizes), 1.0, 1.0)
+    sums = (hits.sum(), sizes.sum(), len(counts), (hits**2).sum(), (hits * sizes).sum(), (sizes**2).sum())
+    for end, value in (("low", expected.low), ("high", expected.high)):
+        assert number(sql, f"clustered_{end}(?, ?, ?, ?, ?, ?)", *map(int, sums)) == pytest.approx(float(value), abs=1e-5)
+    assert float(expected.low) <= hits.sum() / sizes.sum() <= float(expected.high)
+    assert expected.low < expected.high
+
+
+def test_clustered_share_by_hand(sql: duckdb.DuckDBPyConnection) -> None:
+    """Games (4 of 4) and (2 of 4): 3/4, and with t(1) = 12.7 nothing is excluded but the ends; from one game nothing is said.
+
+    Variance 2 * (1 + 1) / 64 = 1/16; spread 3/16; weight of the icc of 0.3: 1 / (1 + (0.375 / 0.1)^2) = 0.06639; so
+    k = 0.93361 / 3 + 0.06639 * 1.9 / 8 = 0.32697 and f = t^2 k = 52.789: (0.75 + f / 2 -+ sqrt(f * (3/16 + f / 4))) / (1 + f).
+    """
+    low, high = (number(sql, f"clustered_{end}(6, 8, 2, 20, 24, 32)") for end in ("low", "high"))
+    assert low == pytest.approx((27.1445 - math.sqrt(52.789 * 13.38475)) / 53.789, abs=2e-4)
+    assert high == pytest.approx((27.1445 + math.sqrt(52.789 * 13.38475)) / 53.789, abs=2e-4)
+    assert number(sql, "clustered_low(1, 2, 1, 1, 2, 4)") is None

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from analytics.query import query
+from analytics.rate_correction import Units, rogan_gladen_known
 from analytics.statistics import t_interval, wilson
 from tests.little_games import Game, Move, Step, store_with
 
@@ -138,19 +140,20 @@ def test_shares_are_of_the_turns_that_count(tmp_path: Path) -> None:
         store_with(tmp_path, games),
         "select category, turns, denominator, share, share_low, share_high from failure_breakdown where model = 'm' order by category",
     )
-    two, one, none = wilson(2, 3), wilson(1, 3), wilson(0, 3)
-    assert two is not None
-    assert one is not None
-    assert none is not None
-    expected = [
-        ("correct", 2, 3, 2 / 3, *two),
-        ("lost", 0, 3, 0.0, *none),
-        ("no_oracle_or_attempt", 1, 3, None, None, None),
-        ("wrong", 1, 3, 1 / 3, *one),
-    ]
-    for row, wanted in zip(found.rows(), expected, strict=True):
-        assert row[:3] == wanted[:3]
-        assert row[3:] == (pytest.approx(wanted[3:]) if wanted[3] is not None else wanted[3:])
+    expected = [("correct", 2, 3, 2 / 3), ("lost", 0, 3, 0.0), ("no_oracle_or_attempt", 1, 3, None), ("wrong", 1, 3, 1 / 3)]
+    assert found.rows() == [(*row[:3], row[3] and pytest.approx(row[3]), None, None) for row in expected]  # one game: no interval
+
+
+def test_shares_have_intervals_over_games(tmp_path: Path) -> None:
+    """The interval is that of the games' counts, games without the category included."""
+    counts = [(2, 3), (0, 3), (1, 4), (3, 5)]
+    games = [classified(f"g{place}", "m", *["wrong"] * hits, *["correct"] * (size - hits)) for place, (hits, size) in enumerate(counts)]
+    (row,) = query(
+        store_with(tmp_path, games), "select turns, denominator, share_low, share_high from failure_breakdown where category = 'wrong'"
+    ).rows()
+    hits, sizes = np.array(counts, dtype=float).T
+    expected = rogan_gladen_known(Units(hits, sizes), 1.0, 1.0)
+    assert row == (6, 15, pytest.approx(float(expected.low), abs=1e-6), pytest.approx(float(expected.high), abs=1e-6))
 
 
 def test_tasks_without_a_level_have_their_own_row(tmp_path: Path) -> None:

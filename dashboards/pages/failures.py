@@ -81,7 +81,7 @@ def content(read: Reader) -> Part:
             html.H1("Failure breakdown"),
             choices,
             card("", figure("failures", chart(rows, by, taxonomy, address)), *left_out, hint=hint),
-            card("Counts", table(rows.select(*columns), columns), hint="Intervals are Wilson's."),
+            card("Counts", table(rows.select(*columns), columns), hint="Intervals are over games: turns of one game are not independent."),
         ]
     )
 
@@ -113,23 +113,29 @@ def report_figure(read: Reader) -> go.Figure | None:
 
 
 def counts(read: Reader, taxonomy: str, by: str) -> pl.DataFrame:
-    """Turns of each category in each group, of all turns of the group, with Wilson intervals; a turn can have several categories."""
+    """Turns of each category in each group, of all turns of the group, with intervals over games; a turn can have several categories."""
     return read.rows(
         f"""
-        WITH counted AS (
-            SELECT "{by}", category, count(*) AS turns FROM failure_turns
-            WHERE {{filters}} AND taxonomy = $taxonomy AND counted GROUP BY ALL
+        WITH in_view AS (
+            SELECT "{by}", category, episode_id, turn, agent FROM failure_turns WHERE {{filters}} AND taxonomy = $taxonomy AND counted
         ),
+        sizes AS (SELECT "{by}", episode_id, count(DISTINCT (turn, agent)) AS size FROM in_view GROUP BY ALL),
         whole AS (
-            SELECT "{by}", count(DISTINCT (episode_id, turn, agent)) AS denominator FROM failure_turns
-            WHERE {{filters}} AND taxonomy = $taxonomy AND counted GROUP BY ALL
+            SELECT "{by}", sum(size)::BIGINT AS denominator, count(*) AS games, sum(size * size) AS sizes_squared FROM sizes GROUP BY ALL
+        ),
+        hits AS (SELECT "{by}", category, episode_id, count(*) AS hits FROM in_view GROUP BY ALL),
+        counted AS (
+            SELECT hits."{by}", category, sum(hits)::BIGINT AS turns, sum(hits * hits) AS turns_squared, sum(hits * size) AS turns_by_sizes
+            FROM hits INNER JOIN sizes ON hits.episode_id = sizes.episode_id AND hits."{by}" IS NOT DISTINCT FROM sizes."{by}" GROUP BY ALL
         )
         SELECT
-            counted.*,
+            counted."{by}",
+            category,
+            turns,
             denominator,
             turns / denominator AS share,
-            wilson_low(turns, denominator) AS share_low,
-            wilson_high(turns, denominator) AS share_high
+            clustered_low(turns, denominator, games, turns_squared, turns_by_sizes, sizes_squared) AS share_low,
+            clustered_high(turns, denominator, games, turns_squared, turns_by_sizes, sizes_squared) AS share_high
         FROM counted INNER JOIN whole ON counted."{by}" IS NOT DISTINCT FROM whole."{by}"
         ORDER BY counted."{by}", category
         """,

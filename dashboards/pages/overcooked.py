@@ -45,11 +45,18 @@ _LEVELS = """
         CASE WHEN half IS NOT NULL THEN 100 * greatest(0, avg(pc) - half) END AS pc_low,
         CASE WHEN half IS NOT NULL THEN 100 * least(1, avg(pc) + half) END AS pc_high,
         100 * avg(pc_fair) AS pc_fair_mean,
+        count(*) FILTER (communications > 0) AS talked,
         sum(communications)::BIGINT AS conversations, sum(initiated)::BIGINT AS initiated_n, sum(responded)::BIGINT AS responded_n,
-        100 * initiated_n / nullif(conversations, 0) AS ic_code, 100 * wilson_low(initiated_n, conversations) AS ic_low,
-        100 * wilson_high(initiated_n, conversations) AS ic_high,
-        100 * responded_n / nullif(conversations, 0) AS rc_code, 100 * wilson_low(responded_n, conversations) AS rc_low,
-        100 * wilson_high(responded_n, conversations) AS rc_high,
+        100 * initiated_n / nullif(conversations, 0) AS ic_code,
+        100 * clustered_low(initiated_n, nullif(conversations, 0), talked,
+            sum(initiated ** 2), sum(initiated * communications), sum(communications ** 2)) AS ic_low,
+        100 * clustered_high(initiated_n, nullif(conversations, 0), talked,
+            sum(initiated ** 2), sum(initiated * communications), sum(communications ** 2)) AS ic_high,
+        100 * responded_n / nullif(conversations, 0) AS rc_code,
+        100 * clustered_low(responded_n, nullif(conversations, 0), talked,
+            sum(responded ** 2), sum(responded * communications), sum(communications ** 2)) AS rc_low,
+        100 * clustered_high(responded_n, nullif(conversations, 0), talked,
+            sum(responded ** 2), sum(responded * communications), sum(communications ** 2)) AS rc_high,
         100 * avg(ic) AS ic_paper, 100 * avg(rc) AS rc_paper
     FROM games INNER JOIN numbers USING (episode_id)
     WHERE {filters} AND benchmark = 'overcooked' GROUP BY model, level ORDER BY model, level
