@@ -120,7 +120,7 @@ class Actions:
                 wished = bool(self.book.drafts) and self.book.drafts[-1].verb == "place"
                 if (clause.kind == "act_ing" or "first" in clause.marks or wished) and self._removal_again(clause):
                     continue
-                seen = self.book.last_seen(clause, any_source=True)
+                seen = self.book.last_standing(clause) or self.book.last_seen(clause, any_source=True)
                 if seen is not None:
                     self.book.take_up(seen)
                     self.book.append(replace(seen, verb="remove", explicit=True, droppable=False, old=None, sentence=clause.sentence,

@@ -11,6 +11,7 @@ from judges.craft.language.places import Focus, Place, Scene
 
 __all__ = ["Draft", "DraftBook", "Manner"]
 
+_PAIR = 2
 _MEMORY = 2
 """Sentences over which a place spoken of is still meant when none is named."""
 
@@ -261,6 +262,14 @@ class DraftBook:
                 return None
         return None
 
+    def last_standing(self, clause: Clause) -> Draft | None:
+        """Give the block seen on the board just before a wish for another one: what ``remove it`` then means."""
+        if len(self.drafts) < _PAIR:
+            return None
+        seen, wished = self.drafts[-2:]
+        near = clause.sentence - seen.sentence <= 1 and seen.verb == "other" and seen.color is not None
+        return seen if near and wished.verb == "place" and not wished.explicit and wished.color != seen.color else None
+
     def exclaimed(self, clause: Clause) -> Draft | None:
         """Give the block of ``That red one in the middle? It has to go.``, which is then asked for no longer."""
         last = self.drafts[-1] if self.drafts else None
@@ -276,7 +285,8 @@ class DraftBook:
         seen = self.last_seen(clause)
         if seen is None or (seen.sentence != clause.sentence and "instead" not in clause.marks):
             return None
-        referring = group.there or any(item.kind == "where" for item in clause.subject) or "instead" in clause.marks
+        compared = "target" in clause.marks and not (group.has_place or group.layers or group.relation)
+        referring = compared or group.there or any(item.kind == "where" for item in clause.subject) or "instead" in clause.marks
         return seen if referring and seen.color is not None else None
 
     def mentioned(self, clause: Clause, group: Group) -> Place | None:

@@ -60,7 +60,8 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
             clauses = [] if read_row(part, book, number) else clauses_of(paired(part), number)
             for clause in clauses:
                 _read_clause(clause, actions, statements, section)
-            _fill_layers(book.drafts[written:], _only_layer(part, clauses))
+            if not _is_stack(book.drafts[written:]):
+                _fill_layers(book.drafts[written:], _only_layer(part, clauses))
             if again:
                 amend(book, written, clauses)
         if bare:
@@ -109,6 +110,12 @@ def _topic(items: Sequence[Item], current: int | None, *, bare: bool) -> int | N
     names = any(item.kind in ("block", "pron", "not", "confirm") or item.kind in PLACES - {"layer", "director"} for item in items)
     opens = bare or all(item.kind not in PREDICATES or item.kind == "act_base" for item in items)
     return layers[0].number if len(layers) == 1 and opens and not names else None
+
+
+def _is_stack(drafts: Sequence[Draft]) -> bool:
+    """Whether several blocks are told for one place, so that one layer cannot hold for all."""
+    places = [draft.place.cells for draft in drafts if draft.verb == "place" and draft.place.cells]
+    return len(places) > len(set(places))
 
 
 def _only_layer(items: Sequence[Item], clauses: Sequence[Clause]) -> int | None:

@@ -64,7 +64,7 @@ def read_row(items: Sequence[Item], book: DraftBook, sentence: int) -> bool:
     along = order in ("lr", "rl")
     named = [item for item in items if item.kind in _PLACES]
     layers = {item.number for item in items if item.kind == "layer"}
-    if (along and (named or len(layers) > 1)) or (not along and (layers or len(named) != 1 or named[0].kind != "side")):
+    if (along and (named or len(layers) > 1)) or (not along and (layers or len(named) != 1 or named[0].kind not in ("side", "cell"))):
         return False
     steps = _steps(items, order)
     if steps is None:
@@ -78,7 +78,8 @@ def read_row(items: Sequence[Item], book: DraftBook, sentence: int) -> bool:
             cells = cells_of(book.scene.speaker, range(step.begin, step.begin + step.width))
             place = Place(cells, next(iter(layers), None))
         else:
-            place = Place(cells_of(book.scene.speaker, (named[0].number or 0,)), step.begin)
+            cell = cells_of(book.scene.speaker, (named[0].number,)) if named[0].number is not None else (named[0].value,)
+            place = Place(cell, step.begin)
         block = step.block
         there = book.scene.find(color=block.color, size=block.size, layer=place.layer, cells=place.cells) is not None
         standing = there and not explicit and place.layer is not None

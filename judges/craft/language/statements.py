@@ -46,7 +46,7 @@ class Statements:
         written = len(self.book.drafts)
         old = self.book.seen_here(clause, objects[0]) if objects else None
         for group in objects:
-            if is_bare(group.block) and group.block is not None and not group.block.number:
+            if is_bare(group.block) and group.block is not None and (not group.block.number or "target" in clause.marks):
                 self.book.note(clause, [group], "complaint")
                 continue
             if old is not None and group is objects[0]:
