@@ -1,31 +1,38 @@
-"""Plants one defect into a clean text of a director, so that the right answer after it is known by construction.
+"""Plants one defect into a clean text of a director, or into all texts of a turn, so that the right answer after it is known.
 
 A text is clean if it asks for exactly one block, completely, and that block is the next missing one of its cell in the director's own
 view. One word of it is exchanged, and the exchange counts only if the reader then finds that very attribute changed and nothing else;
 what cannot be changed so is left out. See formats, section 12.2, for how the answers follow.
+
+Of a turn, every message that gives a candidate away gets the defect, and it counts only if the answer to the question is proved on both
+sides: yes before it, no after it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from games.craft.blocks import CELLS, COLORS, MAX_HEIGHT, SIZES, WALLS, Director
+from games.craft.move import Move
+from judges.checks import Decision
 from judges.craft.checks.evidence import Game, game_of
 from judges.craft.checks.evidence import Scene as Turn
+from judges.craft.checks.pragmatic_sufficiency import describes_candidate_block, suffices
 from judges.craft.checks.requests import Request, compatible, requests_of
 from judges.craft.language import read
 from judges.pieces import Scene
 from judges.transcript import ActionView, UtteranceView
 
-__all__ = ["DEFECTS", "planted"]
+__all__ = ["DEFECTS", "planted", "planted_in_turn"]
 
 DEFECTS: Final[Mapping[str, str]] = {
     "layer": "another layer than the right one",
     "size": "the other size",
-    "colour": "a colour that is not missing there",
-    "place": "a cell that the director does not see",
+    "colour": "a colour that is not wanted there",
+    "place": "a wrong cell; of one director's text, one that the director does not see",
     "redundancy": "a block is asked for again that was asked for and placed a few turns ago",
 }
 """Name -> what is planted."""
@@ -34,7 +41,7 @@ _GROUPS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "layer": (("bottom", "middle", "top"), ("first", "second", "third"), ("0", "1", "2")),
     "size": (("small", "large"), tuple(SIZES)),
     "colour": (tuple(COLORS.values()), tuple(COLORS)),
-    "place": (CELLS,),
+    "place": (CELLS, ("left", "right"), ("left-hand", "right-hand")),
 }
 """Attribute -> words that can be exchanged for one another."""
 
@@ -55,10 +62,66 @@ def planted(kind: str, scene: Scene, said: UtteranceView) -> str | None:
         return None
     if kind == "redundancy":
         return _with_old_request(said.text, game, turn, director)
-    for text in _exchanged(kind, said.text):
-        changed = _requests(text, director, turn)
-        if len(changed) == 1 and _differs_only(kind, asked[0], changed[0]) and _is_wrong(kind, changed[0], game, turn, director):
-            return text
+    return _with_defect(kind, said.text, director, turn, lambda found: _is_wrong(kind, found, game, turn, director))
+
+
+def planted_in_turn(kind: str, scene: Scene, messages: Sequence[UtteranceView], question: str) -> Mapping[int, str]:
+    """Number of the message -> its text with that defect in it; empty where the answer would not be known.
+
+    Args:
+        kind: of `DEFECTS`, none that adds a request.
+        scene: the turn.
+        messages: of the directors on that turn.
+        question: PS2 or PS3: the one whose answer turns to no.
+    """
+    if scene.turn is None:
+        return {}
+    turn = game_of(scene.game).scene(scene.turn.turn)
+    answer, is_of = _GROUP_QUESTIONS[question]
+    if answer(turn).answer != "yes":
+        return {}
+
+    def _gives_away(request: Request) -> bool:
+        return any(is_of(request, move) for move in turn.candidates)
+
+    changed: dict[int, str] = {}
+    for said in messages:
+        director = next((name for name in WALLS if name == said.agent), None)
+        asked = () if director is None else _requests(said.text, director, turn)
+        if director is None or not any(_gives_away(request) for request in asked):
+            continue
+        text = _with_defect(kind, said.text, director, turn, lambda found: not _gives_away(found))
+        if text is None:
+            return {}
+        changed[said.seq] = text
+    told = tuple(replace(said, text=changed.get(said.seq, said.text)) for said in turn.view.utterances)
+    after = Turn(scene.game, replace(turn.view, utterances=told))
+    return changed if changed and answer(after).answer == "no" else {}
+
+
+def _is_block_of(request: Request, move: Move) -> bool:
+    return request.block is not None and request.block == move.block
+
+
+def _may_be(request: Request, move: Move) -> bool:
+    known = (request.verb in (move.action, None), request.layer in (move.layer, None), set(request.cells) <= move.covered())
+    return all(known) and request.block in (move.block, None)
+
+
+_GROUP_QUESTIONS: Final[Mapping[str, tuple[Callable[[Turn], Decision], Callable[[Request, Move], bool]]]] = {
+    "PS2": (describes_candidate_block, _is_block_of),
+    "PS3": (suffices, _may_be),
+}
+"""Question -> its check, and which requests give a candidate away."""
+
+
+def _with_defect(kind: str, text: str, director: Director, turn: Turn, is_wrong: Callable[[Request], bool]) -> str | None:
+    """None unless the text asks for one thing, and one exchanged word makes just that attribute of it wrong."""
+    before = _requests(text, director, turn)
+    for changed in _exchanged(kind, text) if len(before) == 1 else ():
+        found = _requests(changed, director, turn)
+        if len(found) == 1 and _differs_only(kind, before[0], found[0]) and is_wrong(found[0]):
+            return changed
     return None
 
 
