@@ -144,7 +144,8 @@ def read_block(words: Sequence[str], index: int) -> Found:
     own_noun = after.isalpha() and after not in _JOINING and not leads_to_block(words, here + 1)
     if not (seen.color or seen.noun) and not seen.labelled and own_noun:
         return None
-    block = make("block", value="size" if seen.labelled else "", color=seen.color, size=seen.size, noun=seen.noun,
+    of_all = words[index] in ("all", "both", "each")
+    block = make("block", value="size" if seen.labelled else "all" if of_all else "", color=seen.color, size=seen.size, noun=seen.noun,
                  number=seen.number, again=seen.again, topmost=seen.topmost, indefinite=seen.indefinite,
                  definite=seen.definite, absent=seen.absent)  # fmt: skip
     return block, here - index

@@ -333,6 +333,9 @@ def _merge_sizes(items: list[Item]) -> list[Item]:
     merged: list[Item] = []
     for item in items:
         size_only = (item.kind == "block" and item.size and not (item.color or item.noun)) or _sizes_color(merged, item)
+        if size_only and item.value == "all" and any(_is_colored(other) for other in merged):
+            merged = [replace(other, size=item.size) if _is_colored(other) and not other.size else other for other in merged]
+            continue  # "red left, blue right, both small"
         here = _block_before(merged, anywhere=item.value == "size") if size_only else None
         if _is_apposition(merged, item):
             here = _named_before(merged, item)

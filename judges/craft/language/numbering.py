@@ -43,6 +43,7 @@ def counted(sentences: list[Sentence]) -> list[Sentence]:
     if present.isdisjoint(_TELLING) and not any(_SQUARE.fullmatch(word) for word in present if len(word) == _SHORT):
         return sentences
     sentences = _without_squares(_above_ground(sentences))
+    sentences = [_with_coordinates(sentence) for sentence in sentences]
     layers = [number for sentence in sentences for _, _, number in _numbered(sentence, _LAYERS)]
     columns = [number for sentence in sentences for _, _, number in _numbered(sentence, _COLUMNS)]
     if not layers and not columns:
@@ -75,6 +76,22 @@ def _without_squares(sentences: list[Sentence]) -> list[Sentence]:
     squares = [token.word for sentence in sentences for token in sentence if _SQUARE.fullmatch(token.word)]
     base = 0 if any(word[1] == "0" for word in squares) else 1
     return [_without_files(_squares_told(sentence, base) if squares else sentence) for sentence in sentences]
+
+
+def _with_coordinates(sentence: Sentence) -> Sentence:
+    """Read ``row 0, column 2, layer 1`` as a coordinate of the board: the layer is named apart, so the row is none."""
+    words = [token.word for token in sentence]
+    if "row" not in words or not {"column", "col"} & set(words) or not {"layer", "level", "tier", *_CODES} & set(words):
+        return sentence
+    row = words.index("row")
+    column = next((index for index in range(row + 2, min(row + 5, len(words) - 1)) if words[index] in ("column", "col")), None)
+    if column is None:
+        return sentence
+    numbers = (words[row + 1], words[column + 1])
+    if not all(number.isdigit() and int(number) in range(_WIDTH) for number in numbers):
+        return sentence
+    cell = Token(f"({numbers[0]},{numbers[1]})", sentence[row].start, sentence[column + 1].end)
+    return [*sentence[:row], cell, *sentence[column + 2 :]]
 
 
 def _squares_told(sentence: Sentence, base: int) -> Sentence:

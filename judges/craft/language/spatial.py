@@ -236,10 +236,7 @@ def _ordinal_layer(words: Sequence[str], index: int) -> Found:
     word, after = words[index], at(words, index + 1)
     if word in _ORDINALS and after in LAYER_NOUNS:
         return make("layer", number=_ORDINALS[word]), 2
-    if not word.isdigit() or after not in ("st", "nd", "rd", "th") or int(word) - 1 not in range(3):
-        return None
-    kind = "layer" if at(words, index + 2) in LAYER_NOUNS else "side" if at(words, index + 2) in CELL_NOUNS else ""
-    return (make(kind, number=int(word) - 1), 3) if kind else None
+    return None
 
 
 def _counted_layer(words: Sequence[str], index: int) -> Found:
@@ -328,6 +325,8 @@ def _pair(words: Sequence[str], index: int, word: str) -> Found:
     first, second = (word, after)
     if first in ("two", "2") and (second in SIDES or second in MIDDLES):
         first, second = second, first
+    if first in SIDES and second in ("half", "pair"):
+        return make("cells", value="01" if SIDES[first] == _LEFT else "12"), 2
     if second not in ("two", "2"):
         if word in ("three", "all") and (after in CELL_NOUNS or after == "three"):
             return (make("cells", value="012"), 2) if at(words, index + (1 if after in CELL_NOUNS else 2)) in CELL_NOUNS else None

@@ -25,6 +25,8 @@ _ALIKE = str.maketrans({"\u2019": "'", "\u2018": "'", "`": " ", "“": '"', "”
 _TOKEN = re.compile(
     r"[(\[]\s*[0-9]\s*,\s*[0-9]\s*[)\]]"  # a cell
     r"|(?:(?<=coordinates )|(?<=coordinate )|(?<=position )|(?<=cell )|(?<=at ))[0-9]\s?,\s?[0-9]\b"
+    r"|[(\[]\s*[0-2]\s*,\s*[0-2]\s*,\s*[0-2]\s*[)\]]"  # a cell with its layer
+    r"|\b(?:1st|2nd|3rd)\b"
     r"|\bl[0-3]\b"  # layer codes
     r"|\b[abc][0-3]\b"  # squares
     r"|[-=]*>"
@@ -88,8 +90,8 @@ def _words(raw: str) -> list[str]:
     if raw.isalpha():
         return list(_RUN_TOGETHER[raw]) if raw in _RUN_TOGETHER else [mend(raw)]
     if raw[0] in "([" or re.fullmatch(r"[0-9]\s?,\s?[0-9]", raw):
-        digits = re.findall("[0-9]", raw)
-        return [f"({digits[0]},{digits[1]})"]
+        row, column, *layers = re.findall("[0-9]", raw)
+        return [f"({row},{column})", *(f"l{layer}" for layer in layers)]
     if "'" in raw:
         return _expand(raw)
     if re.fullmatch(r"[12]\s?x\s?[12]", raw):

@@ -191,7 +191,8 @@ _PLAIN: Mapping[Meaning, str] = {
         "|would please me|wanting is|missing is|lacking is|thing left is|piece left is"
         "|remaining is|left to place is|remaining piece is|left to do is|dreamed of|dreams of|wishes for|hungers for|thirsts for|pines for"
         "|begs for|cries for|deserves|welcomes|invites|awaits|could do with|would benefit from|would welcome|would appreciate|hope for"
-        "|there is room for|is room for|has room for|room for|space for|leaning toward|leaning towards|inclined to ask for|torn toward"
+        "|there is room for|is room for|has room for|room for|space for|would rather have|rather have|prefer to have"
+        "|leaning toward|leaning towards|inclined to ask for|torn toward"
         "|hoping for|waiting on|all i need is|still want|is wanted|prefer|to have|should start with|wish for|has to have"
         "|target says|wanted|still open for|calling for|asking for|should see|would be|must be filled with|hope for"
         "|shows a gap for|should receive|should get|still to come|is due|due|begging for|crying out for|cries out for"
@@ -316,7 +317,7 @@ _PLAIN: Mapping[Meaning, str] = {
     ),
     Meaning("ask"): "what|which of|who|do you|does anyone|does d1|does d2|does d3|are there|is anyone|is there|how about you|anyone",
     Meaning("skip"): (
-        "back and forth|appreciate it if|grateful if|great if|lovely if|nice if|good if|wonderful if|happy if"
+        "back and forth|to be clear|appreciate it if|grateful if|great if|lovely if|nice if|good if|wonderful if|happy if"
         "|like it if|love it if|glad if|pleased if|delighted if|helpful if|perfect if|obliged if|thankful if|take care"
         "|not only|not just|not sure|not certain|take a look|take a moment|take note|taken into account"
         "|take into account|taking into account|looks like"
