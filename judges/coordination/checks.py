@@ -7,7 +7,7 @@ from typing import Final
 
 from games.coordination.capture import moves as capture
 from games.coordination.escape import moves as escape
-from games.coordination.hanabi.moves import is_safe_discard, is_safe_play, move_category
+from games.coordination.hanabi.moves import is_known_playable, is_safe_discard, move_category
 from games.coordination.kitchen.macros import macro_category
 from games.coordination.players import Player
 from judges.checks import Check, Decision
@@ -170,7 +170,7 @@ def _is_safe(game: Transcript, turn: int, agent: str | None) -> Decision:
     known = state.knowledge[0][move.card]
     seen = f"card {move.card} can be {known.colors} {known.ranks} by hints"
     if move.verb == "play":
-        return Decision("yes" if is_safe_play(state, known) else "no", seen)
+        return Decision("yes" if is_known_playable(state, 0, move.card) else "no", f"{seen}, less what lies open")
     return Decision("yes" if is_safe_discard(state, known) else None, seen)
 
 

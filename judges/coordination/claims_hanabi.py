@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from games.coordination.hanabi.rules import COLORS, COPIES, RANKS, HanabiState
+from games.coordination.hanabi.moves import possible_cards
 from games.coordination.hanabi.wording import COLOR_NAMES
 from games.coordination.players import Player, partner_of
 from judges.coordination.situation import hanabi_state
@@ -44,7 +44,7 @@ def forms(turn: TurnView, player: Player) -> Sequence[_Form]:
     def own(match: re.Match[str]) -> bool | None:
         place = int(match[1])
         named = {_card(color, match[3]) for color in re.findall(_COLOR, match[2].lower())}
-        return _possible(state, place) <= named if place < len(state.knowledge[0]) else None
+        return set(possible_cards(state, 0, place)) <= named if place < len(state.knowledge[0]) else None
 
     def unknown(match: re.Match[str]) -> bool | None:
         place = int(match[2])
@@ -71,9 +71,3 @@ def forms(turn: TurnView, player: Player) -> Sequence[_Form]:
 
 def _card(color: str, rank: str) -> str:
     return f"{_LETTERS[color.lower()]}{rank}"
-
-
-def _possible(state: HanabiState, place: int) -> set[str]:
-    """What an own card can be by hints and by counting the cards that lie open or in the partner's hand."""
-    seen = [*state.discards, *state.hands[1], *(f"{color}{rank}" for color in COLORS for rank in RANKS[: state.fireworks[color]])]
-    return {card for card in state.knowledge[0][place].cards if seen.count(card) < COPIES[card[1]]}

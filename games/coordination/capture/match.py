@@ -59,14 +59,17 @@ def _pincer(state: CaptureState, player: Player, rng: Random) -> tuple[Action, s
 
 
 def _greedy(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:  # noqa: ARG001
-    """The paper's baseline: into the thief's room if it is next, a button that would make it so, else the first neighbour."""
+    """The paper's baseline: a button after which the thief's room is next, else into that room, else to the first neighbour.
+
+    The button comes first, although the room may be next already: only so does the paper's row come out (docs/coordination.md).
+    """
     here, thief = state.rooms[player], state.rooms["Thief"]
-    if thief in state.reachable(here):
-        return Action("move", thief), f"The thief is next door, in room {thief}.", ()
     if here in BUTTONS:
-        opened = CaptureState(state.rooms, {**state.doors, BUTTONS[here]: not state.doors[BUTTONS[here]]})
-        if thief in opened.reachable(here):
-            return Action("press", here), "The button opens the way to the thief.", ()
+        toggled = CaptureState(state.rooms, {**state.doors, BUTTONS[here]: not state.doors[BUTTONS[here]]})
+        if thief in toggled.reachable(here):
+            return Action("press", here), f"The thief is in room {thief}, which is next door whatever the button does.", ()
+    if thief in state.reachable(here):
+        return Action("move", thief), f"The thief is in room {thief}, which is next door.", ()
     room = state.reachable(here)[0]
     return Action("move", room), f"The thief is in room {thief}; I go to room {room}.", ()
 

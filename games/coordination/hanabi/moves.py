@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from games.coordination.hanabi.rules import HanabiState, Known, Move, touched
+from games.coordination.hanabi.rules import COLORS, COPIES, RANKS, HanabiState, Known, Move, touched
 
-__all__ = ["MOVE_CATEGORIES", "is_safe_discard", "is_safe_play", "move_category"]
+__all__ = ["MOVE_CATEGORIES", "is_known_playable", "is_safe_discard", "is_safe_play", "move_category", "possible_cards"]
 
 MOVE_CATEGORIES = {
-    "safe_play": "every card that it can be, by hints, fits",
+    "safe_play": "every card that it can be, by hints and by counting what lies open, fits",
     "lucky_play": "it fits, but the player could not know",
     "misplay": "it does not fit: a life is lost",
     "clue_playable": "tells something new about a card that can be played now",
@@ -22,6 +22,18 @@ MOVE_CATEGORIES = {
 def is_safe_play(state: HanabiState, known: Known) -> bool:
     """Every card that it can be, by hints alone, fits its stack."""
     return all(state.fits(card) for card in known.cards)
+
+
+def possible_cards(state: HanabiState, seat: int, place: int) -> tuple[str, ...]:
+    """What an own card can be, by hints and by counting the cards that are stacked, discarded or in the partner's hand."""
+    stacked = [f"{color}{rank}" for color in COLORS for rank in RANKS[: state.fireworks[color]]]
+    seen = [*state.discards, *state.hands[1 - seat], *stacked]
+    return tuple(card for card in state.knowledge[seat][place].cards if seen.count(card) < COPIES[card[1]])
+
+
+def is_known_playable(state: HanabiState, seat: int, place: int) -> bool:
+    """Whatever the own card can be, counting included, it fits its stack."""
+    return all(state.fits(card) for card in possible_cards(state, seat, place))
 
 
 def is_safe_discard(state: HanabiState, known: Known) -> bool:
@@ -39,7 +51,7 @@ def move_category(state: HanabiState, seat: int, move: Move) -> tuple[str, str]:
         return ("discard_last" if state.is_last(card) else "discard"), seen
     if not state.fits(card):
         return "misplay", seen
-    return ("safe_play" if is_safe_play(state, known) else "lucky_play"), seen
+    return ("safe_play" if is_known_playable(state, seat, move.card) else "lucky_play"), seen
 
 
 def _clue(state: HanabiState, seat: int, move: Move) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
-from games.coordination.hanabi.moves import is_safe_discard, is_safe_play
+from games.coordination.hanabi.moves import is_known_playable, is_safe_discard, is_safe_play
 from games.coordination.hanabi.rules import TOKENS, HanabiState, Move, legal_moves, touched
 from games.coordination.hanabi.wording import COLOR_NAMES
 from games.coordination.players import Injected, Player, partner_of
@@ -25,6 +25,20 @@ def _hint_giver(state: HanabiState, seat: int, player: Player, rng: Random) -> t
         if is_safe_play(state, known):
             return Move("play", card=place), f"Every card that my card {place} can be fits a stack, so playing it is safe.", ()
     return _helpful_clue(state, seat, player) or _discard(state, seat, rng)
+
+
+def _cautious(state: HanabiState, seat: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
+    """Plays only what is known to be playable, by hints and by counting; never plays to get rid of a card or on a guess."""
+    for place in range(len(state.hands[seat])):
+        if is_known_playable(state, seat, place):
+            return Move("play", card=place), f"Whatever my card {place} can still be fits a stack, so playing it is safe.", ()
+    if found := _helpful_clue(state, seat, player):
+        return found
+    moves = [move for move in legal_moves(state, seat) if move.verb != "play"]
+    if state.tokens == TOKENS:
+        told = [move for move in moves if _is_new(state, seat, move)]
+        return rng.choice(told or moves), "Nothing is known to be playable and no token is missing, so I give a clue.", ()
+    return _discard(state, seat, rng)
 
 
 def _helpful_clue(state: HanabiState, seat: int, player: Player) -> tuple[Move, str, tuple[Injected, ...]] | None:
@@ -69,7 +83,7 @@ def _sloppy(state: HanabiState, seat: int, player: Player, rng: Random) -> tuple
 
 def _bomber(state: HanabiState, seat: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:  # noqa: ARG001
     """Plays its first card, known or not."""
-    sure = is_safe_play(state, state.knowledge[seat][0])
+    sure = is_known_playable(state, seat, 0)
     return Move("play", card=0), "I take a chance and play my first card.", () if sure else ("unsafe_play",)
 
 
@@ -81,4 +95,10 @@ def _name(card: str) -> str:
     return f"{COLOR_NAMES[card[0]]} {card[1]}"
 
 
-POLICIES: Final[Mapping[str, Policy]] = {"hint_giver": _hint_giver, "sloppy": _sloppy, "bomber": _bomber, "random": _random}
+POLICIES: Final[Mapping[str, Policy]] = {
+    "hint_giver": _hint_giver,
+    "cautious": _cautious,
+    "sloppy": _sloppy,
+    "bomber": _bomber,
+    "random": _random,
+}
