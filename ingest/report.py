@@ -71,6 +71,9 @@ class Report:
     others: list[tuple[str, str]] = field(default_factory=list)
     """Paths that are no game logs, and what they are."""
 
+    missing: list[str] = field(default_factory=list)
+    """Named paths where nothing is; the others were read."""
+
     rejected: list[RejectedPart] = field(default_factory=list)
     """Everything that could not be used, that of unchanged files included."""
 
@@ -87,5 +90,5 @@ class Report:
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing had to be rejected."""
-        return not self.rejected
+        """Whether nothing had to be rejected, and every named path was there."""
+        return not self.rejected and not self.missing

@@ -47,7 +47,7 @@ def ingest_paths(
         on_progress: called after each portion of files.
 
     Raises:
-        UsageError: a path does not exist, or there is no such format.
+        UsageError: none of the paths exists, or there is no such format.
         StoreError: the store cannot be written.
         CotraceError: a worker process was killed.
     """
@@ -56,7 +56,7 @@ def ingest_paths(
         adapter(log_format)
     found = search(paths)
     store.create()
-    report = Report(found=len(found.files) + len(found.unreadable))
+    report = Report(found=len(found.files) + len(found.unreadable), missing=found.missing)
     report.others += [(printable(other.found.path), other.reason) for other in found.others]
     writer = Writer(store, report)
     progress = _Counter(found.files, on_progress)

@@ -62,17 +62,22 @@ class Search:
     unreadable: list[Missed] = field(default_factory=list)
     """Could hold logs, but cannot be looked at."""
 
+    missing: list[str] = field(default_factory=list)
+    """Named paths where nothing is, printable."""
+
 
 def search(paths: Sequence[str | Path]) -> Search:
     """Find the files under paths. Links are followed; each folder is searched once, so that loops end.
 
     Raises:
-        UsageError: a path does not exist.
+        UsageError: none of the paths exists.
     """
     found = Search()
     seen_folders: set[tuple[int, int]] = set()
     for path in paths:
         _named(os.path.abspath(path), found, seen_folders)  # noqa: PTH100  # resolve() would follow links
+    if found.missing and len(found.missing) == len(paths):
+        raise UsageError(f"no file or folder {', '.join(found.missing)}: check the path")
     found.files = list({file.path: file for file in reversed(found.files)}.values())
     found.files.sort(key=lambda file: file.path)
     return found
@@ -82,8 +87,9 @@ def _named(path: str, found: Search, seen_folders: set[tuple[int, int]]) -> None
     this = Found(path=path, file=Path(path).name, size=0, named=True)
     try:
         status = Path(path).stat()
-    except FileNotFoundError:
-        raise UsageError(f"no file or folder {printable(path)}: check the path") from None
+    except (FileNotFoundError, NotADirectoryError):
+        found.missing.append(printable(path))
+        return
     except OSError as error:
         found.unreadable.append(Missed(this, cannot_read(error)))
         return

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import multiprocessing
+import os
 import signal
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -92,9 +95,18 @@ class Chunk:
 
 
 def start_worker() -> None:
-    """Prepare a worker process: the parent alone answers Ctrl-C, and what was imported is not searched for garbage."""
+    """Prepare a worker process: the parent alone answers Ctrl-C, it ends with the parent, and imports are not searched for garbage."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     gc.freeze()
+
+
+def _end_with_parent() -> None:
+    """A parent that was killed cannot tell its workers to stop: they would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def read_chunk(jobs: Sequence[Job], log_format: str | None) -> Chunk:

@@ -78,10 +78,12 @@ class Store:
             raise StoreError(
                 f"no store at {self.path}: make one with `cotrace ingest PATH --store {self.path}`, or name another with --store"
             )
+        self._check_file()
         connection = self._open(read_only=True)
         try:
-            self._check_version(connection)
-            yield connection
+            with self._damage_told():
+                self._check_version(connection)
+                yield connection
         finally:
             connection.close()
 
@@ -95,16 +97,38 @@ class Store:
         self._check_writable()
         connection = self._open(read_only=False)
         try:
-            self._check_version(connection)
-            connection.execute("BEGIN TRANSACTION")
-            try:
-                yield connection
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
+            with self._damage_told():
+                self._check_version(connection)
+                connection.execute("BEGIN TRANSACTION")
+                try:
+                    yield connection
+                except BaseException:
+                    connection.execute("ROLLBACK")
+                    raise
+                connection.execute("COMMIT")
         finally:
             connection.close()
+
+    @contextmanager
+    def _damage_told(self) -> Iterator[None]:
+        """Say what to do about a file whose damage shows only when the damaged part is read."""
+        import duckdb
+
+        try:
+            yield
+        except duckdb.Error as error:
+            if "Corrupt database file" not in str(error):
+                raise
+            raise StoreError(self._damaged(str(error).splitlines()[0])) from error
+
+    def _damaged(self, finding: str) -> str:
+        return f"store {self.path} was cut or is damaged ({finding}): put a copy in its place, or delete it and ingest the logs again"
+
+    def _check_file(self) -> None:
+        if self.path.is_dir():
+            raise StoreError(f"{self.path} is a folder: name a file with --store")
+        if not os.access(self.path, os.R_OK):
+            raise StoreError(f"store {self.path} cannot be read: make it readable (chmod u+r), or name another with --store")
 
     def _check_writable(self) -> None:
         parent = self.path.parent
@@ -114,8 +138,10 @@ class Store:
             raise StoreError(f"no folder {parent} for the store: make it first, or name another place with --store")
         if self.path.exists() and not os.access(self.path, os.W_OK):
             raise StoreError(f"store {self.path} is read-only: make it writable (chmod u+w), or name another with --store")
-        if not self.path.exists() and not os.access(parent, os.W_OK):
-            raise StoreError(f"folder {parent} is read-only, so no store can be made in it: name another place with --store")
+        if not os.access(parent, os.W_OK):
+            raise StoreError(
+                f"folder {parent} is read-only, and a store keeps a journal beside it: make it writable, or name another place with --store"
+            )
 
     def _open(self, *, read_only: bool) -> duckdb.DuckDBPyConnection:
         import duckdb
@@ -141,6 +167,8 @@ class Store:
             )
         if "newer version" in str(error) or "version number" in str(error).lower():
             return f"store {self.path} was written by another DuckDB: open it with that version, or ingest the logs again ({first_line})"
+        if "Could not read enough bytes" in str(error) or "Corrupt database file" in str(error):
+            return self._damaged(first_line)
         if "not a valid DuckDB database file" in str(error):
             return f"{self.path} is not a DuckDB file: name a store with --store"
         return f"store {self.path} cannot be opened: {first_line}"
@@ -154,6 +182,10 @@ class Store:
             if connection.execute("SELECT count(*) FROM duckdb_tables()").fetchall() != [(0,)]:
                 raise StoreError(f"{self.path} is a DuckDB file but not a cotrace store: name another with --store") from None
             return
+        if rows and not rows[0][0].isdecimal():
+            raise StoreError(
+                f"{self.path} has no readable schema version ({rows[0][0][:20]!r}): it is no cotrace store, name another with --store"
+            )
         if rows and int(rows[0][0]) > SCHEMA_VERSION:
             raise StoreError(
                 f"store {self.path} has schema version {rows[0][0]}, this cotrace knows up to {SCHEMA_VERSION}: "

@@ -121,6 +121,20 @@ def test_ingest_play_and_report_work_together(tmp_path: Path) -> None:
     assert run("sql", "select count(*) as n from turns", "--format", "csv", store=store).stdout == "n\n12\n"
 
 
+def test_ingest_of_a_missing_path_reads_the_others_and_exits_1(tmp_path: Path) -> None:
+    """A slip in one path costs that path alone, and says so on one line."""
+    run("play", "craft", "--structures", "1", "--turns", "3", "--out", "logs", cwd=tmp_path)
+
+    done = run("ingest", "nowhere", "logs", store=tmp_path / "s.duckdb", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "1 read" in done.stderr
+    assert [line for line in done.stderr.splitlines() if "nowhere" in line] == [
+        f"  missing: no file or folder {tmp_path / 'nowhere'}: check the path, the others were read"
+    ]
+    assert "Traceback" not in done.stderr
+
+
 def test_ingest_of_a_bad_file_keeps_the_good_ones_and_exits_1(tmp_path: Path) -> None:
     """A damaged log beside a good one: the good one is read, the other named with its reason."""
     run("play", "craft", "--structures", "1", "--turns", "3", "--out", "logs", cwd=tmp_path)

@@ -228,8 +228,16 @@ def test_named_file_of_another_format_is_a_reject(store: Store, tmp_path: Path) 
     assert counts(store) == (0, 1)
 
 
-def test_missing_path_is_wrong_use(store: Store, tmp_path: Path) -> None:
-    """A path that does not exist stops everything before anything is written."""
+def test_missing_path_does_not_stop_the_others(store: Store, logs: Path, tmp_path: Path) -> None:
+    """What is there is read; what is not is told, a path below a file too, and leaves nothing in the store."""
+    missing = [tmp_path / "nowhere", logs / "good.json" / "inside"]
+    report = ingest_paths([missing[0], logs, missing[1]], store)
+    assert (report.missing, report.ingested, report.is_clean) == ([str(path) for path in missing], 1, False)
+    assert counts(store) == (1, 0)
+
+
+def test_missing_paths_alone_are_wrong_use(store: Store, tmp_path: Path) -> None:
+    """Where no path exists, nothing is written."""
     with pytest.raises(UsageError, match=r"no file or folder .*nowhere"):
         ingest_paths([tmp_path / "nowhere"], store)
     assert not store.exists()

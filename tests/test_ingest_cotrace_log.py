@@ -192,6 +192,17 @@ def test_line_behind_the_end_is_a_reject(store: Store, log: Path, played: bytes)
     assert (report.turns, [reject.locator for reject in report.rejected]) == (TURNS, [f"line {TURNS + 3}"])
 
 
+def test_what_only_the_patient_reader_takes_is_read(store: Store, log: Path, played: bytes) -> None:
+    """`NaN` and half a surrogate pair are no JSON, yet Python's `json` writes them: such turns are read like the others."""
+    header, first, second, *rest = played.splitlines(keepends=True)
+    odd = [first.replace(b'"goal_reached"', b'"more":NaN,"goal_reached"'), second.replace(b'"text":"', b'"text":"\\ud83d', 1)]
+    log.write_bytes(b"".join([header, *odd, *rest]))
+    report = ingest_paths([log], store)
+    assert (report.turns, report.rejected) == (TURNS, [])
+    ((text,),) = rows(store, "SELECT text FROM utterances WHERE turn = 2 AND seq = 1")
+    assert text == "\ufffd" + json.loads(second)["utterances"][0]["text"]
+
+
 def test_unknown_benchmark_is_a_reject(store: Store, log: Path, played: bytes) -> None:
     """The reason names the benchmarks that can be replayed."""
     write(log, [lines(played)[0] | {"benchmark": "chess"}, *lines(played)[1:]])

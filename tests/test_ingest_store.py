@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -194,6 +197,61 @@ def test_interrupt_leaves_whole_files_and_the_next_start_goes_on(store: Store, l
     assert rows(store, "SELECT count(*), (SELECT count(*) FROM sources) FROM episodes") == [(1, 1)]
     report = ingest_paths([logs], store)
     assert (report.unchanged, report.ingested) == (1, 2)
+
+
+_SMALL_STEPS = """
+import sys
+import ingest.pool, ingest.run, ingest.writer
+from schemas.store import Store
+ingest.pool._POOL_FROM_BYTES, ingest.run._PORTION_FILES, ingest.writer._BATCH_ROWS = 0, 8, 1
+ingest.run.ingest_paths([sys.argv[1]], Store(sys.argv[2]), workers=2, on_progress=lambda progress: print(progress.files_done, flush=True))
+"""
+
+
+def _children(process: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="children are found through /proc")
+def test_killed_ingest_goes_on_where_it_was_and_leaves_no_process(store: Store, tmp_path: Path) -> None:
+    """`kill -9` at two moments of reading 200 files: what is in stays in, whole; in the end all is as if nothing had happened."""
+    for number in range(200):
+        write(tmp_path / "logs" / f"game{number}.json", published(timestamp=f"20260406_{number:06}"))
+    command = [sys.executable, "-c", _SMALL_STEPS, str(tmp_path / "logs"), str(store.path)]
+    before = 0
+    for _ in range(2):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as ingesting:
+            assert ingesting.stdout is not None
+            while int(ingesting.stdout.readline()) < before + 30:
+                pass
+            workers = _children(ingesting.pid)
+            ingesting.kill()
+        (whole, sources, turns), *_ = rows(
+            store, "SELECT count(DISTINCT episode_id), (SELECT count(*) FROM sources), (SELECT count(*) FROM turns) FROM episodes"
+        )
+        assert before < whole == sources < 200
+        assert turns == rows(store, "SELECT sum(turns_taken) FROM episodes")[0][0]
+        before = whole
+        assert workers
+        deadline = time.monotonic() + 20
+        while any(map(_is_alive, workers)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not any(map(_is_alive, workers))
+    report = ingest_paths([tmp_path / "logs"], store)
+    assert (report.unchanged, report.ingested, report.is_clean) == (before, 200 - before, True)
+    untouched = Store(tmp_path / "untouched.duckdb")
+    ingest_paths([tmp_path / "logs"], untouched)
+    ours, theirs = everything(store), everything(untouched)
+    for name in set(ours) - {"sources", "store_info"}:
+        assert ours[name] == theirs[name], name
 
 
 def breaking(column: str, value: object) -> Any:

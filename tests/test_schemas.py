@@ -131,6 +131,37 @@ def test_duckdb_file_of_something_else_is_refused(tmp_path: Path) -> None:
         Store(path).create()
 
 
+@pytest.mark.parametrize("kept", [100, 5_000, 20_000], ids=lambda kept: f"first {kept} bytes")
+def test_store_that_was_cut_is_told_with_the_mend(tmp_path: Path, kept: int) -> None:
+    """A copy that broke off is neither read nor written."""
+    store = Store(tmp_path / "s.duckdb")
+    store.create()
+    store.path.write_bytes(store.path.read_bytes()[:kept])
+    for attempt in (store.create, store.check):
+        with pytest.raises(StoreError, match=r"was cut or is damaged .*ingest the logs again"):
+            attempt()
+
+
+def test_damage_inside_a_store_is_told_when_it_is_met(tmp_path: Path) -> None:
+    """A block whose check sum is wrong shows only when it is read."""
+    store = Store(tmp_path / "s.duckdb")
+    store.create()
+    with store.writing() as connection:
+        connection.execute("INSERT INTO sources SELECT md5(i::VARCHAR), md5(i::VARCHAR), '', '', 1, 1, 1, 0, now() FROM range(100000) r(i)")
+    content = bytearray(store.path.read_bytes())
+    content[len(content) // 2 :: 1000] = b"\xff" * len(content[len(content) // 2 :: 1000])
+    store.path.write_bytes(content)
+    with pytest.raises(StoreError, match=r"was cut or is damaged .*ingest the logs again"), store.reading() as connection:
+        connection.execute("SELECT source_id, path FROM sources").fetchall()
+
+
+def test_folder_in_place_of_a_store_is_told(tmp_path: Path) -> None:
+    """Reading and writing say the same."""
+    for attempt in (Store(tmp_path).create, Store(tmp_path).check):
+        with pytest.raises(StoreError, match="is a folder: name a file"):
+            attempt()
+
+
 def test_locked_store_is_waited_for_then_named(tmp_path: Path) -> None:
     """Whoever keeps the store open is told of, after the wait."""
     import subprocess

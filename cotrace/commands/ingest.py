@@ -26,7 +26,8 @@ _LISTED = 8
 def command(paths: tuple[Path, ...], store: Store, log_format: str | None, workers: int | None) -> int:
     """Read game logs into the store; folders are searched.
 
-    Doing it twice changes nothing; a file that has grown or changed replaces its games.
+    Doing it twice changes nothing; a file that has grown or changed replaces its games. What cannot be read is told and does not stop the
+    rest; the exit code is then 1.
 
     \b
     Example:
@@ -52,6 +53,8 @@ def tell(report: Report, store: Store) -> None:
     say(f"{report.episodes} games with {report.turns} turns added to {store.path}")
     for kind, count in _kinds(report.others).items():
         say(f"  left alone: {count} {kind}")
+    for path in report.missing:
+        say(f"  missing: no file or folder {path}: check the path, the others were read")
     for path, same in report.duplicates[:_LISTED]:
         say(f"  duplicate: {path} has the bytes of {same}")
     for part in report.rejected[:_LISTED]:
