@@ -123,7 +123,7 @@ def _labelled(given: pl.DataFrame) -> _Labelled | None:
     return _Labelled("people" if reference == "people" else "planted truth", raters, scores, yes, games)
 
 
-def _row(labelled: _Labelled) -> dict[str, object]:
+def _row(labelled: _Labelled) -> dict[str, Any]:
     import numpy as np
 
     truth, scores = labelled.truth, labelled.scores

@@ -196,7 +196,7 @@ def _half(value: Floats, without: Floats, of_added: Floats, sizes: Floats) -> Fl
     games = (sizes > 0).sum(axis=-1)
     several = np.where(games > 1, games, np.nan)
     between = (several - 1) / several * ((without - value[..., None]) ** 2).sum(axis=-1)
-    freedom = np.maximum(_games_of_equal_size(sizes) - 1, 1) * ((between + of_added) / np.maximum(between, 1e-300)) ** 2
+    freedom = np.maximum(_games_of_equal_size(sizes) - 1, 1) * ((between + of_added) / np.maximum(between, 1e-9 * of_added)) ** 2
     half: Floats = stats.t.ppf((1 + LEVEL) / 2, freedom) * np.sqrt(between + of_added)
     return half
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from analytics.calibration import calibration_report
+from analytics.calibration import _holm, _Labelled, _row, calibration_report
 from cotrace.cli import cli
 from schemas import batches
 from schemas.records import Label
@@ -103,3 +103,33 @@ def test_planted_truth_serves_where_nobody_labelled(tmp_path: Path) -> None:
     with store.writing() as connection:
         connection.execute("DELETE FROM labels")
     assert calibration_report(store).is_empty()
+
+
+def test_among_many_questions_chance_is_not_taken_for_information() -> None:
+    """Holm: of four the smallest p-value has to be below 0.025 / 4, the next below 0.025 / 3; after the first that is not, none counts."""
+    assert _holm([0.02]) == [True]
+    assert _holm([0.02, 0.5, 0.4, 0.3]) == [False, False, False, False]
+    assert _holm([0.5, 0.006, 0.008, 0.02]) == [False, True, True, False]
+    assert _holm([0.0125, 0.004]) == [True, True]
+    assert _holm([]) == []
+
+
+def test_a_coin_is_hardly_ever_called_informative() -> None:
+    """In 100 sets of twelve games whose truth clusters, with a coin for a judge that leaves out every tenth answer: in at most 6."""
+    random = np.random.default_rng(2)
+    hits = 0
+    for _ in range(100):
+        games = np.repeat(np.arange(12), 8)
+        truth = (random.random(96) < np.repeat(random.beta(1, 1.5, 12), 8)).astype(float)
+        said = np.where(random.random(96) < 0.1, np.nan, random.integers(0, 2, 96).astype(float))
+        hits += _row(_Labelled("people", ["coin"], said[:, None], truth, games))["p_value"] < 0.025
+    assert hits <= 6
+
+
+def test_the_interval_holds_the_skill(tmp_path: Path) -> None:
+    """The Brier score has an interval, too, and both hold the best that the confusion allows."""
+    row = only_row(simulated(tmp_path, (0.8, 0.1)))
+    best = 0.24 * 0.07 / 0.31 + 0.06 * 0.63 / 0.69
+    assert row["brier_low"] < best < row["brier_high"]
+    assert row["brier_low"] < row["brier"] < row["brier_high"]
+    assert row["p_value"] < 1e-6
