@@ -101,7 +101,7 @@ def content(read: Reader) -> Part:
             card(
                 "Initiating by level",
                 figure("overcooked-ic", rates(rows, "ic_code", "ic_low", "ic_high", "right requests (%)")),
-                hint="Right requests of all conversations that the Chef opened, as the published code counts; Wilson intervals.",
+                hint="Right requests of all conversations that the Chef opened, as the published code counts; intervals over games.",
             ),
             card(
                 "Responding by level",

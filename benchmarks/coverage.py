@@ -1,0 +1,315 @@
+"""How often 95 % intervals hold the truth, on simulated games whose truth is known.
+
+`python -m benchmarks.coverage` prints the tables, `--write` puts them into docs/coverage.md, `--data-sets N` draws N data sets a scene
+instead of 1,000. It takes about fifteen minutes; tests run some of the scenes with fixed seeds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from analytics.agreement import COEFFICIENTS, coefficients_with_intervals
+from analytics.agreement_measures import gwet_ac1, kappa, krippendorff_alpha, percent_agreement, rate_of_answer
+from analytics.agreement_pairs import Comparison
+from analytics.cluster_intervals import cluster_sums
+from analytics.rate_correction import (
+    Corrected,
+    Spread,
+    labels_needed,
+    prediction_powered,
+    rogan_gladen,
+    rogan_gladen_known,
+    variance_parts,
+)
+from benchmarks.simulation import ANSWERS, SCORES, Data, Floats, Judged, Rated, agreeing_raters, judged_games
+
+__all__ = ["Coverage", "agreement_coverage", "agreement_scenes", "judged_scenes", "rate_coverage"]
+
+_PAGE: Final = "docs/coverage.md"
+_SEED: Final = 2026
+_LOW, _HIGH = 0.93, 0.97
+_TABLES = 200_000.0
+"""Pairs in the table that stands for the population: large, since alpha corrects for a small number."""
+_DRAWS = 200
+
+
+class Coverage(NamedTuple):
+    """What came of one method in one scene."""
+
+    share: float
+    """Of the data sets with an interval, those whose interval holds the truth."""
+    width: float
+    """Mean width."""
+    given: float
+    """Share of the data sets that have an interval."""
+
+
+METHODS: Final[dict[str, Callable[[Data, Judged], Corrected]]] = {
+    "rate": lambda data, _: prediction_powered(data.units, data.labelled),
+    "rogan_gladen": lambda data, _: rogan_gladen(data.units, data.errors),
+    "rogan_gladen, error rates known": lambda data, world: rogan_gladen_known(data.units, world.accuracy, world.accuracy),
+}
+
+
+def judged_scenes() -> Iterator[Judged]:
+    """The full grid: 3,360 worlds."""
+    grid = product(
+        (10, 20, 60, 200),
+        (30, 100, 300, 1000),
+        (False, True),
+        (0.0, 0.1, 0.3, 0.5),
+        (0.02, 0.1, 0.3, 0.5, 0.9, 0.98),
+        (0.55, 0.7, 0.85, 0.95, 0.99),
+    )
+    return (world for world in map(Judged._make, grid) if world.labels > 30 or not world.by_game)
+
+
+def rate_coverage(world: Judged, data_sets: int, seed: int = _SEED) -> dict[str, Coverage]:
+    """Of each method, by name."""
+    data = judged_games(world, data_sets, np.random.default_rng(seed))
+    return {name: _coverage(method(data, world), world.rate) for name, method in METHODS.items()}
+
+
+def _coverage(found: Corrected, truth: float) -> Coverage:
+    given = ~np.isnan(found.rate)
+    if not given.any():
+        return Coverage(np.nan, np.nan, 0.0)
+    held = (found.low <= truth) & (truth <= found.high)
+    return Coverage(float(held[given].mean()), float((found.high - found.low)[given].mean()), float(given.mean()))
+
+
+def agreement_scenes() -> Iterator[Rated]:
+    """The full grid: 80 worlds."""
+    shares = ((0.4, 0.2, 0.4), (0.08, 0.04, 0.88))
+    return map(Rated._make, product((5, 8, 12, 30, 100), shares, (0.5, 0.7, 0.95, 0.99), (0.0, 0.2), (False, True)))
+
+
+def agreement_coverage(world: Rated, data_sets: int, seed: int = _SEED) -> dict[tuple[str, str], Coverage]:
+    """Of each coefficient that has a value, by (coefficient, `games left out` or `bootstrap`)."""
+    random = np.random.default_rng(seed)
+    truth = _coefficients(_TABLES * world.table())
+    held: dict[tuple[str, str], list[tuple[bool, float]]] = {
+        (name, method): [] for name in COEFFICIENTS for method in ("games left out", "bootstrap")
+    }
+    for _ in range(data_sets):
+        compared = agreeing_raters(world, random)
+        found = coefficients_with_intervals(compared)
+        drawn = _bootstrap(compared, random)
+        for name in COEFFICIENTS:
+            low, high = found[f"{name}_low"], found[f"{name}_high"]
+            if low is None or high is None:
+                continue
+            held[name, "games left out"].append((bool(low <= truth[name] <= high), high - low))
+            low, high = np.nanquantile(drawn[name], [0.025, 0.975])
+            held[name, "bootstrap"].append((bool(low <= truth[name] <= high), float(high - low)))
+    return {
+        key: Coverage(float(np.mean([one for one, _ in pairs])), float(np.mean([width for _, width in pairs])), len(pairs) / data_sets)
+        for key, pairs in held.items()
+        if pairs
+    }
+
+
+def _bootstrap(compared: Comparison, random: np.random.Generator) -> dict[str, Floats]:
+    """Coefficients of samples of whole games, to compare with."""
+    sums = cluster_sums(compared.tables(), compared.clusters)
+    times = random.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=_DRAWS).astype(float)
+    return _coefficients(np.einsum("dg,gab->dab", times, sums))
+
+
+def _coefficients(table: Floats) -> dict[str, Floats]:
+    """Of tables of two raters, shape (..., answers, answers)."""
+    both = table + np.swapaxes(table, -1, -2)
+    agreeing = np.stack([np.trace(table, axis1=-2, axis2=-1), table.sum(axis=(-2, -1))], axis=-1)
+    no, yes = ANSWERS.index("no"), ANSWERS.index("yes")
+    found = (
+        percent_agreement(table),
+        kappa(table),
+        kappa(table, np.subtract.outer(SCORES, SCORES) ** 2),
+        krippendorff_alpha(both, "nominal"),
+        krippendorff_alpha(both, "ordinal"),
+        krippendorff_alpha(both, "interval", SCORES),
+        gwet_ac1(agreeing, both.sum(axis=-1) / 2),
+        rate_of_answer(table, yes, no),
+        rate_of_answer(table, no, yes),
+    )
+    return dict(zip(COEFFICIENTS, found, strict=True))
+
+
+class Wished(NamedTuple):
+    """What the number of labels that was foretold brings."""
+
+    wished: float
+    needed: int | None
+    reached: float
+    """Mean half-width with that many labels."""
+
+
+def labels_reach(world: Judged, wished: float, data_sets: int) -> Wished:
+    """From the labels of one pilot, how many are needed; then what that many give, on turns drawn from all games."""
+    random = np.random.default_rng(_SEED)
+    pilot = judged_games(world._replace(labels=100), 1, random)
+    units, labels = int(pilot.units.sizes.sum()), float(pilot.labelled.sizes.sum())
+    parts = variance_parts(pilot.units, pilot.labelled)
+    wrong = float((pilot.errors.yes - pilot.errors.yes_found + pilot.errors.no - pilot.errors.no_found).sum()) / labels
+    errors = wrong - (float(pilot.labelled.differences.sum()) / labels) ** 2
+    design = max(1.0, float(parts.errors[0]) / (1 / labels - 1 / units) / errors)
+    needed = labels_needed(wished, Spread(units, world.games, errors, float(parts.truth[0]), design))
+    if needed is None or needed > units // 2:  # data sets with more would have more units, too
+        return Wished(wished, needed, np.nan)
+    data = judged_games(world._replace(labels=needed), data_sets, random)
+    found = prediction_powered(data.units, data.labelled)
+    return Wished(wished, needed, float(np.nanmean(found.high - found.low)) / 2)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the grids."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage", description="How often 95 % intervals hold the truth.")
+    parser.add_argument("--write", action="store_true", help=f"put the tables into {_PAGE}")
+    parser.add_argument("--data-sets", type=int, default=1000, help="data sets a scene; agreement takes a fifth of them")
+    asked = parser.parse_args(arguments)
+    text = (
+        "\n\n".join([_PREFACE, *_rates(asked.data_sets), *_agreement(max(1, asked.data_sets // 5)), _needed(max(1, asked.data_sets // 5))])
+        + "\n"
+    )
+    if asked.write:
+        Path(_PAGE).write_text(text, encoding="utf-8")
+    else:
+        sys.stdout.write(text)
+    return 0
+
+
+_PREFACE: Final = """# How often the intervals hold the truth
+
+Written by `python -m benchmarks.coverage --write`. Games with a known truth are drawn, intervals are made as the reports make them, and it
+is counted how often they hold the truth. A 95 % interval should in 93 to 97 %. Below that it promises too much; above, it is wider than it
+need be. One scene's share is itself only known to about plus or minus 0.014 (1,000 data sets) or 0.03 (200)."""
+
+
+_RATES: Final = """every combination of 10, 20, 60, 200 games; 30, 100, 300, 1,000 labels, on turns
+drawn from all games or on whole games; intraclass correlation (icc) of the truth in a game 0, 0.1, 0.3, 0.5; true rate 0.02 to
+0.98; sensitivity and specificity 0.55 to 0.99. Only scenes in which at least nine of ten data sets have an interval are counted."""
+
+_AGREEMENT: Final = """5, 8, 12, 30, 100 games; 10 units a game or 1 to 60; three answers, in shares 0.4, 0.2, 0.4 or
+0.08, 0.04, 0.88; the second rater gives the same answer in 0.5 to 0.99; intraclass correlation of answers and of errors 0 or 0.2.
+Beside the intervals of the reports (games left out) stand those of a bootstrap of games, percentile method, from the same data."""
+
+
+def _rates(data_sets: int) -> Iterator[str]:
+    worlds = list(judged_scenes())
+    found = [rate_coverage(world, data_sets) for world in worlds]
+    yield f"## Corrected rates\n\n{len(worlds):,} scenes of {data_sets:,} data sets: {_RATES}"
+    for name in METHODS:
+        given = [(world, one[name]) for world, one in zip(worlds, found, strict=True) if one[name].given >= 0.9]
+        lines = [
+            f"### `{name}`: {len(given):,} scenes\n",
+            f"| scenes | least | mean | below {_LOW} | {_LOW} to {_HIGH} | above {_HIGH} | mean width |",
+            "|---|---|---|---|---|---|---|",
+        ]
+        for title, chosen in _groups(given):
+            if chosen:
+                lines.append(f"| {title} | {_shares(chosen)} |")
+        worst = sorted(given, key=lambda pair: pair[1].share)[:5]
+        lines.append("\nWorst: " + "; ".join(f"{one.share:.3f} ({_told(world)})" for world, one in worst) + ".")
+        yield "\n".join(lines)
+
+
+def _groups(given: list[tuple[Judged, Coverage]]) -> Iterator[tuple[str, list[Coverage]]]:
+    yield "all", [one for _, one in given]
+    for games in (10, 20, 60, 200):
+        yield f"{games} games", [one for world, one in given if world.games == games]
+    for icc in (0.0, 0.1, 0.3, 0.5):
+        yield f"icc {icc:g}", [one for world, one in given if world.clustering == icc]
+    for labels in (30, 100, 300, 1000):
+        yield f"{labels} labels", [one for world, one in given if world.labels == labels]
+    for by_game in (False, True):
+        yield ("labels on whole games" if by_game else "labels on turns"), [one for world, one in given if world.by_game == by_game]
+    for title, rates in (("rate 0.02, 0.98", (0.02, 0.98)), ("rate 0.1, 0.9", (0.1, 0.9)), ("rate 0.3, 0.5", (0.3, 0.5))):
+        yield title, [one for world, one in given if world.rate in rates]
+    for accuracy in (0.55, 0.7, 0.85, 0.95, 0.99):
+        yield f"accuracy {accuracy:g}", [one for world, one in given if world.accuracy == accuracy]
+
+
+def _shares(chosen: list[Coverage]) -> str:
+    shares = np.array([one.share for one in chosen])
+    inside = (shares >= _LOW) & (shares <= _HIGH)
+    numbers = (
+        shares.min(),
+        shares.mean(),
+        (shares < _LOW).mean(),
+        inside.mean(),
+        (shares > _HIGH).mean(),
+        np.mean([one.width for one in chosen]),
+    )
+    return " | ".join(f"{number:.3f}" if place < 2 else f"{number:.2f}" for place, number in enumerate(numbers))
+
+
+def _told(world: Judged) -> str:
+    place = "on whole games" if world.by_game else "on turns"
+    return f"{world.games} games, {world.labels} labels {place}, icc {world.clustering:g}, rate {world.rate:g}, accuracy {world.accuracy:g}"
+
+
+def _agreement(data_sets: int) -> Iterator[str]:
+    worlds = list(agreement_scenes())
+    found = [agreement_coverage(world, data_sets) for world in worlds]
+    yield f"## Agreement\n\n{len(worlds)} scenes of {data_sets} data sets: {_AGREEMENT}"
+    for games in (5, 8, 12, 30, 100):
+        lines = [
+            f"### {games} games\n",
+            "| coefficient | least | mean | below 0.92 | above 0.98 | mean width | bootstrap: least | mean | below 0.92 | mean width |",
+            "|---|---|---|---|---|---|---|---|---|---|",
+        ]
+        for name in COEFFICIENTS:
+            ours, theirs = (
+                [
+                    one[name, method]
+                    for world, one in zip(worlds, found, strict=True)
+                    if world.games == games and one.get((name, method), _NONE).given >= 0.9
+                ]
+                for method in ("games left out", "bootstrap")
+            )
+            lines.append(f"| {name} | {_cells(ours, above=True)} | {_cells(theirs, above=False)} |")
+        yield "\n".join(lines)
+    pairs = [(one["kappa", "games left out"].share, world) for world, one in zip(worlds, found, strict=True)]
+    worst = sorted(pairs, key=lambda pair: pair[0])[:5]
+    yield "Worst of kappa: " + "; ".join(f"{share:.3f} ({_rated(world)})" for share, world in worst) + "."
+
+
+def _rated(world: Rated) -> str:
+    sizes = "unequal" if world.unequal else "equal"
+    return f"{world.games} {sizes} games, shares {world.shares}, same answer in {world.right:g}, icc {world.clustering:g}"
+
+
+_NONE: Final = Coverage(np.nan, np.nan, 0.0)
+
+
+def _cells(chosen: list[Coverage], *, above: bool) -> str:
+    shares = np.array([one.share for one in chosen])
+    numbers = [f"{shares.min():.3f}", f"{shares.mean():.3f}", f"{(shares < 0.92).mean():.2f}"]
+    numbers += [f"{(shares > 0.98).mean():.2f}"] if above else []
+    return " | ".join([*numbers, f"{np.mean([one.width for one in chosen]):.2f}"])
+
+
+def _needed(data_sets: int) -> str:
+    lines = [
+        "## Labels needed\n",
+        "A pilot of 100 labels says how many are needed for a half-width; then data sets with that many labels are drawn.\n",
+        "| games | icc | rate | accuracy | wished | labels foretold | half-width reached |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for games, icc, rate, accuracy, wished in product((60, 200), (0.0, 0.2), (0.1, 0.4), (0.7, 0.9), (0.1, 0.05)):
+        found = labels_reach(Judged(games, 100, by_game=False, clustering=icc, rate=rate, accuracy=accuracy), wished, data_sets)
+        reached = "not tried" if np.isnan(found.reached) else f"{found.reached:.3f}"
+        told = f"{found.needed:,} | {reached}" if found.needed else "no number is enough | "
+        lines.append(f"| {games} | {icc:g} | {rate:g} | {accuracy:g} | {wished:g} | {told} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
