@@ -113,7 +113,7 @@ def _again_rows(again: pl.DataFrame) -> Iterator[_Row]:
         row = dict(zip(JOB, key, strict=False)) | {
             "compared": "again",
             "earlier_at": part["earlier_at"].min(),
-            "later_at": part["later_at"][0],
+            "later_at": part["started_at"][0],
             "units": units,
             "games": len(games),
             "agreement": float(part["same"].sum()) / units,
@@ -130,12 +130,11 @@ def _group_rows(cells: pl.DataFrame) -> Iterator[_Row]:
     import polars as pl
 
     for _, part in cells.group_by(*JOB, maintain_order=True):
-        fresh = part.filter(pl.col("compared") == "new")
-        for run in fresh["later_run"].unique().sort()[1:]:
-            upto = fresh.filter(pl.col("later_run") <= run).with_columns(late=pl.col("later_run") == run)
-            yield from _two_sides(upto, "new")
-        for _, half in part.filter(pl.col("compared") == "within").group_by("later_run", maintain_order=True):
-            yield from _two_sides(half, "within")
+        fresh = part.filter("is_new")
+        for run in fresh["run"].unique().sort()[1:]:
+            yield from _two_sides(fresh.filter(pl.col("run") <= run).with_columns(late=pl.col("run") == run), "new")
+        for _, job in part.group_by("run", maintain_order=True):
+            yield from _two_sides(job.with_columns(late="is_late"), "within")
 
 
 def _two_sides(part: pl.DataFrame, compared: str) -> Iterator[_Row]:
@@ -146,8 +145,8 @@ def _two_sides(part: pl.DataFrame, compared: str) -> Iterator[_Row]:
     if kept.is_empty():
         return
     sums = ["model", "game", "late", "answer"]
-    # a game that several earlier jobs asked about is one cell
-    sizes = kept.unique([*sums[:3], "later_run"]).group_by(*sums[:3]).agg(pl.col("units").sum()).sort(*sums[:3], nulls_last=True)
+    cells = kept.unique([*sums[:3], "run", "is_late", "is_new"])  # each has a row for every answer
+    sizes = cells.group_by(*sums[:3]).agg(pl.col("units").sum()).sort(*sums[:3], nulls_last=True)
     said = kept.group_by(sums).agg(pl.col("share").sum())
     row = {name: kept[name][0] for name in JOB} | {
         "compared": compared,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import plotly.utils
@@ -197,6 +198,34 @@ def test_cost_adds_up(store: Store) -> None:
     assert cost > 0
     for text in (f"{calls:,}", f"{tokens:,}", f"{verdicts:,}", f"{cost:.2g} USD", f"{1000 * cost / priced:.2g} USD"):
         assert f'"{text}"' in said
+
+
+def test_disagreement_is_that_of_the_panel(store: Store) -> None:
+    """Split units by question as in the view, and who said what of each unit that is listed."""
+    of_rubric = f"FROM panel_disagreements WHERE rubric = '{PS}'"
+    assert query(store, f"SELECT count(*) {of_rubric}").item() > 100  # so that the page lists a hundred
+    said = json.loads(shown(store, "show=disagreement"))
+    (bars,) = [graph["props"]["figure"]["data"] for graph in _found(said, "Graph")]
+    for bar, split in zip(bars, ("none", "repeats", "judges"), strict=True):
+        counts = f"SELECT question, count(*) FROM panel WHERE rubric = '{PS}' AND answers > 1 AND split = '{split}' GROUP BY 1 ORDER BY 1"
+        assert [(x, units) for x, (units, _) in zip(bar["x"], bar["customdata"], strict=True)] == query(store, counts).rows()
+    listed = [row["props"]["children"] for row in _found(said, "Tr")][1:101]
+    texts = [(row[1]["props"]["children"], row[2]["props"]["children"], row[4]["props"]["children"]) for row in listed]
+    known = query(store, f"SELECT question, votes, said, entropy {of_rubric} ORDER BY entropy DESC").rows()
+    assert set(texts) <= {row[:3] for row in known}
+    assert [row[3]["props"]["children"] for row in listed] == [f"{row[3]:.2f}" for row in known[:100]]
+
+
+def _found(part: object, kind: str) -> Iterator[dict[str, Any]]:
+    """Every component of that kind, in order."""
+    if isinstance(part, dict):
+        if part.get("type") == kind:
+            yield part
+        for inner in part.values():
+            yield from _found(inner, kind)
+    elif isinstance(part, list):
+        for inner in part:
+            yield from _found(inner, kind)
 
 
 def test_attempts_to_steer_the_judge_are_counted(store: Store) -> None:

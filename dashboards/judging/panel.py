@@ -25,15 +25,81 @@ _SHOWN = 100
 _SPLITS = {"none": "all the same", "repeats": "a model differs from itself", "judges": "models differ from one another"}
 _IN_FILTERS = "episode_id IN (SELECT episode_id FROM games WHERE {filters})"
 
+_UNITS = f"""
+WITH asked AS MATERIALIZED (
+    SELECT question, coalesce(variant, '') AS variant, unit_id, judge, repeat, replace(lower(answer), '/', '') AS answer, episode_id, turn
+    FROM verdicts_latest
+    WHERE rubric = $rubric AND status = 'answered' AND starts_with(judge, 'llm:') AND {_IN_FILTERS}
+),
+
+by_judge AS (
+    SELECT question, variant, hash(unit_id) AS unit, judge, count(*) AS votes, min(answer) AS least, max(answer) AS most
+    FROM asked GROUP BY question, variant, unit, judge
+),
+
+units AS MATERIALIZED (
+    SELECT question, variant, unit, min(least) <> max(most) AS differ, bool_and(least = most) AS steady
+    FROM by_judge GROUP BY question, variant, unit HAVING sum(votes) > 1
+)
+"""
+"""As in the view `panel`, in the few columns that the page needs: at 100,000 turns that view takes many times as long."""
+
+_SPLIT = "CASE WHEN NOT differ THEN 'none' WHEN steady THEN 'judges' ELSE 'repeats' END"
+
+_MOST_SPLIT = f"""
+{_UNITS},
+
+counted AS (
+    SELECT asked.question, asked.variant, units.unit, asked.answer, count(*) AS n
+    FROM asked INNER JOIN units ON asked.question = units.question AND asked.variant = units.variant AND hash(asked.unit_id) = units.unit
+    WHERE units.differ GROUP BY ALL
+),
+
+voted AS (
+    SELECT question, variant, unit, sum(n) AS total, log2(sum(n)) - sum(n * log2(n)) / sum(n) AS entropy
+    FROM counted GROUP BY ALL ORDER BY entropy DESC, question, unit LIMIT {_SHOWN}
+),
+
+told AS MATERIALIZED (
+    SELECT asked.*, voted.unit, voted.entropy
+    FROM asked INNER JOIN voted ON asked.question = voted.question AND asked.variant = voted.variant AND hash(asked.unit_id) = voted.unit
+),
+
+votes AS (
+    SELECT question, variant, unit, string_agg(answer || ' ' || n, ', ' ORDER BY n DESC, answer) AS votes
+    FROM counted SEMI JOIN voted USING (question, variant, unit) GROUP BY ALL
+),
+
+by_rater AS (
+    SELECT question, variant, unit, judge, string_agg(answer, ' ' ORDER BY repeat) AS own FROM told GROUP BY question, variant, unit, judge
+),
+
+said AS (SELECT question, variant, unit, string_agg(judge || ': ' || own, ' | ' ORDER BY judge) AS said FROM by_rater GROUP BY ALL)
+
+SELECT DISTINCT told.question, told.unit_id, told.episode_id, told.turn, told.entropy, votes.votes, said.said
+FROM told INNER JOIN votes USING (question, variant, unit) INNER JOIN said USING (question, variant, unit)
+ORDER BY told.entropy DESC, told.question, told.unit_id
+"""
+
+_FLAGS = f"""
+WITH shown AS MATERIALIZED (SELECT judge, flagged, unit_id, score FROM verdicts_latest WHERE rubric = $rubric AND {_IN_FILTERS}),
+
+flags AS (
+    SELECT judge, unnest(string_split(flagged, '|')) AS flag, unit_id, score FROM shown WHERE flagged IS NOT NULL
+    UNION ALL
+    SELECT judge, 'none', unit_id, score FROM shown WHERE flagged IS NULL AND judge IN (SELECT judge FROM shown WHERE flagged IS NOT NULL)
+)
+
+SELECT judge, flag, count(DISTINCT unit_id) AS units, count(*) AS verdicts, avg(score) AS score_mean
+FROM flags GROUP BY judge, flag ORDER BY judge, flag = 'none', flag
+"""
+
 
 def content(read: Reader, rubric: str) -> Part:
     """How often votes split, by question; the most split units; flags."""
     asked = {"rubric": rubric}
     splits = read.rows(
-        f"""
-        SELECT question, split, count(*) AS units, max(judges) AS judges FROM panel WHERE rubric = $rubric AND answers > 1 AND {_IN_FILTERS}
-        GROUP BY question, split ORDER BY question, split
-        """,
+        f"{_UNITS} SELECT question, {_SPLIT} AS split, count(*) AS units FROM units GROUP BY question, split ORDER BY question, split",
         asked,
     )
     return html.Div([_votes(read, splits, asked), _flags(read, asked)])
@@ -45,13 +111,7 @@ def _votes(read: Reader, splits: pl.DataFrame, asked: dict[str, Any]) -> Part:
             "No unit has two votes of models under these filters. Ask several times, or a second model:",
             html.Pre(f"cotrace judge --rubric {asked['rubric']} --model openai/gpt-4o-mini --model openai/gpt-4.1-mini --repeats 2"),
         )
-    units = read.rows(
-        f"""
-        SELECT question, unit_id, episode_id, turn, votes, majority_share, entropy, split, said FROM panel_disagreements
-        WHERE rubric = $rubric AND {_IN_FILTERS} ORDER BY entropy DESC, question, unit_id LIMIT {_SHOWN}
-        """,
-        asked,
-    )
+    units = read.rows(_MOST_SPLIT, asked)
     columns = {"turn": "Turn", "question": "Question", "votes": "Votes", "entropy": "Bits", "said": "Who said what"}
     listing = (
         [] if units.is_empty() else [table(units, columns, link=_game_address, show={"entropy": two_digits}, classes={"said": "words"})]
@@ -92,18 +152,7 @@ def _chart(splits: pl.DataFrame) -> go.Figure:
 
 
 def _flags(read: Reader, asked: dict[str, Any]) -> Part:
-    rows = read.rows(
-        f"""
-        WITH shown AS (
-            SELECT judge, unnest(coalesce(string_split(flagged, '|'), ['none'])) AS flag, unit_id, score
-            FROM verdicts_latest WHERE rubric = $rubric AND {_IN_FILTERS}
-        )
-        SELECT judge, flag, count(DISTINCT unit_id) AS units, count(*) AS verdicts, avg(score) AS score_mean FROM shown
-        GROUP BY judge, flag HAVING bool_or(flag <> 'none') OR judge IN (SELECT judge FROM shown WHERE flag <> 'none')
-        ORDER BY judge, flag = 'none', flag
-        """,
-        asked,
-    )
+    rows = read.rows(_FLAGS, asked)
     if rows.is_empty():
         return card("Text that speaks to the judge", hint="None was found in what was judged under these filters.")
     units = read.rows(
