@@ -226,3 +226,66 @@ def test_replaced_block_comes_from_an_arrow_and_from_labels() -> None:
 def test_lone_block_asks_for_nothing() -> None:
     """A block without a place in the next words is no request."""
     assert found("Small red. D2 is right about everything.", "D1") == []
+
+
+RED_ON_TOP_LEFT = "a small red block at the left of my top layer"
+
+NOT_ASKED_FOR = [
+    "I no longer need {it}.",
+    "Nobody needs {it}.",
+    "It makes no sense to put {it}.",
+    "Anything but {it}!",
+    "I'd wait with {it}.",
+    "Stop asking for {it}.",
+    "By no means place {it}.",
+    "You needn't put {it}.",
+    "Please avoid {it}.",
+    "Let's not put {it}.",
+    "I doubt that {it} belongs there.",
+    "I wonder whether {it} is right.",
+    "I was going to ask for {it}, but D2 comes first.",
+    "If D2 were done, we could use {it}.",
+    "Thanks for placing {it}.",
+    "The builder put {it}.",
+    "Is there {it}?",
+    "Who put {it}?",
+    "Has somebody placed {it}?",
+    "My target has {it}, but don't place it yet.",
+    "My target has {it}. It is already there.",
+    "I need {it}. Forget it.",
+    "I want {it}. No, please do not act on that.",
+    'D3 said "I need {it}".',
+    "Cancel my request for {it}.",
+    "Skip {it}.",
+]
+
+
+@pytest.mark.parametrize("frame", NOT_ASKED_FOR)
+@pytest.mark.parametrize("speaker", sorted(WALLS))
+def test_what_is_denied_doubted_reported_or_withdrawn_is_not_asked_for(frame: str, speaker: str) -> None:
+    """No request comes out of words that ask for nothing."""
+    assert found(frame.format(it=RED_ON_TOP_LEFT), speaker) == []
+
+
+ASKED_FOR = [
+    "I need {it}.",
+    "Let me have {it}.",
+    "Isn't there supposed to be {it}?",
+    "Couldn't you place {it}?",
+    "Would {it} be possible?",
+    "I wonder if we could put {it}.",
+    "If it isn't too much trouble, {it}, please.",
+    "If you could place {it}, I would be grateful.",
+    "I'd appreciate it if you added {it}.",
+    "Thanks for the last one, now put {it}.",
+    "I was wrong before: put {it}.",
+    "Forget the rest; put {it}.",
+    "Not sure about the right, but I need {it}.",
+]
+
+
+@pytest.mark.parametrize("frame", ASKED_FOR)
+@pytest.mark.parametrize("speaker", sorted(WALLS))
+def test_polite_and_roundabout_requests_are_requests(frame: str, speaker: str) -> None:
+    """The same words in a frame that asks give the full request."""
+    assert found(frame.format(it=RED_ON_TOP_LEFT), speaker) == [("place", "r", (WALLS[speaker][0],), 2)]

@@ -100,6 +100,8 @@ class Actions:
             for group in groups[:1]:
                 if group.block is not None:
                     self.book.add(clause, "keep", group)
+        elif verb == "place" and groups and all(group.refers and not group.has_place and group.block is None for group in groups):
+            self.book.hold_back(clause)  # "but do not place it yet"
         else:
             self.book.note(clause, groups, "plain")
             self.book.name(clause, groups)

@@ -14,6 +14,7 @@ from judges.craft.language.model import INSTRUCTIONS
 __all__ = ["amend", "is_imagined", "parts", "withdraw", "without_void"]
 
 _UNREAL = frozenset(("were", "turned", "turns", "had", "ever", "someday", "later", "wanted"))
+_RESUMING = frozenset(("subject", "act_base", "then", "first"))
 _MODAL = frozenset(("would", "might", "could"))
 
 
@@ -32,8 +33,9 @@ def without_void(items: list[Item]) -> list[Item]:
     """Leave out what is only reported, imagined or ruled out: from ``I was going to`` to the next ``but`` or semicolon."""
     kept: list[Item] = []
     void = False
-    for item in items:
-        void = (void or item.kind == "void") and not (item.kind in ("but", "end") or item.value == ";")
+    for index, item in enumerate(items):
+        resumed = item.value == "," and index + 1 < len(items) and items[index + 1].kind in _RESUMING
+        void = (void or item.kind == "void") and not (item.kind in ("but", "end") or item.value == ";" or resumed)
         if not void:
             kept.append(item)
     return kept
@@ -45,10 +47,10 @@ def is_imagined(words: Sequence[str]) -> bool:
         return False
     begin = words.index("if")
     condition = words[begin + 1 : begin + 1 + next((at for at, word in enumerate(words[begin + 1 :]) if word == ","), len(words))]
-    pairs = set(itertools.pairwise(words))
-    wishing = any((person, modal) in pairs for person in ("i", "we") for modal in _MODAL)
+    unreal = bool(_UNREAL & set(condition)) and not _MODAL.isdisjoint(words)
+    wishing = any(pair in itertools.product(("i", "we"), _MODAL) for pair in itertools.pairwise(words))
     another = condition[:1] in (["d1"], ["d2"], ["d3"], ["nobody"], ["someone"], ["somebody"])
-    return wishing and (another or bool(_UNREAL & set(condition))) and "you" not in condition[:1]
+    return (unreal or (wishing and another)) and "you" not in condition[:1]
 
 
 def withdraw(items: Sequence[Item], words: Sequence[str], book: DraftBook) -> None:

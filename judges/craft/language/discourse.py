@@ -156,7 +156,7 @@ def _first_of(drafts: Sequence[Draft]) -> Draft | None:
     instructions = [draft for draft in drafts if draft.verb in INSTRUCTIONS]
     if not instructions:
         return None
-    return min(instructions, key=lambda draft: (draft.later, not draft.first, not draft.explicit))
+    return min(instructions, key=lambda draft: (draft.later, not draft.first, draft.foreign, not draft.explicit))
 
 
 def _claim(draft: Draft, *, first: bool) -> Claim:

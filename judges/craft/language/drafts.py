@@ -47,6 +47,9 @@ class Draft:
     until: int = -1
     """Last sentence that added to the claim; before any did, its own sentence counts."""
 
+    foreign: bool = False
+    """What another director needs; comes after the speaker's own requests."""
+
     moved: bool = False
     whole: bool = False
     origins: dict[str, Origin] = field(default_factory=dict)
@@ -269,6 +272,12 @@ class DraftBook:
         seen, wished = self.drafts[-2:]
         near = clause.sentence - seen.sentence <= 1 and seen.verb == "other" and seen.color is not None
         return seen if near and wished.verb == "place" and not wished.explicit and wished.color != seen.color else None
+
+    def hold_back(self, clause: Clause) -> None:
+        """Turn the wish just stated into an observation."""
+        last = self.drafts[-1] if self.drafts else None
+        if last is not None and last.verb in ("place", "replace") and clause.sentence - last.sentence <= 1:
+            last.verb, last.droppable, last.old = "other", True, None
 
     def exclaimed(self, clause: Clause) -> Draft | None:
         """Give the block of ``That red one in the middle? It has to go.``, which is then asked for no longer."""

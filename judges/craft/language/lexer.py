@@ -91,6 +91,7 @@ _KNOWN_AFTER_TO = (
     DETERMINERS | CELL_NOUNS | LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS | COLORS.keys() | SIZES.keys() | _AFTER_TO
 )
 _PLACE_WORDS = CELL_NOUNS | LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS
+_PERSONS = frozenset(("you", "we", "i", "someone", "somebody", "it", "they"))
 _AT_BEGIN = frozenset(("repair", "void"))
 _CODES = frozenset(color + size for color in "gbryo" for size in "sl")
 
@@ -204,6 +205,8 @@ def _phrase(words: Sequence[str], index: int) -> Found:
             continue
         if words[index] == "correct" and length == 1 and _corrects(words, index):
             return make("act_base", value="fix"), 1
+        if length > 1 and words[index + length - 1] == "if" and at(words, index + length) in _PERSONS:
+            continue  # "grateful if you placed", unlike "grateful if a red block came"
         if meaning.kind in _AT_BEGIN and not _begins(words, index, meaning.kind):
             continue
         other = _other_meaning(words, index, length, meaning)
@@ -218,6 +221,8 @@ def _phrase(words: Sequence[str], index: int) -> Found:
 def _begins(words: Sequence[str], index: int, kind: str) -> bool:
     """Whether a phrase stands where a correction or an order can begin."""
     before = at(words, index - 1)
+    if words[index] == "whether" or at(words, index + 1) == "if" or at(words, index + 2) == "if":
+        return not {"could", "can", "would", "might"} & set(words[index : index + 6])  # "I wonder if we could put"
     if kind == "repair" or words[index] in ("suppose", "supposing", "imagine", "had", "were"):
         return before in ("", ",", ";", ":", ".", "but", "no", "oh")
     return True

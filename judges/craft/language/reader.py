@@ -28,6 +28,9 @@ __all__ = ["read"]
 _ASKING = frozenset(("did", "was", "were", "has", "have", "why", "who", "whose", "does"))
 """First words of questions that are no requests, unlike ``could`` or ``is there a way``."""
 
+_ASKED = frozenset(("is", "are", "should", "could", "would", "can", "does", "do"))
+"""First words of questions whose ``not`` expects a yes."""
+
 _DOMINO = 2
 """Cells of a large block."""
 
@@ -49,8 +52,9 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
     section: int | None = None
     topic: int | None = None
     words = counted(sentences(text))
-    for number, items in joined_rows([items_of(sentence) for sentence in words]):
+    for number, told in joined_rows([items_of(sentence) for sentence in words]):
         sentence = [token.word for token in words[number]]
+        items = _without_rhetoric(told, sentence)
         section = _section(items, section)
         bare = not any(item.kind in PREDICATES for item in items)
         begun = len(book.drafts)
@@ -78,6 +82,14 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
         own_wall=_own_wall(claims, speaker, book.drafts),
         flags=frozenset(_flags(claims, book.drafts, scene)),
     )
+
+
+def _without_rhetoric(items: list[Item], words: Sequence[str]) -> list[Item]:
+    """Read ``isn't the left supposed to be red?`` without its ``not``."""
+    if words[-1] != "?" or words[1:2] != ["not"] or words[0] not in _ASKED:
+        return items
+    begin = next((index for index, item in enumerate(items) if item.kind in ("not", "needless")), None)
+    return items if begin is None else items[:begin] + items[begin + 1 :]
 
 
 def _read_clause(clause: Clause, actions: Actions, statements: Statements, section: int | None) -> None:

@@ -57,7 +57,7 @@ class Statements:
         if not objects:
             self.book.note(clause, [*subject, *body], "plain")
         if self._is_foreign(clause, subject):  # what another director needs somewhere is no request of the speaker
-            self.book.drafts[written:] = [draft for draft in self.book.drafts[written:] if draft.place.cells]
+            self.book.drafts[written:] = [replace(draft, foreign=True) for draft in self.book.drafts[written:] if draft.place.cells]
 
     def _is_foreign(self, clause: Clause, subject: list[Group]) -> bool:
         """Whether another director is the one who needs something."""
@@ -174,6 +174,11 @@ class Statements:
         if "cond" in clause.marks or clause.denied:
             self.book.note(clause, [*clause.subject_groups(), *clause.groups()], "complaint")
             return
+        subject = clause.subject_groups()
+        pointing = len(subject) == 1 and not subject[0].has_place and (subject[0].refers or is_bare(subject[0].block))
+        if clause.predicate.value == "already" and pointing and not clause.groups():
+            self.book.hold_back(clause)  # "my target has a red one on the left. That one is already there"
+            return
         if not clause.subject_groups() and not clause.groups() and self._confirm_seen(clause):
             return
         if self._is_request_context(clause):
@@ -243,6 +248,8 @@ class Statements:
                 self.book.append(replace(seen, verb="remove", explicit=False, droppable=False, end=clause.end, place=place))
 
     def _belong(self, clause: Clause) -> None:
+        if clause.denied:
+            return
         subject, body = clause.subject_groups(), clause.groups()
         if self._completes(clause, subject, body):
             return

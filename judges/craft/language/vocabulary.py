@@ -190,8 +190,9 @@ _PLAIN: Mapping[Meaning, str] = {
         "|me happy to see|me very happy to see|me so happy to see|would make me|would make my day|would delight me"
         "|would please me|wanting is|missing is|lacking is|thing left is|piece left is"
         "|remaining is|left to place is|remaining piece is|left to do is|dreamed of|dreams of|wishes for|hungers for|thirsts for|pines for"
-        "|begs for|cries for|deserves|welcomes|invites|awaits|could do with|would benefit from|would welcome|would appreciate|hope for"
-        "|there is room for|is room for|has room for|room for|space for|would rather have|rather have|prefer to have"
+        "|begs for|cries for|deserves|welcomes|invites|awaits|could do with|would benefit from|would welcome|hope for"
+        "|there is room for|is room for|has room for|room for|space for|let me have|let us have|may i have|could i have"
+        "|can i have|can we have|could we have|i am after|would rather have|rather have|prefer to have"
         "|leaning toward|leaning towards|inclined to ask for|torn toward"
         "|hoping for|waiting on|all i need is|still want|is wanted|prefer|to have|should start with|wish for|has to have"
         "|target says|wanted|still open for|calling for|asking for|should see|would be|must be filled with|hope for"
@@ -226,10 +227,16 @@ _PLAIN: Mapping[Meaning, str] = {
     ),
     Meaning("empty"): "empty|bare|open|vacant|unfilled|nothing there|free|blank|uncovered|nothing sits|nothing on|nothing",
     Meaning("ensure"): "ensure|make sure|be sure|double check|ensuring|making sure|verify|see to it|check that|confirm that|confirm",
-    Meaning("not"): "not|never|avoid|without|rather not|hold off|instead of placing|refrain|nobody",
+    Meaning("not"): (
+        "makes no sense|make no sense|no sense in|no reason to|no reason for|no point in|by no means"
+        "|under no circumstances|on no account|in no way|anything but|stop putting|stop placing|stop adding"
+        "|stop asking for|wrong to|pointless to|too early to|too soon to|too early for|too soon for"
+        "|wait with|hold the|postpone|i am against|not|never|avoid|without|rather not|hold off"
+        "|instead of placing|refrain|nobody"
+    ),
     Meaning("between"): "between|in between|sandwiched between",
     Meaning("needless"): (
-        "no need|need not|not necessary|cannot|can not|could not|unable to|did not|have not|was not|were not|not able|not ready"
+        "no longer|no need|need not|not necessary|cannot|can not|could not|unable to|did not|have not|was not|were not|not able|not ready"
     ),
     Meaning("cond"): "once|after|when|as soon as|now that|upon",
     Meaning("if"): "if|whether|assuming|in case",
@@ -282,7 +289,10 @@ _PLAIN: Mapping[Meaning, str] = {
         "|ignore that|disregard that|disregard this|ignore this|not a request|no request"
     ),
     Meaning("void"): (
-        "do not execute|do not act on|do not follow|ignore|disregard|was going to|were going to|was about to|was tempted to|considered"
+        "doubt that|doubt|false that|not true that|whether|wonder if|wondering if|not sure if|unsure if|thanks for"
+        "|thank you for|thanks again for|do not execute"
+        "|do not act on|do not follow|ignore|disregard|was going to|were going to|was about to|was tempted to"
+        "|considered"
         "|thought about|thought of|had i|were i|if i had|would have been|could have been|might have been|for instance"
         "|for example|withdraw what|forget about"
         "|take back what|retract what|withdraw my|retract my|cancel my|cancel the request|revoke my|revoke the"
@@ -326,7 +336,7 @@ _PLAIN: Mapping[Meaning, str] = {
         "|left for me|is left|are left|left to add|the way|clear path|go ahead|right away|right side up|right block"
         "|right piece|right color|right colour|at first|first thing|the first thing|from the start|big picture|in one picture"
         "|clear that|crystal clear|is clear|so far|by the way|in the way|long as|top priority|for now|pull together"
-        "|take turns|take the last step|drop by|on the other hand|no longer|as long as|for long|before long|step by step"
+        "|take turns|take the last step|drop by|on the other hand|as long as|for long|before long|step by step"
         "|one by one|one at a time|one step|one more thing|one thing|first step|next step|last step|one clear|base my"
         "|based on|the only one|in place of my|putting it all|put together|putting together|set up|sets up|setting up"
         "|moving on|move on|next move|last move|first move|leave it to|leave that to|leave the rest|let me see|at once|no one"
