@@ -2,6 +2,7 @@
 
 The callback opens the store, queries, draws the figures and is serialised as Dash does it. The base is the same statements with the same
 parameters over one connection that is open already, each result fetched as Arrow. A page may take half as long again, and 50 ms.
+Sections of the page Judges keep reports until the store changes: how long the first visit takes is told beside the name.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.figures import Figure, seconds
@@ -48,6 +50,8 @@ def addresses(store: Store) -> dict[str, Address]:
         ((episode,),) = connection.execute("SELECT min(episode_id) FROM episodes WHERE benchmark = 'craft'").fetchall()
     found = {page.TITLE: Address.parse(page.PATH, "") for page in PAGES}
     found["Turns"] = Address.parse("/turns", "outcome=not_followed")
+    for section in ("agreement", "corrected", "cost"):
+        found[f"Judges, {section}"] = Address.parse("/judges", f"rubric=pragmatic_sufficiency&show={section}")
     found["Game, one turn"] = Address.parse("/game", f"episode={episode}&turn=7")
     return found
 
@@ -63,13 +67,15 @@ def draw(store: Store, address: Address) -> str:
 
 def _page(store: Store, name: str, address: Address) -> Figure:
     recording = _RecordingStore(store.path)
+    began = perf_counter()
     size = len(draw(recording, address))
+    first = perf_counter() - began
     statements = list(recording.statements)
     with store.reading() as connection:
         taken = medians(_ROUNDS, {"base": partial(_bare, connection, statements), "ours": lambda: draw(store, address)})
     ours, base = taken["ours"].wall_s, taken["base"].wall_s
     return Figure(
-        f"{name}, {_PLAYED * _COPIES * TURNS:,} turns, {size / 1000:.0f} kB",
+        f"{name}, {_PLAYED * _COPIES * TURNS:,} turns, {size / 1000:.0f} kB, first {seconds(first)}",
         seconds(ours),
         f"{seconds(base)}: its {len(statements)} statements",
         ours / base,

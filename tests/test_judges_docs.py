@@ -38,6 +38,7 @@ PRINTS = {
     "report corrected-rates": "corrected",
     "report judges": "openai/gpt-4o-mini",
     "report probes": "though nothing that matters changed",
+    "report drift": "no drift shown",
     "report calibration": "do not use the question",
     "labels export": "rubric,question,annotator",
 }
