@@ -170,13 +170,13 @@ def _tables(judged: Sequence[Judged], names: Mapping[str, list[str]]) -> dict[st
 
 
 def _names(judged: Sequence[Judged], possible: Possible) -> dict[str, list[str]]:
-    """Question -> its possible answers, and all in use."""
-    found: dict[str, set[str]] = {}
+    """Question -> its possible answers, and all in use; questions in the order of the possible answers, then as they come up."""
+    found = {question: set(answers) for question, answers in possible.items()}
+    labelled = {question for one in judged for question in one.labels}
     for one in judged:
         for question, given in one.labels.items():
-            in_use = found.setdefault(question, set(possible.get(question, ())))
-            in_use.update(given, {one.answers.get(question, _NO_ANSWER)})
-    return {question: sorted(answers) for question, answers in found.items()}
+            found.setdefault(question, set()).update(given, {one.answers.get(question, _NO_ANSWER)})
+    return {question: sorted(answers) for question, answers in found.items() if question in labelled}
 
 
 def _flips(games: int) -> Floats:

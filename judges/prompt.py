@@ -7,12 +7,13 @@ from unit to unit stands in the user message.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypedDict
 
 from judges.evidence_text import Entry, clean, fenced
 from judges.injection import flags
-from judges.rubric import Demonstration, Group, Question, Rubric
+from judges.rubric import NONE_CHOSEN, Demonstration, Group, Question, Rubric
 from judges.shows import Viewer, doc
 from judges.units import Unit
 
@@ -111,8 +112,15 @@ def _demonstrated(group: Group, case: Demonstration) -> str:
         return ""
     nonce = hash_of(shown)[:8]
     pieces = [fenced(name, shown[name], nonce) for name in group.shows if name in shown]
-    right = [f'{name}: {_because(case.reasons.get(name))}answer "{case.answers[name]}"' for name in answered]
+    right = [f"{name}: {_because(case.reasons.get(name))}answer {_written(group, case.answers[name])}" for name in answered]
     return "\n\n".join([*pieces, "\n".join(["Right answers:", *right])])
+
+
+def _written(group: Group, answer: str) -> str:
+    """As the judge has to write it: one word, or a list."""
+    if not group.several:
+        return f'"{answer}"'
+    return json.dumps([] if answer == NONE_CHOSEN else answer.split("|"))
 
 
 def _because(reason: str | None) -> str:

@@ -25,7 +25,7 @@ from judges.runner import run
 from schemas.errors import UsageError
 from schemas.records import Label
 from schemas.store import Store
-from tests.judged_games import counted, store_of
+from tests.judged_games import counted, fake_server, store_of
 from tests.pupil_server import Pupil, pupil
 
 RUBRIC = """\
@@ -309,3 +309,16 @@ def test_a_server_that_is_not_there_is_said(tmp_path: Path) -> None:
     """One line, and no answer is made up."""
     with pytest.raises(HopelessError, match="cannot be reached"):
         optimize(labelled_store(tmp_path), "http://127.0.0.1:9/v1")
+
+
+def test_a_judge_that_mostly_fails_is_no_judge_to_optimise(tmp_path: Path) -> None:
+    """The run ends after the first answers, with the failure, instead of searching for words that please a broken server."""
+    store = labelled_store(tmp_path)
+    with fake_server("--fault", "refusal:0.5:99") as url:
+        with pytest.raises(HopelessError, match=r"no usable answer to \d+ of 96 units; first failure: refused: I cannot judge this"):
+            optimize(store, url)
+        assert counted(url)["requests"] == 96
+    with fake_server("--fault", "refusal:0.05:99", "--fault", "500:0.2", "--fault", "prose:0.2", "--fault", "429:0.2") as url:
+        done = optimize(store, url, "--model", "local/other", optimizer="bootstrap")
+        assert done.return_value == 0, done.output
+        assert "no gain" in done.output

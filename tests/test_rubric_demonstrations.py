@@ -120,3 +120,28 @@ def test_a_probe_with_other_names_tells_demonstrations_anew(tmp_path: Path) -> N
     rubric = replace(find("mind_modeling"), demonstrations=good(tmp_path).demonstrations)
     told = as_probe(rubric, "names").demonstrations[0]
     assert told.shown["public_messages"][0][0] == "Ash said:"
+
+
+@pytest.mark.parametrize(("answer", "written"), [("vague|rude", '["vague", "rude"]'), ("none", "[]")])
+def test_several_answers_are_shown_as_the_judge_has_to_write_them(tmp_path: Path, answer: str, written: str) -> None:
+    """A list, since that is what its answer type takes."""
+    path = tmp_path / "mine.yaml"
+    examples = "{vague: somewhere, rude: you fool}"
+    path.write_text(f"""\
+name: mine
+version: 1
+unit: turn
+benchmarks: [craft]
+shows: [public_messages]
+choice: several
+answers: {{vague: null, rude: null}}
+instructions: Judge the messages.
+questions:
+  Q1: {{ask: "What is wrong?", examples: {examples}}}
+demonstrations:
+  - shown: {{public_messages: [{{head: "D1 said:", text: "there, you fool"}}]}}
+    answers: {{Q1: {{answer: "{answer}"}}}}
+""")
+    assert check(path) == []
+    rubric = load(path)
+    assert f"Q1: answer {written}" in system_message(rubric, rubric.groups()[0])

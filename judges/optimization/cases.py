@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from ingest.label_files import PLANTED_PREFIX
 from judges.prompt import Prompt, PromptMaker
-from judges.rubric import Rubric
+from judges.rubric import Rubric, joined
 from judges.unit_sources import selected_units
 from judges.units import Unit
 from schemas.errors import UsageError
@@ -146,7 +146,7 @@ def _labels(store: Store, rubric: Rubric, labels: str) -> tuple[dict[str, dict[s
 def _answer(rubric: Rubric, plain: Mapping[str, str], said: str) -> str | None:
     if rubric.choice == "one":
         return plain.get(said)
-    return said if plain and rubric.allows(said) else None
+    return joined(said.split("|"), list(rubric.answers)) if plain and rubric.allows(said) else None
 
 
 def _plain(answer: str) -> str:

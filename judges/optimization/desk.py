@@ -10,7 +10,7 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -175,6 +175,8 @@ class Desk:
             return future.result()
         except CotraceError as error:
             raise Halted(error) from error
+        except CancelledError:
+            raise Halted(CotraceError("the run was interrupted")) from None
 
     async def _unless_halted(self, asking: Coroutine[Any, Any, T]) -> T:
         if self._why is not None:

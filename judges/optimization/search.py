@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from judges.faults import HopelessError
 from judges.optimization.cases import Case, Parts
 from judges.optimization.desk import Answers, Desk, Halted, Priced, Terms, Usage, open_desk
 from judges.optimization.optimizers import OPTIMIZERS, Calls, Search, Sizes
@@ -27,6 +28,8 @@ _LONGER_INSTRUCTIONS: Final = 4_000
 _CASES_IN_A_TEXT: Final = 10
 """Cases that the writer is shown at a time."""
 _FEWEST_CANDIDATES: Final = 2
+_MOST_FAILED: Final = 0.2
+"""Share of the calls."""
 
 Said = Sequence[Answers]
 """What the judge said to each case."""
@@ -151,7 +154,7 @@ def optimize(request: Request, on_call: Callable[[int], None] | None = None) -> 
 
     Raises:
         BudgetStopError: the budget is spent; start again with a higher one.
-        HopelessError: no request can succeed.
+        HopelessError: no request can succeed, or too many do not.
         StoreError: the file of answers cannot be used.
         UsageError: a budget without prices, too few candidates, or a model that cannot be reached as it is named.
     """
@@ -175,6 +178,7 @@ def optimize(request: Request, on_call: Callable[[int], None] | None = None) -> 
 def _optimize(request: Request, desk: Desk) -> Found:
     plain, parts = request.rubric, request.parts
     desk.answer_all(plain, [*parts.held_out, *parts.validation])
+    _refuse_a_silent_judge(desk, len(parts.held_out) + len(parts.validation))
     candidates = _searched(request, desk)
     scores = {
         found: request.agreement(parts.validation, _said(desk, found, parts.validation))
@@ -194,6 +198,15 @@ def _optimize(request: Request, desk: Desk) -> Found:
         tried=len(scores) - 1,
         usage=desk.usage,
     )
+
+
+def _refuse_a_silent_judge(desk: Desk, cases: int) -> None:
+    """Where calls fail, agreement measures the server: no search could mend that."""
+    if desk.usage.failed > _MOST_FAILED * cases:
+        raise HopelessError(
+            f"the judge gave no usable answer to {desk.usage.failed} of {cases} units; first failure: {desk.usage.failures[0]}; "
+            "mend that, then start the same command again"
+        )
 
 
 def _said(desk: Desk, rubric_hash: str, cases: Sequence[Case]) -> list[Answers]:
