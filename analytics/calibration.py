@@ -1,12 +1,12 @@
-"""From the answers of a panel and the engine to the probability of yes, and whether a question's answers carry information at all."""
+"""Can the probabilities of `analytics.calibrated_answers` be believed, and which questions' answers carry information at all?"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from analytics.agreement_answers import answers
+from analytics.calibrated_answers import Asked, cross_fitted, questions
 from analytics.cluster_intervals import cluster_sums, ratio_interval
 from schemas.store import Store
 
@@ -36,33 +36,33 @@ SUMMARY: Final = (
 )
 """The columns that fit a terminal, beside the advice."""
 
-_FOLDS = 5
-_FEWEST_OF_A_KIND = 5
-"""Labelled units with yes, and with no, that a fit needs."""
 _BINS = 5
 _CHANCE = 0.025
 """Chance, over all questions of the report together, that one without information is called informative."""
 
 
 def calibration_report(store: Store) -> pl.DataFrame:
-    """One row for every question with at least five units labelled yes and five labelled no that a judge or the engine was asked about.
+    """One row for every question with two answers that labels give to five units at least, which a judge or the engine was asked about.
 
-    A logistic regression (scikit-learn, L2 penalty 1) turns the scores of all raters, the mean of a rater's repeats and whether it answered
-    at all, into a probability of yes. It is cross-fitted: no game is predicted by a fit that has seen it.
+    A logistic regression (scikit-learn, L2 penalty 1) turns what all raters said, the shares of the answers among a rater's repeats and
+    whether it answered at all, into the probability of each answer. It is cross-fitted: no game is predicted by a fit that has seen it.
+    Where answers have numbers, the answers are yes and no; else they are the categories with labels enough.
 
     Columns, in order:
 
-    - rubric, question. reference: `people`, or `planted truth` where nobody labelled; units on which labels average to the middle are left
-      out, so are answers without a yes or no. raters: whose answers are combined, comma-separated. units, games: labelled.
-    - share_yes: 0 to 1.
-    - brier: mean squared difference of probability and truth (Brier 1950), 0 is best; brier_low, brier_high. brier_raw: of the raters' mean
-      score taken as a probability, 0.5 where none answered. brier_base: of the share of yes in the other games, which needs no judge.
+    - rubric, question. reference: `people`, or `planted truth` where nobody labelled; units on which labels have no majority are left out,
+      so are N/A and, beside numbers, answers without one. raters: whose answers are combined, comma-separated. answers: whose probability
+      is foretold. units, games: labelled.
+    - share_yes: 0 to 1; null where answers are categories.
+    - brier: mean squared difference of probability and truth (Brier 1950), 0 is best; of more than two answers the sum over all, up to 2.
+      brier_low, brier_high. brier_raw: of the raters' mean share of each answer taken as a probability, equal shares where none answered.
+      brier_base: of the shares in the other games' labels, which needs no judge.
     - skill: 1 - brier / brier_base, up to 1; 0 and less: the answers tell nothing that the share does not. low, high. All intervals are
       95 %, over games (`analytics.cluster_intervals.ratio_interval`), and take the fits as given.
     - informative: whether skill is above 0, by Holm's test (1979, Scandinavian Journal of Statistics 6) over all questions of the report:
       the chance that any of them is called informative without being so is at most 2.5 %. p_value: of that question, one-sided, before it.
-    - reliability: JSON list of {mean, share, units}: in up to five groups of rising probability its mean and the share of yes, which
-      are equal where the probabilities can be believed.
+    - reliability: JSON list of {mean, share, units}: in up to five groups of rising probability its mean and how often it came true, which
+      are equal where the probabilities can be believed; of yes, of categories over all of them.
     - advice: what to make of it, in words.
 
     Raises:
@@ -71,14 +71,12 @@ def calibration_report(store: Store) -> pl.DataFrame:
     import polars as pl
 
     rows: list[dict[str, Any]] = []
-    for (rubric, question), given in answers(store).group_by(["rubric", "question"], maintain_order=True):
-        labelled = _labelled(given)
-        if labelled is not None:
-            rows.append({"rubric": rubric, "question": question, **_row(labelled)})
+    for rubric, question, asked in questions(store):
+        rows.append({"rubric": rubric, "question": question, **_row(asked.labelled())})
     for row, informative in zip(rows, _holm([row["p_value"] for row in rows]), strict=True):
         row["informative"] = informative
         row["advice"] = f"{row['question']} by {row['raters']}: {_advice(row)}"
-    texts = dict.fromkeys(("rubric", "question", "reference", "raters"), pl.String())
+    texts = dict.fromkeys(("rubric", "question", "reference", "raters", "answers"), pl.String())
     scores = ("share_yes", "brier", "brier_low", "brier_high", "brier_raw", "brier_base", "skill", "low", "high", "p_value")
     numbers = dict.fromkeys(scores, pl.Float64())
     counts = dict.fromkeys(("units", "games"), pl.Int64())
@@ -86,71 +84,39 @@ def calibration_report(store: Store) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={**texts, **counts, **numbers, **last}, orient="row")
 
 
-class _Labelled(NamedTuple):
-    """The labelled units of one question."""
-
-    reference: str
-    raters: list[str]
-    scores: Floats
-    """Shape (units, raters), 0 to 1; nan where a rater gave no answer with a number."""
-    truth: Floats
-    """Shape (units,): 1 for yes, 0 for no."""
-    games: NDArray[np.int64]
-    """Shape (units,): numbers from 0 without gaps."""
-
-
-def _labelled(given: pl.DataFrame) -> _Labelled | None:
-    """None where there are too few labels for a fit."""
-    import numpy as np
-    import polars as pl
-
-    mean = ((pl.col("score") * pl.col("n")).sum() / pl.col("n").filter(pl.col("score").is_not_null()).sum()).alias("score")
-    roles = set(given.filter(pl.col("score").is_not_null())["role"])
-    reference = "people" if "people" in roles else "truth"
-    truth = given.filter((pl.col("role") == reference) & pl.col("score").is_not_null()).group_by("unit", "game").agg(mean)
-    truth = truth.filter(pl.col("score") != 0.5).sort("unit")  # noqa: PLR2004 - neither yes nor no
-    said = given.filter(pl.col("role").is_in(["judge", "engine"])).group_by("unit", "rater").agg(mean)
-    truth = truth.join(said.select("unit").unique(), on="unit", how="semi", maintain_order="left")
-    yes = (truth["score"] > 0.5).to_numpy().astype(float)  # noqa: PLR2004 - as above
-    if min(yes.sum(), len(yes) - yes.sum()) < _FEWEST_OF_A_KIND or truth["game"].n_unique() < 2:  # noqa: PLR2004 - nothing to cross-fit
-        return None
-    raters = sorted(said["rater"].unique())
-    columns = [
-        truth.join(said.filter(pl.col("rater") == name), on="unit", how="left", maintain_order="left")["score_right"] for name in raters
-    ]
-    scores = np.column_stack([column.cast(pl.Float64).fill_null(float("nan")).to_numpy() for column in columns])
-    _, games = np.unique(truth["game"].to_numpy(), return_inverse=True)
-    return _Labelled("people" if reference == "people" else "planted truth", raters, scores, yes, games)
-
-
-def _row(labelled: _Labelled) -> dict[str, Any]:
+def _row(labelled: Asked) -> dict[str, Any]:
     import numpy as np
 
-    truth, scores = labelled.truth, labelled.scores
-    fitted, base = _cross_fitted(labelled)
-    answered = ~np.isnan(scores)
-    raw = np.where(answered.any(axis=1), np.nansum(scores, axis=1) / np.maximum(answered.sum(axis=1), 1), 0.5)
-    errors = np.column_stack([(fitted - truth) ** 2, (base - truth) ** 2])
-    by_game = cluster_sums(np.column_stack([errors, np.ones(len(truth))]), labelled.games)
-    score, ratio = ratio_interval(by_game[:, 0], by_game[:, 2]), ratio_interval(by_game[:, 0], by_game[:, 1])
+    found = cross_fitted(labelled)
+    truth = np.eye(len(labelled.answers))[labelled.truth]
+    answered = ~np.isnan(labelled.said)
+    equal = 1 / len(labelled.answers)
+    raw = np.where(answered.any(axis=1), np.nansum(labelled.said, axis=1) / np.maximum(answered.sum(axis=1), 1), equal)
+    sides = 2 if len(labelled.answers) == 2 else 1  # noqa: PLR2004 - what misses one of two answers is added to the other
+    errors = np.column_stack([((guess - truth) ** 2).sum(axis=1) / sides for guess in (found.fitted, found.base, raw)])
+    _, games = np.unique(labelled.games, return_inverse=True)
+    by_game = cluster_sums(np.column_stack([errors, np.ones(len(truth))]), games)
+    score, ratio = ratio_interval(by_game[:, 0], by_game[:, 3]), ratio_interval(by_game[:, 0], by_game[:, 1])
     assert score is not None  # a question has labels of two games
     assert ratio is not None
+    shown = slice(1, None) if labelled.answers == ("no", "yes") else slice(None)
     return {
         "reference": labelled.reference,
         "raters": ", ".join(labelled.raters),
+        "answers": ", ".join(labelled.answers),
         "units": len(truth),
-        "games": int(labelled.games.max()) + 1,
-        "share_yes": float(truth.mean()),
+        "games": len(by_game),
+        "share_yes": float(truth[:, 1].mean()) if labelled.answers == ("no", "yes") else None,
         "brier": score.value,
         "brier_low": score.low,
         "brier_high": score.high,
-        "brier_raw": float(((raw - truth) ** 2).mean()),
+        "brier_raw": float(errors[:, 2].mean()),
         "brier_base": float(errors[:, 1].mean()),
         "skill": 1 - ratio.value,
         "low": 1 - ratio.high,
         "high": 1 - ratio.low,
         "p_value": ratio.p_below_one,
-        "reliability": orjson.dumps(_reliability(fitted, truth)).decode(),
+        "reliability": orjson.dumps(_reliability(found.fitted[:, shown].ravel(), truth[:, shown].ravel())).decode(),
     }
 
 
@@ -163,26 +129,6 @@ def _holm(p_values: list[float]) -> list[bool]:
             break
         falls[place] = True
     return falls
-
-
-def _cross_fitted(labelled: _Labelled) -> tuple[Floats, Floats]:
-    """Probability of yes for every unit, by a fit on other games: from the raters, and from the share of yes alone."""
-    import numpy as np
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import GroupKFold
-
-    missing = np.isnan(labelled.scores)
-    features = np.column_stack([np.where(missing, 0.0, labelled.scores - 0.5), missing.astype(float)])
-    fitted, base = np.empty(len(features)), np.empty(len(features))
-    folds = GroupKFold(min(_FOLDS, int(labelled.games.max()) + 1))
-    for seen, unseen in folds.split(features, labelled.truth, labelled.games):
-        known = labelled.truth[seen]
-        base[unseen] = (known.sum() + 0.5) / (len(known) + 1)
-        if 0 < known.sum() < len(known):
-            fitted[unseen] = LogisticRegression().fit(features[seen], known).predict_proba(features[unseen])[:, 1]
-        else:
-            fitted[unseen] = base[unseen]
-    return fitted, base
 
 
 def _reliability(fitted: Floats, truth: Floats) -> list[dict[str, float]]:
@@ -200,4 +146,4 @@ def _advice(row: dict[str, Any]) -> str:
         return f"its answers take away {told}: they carry information"
     if row["low"] > 0:
         return f"its answers take away {told}, but among so many questions chance alone could give that: label more"
-    return "its answers tell no more than the share of yes alone, as far as these labels show: do not use the question, or label more"
+    return "its answers tell no more than the labels' shares alone, as far as these labels show: do not use the question, or label more"

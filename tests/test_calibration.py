@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from analytics.calibration import _holm, _Labelled, _row, calibration_report
+from analytics.calibrated_answers import Asked, calibrated_answers
+from analytics.calibration import _holm, _row, calibration_report
+from analytics.query import query
 from cotrace.cli import cli
 from schemas import batches
 from schemas.records import Label
@@ -119,10 +122,11 @@ def test_a_coin_is_hardly_ever_called_informative() -> None:
     random = np.random.default_rng(2)
     hits = 0
     for _ in range(100):
-        games = np.repeat(np.arange(12), 8)
-        truth = (random.random(96) < np.repeat(random.beta(1, 1.5, 12), 8)).astype(float)
-        said = np.where(random.random(96) < 0.1, np.nan, random.integers(0, 2, 96).astype(float))
-        hits += _row(_Labelled("people", ["coin"], said[:, None], truth, games))["p_value"] < 0.025
+        truth = (random.random(96) < np.repeat(random.beta(1, 1.5, 12), 8)).astype(int)
+        yes = np.where(random.random(96) < 0.1, np.nan, random.integers(0, 2, 96).astype(float))
+        said = np.column_stack([1 - yes, yes])[:, None, :]
+        games = [f"g{number}" for number in range(12) for _ in range(8)]
+        hits += _row(Asked("people", ["coin"], ("no", "yes"), games, games, said, truth))["p_value"] < 0.025
     assert hits <= 6
 
 
@@ -133,3 +137,53 @@ def test_the_interval_holds_the_skill(tmp_path: Path) -> None:
     assert row["brier_low"] < best < row["brier_high"]
     assert row["brier_low"] < row["brier"] < row["brier_high"]
     assert row["p_value"] < 1e-6
+
+
+def test_every_unit_gets_the_probability_of_each_answer(tmp_path: Path) -> None:
+    """P(yes | said yes) = 0.24 / 0.31, P(yes | said no) = 0.06 / 0.69; units without a label too, and a unit's answers add up to 1."""
+    store = simulated(tmp_path, (0.8, 0.1))
+    with store.writing() as connection:
+        connection.execute("DELETE FROM labels WHERE episode_id >= 'g40'")
+    found = calibrated_answers(store)
+    assert found.columns == ["rubric", "question", "unit", "game", "label", "answer", "probability"]
+    assert len(found) == 2 * GAMES * TURNS
+    assert found["label"].null_count() == 2 * 20 * TURNS
+    sums = found.group_by("unit").agg(pl.col("probability").sum())["probability"]
+    assert sums.min() == pytest.approx(1) == sums.max()
+    said = query(store, "SELECT unit_id AS unit, answer AS said FROM verdicts")
+    mean = found.filter(pl.col("answer") == "yes").join(said, on="unit").group_by("said").agg(pl.col("probability").mean()).rows()
+    assert dict(mean) == pytest.approx({"yes": 0.24 / 0.31, "no": 0.06 / 0.69}, abs=0.06)
+
+
+def test_categories_have_probabilities_too(tmp_path: Path) -> None:
+    """Three categories, a judge that names the right one in 0.8, a wrong one in 0.1 each: the best Brier score is 0.34, without it 2/3."""
+    random = np.random.default_rng(5)
+    names = ("conflict", "format", "none")
+    steps = [Step(f'"{turn}"', (Move("place"),)) for turn in range(TURNS)]
+    store = store_with(tmp_path, [Game(steps, name=f"g{number:02}") for number in range(GAMES)])
+    run = job("a", judge="llm:x/0")
+    verdicts, labels = [], []
+    for game in (f"g{number:02}" for number in range(GAMES)):
+        for turn in range(1, TURNS + 1):
+            truth = int(random.integers(3))
+            said = truth if random.random() < 0.8 else (truth + int(random.integers(1, 3))) % 3
+            verdicts.append(verdict(run, (game, turn), "yes")._replace(answer=names[said], score=None))
+            labels.append(Label("people", "p", "ps", "PS1", f"{game}/{turn}", game, turn, None, names[truth], None))
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"judge_runs": [run], "verdicts": verdicts, "labels": labels}))
+    row = only_row(store)
+    assert (row["answers"], row["share_yes"]) == ("conflict, format, none", None)
+    assert row["brier"] == pytest.approx(0.8 * (0.04 + 0.02) + 0.2 * (0.81 + 0.64 + 0.01), abs=0.04)
+    assert row["brier_base"] == pytest.approx(2 / 3, abs=0.02)
+    assert row["informative"]
+
+
+def test_a_judge_that_was_not_asked_is_no_no(tmp_path: Path) -> None:
+    """A second judge with half the units: the others' probabilities come from the first alone, and nothing is lost."""
+    store = simulated(tmp_path, (0.8, 0.1), (0.9, 0.1))
+    with store.writing() as connection:
+        connection.execute("DELETE FROM verdicts WHERE judge = 'llm:x/1' AND episode_id >= 'g30'")
+    row = only_row(store)
+    assert (row["units"], row["raters"]) == (GAMES * TURNS, "llm:x/0, llm:x/1")
+    found = calibrated_answers(store).filter((pl.col("answer") == "yes") & (pl.col("label") == "yes") & (pl.col("game") >= "g30"))
+    assert float(found["probability"].to_numpy().mean()) > 0.5

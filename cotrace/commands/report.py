@@ -55,6 +55,7 @@ COMPUTED: dict[str, Computed] = {
     "agreement": Computed("analytics.agreement", "agreement_report", "SUMMARY"),
     "corrected-rates": Computed("analytics.corrected_rates", "corrected_rates", "SUMMARY"),
     "calibration": Computed("analytics.calibration", "calibration_report", "SUMMARY"),
+    "calibrated-answers": Computed("analytics.calibrated_answers", "calibrated_answers", "SUMMARY"),
     "probes": Computed("analytics.probe_report", "probe_report", "SUMMARY"),
     "drift": Computed("analytics.drift", "drift_report", "SUMMARY"),
     "self-preference": Computed("analytics.self_preference", "self_preference_report", "SUMMARY"),
