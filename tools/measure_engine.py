@@ -1,10 +1,11 @@
 """Prints how well the engine judge does, as Markdown tables for the docs.
 
-    python tools/measure_engine.py --games FOLDER... --utterances FOLDER
+    python tools/measure_engine.py --games FOLDER... --utterances FOLDER --messages FILE...
 
 `--games`: folders of CRAFT logs; published logs have a `labels.csv` beside them, cotrace's own logs bring their labels along.
 One table for each folder: question, labelled rows, coverage, precision. `--utterances`: a folder with `utterances.jsonl` and
-`claims.jsonl`: precision and recall of each field of the first instruction. Everything goes the way a user's logs go: ingest,
+`claims.jsonl`: precision and recall of each field of the first instruction. `--messages`: files of one JSON object a line, as those two
+joined, with the name of an `author`: one row an author. Everything goes the way a user's logs go: ingest,
 store, checks.
 """
 
@@ -25,6 +26,7 @@ sys.path.insert(0, str(ROOT))
 from ingest.run import ingest_paths  # noqa: E402
 from judges.craft.checks import CHECKS  # noqa: E402
 from judges.craft.language import claims_of, score_all, score_first  # noqa: E402
+from judges.craft.language.score import FIELDS  # noqa: E402
 from judges.craft.measure import ANSWERS, Judged, QuestionScore, score_decisions, total  # noqa: E402
 from judges.transcript import Transcript, load  # noqa: E402
 from schemas.store import Store  # noqa: E402
@@ -40,6 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", type=Path, nargs="*", default=[], metavar="FOLDER", help="folders of labelled CRAFT logs")
     parser.add_argument("--utterances", type=Path, metavar="FOLDER", help="folder with utterances.jsonl and claims.jsonl")
+    parser.add_argument("--messages", type=Path, nargs="*", default=[], metavar="FILE", help="messages with author and claims, one a line")
     parser.add_argument("--wrong", action="store_true", help="list decisions that differ from the label, too")
     options = parser.parse_args()
     for folder in options.games:
@@ -49,6 +52,8 @@ def main() -> None:
             print("\n".join(f"- {where}" for row, where in judged if _is_wrong(row)) + "\n")
     if options.utterances:
         print(f"### {options.utterances.name}\n\n{claims_table(options.utterances)}")
+    for path in options.messages:
+        print(f"### {path.stem}\n\n{authors_table(path)}\n")
 
 
 def decisions(folder: Path) -> Iterator[tuple[Judged, str]]:
@@ -81,6 +86,20 @@ def claims_table(folder: Path) -> str:
         rows.append(f"| {name} | {score.given} | {score.annotated} | {_share(score.precision)} | {_share(score.recall)} |")
     every = score_all(pairs)
     rows.append(f"| whole claims | {every.given} | {every.annotated} | {_share(every.precision)} | {_share(every.recall)} |")
+    return "\n".join(rows)
+
+
+def authors_table(path: Path) -> str:
+    """One row an author, then all: precision and recall of the fields, and the texts without a request from which one was read."""
+    pairs = [(record["author"], claims_of(record)["claims"], record["claims"]) for record in _lines(path)]
+    rows = [f"| author | messages | {' | '.join(FIELDS)} | asked in vain |", "|---" * (len(FIELDS) + 3) + "|"]
+    for author in (*sorted({author for author, _, _ in pairs}), "all"):
+        own = [(given, annotated) for name, given, annotated in pairs if author in (name, "all")]
+        scores = score_first(own)
+        silent = [given for given, annotated in own if not any(claim["first"] for claim in annotated)]
+        vain = sum(any(claim["first"] for claim in given) for given in silent)
+        cells = [f"{_share(scores[name].precision)} / {_share(scores[name].recall)}" for name in FIELDS]
+        rows.append(f"| {author} | {len(own)} | {' | '.join(cells)} | {vain} of {len(silent)} |")
     return "\n".join(rows)
 
 
