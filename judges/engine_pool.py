@@ -21,7 +21,10 @@ from schemas.store import Store
 
 __all__ = ["answered_in_processes"]
 
-_GAMES_A_PORTION: Final = 8
+_GAMES_A_PORTION: Final = (8, 64)
+"""At least and at most: reading a portion costs a look at the whole store, so many games are shared out in large portions."""
+_PORTIONS_EACH: Final = 8
+"""Portions of a process, where neither bound holds: enough that none waits long for the other at the end."""
 _POOL_FROM_GAMES: Final = 40
 """Below this many games a pool takes longer to start than it saves."""
 _MOST_PROCESSES: Final = 8
@@ -42,7 +45,9 @@ def _answered(store: Store, rubric: Rubric, run: JudgeRun, selection: Selection,
     pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
     waiting: deque[Future[list[GameVerdicts]]] = deque()
     try:
-        for portion in _portions(selection):
+        least, most = _GAMES_A_PORTION
+        size = min(most, max(least, len(selection) // (processes * _PORTIONS_EACH)))
+        for portion in _portions(selection, size):
             waiting.append(pool.submit(_answer, store, rubric, run, portion))
             if len(waiting) >= processes * _AHEAD:
                 yield from waiting.popleft().result()
@@ -54,9 +59,9 @@ def _answered(store: Store, rubric: Rubric, run: JudgeRun, selection: Selection,
         pool.shutdown(cancel_futures=True)
 
 
-def _portions(selection: Selection) -> Iterator[Selection]:
+def _portions(selection: Selection, size: int) -> Iterator[Selection]:
     items = iter(selection.items())
-    while portion := dict(islice(items, _GAMES_A_PORTION)):
+    while portion := dict(islice(items, size)):
         yield portion
 
 
