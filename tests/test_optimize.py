@@ -322,3 +322,16 @@ def test_a_judge_that_mostly_fails_is_no_judge_to_optimise(tmp_path: Path) -> No
         done = optimize(store, url, "--model", "local/other", optimizer="bootstrap")
         assert done.return_value == 0, done.output
         assert "no gain" in done.output
+
+
+def test_another_model_can_write_the_instructions(tmp_path: Path) -> None:
+    """It is asked at its own server, for texts only."""
+    store = labelled_store(tmp_path)
+    judge, writer = (Pupil(yes=EVEN, learns_from="Mind", proposals=[text]) for text in ("Take your time.", "Mind the parity."))
+    with pupil(judge) as url, pupil(writer) as writes:
+        done = optimize(store, url, "--reflection-model", "local/writer", "--reflection-base-url", writes)
+        assert "gain: Cohen's kappa" in done.output, done.output
+        assert "Written" not in counted(url)
+        assert "Answers" not in counted(writes)
+    where_from = yaml.safe_load((tmp_path / "better.yaml").read_text())["provenance"]
+    assert (where_from["judge"]["model"], where_from["writer"]["model"]) == ("local/pupil", "local/writer")
