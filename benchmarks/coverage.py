@@ -30,7 +30,7 @@ from analytics.rate_correction import (
 )
 from benchmarks.simulation import ANSWERS, SCORES, Data, Floats, Judged, Rated, agreeing_raters, judged_games
 
-__all__ = ["Coverage", "agreement_coverage", "agreement_scenes", "judged_scenes", "rate_coverage"]
+__all__ = ["METHODS", "Coverage", "agreement_coverage", "agreement_scenes", "judged_scenes", "rate_coverage"]
 
 _PAGE: Final = "docs/coverage.md"
 _SEED: Final = 2026
