@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, create_model
 
 from judges.rubric import Group, Question, joined
 
-__all__ = ["Given", "answer_model", "given", "parse_reply"]
+__all__ = ["Given", "answer_model", "given", "loosely", "parse_reply"]
+
+_AROUND: Final = " \t\r\n\"'`.,;:!()[]{}“”«»"
+"""What a model puts around an answer that means nothing."""
+_MARKED: Final = re.compile(r"(\*+)(.+)\1", re.DOTALL)
+"""Markdown's emphasis; a star on one side alone can be part of the answer."""
+_INSIDE: Final = re.compile(r"(?<=[^\W\d_])[\s_/.-]+(?=[^\W\d_])")
+"""What only holds words apart. Beside digits, or at an end, a sign can be all that tells answers apart: -1, A+, <."""
 
 
 class Given(NamedTuple):
@@ -23,7 +31,8 @@ class Given(NamedTuple):
 def answer_model(group: Group) -> type[BaseModel]:
     """A model with one field a question, each with a reason and, after it, one of the question's answers.
 
-    Answers are read without regard to case, and N/A or n/a as na: the judges of the published code write them in several ways.
+    An answer that is written exactly so is taken as it is. Others are read loosely (`loosely`: N/A as na, "Too loud." as too_loud), because
+    the judges of the published code write them in several ways; what fits no answer, or more than one, is no answer.
     """
     kinds: dict[tuple[str, ...], type[BaseModel]] = {}
     fields: dict[str, Any] = {}
@@ -36,8 +45,7 @@ def answer_model(group: Group) -> type[BaseModel]:
 
 def _one_answer(question: Question, number: int, *, several: bool) -> type[BaseModel]:
     allowed: Any = Literal[question.answers]
-    known = {_plain(answer): answer for answer in question.answers}
-    checked: Any = Annotated[allowed, BeforeValidator(lambda value: known.get(_plain(value), value) if isinstance(value, str) else value)]
+    checked: Any = Annotated[allowed, BeforeValidator(_reader(question.answers))]
     if several:
         checked = list[checked]
     return create_model(
@@ -47,8 +55,28 @@ def _one_answer(question: Question, number: int, *, several: bool) -> type[BaseM
     )
 
 
-def _plain(answer: str) -> str:
-    return re.sub(r"[\W_]", "", answer.casefold())
+def _reader(answers: Sequence[str]) -> Callable[[Any], Any]:
+    """What a model wrote -> the answer it stands for, or itself if that is none or not clear."""
+    meant: dict[str, set[str]] = {}
+    for answer in answers:
+        meant.setdefault(loosely(answer), set()).add(answer)
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, str) or value in answers:
+            return value
+        found = meant.get(loosely(value), set())
+        return next(iter(found)) if len(found) == 1 else value
+
+    return read
+
+
+def loosely(answer: str) -> str:
+    """The answer without what writers vary: case, quotes and stops around it, and what holds its words apart (`Too-Loud.`, too_loud).
+
+    Two answers of a rubric that read the same cannot be told apart; `cotrace rubric check` refuses them. Empty only for blank text.
+    """
+    plain = _MARKED.sub(r"\2", answer.strip().casefold())
+    return _INSIDE.sub("", plain.strip(_AROUND)) or plain
 
 
 def given(group: Group, answers: BaseModel) -> list[Given]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from judges.answers import loosely
 from judges.rubric_format import DemonstrationFile, QuestionFile, RubricFile, allowed, no_answers, possible
 from judges.yaml_lines import NodePath
 
@@ -51,6 +52,17 @@ def _bad_unit(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
 
 
 def _bad_answers(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
+    read_as: dict[str, str] = {}
+    for answer in content.answers:
+        plain = loosely(answer)
+        if not plain:
+            yield ("answers", answer), "an answer is empty: call it something, such as na"
+        elif plain in read_as:
+            yield (
+                ("answers", answer),
+                f'"{answer}" and "{read_as[plain]}" cannot be told apart when a model writes them in its own way: use different words',
+            )
+        read_as.setdefault(plain, answer)
     reachable = {answer for question in content.questions.values() for answer in possible(content, question)}
     for answer, score in content.answers.items():
         if answer not in reachable:

@@ -68,7 +68,15 @@ class Planned(NamedTuple):
 class MisbehavingServer:
     """State of one server."""
 
-    def __init__(self, faults: list[Planned], latency_s: float, options: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        faults: list[Planned],
+        latency_s: float,
+        options: frozenset[str] = frozenset(),
+        *,
+        says: str | None = None,
+        bills: tuple[int, int] | None = None,
+    ) -> None:
         self.faults = faults
         self.latency_s = latency_s
         self.attempts: Counter[str] = Counter()
@@ -77,6 +85,7 @@ class MisbehavingServer:
         self.in_flight = self.peak = 0
         self.last_bodies: list[Any] = []
         self.options = options
+        self.says, self.bills = says, bills
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, dict[str, Any]] = {}
 
@@ -100,7 +109,10 @@ class MisbehavingServer:
                 self.faulted[fault.kind] += 1
                 return await _misbehave(fault.kind, request, body)
         self.answered[prompt] += 1
-        return web.json_response(completion(tool_call(answers(body))), dumps=_dumps)
+        reply = completion(tool_call(answers(body, says=self.says)))
+        if self.bills is not None:
+            reply["usage"] = dict(zip(("prompt_tokens", "completion_tokens", "total_tokens"), (*self.bills, sum(self.bills)), strict=True))
+        return web.json_response(reply, dumps=_dumps)
 
     async def upload(self, request: web.Request) -> web.Response:
         """POST /v1/files."""
@@ -182,14 +194,14 @@ class MisbehavingServer:
         )
 
 
-def answers(body: Any) -> dict[str, Any]:
-    """A value for the tool's schema: for every question a reason and one of its answers, the same for the same prompt."""
+def answers(body: Any, *, says: str | None = None) -> dict[str, Any]:
+    """A value for the tool's schema: for every question a reason and one of its answers, the same for the same prompt; or what is said."""
     schema = body["tools"][0]["function"]["parameters"]
     seed = int(hashlib.sha256(orjson.dumps(body["messages"])).hexdigest()[:8], 16)
     found: dict[str, Any] = {}
     for number, (name, field) in enumerate(schema["properties"].items()):
         kind = schema["$defs"][re.sub(r".*/", "", field["$ref"] if "$ref" in field else field["allOf"][0]["$ref"])]
-        found[name] = {"reason": "the evidence says so", "answer": _chosen(kind["properties"]["answer"], seed + number)}
+        found[name] = {"reason": "the evidence says so", "answer": says or _chosen(kind["properties"]["answer"], seed + number)}
     return found
 
 
@@ -303,8 +315,11 @@ def main() -> None:
     parser.add_argument("--latency-ms", type=float, default=0.0)
     parser.add_argument("--fault", type=Planned.parse, action="append", default=[])
     parser.add_argument("--batches", choices=["batch-refused", "batch-cut"], action="append", default=[])
+    parser.add_argument("--says", help="answer every question with this text")
+    parser.add_argument("--bills", type=int, nargs=2, metavar=("IN", "OUT"), help="tokens that every answer is said to have taken")
     given = parser.parse_args()
-    asyncio.run(_serve(given.port, MisbehavingServer(given.fault, given.latency_ms / 1000, frozenset(given.batches))))
+    server = MisbehavingServer(given.fault, given.latency_ms / 1000, frozenset(given.batches), says=given.says, bills=given.bills)
+    asyncio.run(_serve(given.port, server))
 
 
 if __name__ == "__main__":

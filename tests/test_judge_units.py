@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from judges.checks import Decision
 from judges.engine import run_engine
@@ -211,3 +213,39 @@ def test_one_category_and_ordinal_answers(tmp_path: Path) -> None:
         run(JudgeRequest(rubric=scale, settings=ask_model(url).settings), store)
 
     assert all(score == {"1": 0, "2": 0.5, "3": 1}[answer] for answer, score in verdict_rows(store, "answer, score"))
+
+
+GRADES = '{"A+": 1, "A": 0.8, "A-": 0.6}'
+STEPS = '{"-1": 0, "0": 0.5, "1": 1}'
+SIGNS = '{">": 1, "<": 0, "=": 0.5}'
+WORDS = '{too_loud: 1, "no": 0}'
+
+
+@pytest.mark.parametrize(
+    ("answers", "says", "stored"),
+    [
+        (STEPS, "-1", ("answered", "-1", 0.0)),
+        (STEPS, " -1. ", ("answered", "-1", 0.0)),
+        (STEPS, "+1", ("failed", None, None)),
+        (GRADES, "A-", ("answered", "A-", 0.6)),
+        (GRADES, "a+", ("answered", "A+", 1.0)),
+        (GRADES, "A--", ("failed", None, None)),
+        (SIGNS, "<", ("answered", "<", 0.0)),
+        (SIGNS, "~", ("failed", None, None)),
+        (WORDS, "**Too loud.**", ("answered", "too_loud", 1.0)),
+        (WORDS, "no!", ("answered", "no", 0.0)),
+        (WORDS, "loud", ("failed", None, None)),
+    ],
+)
+def test_an_answer_is_never_taken_for_another(
+    tmp_path: Path, answers: str, says: str, stored: tuple[str, str | None, float | None]
+) -> None:
+    """Case, quotes, stops and word joints may vary; a sign that tells answers apart is part of them; what fits none is asked again."""
+    names = yaml.safe_load(answers)
+    rubric = rubric_of(tmp_path, "episode", "[dialogue]", answers=answers, examples=json.dumps(dict.fromkeys(names, "so")))
+    store = store_of(tmp_path / "s.duckdb", turns=1)
+
+    with fake_server(f"--says={says}") as url:
+        run(JudgeRequest(rubric=rubric, settings=ask_model(url).settings), store)
+
+    assert verdict_rows(store, "status, answer, score") == [stored]

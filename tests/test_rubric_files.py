@@ -88,6 +88,9 @@ MISTAKES = [
     pytest.param("unit: turn", "unit: row", 3, "needs `unit_sql`", id="row without a query"),
     pytest.param("unit: turn", "unit: turn\nunit_sql: select 1", 4, "goes with `unit: row`", id="query without row"),
     pytest.param("instructions:", "choice: several\ninstructions:", 6, '"yes" has a score', id="several answers with a score"),
+    pytest.param('{"yes": 1, "no": 0', '{"yes": 1, "Yes": 1, "no": 0', 6, '"Yes" and "yes" cannot be told apart', id="answers by case"),
+    pytest.param('{"yes": 1, "no": 0', '{"yes": 1, too loud: 1, too_loud: 0', 6, "cannot be told apart", id="answers by joint"),
+    pytest.param('"no": 0', '"no": 0, "": 1', 6, "an answer is empty", id="empty answer"),
     pytest.param(
         "unit: turn\nbenchmarks: [craft]\nshows: [public_messages]",
         "unit: pair\nbenchmarks: [any]\nshows: [first_dialogue]",
