@@ -44,8 +44,8 @@ with labelled as (
         score
     from labels
     where not ($random_only and source = $by_disagreement)
-    -- one person's answer that came by two ways, such as a page and its export, is one answer
-    qualify row_number() over (partition by rubric, question, role, rater, member, unit order by source) = 1
+    -- one person's answer that came by two ways, such as a page and its export, is one answer: the one that came last
+    qualify row_number() over (partition by rubric, question, role, rater, member, unit order by imported_at desc nulls last, source) = 1
 ),
 
 judged as (

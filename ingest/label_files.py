@@ -16,7 +16,7 @@ from ingest.json_text import loads, utf8
 from schemas.errors import BadInputError, UsageError
 from schemas.text import excerpt
 
-__all__ = ["PLANTED_PREFIX", "Form", "Game", "Line", "Record", "form_of", "records"]
+__all__ = ["PLANTED_PREFIX", "Form", "Game", "Line", "Record", "form_of", "plain_answer", "records"]
 
 PLANTED_PREFIX: Final = "planted:"
 """`labels.source` of planted truth out of a file begins with it."""
@@ -203,7 +203,7 @@ def _validation(record: Record, repeats: Counter[str]) -> Line:
         annotator = f"llm:published#{repeats[f'{key}{chr(0)}{question}']}"
     score = _score(answer, "")
     stated = record.get("ResponseScore", "")
-    if stated and _plain(answer) != "na" and _score(answer, stated) != score:
+    if stated and plain_answer(answer) != "na" and _score(answer, stated) != score:
         raise BadInputError(f"Response {answer} with ResponseScore {stated}: one of them is wrong")
     game = _CRAFT_KEY.fullmatch(key)
     return Line(
@@ -251,10 +251,10 @@ def _whole(record: Record, name: str, *, least: int = 0) -> int | None:
 
 def _score(answer: str, stated: str) -> float | None:
     """The stated number, or that of an answer every rubric has; None for N/A and for answers whose number nobody said."""
-    if _plain(answer) == "na":
+    if plain_answer(answer) == "na":
         return None
     if not stated:
-        return SCORES.get(_plain(answer))
+        return SCORES.get(plain_answer(answer))
     try:
         score = float(stated)
     except ValueError:
@@ -264,5 +264,6 @@ def _score(answer: str, stated: str) -> float | None:
     return score
 
 
-def _plain(answer: str) -> str:
+def plain_answer(answer: str) -> str:
+    """The answer without case, N/A as `na`."""
     return answer.casefold().replace("/", "")

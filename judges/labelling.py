@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from judges.evidence_text import Entry
@@ -72,6 +73,7 @@ def labels_of(rubric: Rubric, task: Task, answers: Mapping[str, Answer], *, anno
         UsageError: a question has no answer, or one that it does not allow.
     """
     name = annotator_name(annotator)
+    given_at = datetime.now(UTC).replace(tzinfo=None)
     return [
         Label(
             source=source,
@@ -84,6 +86,7 @@ def labels_of(rubric: Rubric, task: Task, answers: Mapping[str, Answer], *, anno
             agent=task.unit.agent,
             answer=(answer := _allowed(question, answers.get(question.id), several=task.group.several)),
             score=rubric.answers.get(answer),
+            imported_at=given_at,
         )
         for question in task.group.questions
     ]

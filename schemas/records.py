@@ -115,10 +115,15 @@ class Episode(NamedTuple):
     seed: Annotated[int | None, Col("seed or run index that tells repetitions apart; null if the log has none")]
     max_turns: Annotated[int | None, Col("turn limit; null if the log does not say", "turns")]
     turns_taken: Annotated[int, Col("turns recorded", "turns")]
-    success: Annotated[bool | None, Col("the goal was reached; null if the game could not be set up or the log does not say")]
+    success: Annotated[
+        bool | None,
+        Col(
+            "the goal was reached; null if the game could not be set up or its end is not known: it runs, was cut, or turns of it are lost"
+        ),
+    ]
     score: Annotated[
         float | None,
-        Col("the benchmark's main end-to-end metric, recomputed; null if the game could not be set up or the log does not say"),
+        Col("the benchmark's main end-to-end metric, recomputed; null where success is null"),
     ]
     stop_reason: Annotated[str | None, Col("why the game ended, as logged; null if not logged or still running")]
     error: Annotated[str | None, Col("what broke the game; null if nothing did")]
@@ -290,7 +295,9 @@ class Verdict(NamedTuple):
 class Label(NamedTuple):
     """One person's (or another source's) answer."""
 
-    source: Annotated[str, Col("where it comes from: a file's name, `planted`, `dashboard`", key=True)]
+    source: Annotated[
+        str, Col("a file's path, after `planted:` if it is planted truth; `planted`, `dashboard`", key=True)
+    ]
     annotator: Annotated[str, Col("who", key=True)]
     rubric: Annotated[str, Col("name of the rubric")]
     question: Annotated[str, Col("question inside the rubric", key=True)]
@@ -302,6 +309,7 @@ class Label(NamedTuple):
     score: Annotated[float | None, Col("its number; null for N/A", "0..1")]
     basis: Annotated[str | None, Col("how it is known: construction, geometry, engine, ...; null for people's answers")] = None
     planted: Annotated[str | None, Col("defects that were planted in what was labelled, joined by |; null if unknown")] = None
+    imported_at: Annotated[datetime | None, Col("when it came into the store; null for labels that games bring", "UTC")] = None
 
 
 class TableName(NamedTuple):

@@ -6,11 +6,15 @@ import csv
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from analytics.agreement_answers import answers
 from analytics.query import query
+from analytics.views import ensure_installed
 from ingest.labels import LabelReport, import_labels
 from ingest.run import ingest_paths
+from judges.rubric_answers import known_answers
 from schemas.errors import UsageError
 from schemas.store import Store
 from tests.judged_games import store_of
@@ -138,3 +142,64 @@ def test_craft_human_validation_as_it_is(tmp_path: Path, shared: Path) -> None:
     }
     assert sum(count for name, count in by_annotator.items() if not name.startswith("llm:")) == 1510
     assert query(store, "SELECT question, count(*), count(score) FROM labels WHERE answer = 'N/A' GROUP BY ALL").rows() == [("PS6", 64, 0)]
+
+
+def checked(folder: Path, text: str, name: str = "people.csv", store: Store | None = None) -> LabelReport:
+    """Import as the command does, against the rubrics that come with cotrace."""
+    file = folder / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return import_labels(file, store or store_of(folder / "s.duckdb", games=2), known_answers())
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("spatial_grounding,SG1,kim,game-0,1,D1,maybe", "SG1 cannot be answered 'maybe': give one of"),
+        ("spatial_grounding,SG99,kim,game-0,1,D1,yes", "spatial_grounding has no question SG99"),
+        ("spatial_grounding,SG1,kim,game-0,1,D9,yes", "agent D9: the game game-0 has"),
+    ],
+)
+def test_what_a_rubric_cannot_have_is_refused(tmp_path: Path, line: str, reason: str) -> None:
+    """An impossible answer would stand in every agreement as a disagreement."""
+    report = checked(tmp_path, f"{OWN}spatial_grounding,SG1,kim,game-0,2,D1,N/A\n{line}\n")
+    assert report.labels == 1
+    assert [refused.partition(": ")[2].startswith(reason) for refused in report.refused] == [True], report.refused
+
+
+def test_labels_of_a_misspelt_rubric_are_kept_and_told(tmp_path: Path) -> None:
+    """They could be of a rubric that is elsewhere, so they are not lost; the likely one is named."""
+    report = checked(tmp_path, OWN + "spatial_ground,SG1,kim,game-0,1,D1,yes\nspatial_ground,SG2,kim,game-0,1,D1,maybe\n")
+    assert (report.labels, report.refused) == (2, [])
+    assert ["2 labels" in note and "did you mean spatial_grounding?" in note for note in report.notes] == [True]
+
+
+def test_choices_of_several_answers_are_checked_one_by_one(tmp_path: Path) -> None:
+    """`a|b` and `none` are answers of a rubric with a choice of several."""
+    rows = [f"einstein_errors,errors,kim,game-0,{turn},D1,{answer}" for turn, answer in ((1, "none"), (2, "no_such_error"))]
+    report = checked(tmp_path, OWN + "\n".join(rows) + "\n")
+    assert (report.labels, len(report.refused)) == (1, 1)
+
+
+def test_files_called_alike_do_not_replace_each_other(tmp_path: Path) -> None:
+    """Two people keep `labels/labels.csv` in folders of their own; reading one again replaces it alone, and says so."""
+    store = store_of(tmp_path / "s.duckdb", games=2)
+    for person in ("ann", "bob"):
+        (tmp_path / person / "labels").mkdir(parents=True)
+        checked(tmp_path / person, OWN + f"spatial_grounding,SG1,{person},game-0,1,D1,yes\n", "labels/labels.csv", store)
+    again = checked(tmp_path / "ann", OWN + "spatial_grounding,SG1,ann,game-0,1,D1,no\n", "labels/labels.csv", store)
+    assert again.replaced == 1
+    assert labels(store, "annotator, answer") == [("ann", "no"), ("bob", "yes")]
+
+
+def test_who_contradicts_an_earlier_file_is_told_and_the_last_word_counts(tmp_path: Path) -> None:
+    """The same person, question and unit in two files with two answers: said at the import, and agreement takes the later one."""
+    store = store_of(tmp_path / "s.duckdb", games=2)
+    checked(tmp_path, OWN + "spatial_grounding,SG1,lee,game-0,1,D1,yes\n", "z_first.csv", store)
+    report = checked(tmp_path, OWN + "spatial_grounding,SG1,lee,game-0,1,D1,no\n", "a_second.csv", store)
+    assert ["lee answered 1 questions otherwise in" in note and "z_first.csv" in note for note in report.notes] == [True]
+    ensure_installed(store)
+    given = answers(store).filter(pl.col("role") == "people").select("answer", "n").rows()
+    assert given == [("no", 1)]
+    checked(tmp_path, OWN + "spatial_grounding,SG1,lee,game-0,1,D1,yes\n", "z_first.csv", store)
+    assert answers(store).filter(pl.col("role") == "people").select("answer", "n").rows() == [("yes", 1)]

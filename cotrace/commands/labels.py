@@ -24,8 +24,11 @@ def command() -> None:
 
 @command.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own, to check against."
+)
 @store_option
-def import_(file: Path, store: Store) -> int:
+def import_(file: Path, folders: tuple[Path, ...], store: Store) -> int:
     """Read labels from CSV or JSON Lines: cotrace's own columns, a planted-truth file, or CRAFT's human validation file.
 
     Reading a file again replaces what it gave before. docs/labels.md explains the columns.
@@ -36,10 +39,14 @@ def import_(file: Path, store: Store) -> int:
     """
     from analytics.views import ensure_installed
     from ingest.labels import import_labels
+    from judges.rubric_answers import known_answers
 
-    report = import_labels(file, store)
+    report = import_labels(file, store, known_answers(folders))
     ensure_installed(store)
-    say(f"{report.labels} labels from {file}, {report.joined} of them about turns in {store.path}")
+    replaced = f" (in place of {report.replaced} that it had given before)" if report.replaced else ""
+    say(f"{report.labels} labels from {file}{replaced}, {report.joined} of them about turns in {store.path}")
+    for line in report.notes:
+        say(f"  note: {line}")
     for line in report.refused[:8]:
         say(f"  refused: {line}")
     if report.refused:
