@@ -82,7 +82,7 @@ def test_state_files_hold_many_games(shared: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / "s.duckdb")
     ingest_paths([tmp_path], store, workers=1)
     rows = query(store, "select file, turns_taken, success, stop_reason from episodes order by file, turns_taken").rows()
-    assert rows == [("cut.txt", 9, False, None), ("states.txt", 3, False, "loss"), ("states.txt", 10, True, "win")]
+    assert rows == [("cut.txt", 9, None, None), ("states.txt", 3, False, "loss"), ("states.txt", 10, True, "win")]
     assert query(store, "select * from log_disagreements").is_empty()
 
 

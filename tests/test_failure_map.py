@@ -9,8 +9,14 @@ import pytest
 
 from analytics.query import query
 from analytics.views import ensure_installed
+from games.coordination.capture import moves as capture_moves
+from games.coordination.escape import moves as escape_moves
+from games.coordination.hanabi import moves as hanabi_moves
+from games.coordination.kitchen import macros
 from games.craft.taxonomy import RepairedCategory
 from games.einstein.labels import CATEGORIES
+from games.overcooked.taxonomy import INITIATING, RESPONDING
+from games.overcooked.validator_codes import OTHER, VALIDATOR_CODES
 from ingest.run import ingest_paths
 from schemas import batches
 from schemas.records import Failure
@@ -49,6 +55,13 @@ def test_every_category_has_one_kind_and_a_source(store: Store) -> None:
     [
         ("craft_repaired", set(get_args(RepairedCategory)) - {"no_oracle_or_attempt"}),
         ("einstein_published", {category.key for category in CATEGORIES} | {"no_error"}),
+        ("overcooked_engine", {code for code, _ in VALIDATOR_CODES} | {OTHER, "accepted", "format", "wrong_synthesis"}),
+        ("overcooked_initiating", set(INITIATING)),
+        ("overcooked_responding", set(RESPONDING)),
+        ("hanabi_move", set(hanabi_moves.MOVE_CATEGORIES)),
+        ("capture_move", set(capture_moves.MOVE_CATEGORIES)),
+        ("escape_move", set(escape_moves.MOVE_CATEGORIES)),
+        ("overcooked_macro", set(macros.MACRO_CATEGORIES)),
     ],
 )
 def test_mapped_taxonomies_are_mapped_whole(store: Store, taxonomy: str, categories: set[str]) -> None:
@@ -60,7 +73,7 @@ def test_mapped_taxonomies_are_mapped_whole(store: Store, taxonomy: str, categor
 def test_published_logs_have_no_unmapped_category(shared: Path, tmp_path: Path) -> None:
     """Every category that the rules give on real logs of mapped taxonomies has a line."""
     store = Store(tmp_path / "s.duckdb")
-    ingest_paths([shared / "data" / name for name in ("overcooked/runs", "einstein", "craft/craft_results")], store)
+    ingest_paths([shared / "data" / name for name in ("overcooked/runs", "coordination", "einstein", "craft/craft_results")], store)
     ensure_installed(store)
     assert query(store, "select * from failures_common where common = 'unmapped'").is_empty()
 

@@ -172,6 +172,9 @@ def _of_step(episode: str, step: StepRecord, result: ReplayedStep) -> Iterator[F
         codes = dict.fromkeys(code_of(message) for message in errors.validator_error.error_message)
         if errors.format_error.error_num:
             yield Failure(episode, turn, agent, "overcooked_engine", "format", None)
+        done = any(change.agent == AGENTS.index(agent) for change in result.done)
+        if done and not codes and not errors.format_error.error_num:
+            yield Failure(episode, turn, agent, "overcooked_engine", "accepted", None)
         for code in codes:
             yield Failure(episode, turn, agent, "overcooked_engine", code, "; ".join(errors.validator_error.error_message).strip())
     for notice in result.notices:
