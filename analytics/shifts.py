@@ -43,7 +43,7 @@ class Cells(NamedTuple):
     strata: NDArray[np.int64]
     """Number of the stratum, from 0: what is compared only with its like, such as the evaluated model."""
     games: NDArray[np.int64]
-    """Number of the game, from 0 without gaps."""
+    """Number of the game, from 0 without gaps; a game is in one stratum."""
     late: NDArray[np.bool_]
     """The side."""
     sizes: Floats
@@ -94,36 +94,53 @@ def _sign_flip_p(moved: Floats) -> float:
 def group_shift(cells: Cells) -> Shift | None:
     """Mean of the late units minus mean of the early ones, inside strata.
 
-    Least squares with a level for each stratum; the variance is the sandwich over games (Liang and Zeger 1986, with G / (G - 1)), the
-    quantile Student's with G - strata - 1 degrees of freedom. Where no answer leaves its side's level, Fisher's exact test over games
+    Least squares with a level for each stratum. The variance is that of the jackknife over games, (G - 1) / G times the sum of squares of
+    what leaving a game out changes (Efron and Stein 1981, Annals of Statistics 9; of the sandwich estimators the careful one, CR3), the
+    quantile Student's with G - strata - 1 degrees of freedom. Where no game's absence changes anything, Fisher's exact test over games
     stands in. None where no stratum has both sides.
     """
     import numpy as np
     from scipy import stats
 
-    late = cells.late.astype(float)
-    strata = int(cells.strata.max()) + 1 if len(cells.strata) else 0
-    of_stratum = np.bincount(cells.strata, weights=cells.sizes, minlength=strata)
-    mean_late = np.bincount(cells.strata, weights=cells.sizes * late, minlength=strata) / of_stratum
-    mean_value = np.bincount(cells.strata, weights=cells.sums, minlength=strata) / of_stratum
-    late = late - mean_late[cells.strata]
-    values = cells.sums - cells.sizes * mean_value[cells.strata]
-    spread = float((cells.sizes * late**2).sum())
-    if spread <= _NOTHING:
+    if not len(cells.games):
         return None
-    difference = float((late * values).sum()) / spread
-    used = (np.abs(late) > _NOTHING) & (cells.sizes > 0)
-    sides = [len(np.unique(cells.games[used & side])) for side in (cells.late, ~cells.late)]
-    games = len(np.unique(cells.games[used]))
-    freedom = games - len(np.unique(cells.strata[used])) - 1
+    games = int(cells.games.max()) + 1
+    stratum = np.zeros(games, dtype=np.int64)
+    stratum[cells.games] = cells.strata
+    of_game: Floats = np.stack([np.bincount(cells.games, weights=weights, minlength=games) for weights in _sums(cells)])
+    of_stratum: Floats = np.stack([np.bincount(stratum, weights=sums) for sums in of_game])
+    covariance, spread = _moments(of_stratum)
+    if spread.sum() <= _NOTHING:
+        return None
+    difference = float(covariance.sum() / spread.sum())
+    kept = spread[cells.strata] > _NOTHING
+    sides = [len(np.unique(cells.games[kept & side])) for side in (cells.late, ~cells.late)]
+    used = np.unique(cells.games[kept])
+    freedom = len(used) - int((spread > _NOTHING).sum()) - 1
     if min(sides) < FEWEST_GAMES or freedom < 1:
         return Shift(difference, None, None, None)
-    influence = np.bincount(cells.games, weights=late * (values - difference * cells.sizes * late)) / spread
-    error = math.sqrt(games / (games - 1) * float((influence**2).sum()))
+    others = stratum[used]
+    covariance_without, spread_without = _moments(of_stratum[:, others] - of_game[:, used])
+    without = (covariance.sum() - covariance[others] + covariance_without) / (spread.sum() - spread[others] + spread_without)
+    error = math.sqrt((len(used) - 1) / len(used) * float(((without - difference) ** 2).sum()))
     if error <= _NOTHING:
         return _without_spread(difference, sides)
     p = float(2 * stats.t.sf(abs(difference) / error, freedom))
     return Shift(difference, *_around(difference, float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * error), p)
+
+
+def _sums(cells: Cells) -> tuple[Floats, Floats, Floats, Floats]:
+    """Units, late units, values, late values of each cell."""
+    return cells.sizes, cells.sizes * cells.late, cells.sums, cells.sums * cells.late
+
+
+def _moments(sums: Floats) -> tuple[Floats, Floats]:
+    """Of side and value, and of the side alone, around the stratum's mean; 0 where there is nothing; from sums as in `_sums`."""
+    import numpy as np
+
+    units, late, values, late_values = sums
+    some = np.where(units > _NOTHING, units, 1.0)
+    return late_values - late * values / some, late - late**2 / some
 
 
 def _without_spread(difference: float, sides: Sequence[int]) -> Shift:

@@ -186,6 +186,29 @@ def test_strata_keep_models_apart() -> None:
     assert found.difference == pytest.approx(0, abs=1e-12)
 
 
+def test_a_shift_is_the_slope_and_its_error_that_of_leaving_games_out() -> None:
+    """Refitted by least squares on single units, with all games and without each."""
+    from scipy import stats
+
+    random = np.random.default_rng(14)
+    games = np.repeat(np.arange(16), 2)  # each has units on both sides
+    strata, late = games % 2, np.tile([False, True], 16)
+    sizes = random.integers(1, 6, 32).astype(float)
+    sums = random.binomial(sizes.astype(int), 0.5).astype(float)
+    found = group_shift(Cells(strata, games, late, sizes, sums))
+
+    def slope(kept: np.ndarray[Any, Any]) -> float:
+        design = np.column_stack([late, strata == 0, strata == 1])[kept]
+        values, weights = (sums / sizes)[kept], np.sqrt(sizes)[kept]
+        return float(np.linalg.lstsq(design * weights[:, None], values * weights, rcond=None)[0][0])
+
+    whole = slope(np.ones(32, dtype=bool))
+    error = np.sqrt(15 / 16 * sum((slope(games != game) - whole) ** 2 for game in range(16)))
+    assert found is not None
+    assert found.difference == pytest.approx(whole)
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(whole) / error, 16 - 2 - 1))
+
+
 def clustered(random: np.random.Generator, games: int, rate: float) -> np.ndarray[Any, Any]:
     """Yes of ten units of each game whose own rate varies (intra-game correlation 0.2)."""
     own = random.beta(4 * rate, 4 * (1 - rate), games)
@@ -212,6 +235,20 @@ def test_no_drift_is_claimed_as_seldom_as_promised(simulated: Callable[..., Shif
     found = [shift for _ in range(1000) if (shift := simulated(random, games, 0.0))]
     assert 0.025 <= np.mean([(shift.p or 0) < 0.05 for shift in found]) <= 0.07
     assert 0.92 <= np.mean([(shift.low or 0) <= 0 <= (shift.high or 0) for shift in found]) <= 0.975
+
+
+@pytest.mark.parametrize(("games", "models", "rate"), [(12, 3, 0.6), (30, 3, 0.6), (12, 1, 0.05), (30, 3, 0.05)])
+def test_several_models_and_rare_answers_claim_no_more(games: int, models: int, rate: float) -> None:
+    """Where little is known the test may be careful, never rash."""
+    random = np.random.default_rng(13)
+    found = []
+    for _ in range(600):
+        strata = np.unique(random.integers(0, models, games), return_inverse=True)[1]
+        late = random.permutation(games) < games // 2
+        shift = group_shift(Cells(strata, np.arange(games), late, np.full(games, 10.0), clustered(random, games, rate)))
+        found += [shift.p] if shift is not None and shift.p is not None else []
+    assert len(found) > 300
+    assert np.mean(np.array(found) < 0.05) <= 0.07
 
 
 @pytest.mark.parametrize("simulated", [new_units, same_units])

@@ -27,11 +27,14 @@ def content(read: Reader, rubric: str) -> Part:
     """Scores of the rubric by one judge: `?judge=...&variant=...`."""
     address = read.address
     judges = read.rows(
-        "SELECT DISTINCT judge, coalesce(variant, '') AS variant FROM verdicts_latest WHERE rubric = $rubric ORDER BY ALL",
+        """
+        SELECT DISTINCT judge, coalesce(variant, '') AS variant FROM judge_runs
+        WHERE rubric = $rubric AND (variant IS NULL OR NOT starts_with(variant, 'probe:')) ORDER BY ALL
+        """,
         {"rubric": rubric},
     )
     if judges.is_empty():
-        return note("No verdict on this rubric counts any more: what was judged is not in the store.")
+        return note("Nobody has judged this rubric but for probes.")
     judge = chosen(address.one("judge"), judges["judge"].unique(maintain_order=True).to_list())
     variant = chosen(address.one("variant"), judges.filter(judges["judge"] == judge)["variant"].to_list())
     asked = {"rubric": rubric, "judge": judge, "variant": variant, "levels": list(address.all("level")) or None}
