@@ -56,6 +56,16 @@ CONSTRUCTIONS = {
         "Do not place a small {a} and a small {b} block in the left and right cells of my {layer} layer, respectively.",
         "Did you place a small {a} and a small {b} block in the left and right cells of my {layer} layer, respectively?",
     ),
+    "second place before its block": Construction(
+        "For the {layer} layer I want a small {a} at the left, and at the right a small {b}.", OUTER,
+        "For the {layer} layer I do not want a small {a} at the left, and at the right a small {b}.",
+        "Who wants for the {layer} layer a small {a} at the left, and at the right a small {b}?",
+    ),
+    "one size told for all": Construction(
+        "My {layer} layer needs {a} on the left and {b} on the right, both small.", OUTER,
+        "My {layer} layer needs no {a} on the left and no {b} on the right, both small.",
+        "Does my {layer} layer need {a} on the left and {b} on the right, both small?",
+    ),
     "one here, one there": Construction(
         "Two small {a} blocks are needed on my {layer} layer, one on the left and one on the right.", (("a", 0), ("a", 2)),
         "Two small {a} blocks are not needed on my {layer} layer, one on the left and one on the right.",
@@ -289,3 +299,12 @@ ASKED_FOR = [
 def test_polite_and_roundabout_requests_are_requests(frame: str, speaker: str) -> None:
     """The same words in a frame that asks give the full request."""
     assert found(frame.format(it=RED_ON_TOP_LEFT), speaker) == [("place", "r", (WALLS[speaker][0],), 2)]
+
+
+def test_column_told_by_its_layers_asks_for_what_is_missing() -> None:
+    """``In the middle`` of a column is its middle layer; blocks that stand there already are not asked for."""
+    text = "Right column: large red at the bottom, small green in the middle, small blue on top."
+    assert found(text, "D1") == [("place", "r", ("(2,0)",), 0), ("place", "g", ("(2,0)",), 1), ("place", "b", ("(2,0)",), 2)]
+    board = {**EMPTY, "(1,0)": ["rl"], "(2,0)": ["rl", "gs"]}
+    assert [_key(claim) for claim in read(text, "D1", board).claims if claim.is_instruction] == [("place", "b", ("(2,0)",), 2)]
+    assert found("Right column: no red at the bottom, no green in the middle.", "D1") == []

@@ -155,7 +155,8 @@ class Actions:
         olds = [group for group in groups if group.role == "main"]
         news = [group for group in groups if group.role == "with"]
         olds = olds or [group for group in clause.subject_groups() if group.block is not None and group.block.color]
-        if not news and len(olds) > 1 and not olds[0].block:
+        turned = len(olds) > 1 and olds[1].block is not None and olds[1].block.indefinite
+        if not news and len(olds) > 1 and (turned or not olds[0].block):
             news, olds = olds[1:], olds[:1]
         if not news:
             if olds and olds[0].block is None:

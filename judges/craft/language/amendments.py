@@ -71,7 +71,9 @@ def amend(book: DraftBook, written: int, clauses: Sequence[Clause]) -> None:
     new = [draft for draft in book.drafts[written:] if draft.verb in INSTRUCTIONS]
     if target is None or not clauses or clauses[0].sentence - target.sentence > 1:
         return
-    if any(draft.color and draft.place.cells for draft in new):
+    said_again = next((draft for draft in new if draft.color and draft.place.cells), None)
+    if said_again is not None:
+        said_again.size = said_again.size or target.size
         book.drafts.remove(target)
         return
     del book.drafts[written:]

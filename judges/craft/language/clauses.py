@@ -113,7 +113,7 @@ def _without_politeness(items: list[Item]) -> list[Item]:
 
 def _bare_end(before: Sequence[Item], predicate: Item) -> int:
     """Give the length of a request without a verb that a ``but`` or ``once`` parts from the first predicate, 0 without one."""
-    commas = [index for index, item in enumerate(before) if item.value == ","]
+    commas = [index for index, item in enumerate(before) if item.value in (",", ";")]
     if predicate.kind == "empty" and commas and all(item.kind in PLACES | {"prep", "comma"} for item in before[commas[-1] :]):
         listed = before[: commas[-1]]
         return commas[-1] if _has_block(listed) and any(item.kind in PLACES for item in listed) else 0

@@ -173,6 +173,8 @@ def _begins_group(group: Group, item: Item, *, separated: bool, ahead: Sequence[
         return _has_block(ahead)
     if item.kind in _RELATIONS:
         return _fronts_block(ahead)
+    if item.kind in _NAMED_PLACES - {"layer"} and _leads_on(ahead):
+        return True  # "a red one at the left, and at the right a blue one"
     return item.kind in _NAMED_PLACES and group.place_first and _has_block(ahead)
 
 
@@ -186,6 +188,15 @@ def _attach_block(groups: list[Group], item: Item, *, role: str) -> None:
         group.block = item
     else:
         groups.append(Group(role=role, block=item))
+
+
+def _leads_on(ahead: Sequence[Item]) -> bool:
+    """Whether a block follows at once, with nothing but its layer between, and no place of its own behind it."""
+    here = next((index for index, item in enumerate(ahead) if item.kind not in ("prep", "wall", "layer")), len(ahead))
+    if here == len(ahead) or ahead[here].kind != "block" or ahead[here].again:
+        return False
+    behind = next((item for item in ahead[here + 1 :] if item.kind not in ("prep", "wall")), None)
+    return behind is None or behind.kind not in _NAMED_PLACES
 
 
 def _fronts_block(ahead: Sequence[Item]) -> bool:

@@ -18,7 +18,8 @@ _SPEAKING = frozenset((*_SIZE, "span", "spans", "spanning", *_LAYER))
 """Labels that are needed to understand what follows; the others are left out."""
 
 _NAMES = (
-    "how high|how tall|which layer|which block|which cell|action|act|verb|command|instruction|request|block type|block|piece|type|colou?r"
+    "how high|how tall|what"
+    "|which layer|which block|which cell|action|act|verb|command|instruction|request|block type|block|piece|type|colou?r"
     "|col|size|sz|position|pos|location|place|where|cells?|spot|corner|column|slot|layer|lyr|row|level|lvl|tier|height|floor|span|spans"
     "|spanning|coordinates?"
 )

@@ -270,6 +270,8 @@ def _verb_in_place(words: Sequence[str], index: int) -> Item | None:
     word = words[index]
     if word in ("take", "takes") and _hosts(words, index):
         return make("need")
+    if word == "make" and at(words, index + 1) in ("the", "that") and any(other in COLORS for other in words[index + 2 : index + 4]):
+        return make("act_base", value="replace")  # "make the green one a blue one"
     if word in ("take", "takes") and _fetches(words, index):
         return make("act_base", value="place")
     if word in ("complete", "finish") and at(words, index - 1) in ("to", "lets", "please"):

@@ -36,7 +36,7 @@ def paired(items: list[Item]) -> list[Item]:
 def _adjoins(items: Sequence[Item], run: Run, other: Run) -> bool:
     """Whether nothing but a preposition stands between the two lists."""
     begin, end = (run[1], other[0]) if other[0] >= run[1] else (other[1], run[0])
-    return all(item.kind in ("prep", "wall") or item.value == "," for item in items[begin:end])
+    return all(item.kind in ("prep", "wall") or item.value in (",", ":") for item in items[begin:end])
 
 
 def _rebuilt(items: Sequence[Item], run: Run, lists: Sequence[Run]) -> list[Item]:

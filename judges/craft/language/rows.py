@@ -57,6 +57,10 @@ def _is_element(items: Sequence[Item]) -> bool:
 
 def read_row(items: Sequence[Item], book: DraftBook, sentence: int) -> bool:
     """Append the drafts of a row or column told in order; false if the sentence is none, then nothing is written."""
+    column = _told_by_layer(items)
+    if column is not None:
+        _append_column(book, sentence, *column)
+        return True
     order = next((item.value for item in items if item.kind == "order"), "")
     kinds = {item.kind for item in items}
     if not order or kinds & {"not", "needless", "go_away", "wrong", "void", "ask"} or items[-1].value == "?":
@@ -87,6 +91,42 @@ def read_row(items: Sequence[Item], book: DraftBook, sentence: int) -> bool:
         book.append(Draft(verb=verb, start=block.start, end=block.end, explicit=explicit, color=block.color, size=block.size, place=place,
                           droppable=verb == "other", sentence=sentence))  # fmt: skip
     return True
+
+
+def _told_by_layer(items: Sequence[Item]) -> tuple[Item, list[tuple[Item, int]]] | None:
+    """Read ``right column: red at the bottom, green in the middle, blue on top``: the cell, and each block with its layer."""
+    colon = next((index for index, item in enumerate(items) if item.value == ":"), 0)
+    head = [item for item in items[:colon] if item.kind not in ("prep", "wall")]
+    if len(head) != 1 or head[0].kind not in ("side", "cell"):
+        return None
+    told: list[tuple[Item, int]] = []
+    block: Item | None = None
+    for item in items[colon + 1 :]:
+        if item.kind == "block" and item.color is not None and not item.absent and block is None:
+            block = item
+        elif block is not None and (layer := _layer_named(item)) is not None:
+            told.append((block, layer))
+            block = None
+        elif item.kind not in ("comma", "and", "prep", "end", "then"):
+            return None
+    layers = [layer for _, layer in told]
+    return (head[0], told) if block is None and len(told) > 1 and len(set(layers)) == len(layers) else None
+
+
+def _layer_named(item: Item) -> int | None:
+    """Give the layer that ``bottom``, ``in the middle`` or ``on top`` means within one column."""
+    if item.kind == "top_of":
+        return LAYERS[-1]
+    return item.number if item.kind == "layer" or (item.kind == "side" and item.number == 1) else None
+
+
+def _append_column(book: DraftBook, sentence: int, head: Item, told: Sequence[tuple[Item, int]]) -> None:
+    cells = cells_of(book.scene.speaker, (head.number,)) if head.number is not None else (head.value,)
+    for block, layer in told:
+        standing = book.scene.find(color=block.color, size=block.size, layer=layer, cells=cells) is not None
+        verb = "other" if standing else "place"
+        book.append(Draft(verb=verb, start=block.start, end=block.end, explicit=False, color=block.color, size=block.size,
+                          place=Place(cells, layer), droppable=standing, sentence=sentence))  # fmt: skip
 
 
 def _steps(items: Sequence[Item], order: str) -> list[_Step] | None:

@@ -253,12 +253,15 @@ class Statements:
         subject, body = clause.subject_groups(), clause.groups()
         if self._completes(clause, subject, body):
             return
-        named = [group for group in [*subject, *body] if group.block is not None and (group.block.color or group.block.size)][:1]
+        named = [group for group in [*subject, *body] if group.block is not None and (group.block.color or group.block.size)]
         if not named:
             self._place_last(clause, body)
-        for group in named:
+        for group in named[:1]:
             others = body if group in subject else subject
             self.book.add(clause, "place", joined(group, others), Manner(explicit=False))
+        for group in named[1:]:
+            if group.has_place and named[0] in body:
+                self.book.add(clause, "place", joined(group, [Group(layers=other.layers) for other in subject]), Manner(explicit=False))
 
     def _place_last(self, clause: Clause, body: list[Group]) -> None:
         """Read ``... the block that belongs in my left corner``: the place of the block named just before."""

@@ -137,7 +137,7 @@ _VERBS: Mapping[str, tuple[str, ...]] = {
 
 _PLAIN: Mapping[Meaning, str] = {
     Meaning("act_base", "remove"): (
-        "off with|say goodbye to|tear down|rip off|knock down|dispose of|get rid of|take off|take away|take out|take down"
+        "rm|del|off with|say goodbye to|tear down|rip off|knock down|dispose of|get rid of|take off|take away|take out|take down"
         "|lift off|lift out|pull off|pull out|clear away|clear out|clear off"
         "|pop off|knock off|drop the idea of|getting rid of|taking off|taking away|lifting off|pulling off|strip off"
         "|throw out|throw away|pick up|peel off|do away with|doing away with|get off|wipe out|remove off|chuck out|rip out|take back"
@@ -155,7 +155,7 @@ _PLAIN: Mapping[Meaning, str] = {
     ),
     Meaning("board"): "board|current state|current wall|current view|current board",
     Meaning("act_base", "place"): (
-        "finish off|round off|start off with|kick off with|start with|finish with|begin with|go with|put down|set down"
+        "ins|finish off|round off|start off with|kick off with|start with|finish with|begin with|go with|put down|set down"
         "|put in|drop in|slot in|pop in|go ahead with|end with"
         "|continue with|fill in|fill up|build up|get started with"
     ),
@@ -191,7 +191,8 @@ _PLAIN: Mapping[Meaning, str] = {
         "|would please me|wanting is|missing is|lacking is|thing left is|piece left is"
         "|remaining is|left to place is|remaining piece is|left to do is|dreamed of|dreams of|wishes for|hungers for|thirsts for|pines for"
         "|begs for|cries for|deserves|welcomes|invites|awaits|could do with|would benefit from|would welcome|hope for"
-        "|there is room for|is room for|has room for|room for|space for|let me have|let us have|may i have|could i have"
+        "|there is room for|is room for|has room for|room for|space for|should be occupied by|should be filled with"
+        "|should be filled by|let me have|let us have|may i have|could i have"
         "|can i have|can we have|could we have|i am after|would rather have|rather have|prefer to have"
         "|leaning toward|leaning towards|inclined to ask for|torn toward"
         "|hoping for|waiting on|all i need is|still want|is wanted|prefer|to have|should start with|wish for|has to have"
@@ -259,7 +260,7 @@ _PLAIN: Mapping[Meaning, str] = {
     Meaning("but"): "but|however|yet|though|although|while|whereas",
     Meaning("because"): "because|since|as we|as i",
     Meaning("where"): "where|which",
-    Meaning("with"): "with|by|for|to|into|in favor of|in exchange for|con",
+    Meaning("with"): "with|by|for|to|into|against|in favor of|in exchange for|con",
     Meaning("off"): "off",
     Meaning("from"): "from|out of",
     Meaning("prep"): (
@@ -289,7 +290,8 @@ _PLAIN: Mapping[Meaning, str] = {
         "|ignore that|disregard that|disregard this|ignore this|not a request|no request"
     ),
     Meaning("void"): (
-        "doubt that|doubt|false that|not true that|whether|wonder if|wondering if|not sure if|unsure if|thanks for"
+        "i take back|i withdraw|i retract|i revoke|doubt that|doubt|false that|not true that|whether|wonder if"
+        "|wondering if|not sure if|unsure if|thanks for"
         "|thank you for|thanks again for|do not execute"
         "|do not act on|do not follow|ignore|disregard|was going to|were going to|was about to|was tempted to"
         "|considered"
