@@ -46,6 +46,11 @@ CONSTRUCTIONS = {
         "Left to right, the {layer} row should not be {a}, {b}, {c}, all small blocks.",
         "What if the {layer} row, left to right, were {a}, {b}, {c}, all small blocks?",
     ),
+    "whole row as one reads": Construction(
+        "{layer} row: small {a}, small {b}, small {c}.", ROW,
+        "{layer} row: not small {a}, small {b}, small {c}.",
+        "Is the {layer} row small {a}, small {b}, small {c}?",
+    ),
     "row under a heading": Construction(
         "{layer} layer, left to right:\n- small {a}\n- small {b}\n- small {c}", ROW,
         "Do not build the {layer} layer, left to right:\n- small {a}\n- small {b}\n- small {c}",

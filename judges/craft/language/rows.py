@@ -61,7 +61,7 @@ def read_row(items: Sequence[Item], book: DraftBook, sentence: int) -> bool:
     if column is not None:
         _append_column(book, sentence, *column)
         return True
-    order = next((item.value for item in items if item.kind == "order"), "")
+    order = next((item.value for item in items if item.kind == "order"), "lr" if _is_whole_row(items) else "")
     kinds = {item.kind for item in items}
     if not order or kinds & {"not", "needless", "go_away", "wrong", "void", "ask"} or items[-1].value == "?":
         return False
@@ -91,6 +91,14 @@ def read_row(items: Sequence[Item], book: DraftBook, sentence: int) -> bool:
         book.append(Draft(verb=verb, start=block.start, end=block.end, explicit=explicit, color=block.color, size=block.size, place=place,
                           droppable=verb == "other", sentence=sentence))  # fmt: skip
     return True
+
+
+def _is_whole_row(items: Sequence[Item]) -> bool:
+    """Whether a layer's name is followed by blocks for all its cells and nothing else: ``top row: red, blue, green``, as one reads."""
+    begin = next((index for index, item in enumerate(items) if item.kind == "block"), 0)
+    end = max((index + 1 for index, item in enumerate(items) if item.kind in ("block", "empty")), default=0)
+    listed = all(item.kind in ("block", "comma", "and", "then", "empty") for item in items[begin:end])
+    return listed and [item.kind for item in items[:begin] if item.kind in ("layer", "director", "wall")] == ["layer"]
 
 
 def _told_by_layer(items: Sequence[Item]) -> tuple[Item, list[tuple[Item, int]]] | None:
