@@ -7,7 +7,7 @@
 --   history_length  number  messages of each agent that are shown; null if the log does not say
 --   tokenizer  text  who counted tokens; null if the log does not say
 --   games  count  complete games: the denominator of all rates
---   games_cut  count  games without an end, in no other number
+--   games_cut  count  games without an end, or with lost turns; in no other number
 --   solved  count  games solved within the limit
 --   success_pct  percent  100 * solved / games
 --   ci95_low  percent  lower end of its 95 % Wilson interval

@@ -14,8 +14,8 @@
 --   history_length  number  messages of each agent that are shown; null if the log does not say
 --   max_turns  turns  turn limit; null if the log does not say
 --   turns  turns  turns recorded
---   complete  flag  the log has the end of the game; false while it runs, or if it was cut
---   solved  flag  both hypotheses were right at the end
+--   complete  flag  the log has the end of the game; false while it runs, if it was cut, or if turns of it are lost
+--   solved  flag  both hypotheses were right at the end; null if the game is not complete, as the numbers of the whole game
 --   solved_turn  turns  turn on which the game was solved; null if it was not
 --   solved_turn_a  turns  first turn after which A's part was right and stayed right; null if it is not right at the end
 --   solved_turn_b  turns  the same of B

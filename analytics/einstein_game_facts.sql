@@ -17,7 +17,7 @@
 --   policy_p2  text  name of the second player; null if it is not known
 --   num_objects  count  objects of the puzzle
 --   step_count  count  steps
---   terminated  flag  all objects were in their goal bins at the end
+--   terminated  flag  all objects were in their goal bins at the end; null if the end is not known, as the other numbers of the end
 --   truncated  flag  the step limit was reached
 --   success  flag  solved in time
 --   correct_objects  count  objects in their goal bins at the end

@@ -3,8 +3,9 @@
 --   benchmark  text  craft, einstein, asympuzl, overcooked or coordination
 --   games  count  games in the store
 --   broken  count  games that could not be set up; in no other number of the row
---   successes  count  games that reached the goal, of those not broken
---   success_rate  0..1  successes / games that are not broken; null if there are none
+--   cut  count  games whose end is not known (see `games`); in no number of success or score
+--   successes  count  games that reached the goal, of those neither broken nor cut
+--   success_rate  0..1  successes / games neither broken nor cut; null if there are none
 --   success_low  0..1  lower end of its 95 % Wilson interval
 --   success_high  0..1  upper end
 --   main_metric  text  what the score is: the metric's name
@@ -17,7 +18,7 @@
 --   turns  count  turns of all games
 --   turns_in_spirals  count  turns inside at least one correction spiral
 --   spiral_share  0..1  turns_in_spirals / turns; null without turns
--- Reads: episodes, run_conditions, failures_common, correction_spirals, intervals.
+-- Reads: games, failures_common, correction_spirals, intervals.
 create or replace view families as
 
 with metric_names as (
@@ -33,18 +34,19 @@ with metric_names as (
 
 comparable as (
     select
-        episodes.*,
-        case when episodes.benchmark <> 'coordination' or run_conditions.condition = 'coordqa' then episodes.score end as main_score
-    from episodes
-    inner join run_conditions using (run_id)
+        *,
+        case when ending = 'ended' and (benchmark <> 'coordination' or condition = 'coordqa') then score end as main_score
+    from games
 ),
 
 scores as (
     select
         benchmark,
         count(*) as games,
-        count(*) filter (success is null) as broken,
-        count(*) filter (success) as successes,
+        count(*) filter (ending = 'not_set_up') as broken,
+        count(*) filter (ending = 'cut') as cut,
+        count(*) filter (ending = 'ended') as ended,
+        count(*) filter (ending = 'ended' and success) as successes,
         count(main_score) as n,
         avg(main_score) as score_mean,
         stddev_samp(main_score) / sqrt(count(main_score)) as score_sem,
@@ -80,10 +82,11 @@ select
     scores.benchmark,
     scores.games,
     scores.broken,
+    scores.cut,
     scores.successes,
-    scores.successes / nullif(scores.games - scores.broken, 0) as success_rate,
-    wilson_low(scores.successes, scores.games - scores.broken) as success_low,
-    wilson_high(scores.successes, scores.games - scores.broken) as success_high,
+    scores.successes / nullif(scores.ended, 0) as success_rate,
+    wilson_low(scores.successes, scores.ended) as success_low,
+    wilson_high(scores.successes, scores.ended) as success_high,
     metric_names.main_metric,
     scores.n,
     scores.score_mean,

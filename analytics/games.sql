@@ -10,8 +10,10 @@
 --   level  text  the task's tier; null if the log does not say
 --   seed  number  seed or run index; null if the log has none
 --   turns_taken  turns  turns recorded
---   score  number  the benchmark's main end-to-end metric; null if the game could not be set up
---   success  flag  the goal was reached; null if the game could not be set up
+--   ending  text  ended; not_set_up: it broke before its first turn; cut: its end is not known, because it runs, was cut, turns of it are
+--                 lost, or the log does not say. Only games that ended are in rates of success and means of scores
+--   score  number  the benchmark's main end-to-end metric; null unless the game ended
+--   success  flag  the goal was reached; null unless the game ended
 --   stop_reason  text  why the game ended, as logged; null if not logged
 --   error  text  what broke the game; null if nothing did
 --   file  text  path relative to the folder given to `cotrace ingest`
@@ -29,6 +31,11 @@ select
     episodes.level,
     episodes.seed,
     episodes.turns_taken,
+    case
+        when episodes.success is not null and episodes.score is not null then 'ended'
+        when episodes.turns_taken = 0 and (episodes.error is not null or episodes.goal is null) then 'not_set_up'
+        else 'cut'
+    end as ending,
     episodes.score,
     episodes.success,
     episodes.stop_reason,

@@ -8,7 +8,8 @@
 --   max_turns  turns  turn limit; null if the logs do not say
 --   games  count  games, those that could not be set up included
 --   broken  count  games that could not be set up; in no other number of the row
---   n  count  games with a score
+--   cut  count  games whose end is not known (see `games`); in no other number of the row
+--   n  count  games that ended
 --   score_mean  number  mean over the n games of the benchmark's main end-to-end metric (CRAFT: overall_progress, 0..1); null if n is 0
 --   score_sem  number  its standard error (sample standard deviation, ddof 1, / sqrt(n)); null below two games
 --   score_low  number  lower end of its 95 % t interval, cut to no bounds; null below two games
@@ -33,7 +34,7 @@
 --   adherence_full  0..1  CRAFT: followed_full / oracle_turns; null if that is 0, and elsewhere
 --   undoing  count  attempted moves that take back earlier work, at most one a turn
 --   undoing_rate  0..1  undoing / turns with a move; null if there are none
--- Reads: episodes, run_conditions, episode_metrics, actions, outcomes, intervals.
+-- Reads: games, episodes, episode_metrics, actions, outcomes, intervals.
 create or replace macro leaderboard_by(levels := null) as table
 
 with ceilings as (
@@ -62,19 +63,33 @@ turn_counts as (
     group by all
 ),
 
+-- games that did not end are counted, and have nothing else to add
+played as (
+    select
+        games.* exclude (score, success, episode_id),
+        episodes.max_turns,
+        case when games.ending = 'ended' then games.episode_id end as episode_id,
+        case when games.ending = 'ended' then games.score end as score,
+        case when games.ending = 'ended' then games.success end as success
+    from games
+    inner join episodes using (episode_id)
+    where levels is null or list_contains(levels, games.level)
+),
+
 summed as (
     select
-        episodes.benchmark,
-        run_conditions.condition,
-        episodes.model,
-        episodes.team,
-        episodes.max_turns,
+        played.benchmark,
+        played.condition,
+        played.model,
+        played.team,
+        played.max_turns,
         count(*) as games,
-        count(*) filter (episodes.score is null) as broken,
-        count(episodes.score) as n,
-        avg(episodes.score) as score_mean,
-        stddev_samp(episodes.score) / sqrt(count(episodes.score)) as score_sem,
-        count(*) filter (episodes.success and episodes.score is not null) as successes,
+        count(*) filter (played.ending = 'not_set_up') as broken,
+        count(*) filter (played.ending = 'cut') as cut,
+        count(played.score) as n,
+        avg(played.score) as score_mean,
+        stddev_samp(played.score) / sqrt(count(played.score)) as score_sem,
+        count(*) filter (played.success) as successes,
         count(ceilings.ceiling_share) as ceiling_n,
         avg(ceilings.ceiling_share) as ceiling_share_mean,
         stddev_samp(ceilings.ceiling_share) / sqrt(count(ceilings.ceiling_share)) as ceiling_share_sem,
@@ -84,16 +99,14 @@ summed as (
         coalesce(sum(turn_counts.clarify), 0)::bigint as clarify,
         coalesce(sum(turn_counts.oracle_turns), 0)::bigint as oracle_turns,
         coalesce(sum(turn_counts.followed), 0)::bigint as followed,
-        case when episodes.benchmark = 'craft' then coalesce(sum(turn_counts.followed_full), 0)::bigint end as followed_full,
+        case when played.benchmark = 'craft' then coalesce(sum(turn_counts.followed_full), 0)::bigint end as followed_full,
         coalesce(sum(turn_counts.undoing), 0)::bigint as undoing,
         sum(turn_counts.moves) as moves
-    from episodes
-    inner join run_conditions using (run_id)
+    from played
     left join ceilings using (episode_id)
     left join attempts using (episode_id)
     left join turn_counts using (episode_id)
-    where levels is null or list_contains(levels, episodes.level)
-    group by episodes.benchmark, run_conditions.condition, episodes.model, episodes.team, episodes.max_turns
+    group by played.benchmark, played.condition, played.model, played.team, played.max_turns
 )
 
 select
@@ -104,6 +117,7 @@ select
     max_turns,
     games,
     broken,
+    cut,
     n,
     score_mean,
     score_sem,

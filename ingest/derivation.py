@@ -28,11 +28,14 @@ class Derived:
     progress: Sequence[float]
     """Progress after each turn, 0 to 1."""
 
+    success: bool | None
+    """The goal was reached: as the log's end says or, without one, as the rules ended the game. None: the end is not known."""
+
     score: float | None
-    """The benchmark's main metric at the end; None if no turn was played."""
+    """The benchmark's main metric at the end; None if no turn was played or the end is not known."""
 
     rows: Mapping[str, list[tuple[object, ...]]]
-    """Table name -> records: metrics, failures, candidates, disagreements."""
+    """Table name -> records: metrics, failures, candidates, disagreements. What is measured at the end is there only if that is known."""
 
 
 class Derivation(Protocol):

@@ -167,7 +167,7 @@ def test_a_game_that_still_runs_is_kept_as_far_as_it_is(tmp_path: Path) -> None:
     assert report.rejected == []
     ((details,),) = rows(store, "select details from episodes")
     assert (json.loads(details)["complete"], json.loads(details)["unfinished_line_bytes"]) == (False, 100)
-    assert rows(store, "select turns_taken, success, stop_reason from episodes") == [(2, False, None)]
+    assert rows(store, "select turns_taken, success, stop_reason from episodes") == [(2, None, None)]
     assert rows(store, "select turn, goal_reached, progress from turns order by turn") == [(1, False, 0.5), (2, None, 1.0)]
 
     write(path, lines)

@@ -47,9 +47,9 @@ _KNOWN = """
     )
 """
 _MEASURES = """
-    count(*) AS games,
-    sum(success)::BIGINT AS wins,
-    wins / games AS success_rate,
+    count(success) AS games,
+    coalesce(sum(success), 0)::BIGINT AS wins,
+    wins / nullif(games, 0) AS success_rate,
     wilson_low(wins, games) AS success_low,
     wilson_high(wins, games) AS success_high,
     avg(sub_r) AS sub_r,
@@ -58,7 +58,7 @@ _MEASURES = """
     t_critical(n_ratio - 1) * stddev_samp(step_ratio) / sqrt(n_ratio) AS ratio_half,
     avg(avg_corrected) AS corrected,
     sum(solved_at_limit)::BIGINT AS at_limit,
-    sum(step_count)::BIGINT AS steps
+    coalesce(sum(step_count) FILTER (success IS NOT NULL), 0)::BIGINT AS steps
 """
 _TOTALS = f"""
     SELECT
@@ -132,7 +132,7 @@ def _stats(read: Reader) -> Part:
         [
             stat("games", str(whole["games"]), f"{whole['steps']} steps"),
             stat("solved in time", rate(whole["wins"], whole["games"])),
-            stat("objects in their bins", f"{100 * whole['sub_r']:.0f} %"),
+            stat("objects in their bins", "–" if whole["sub_r"] is None else f"{100 * whole['sub_r']:.0f} %"),
             stat("steps over optimum", number(whole["step_ratio"], 2), "solved games"),
         ],
         className="stats",

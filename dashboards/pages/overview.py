@@ -28,7 +28,9 @@ def content(read: Reader) -> Part:
     """Leaderboard and end-to-end metrics under the filters."""
     totals = read.rows(
         """
-        SELECT count(*) AS games, count(*) FILTER (success) AS won, count(*) FILTER (score IS NULL) AS broken,
+        SELECT count(*) AS games, count(*) FILTER (success AND ending = 'ended') AS won,
+            count(*) FILTER (ending = 'ended') AS ended, count(*) FILTER (ending = 'cut') AS cut,
+            count(*) FILTER (ending = 'not_set_up') AS broken,
             coalesce(sum(turns_taken), 0)::BIGINT AS turns, count(DISTINCT (model, condition)) AS teams
         FROM games WHERE {filters}
         """
@@ -44,9 +46,9 @@ def content(read: Reader) -> Part:
             html.P("How far each team got. Filters above narrow every page and live in the address.", className="lead"),
             html.Div(
                 [
-                    stat("games", f"{totals['games']}", f"{totals['broken']} could not be set up"),
+                    stat("games", f"{totals['games']}", f"{totals['broken']} could not be set up, {totals['cut']} without a known end"),
                     stat("turns", f"{totals['turns']}"),
-                    stat("reached the goal", rate(totals["won"], totals["games"] - totals["broken"])),
+                    stat("reached the goal", rate(totals["won"], totals["ended"])),
                     stat("verdicts in the store", f"{verdicts['n']}", f"{verdicts['answered']} answered"),
                     stat("games whose log differs from its replay", f"{differing}", "table log_disagreements"),
                 ],

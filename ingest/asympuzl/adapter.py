@@ -13,7 +13,7 @@ from typing import Final
 
 from games.asympuzl.puzzle import AGENTS, wrong_positions
 from ingest.asympuzl.lines import LoggedGame, sort_lines
-from ingest.asympuzl.measures import actions, episode_metrics, failures, oracle_actions, progress_of, turn_metrics
+from ingest.asympuzl.measures import actions, episode_metrics, failures, oracle_actions, progress_of, solved_by_rules, turn_metrics
 from ingest.asympuzl.records import EntryRecord
 from ingest.asympuzl.replay import ReplayedGame, ReplayedTurn, replay
 from ingest.json_text import dumps
@@ -63,7 +63,7 @@ def _game(game: LoggedGame, place: Place) -> Reading:
     rows["runs"].append(run)
     rows["episodes"].append(_episode(episode, game, replayed, place, run))
     rows["agents"] += _agents(episode, game)
-    rows["episode_metrics"] += episode_metrics(episode, replayed)
+    rows["episode_metrics"] += episode_metrics(episode, replayed, complete=_solved(game, replayed) is not None)
     rows["turn_metrics"] += turn_metrics(episode, replayed)
     rows["log_disagreements"] += [LogDisagreement(episode, None, *found) for found in replayed.differences]
     logged = {"A": game.record.clues_a, "B": game.record.clues_b}
@@ -109,12 +109,10 @@ def _team(game: LoggedGame) -> dict[str, str]:
 
 
 def _episode(episode: str, game: LoggedGame, replayed: ReplayedGame, place: Place, run: Run) -> Episode:
-    record, result = game.record, game.result
+    record, result, solved = game.record, game.result, _solved(game, replayed)
     played = (len(game.turns) + 1) // 2
-    whole = len(game.turns) // 2
-    solved = result.solved if result else whole > 0 and all(turn.ok_after for turn in replayed.turns[2 * whole - 2 : 2 * whole])
     reason = None
-    if result is not None and game.reject is None:
+    if result is not None and solved is not None:
         reason = "solved" if solved else "max_turns" if record.max_turns is not None and played >= record.max_turns else None
     return Episode(
         episode_id=episode,
@@ -129,26 +127,35 @@ def _episode(episode: str, game: LoggedGame, replayed: ReplayedGame, place: Plac
         max_turns=record.max_turns,
         turns_taken=played,
         success=solved,
-        score=progress_of(replayed, len(replayed.turns)),
+        score=None if solved is None else progress_of(replayed, len(replayed.turns)),
         stop_reason=reason,
         error=None,
         goal=Json(dumps({"truth": [entry.model_dump() for entry in record.truth]})),
-        details=Json(dumps(_details(game))),
+        details=Json(dumps(_details(game, complete=solved is not None))),
         file=place.file,
         started_at=None,
     )
 
 
-def _details(game: LoggedGame) -> dict[str, object]:
-    """What else the log says; ``turns_lost`` and ``unfinished_line_bytes`` only where there are any."""
+def _solved(game: LoggedGame, replayed: ReplayedGame) -> bool | None:
+    """As the result says or, without one, as the rules ended the game; None if turns are lost, or the end is not known."""
+    if game.reject is not None:
+        return None
+    return game.result.solved if game.result else solved_by_rules(replayed, game.record.max_turns)
+
+
+def _details(game: LoggedGame, *, complete: bool) -> dict[str, object]:
+    """What else the log says; ``result_solved``, ``agent_turns_lost`` and ``unfinished_line_bytes`` only where they are needed."""
     details: dict[str, object] = {
         "game_id": game.record.game_id,
-        "complete": game.result is not None,
+        "complete": complete,
         "feedback_mode": game.record.feedback_mode,
         "scripted": game.record.scripted,
         **(game.record.model_extra or {}),
     }
     details.pop("type", None)
+    if game.result is not None and not complete:
+        details["result_solved"] = game.result.solved
     if game.lost:
         details["agent_turns_lost"] = len(game.lost)
     if game.unfinished_bytes:

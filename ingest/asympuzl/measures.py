@@ -13,7 +13,7 @@ from ingest.asympuzl.replay import ReplayedGame, ReplayedTurn
 from ingest.json_text import dumps
 from schemas.records import Action, EpisodeMetric, Failure, Json, OracleAction, TurnMetric
 
-__all__ = ["TAXONOMY", "actions", "episode_metrics", "failures", "oracle_actions", "progress_of", "turn_metrics"]
+__all__ = ["TAXONOMY", "actions", "episode_metrics", "failures", "oracle_actions", "progress_of", "solved_by_rules", "turn_metrics"]
 
 TAXONOMY: Final = "asympuzl_derived"
 _NOTHING_FOUND: Final = "correct"
@@ -26,6 +26,13 @@ def progress_of(game: ReplayedGame, answers: int) -> float:
     hypotheses |= {turn.agent: turn.after for turn in game.turns[max(0, answers - 2) : answers]}
     wrong = sum(len(wrong_positions(hypotheses[agent], game.puzzle.truth)) for agent in AGENTS)
     return 1 - wrong / (2 * game.puzzle.size)
+
+
+def solved_by_rules(game: ReplayedGame, max_turns: int | None) -> bool | None:
+    """Whether both were right after the last turn of both; None if the rules have not ended the game with it."""
+    whole = len(game.turns) // 2
+    solved = whole > 0 and all(turn.ok_after for turn in game.turns[2 * whole - 2 : 2 * whole])
+    return solved if solved or whole >= (max_turns or 2 * game.puzzle.size) else None
 
 
 def actions(episode: str, number: int, answers: Sequence[ReplayedTurn]) -> Iterator[Action]:
@@ -116,15 +123,21 @@ def _numbers(turn: ReplayedTurn, puzzle: Puzzle) -> Iterator[tuple[str, float]]:
     yield "repeated_message", "repeated_message" in labels
 
 
-def episode_metrics(episode: str, game: ReplayedGame) -> Iterator[EpisodeMetric]:
-    """When the parts were solved, how often positions were written, and the fewest changes that B could have done with."""
+def episode_metrics(episode: str, game: ReplayedGame, *, complete: bool) -> Iterator[EpisodeMetric]:
+    """When the parts were solved, how often positions were written, and the fewest changes that B could have done with.
+
+    Of a game that is not complete only the last is known.
+    """
     size = game.puzzle.size
     facts = summary(game.turns, size)
-    values: dict[str, float | None] = {
+    played: dict[str, float | None] = {
         "overall_progress": progress_of(game, len(game.turns)),
         "solved": facts["solved"],
         **{name: facts[name] for name in ("solved_turn", "solved_turn_a", "solved_turn_b")},
         **{f"{kind}_per_position_{agent}": sum(facts[f"{kind}_{agent}"]) / size for kind in ("writes", "changes") for agent in ("a", "b")},
+    }
+    values: dict[str, float | None] = {
+        **(played if complete else {}),
         "optimal_changes_per_position_a": 1.0,
         "optimal_changes_per_position_b": len(wrong_positions(game.puzzle.clues_b, game.puzzle.truth)) / size,
     }

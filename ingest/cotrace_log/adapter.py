@@ -86,7 +86,7 @@ def read(data: bytes, place: Place) -> Reading:
 def _derived(log: LogLines, derivation: Derivation, episode: str) -> Derived:
     """Replay what can be replayed; turns from the first on that the benchmark cannot read are lost."""
     try:
-        return derivation(log.header, log.turns, None if log.reject else log.end, episode)
+        return derivation(log.header, log.turns, log.end, episode)
     except BadTurnError as error:
         log.reject = lost(error, log.lines[error.index], log.line_count)
         del log.turns[error.index :]
@@ -140,7 +140,7 @@ def _episode(log: LogLines, derived: Derived, run: Run, place: Place) -> Episode
         seed=header.seed,
         max_turns=header.max_turns,
         turns_taken=len(log.turns),
-        success=end.success if end else any(turn.goal_reached for turn in log.turns),
+        success=derived.success,
         score=derived.score,
         stop_reason=end.stop_reason if end else None,
         error=(end.error if end else None) or next((turn.error for turn in log.turns if turn.error), None),
@@ -215,7 +215,21 @@ def _labels(episode: str, turn: Turn, personas: Mapping[str, str | None], model:
             units[agent] = (personas.get(agent or "") or model, f"{episode}/{number}/{agent}")
         annotator, unit = units[agent]
         score = _SCORES.get(answer)
-        yield PLANTED, annotator, label.rubric, label.question, unit, episode, number, agent, answer, score, label.basis, label.planted
+        yield (
+            PLANTED,
+            annotator,
+            label.rubric,
+            label.question,
+            unit,
+            episode,
+            number,
+            agent,
+            answer,
+            score,
+            label.basis,
+            label.planted,
+            None,
+        )
 
 
 def _time(text: str) -> datetime | None:

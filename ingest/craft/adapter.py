@@ -94,7 +94,7 @@ def _game(raw: Any, info: ExperimentInfo, place: Place, index: int) -> Reading:
     found.replay_s = time.perf_counter() - started
     run = run_row(info, place)
     found.rows["runs"].append(run)
-    found.rows["episodes"].append(episode_row(logged, place, run, derived.score if derived else None))
+    found.rows["episodes"].append(episode_row(logged, place, run, derived))
     if game is None or derived is None:
         found.rows["agents"] += agent_rows_without_target(episode, info)
         return found
@@ -143,6 +143,7 @@ def _craft_game(record: GameRecord, info: ExperimentInfo, turns: LoggedTurns) ->
         target=target,
         start=next((start_board(target, known) for known in START_BOARDS if known == kind), None),
         num_oracle=info.num_oracle if use_oracle else None,
+        max_turns=info.max_turns,
         turns=tuple(map(_craft_turn, turns.typed)),
         outcome=None if turns.reject else _outcome(record),
     )

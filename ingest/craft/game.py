@@ -76,6 +76,9 @@ class CraftGame:
     num_oracle: int | None
     """Most candidates listed a turn; None for a game without oracle."""
 
+    max_turns: int | None
+    """Turn limit; None if the log does not say."""
+
     turns: tuple[CraftTurn, ...]
     outcome: CraftOutcome | None
     """None for a game that was cut or still runs."""

@@ -74,13 +74,16 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
         target=target,
         start=next((start_board(target, kind) for kind in START_BOARDS if kind == condition.start_board), None),
         num_oracle=condition.num_oracle if condition.use_oracle else None,
+        max_turns=header.max_turns,
         turns=tuple(_turn(turn, index) for index, turn in enumerate(turns)),
         outcome=None if end is None else _outcome(end),
     )
     derived = derive_craft(game, episode)
     rows = dict(derived.rows)
     rows["log_disagreements"] = rows["log_disagreements"] + _view_differences(header, target, episode)
-    return Derived(progress=[turn.metrics.overall_progress for turn in derived.turns], score=derived.score, rows=rows)
+    return Derived(
+        progress=[turn.metrics.overall_progress for turn in derived.turns], success=derived.success, score=derived.score, rows=rows
+    )
 
 
 def _part(kind: type[_Part], value: object, where: str) -> _Part:

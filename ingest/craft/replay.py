@@ -43,10 +43,13 @@ class DerivedGame:
     rows: Mapping[str, list[tuple[object, ...]]]
     """Table name -> records."""
 
+    success: bool | None
+    """The target was completed: as the log says or, where it does not, as the rules ended the game. None: the end is not known."""
+
     @property
     def score(self) -> float | None:
-        """Overall progress at the end; None if no turn was played."""
-        return self.turns[-1].metrics.overall_progress if self.turns else None
+        """Overall progress at the end; None if no turn was played or the end is not known."""
+        return self.turns[-1].metrics.overall_progress if self.turns and self.success is not None else None
 
 
 def derive(game: CraftGame, episode: str) -> DerivedGame:
@@ -57,6 +60,7 @@ def derive(game: CraftGame, episode: str) -> DerivedGame:
     oracle_rows: list[tuple[object, ...]] = []
     differing: list[tuple[object, ...]] = []
     derived: list[DerivedTurn] = []
+    success = game.outcome.completed if game.outcome else None
     for turn, step, expected in _replayed(game):
         result = _derived(turn, step, game.target)
         derived.append(result)
@@ -65,12 +69,15 @@ def derive(game: CraftGame, episode: str) -> DerivedGame:
         failure_rows += failures(episode, turn, step)
         oracle_rows += oracle_actions(episode, turn, step)
         differing += [LogDisagreement(episode, turn.turn, *found) for found in turn_differences(game, turn, step, expected)]
+        if turn is game.turns[-1] and success is None:
+            success = _success_by_rules(game, turn, step)
     if derived:
         last = derived[-1]
         differing += [LogDisagreement(episode, None, *found) for found in game_differences(game, last.board_after, last.metrics)]
-    end = derived[-1].metrics if derived else None
+    end = derived[-1].metrics if derived and success is not None else None
     return DerivedGame(
         turns=tuple(derived),
+        success=success,
         rows={
             "turn_metrics": turn_rows,
             "episode_metrics": list(episode_metrics(episode, game, start, end)),
@@ -79,6 +86,13 @@ def derive(game: CraftGame, episode: str) -> DerivedGame:
             "log_disagreements": differing,
         },
     )
+
+
+def _success_by_rules(game: CraftGame, last: CraftTurn, step: ReplayedTurn) -> bool | None:
+    """A game ends when the target is completed, or with the last turn that its limit allows."""
+    if step.target_achieved if last.goal_reached is None else last.goal_reached:
+        return True
+    return False if game.max_turns is not None and last.turn >= game.max_turns else None
 
 
 def _replayed(game: CraftGame) -> Iterator[tuple[CraftTurn, ReplayedTurn, Board | None]]:

@@ -15,7 +15,7 @@ from games.craft.board import Board
 from ingest.craft.game import BUILDER, CraftTurn
 from ingest.craft.measures import arguments
 from ingest.craft.records import TURN_FIELDS, ExperimentInfo, GameRecord, TurnRecord
-from ingest.craft.replay import DerivedTurn
+from ingest.craft.replay import DerivedGame, DerivedTurn
 from ingest.craft.views import shown_in_prompt, shown_views
 from ingest.json_text import dumps
 from ingest.reading import Place, run_id
@@ -90,8 +90,8 @@ def _condition_name(info: ExperimentInfo) -> str:
     return f"{oracle}_{tools}" + (f"_run{info.run}" if info.run is not None else "")
 
 
-def episode_row(game: LoggedGame, place: Place, run: Run, score: float | None) -> Episode:
-    """The game."""
+def episode_row(game: LoggedGame, place: Place, run: Run, derived: DerivedGame | None) -> Episode:
+    """The game; without replay it could not be set up."""
     record, info, turns = game.record, game.info, game.turns
     played = record.target_structure is not None
     goal = dumps({"stacks": record.target_structure, "spans": record.target_spans}) if played else None
@@ -107,8 +107,8 @@ def episode_row(game: LoggedGame, place: Place, run: Run, score: float | None) -
         seed=info.run,
         max_turns=info.max_turns,
         turns_taken=len(turns.typed),
-        success=record.completed if played else None,
-        score=score,
+        success=derived.success if derived else None,
+        score=derived.score if derived else None,
         stop_reason=record.stopping_reason,
         error=record.error or next((turn.error for turn in turns.typed if turn.error), None),
         goal=Json(goal) if goal else None,

@@ -22,7 +22,7 @@ from games.einstein.rules import STEP_LIMIT
 from games.einstein.table_json import goal_json, private_view_json, table_json
 from games.einstein.verifiers import Verifier, verify
 from ingest.einstein.manifest import Manifest, manifest_of, run_name
-from ingest.einstein.measures import progress, replay_rows
+from ingest.einstein.measures import progress, replay_rows, success_by_rules
 from ingest.json_text import dumps, loads
 from ingest.reading import Place, Reading, episode_id, run_id
 from schemas.errors import BadInputError, UsageError
@@ -71,6 +71,13 @@ class _Game:
     step_count: int
     """Steps in the file, lost ones included."""
 
+    @property
+    def success(self) -> bool | None:
+        """Solved, by replay; None if neither the rules nor the file end the game with the last step that was replayed."""
+        found, logged = success_by_rules(self.steps), self.dialog.logged
+        says_the_end = isinstance(logged.get("success"), bool) and logged.get("step_count", self.step_count) == len(self.steps)
+        return self.steps[-1].outcome.success if found is None and self.lost is None and says_the_end else found
+
 
 def sniff(head: bytes) -> bool:
     """Tell from a file's first bytes whether this is a published Einstein dialog."""
@@ -92,7 +99,7 @@ def read(data: bytes, place: Place) -> Reading:
         rejects.append(BadInputError(f"{error.reason}; the game is kept without what the manifest knows", locator=error.locator))
     started = time.perf_counter()
     game = _replayed(document, manifest, place)
-    rows = replay_rows(game.dialog.setting, game.steps, game.episode)
+    rows = replay_rows(game.dialog.setting, game.steps, game.episode, ended=game.success is not None)
     rows["log_disagreements"] = [_disagreement(game, found) for found in _differences(game)]
     replay_s = time.perf_counter() - started
     rejects += [_with_count(game.lost, game)] if game.lost else []
@@ -234,8 +241,8 @@ def _episode(game: _Game, run: Run, place: Place) -> Episode:
         seed=None,
         max_turns=game.dialog.step_limit,
         turns_taken=len(game.steps),
-        success=last.outcome.success,
-        score=progress(game.dialog.setting, last),
+        success=game.success,
+        score=None if game.success is None else progress(game.dialog.setting, last),
         stop_reason=reason,
         error=None,
         goal=Json(dumps(goal_json(puzzle))),

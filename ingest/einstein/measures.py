@@ -17,7 +17,7 @@ from games.einstein.table import Table, closure, items_mask, start_table
 from ingest.json_text import dumps
 from schemas.records import EpisodeMetric, Failure, Json, OracleAction, TurnMetric
 
-__all__ = ["EXTENDED", "NONE_OF_THESE", "PUBLISHED", "progress", "replay_rows"]
+__all__ = ["EXTENDED", "NONE_OF_THESE", "PUBLISHED", "progress", "replay_rows", "success_by_rules"]
 
 PUBLISHED: Final = "einstein_published"
 """The paper's categories (Table 2); a step can have several."""
@@ -29,15 +29,13 @@ NONE_OF_THESE: Final = "none_of_these"
 """Category of a step without additional label."""
 
 _OVERALL: Final = "einstein.overall_progress"
-_GAME_METRICS: Final = (
-    "num_objects",
+_PUZZLE_METRICS: Final = ("num_objects", "optimal_steps", "optimal_first_player")
+_END_METRICS: Final = (
     "terminated",
     "truncated",
     "success",
     "correct_objects",
     "sub_r",
-    "optimal_steps",
-    "optimal_first_player",
     "step_ratio",
     "total_used_trials",
     "total_sum_err",
@@ -46,15 +44,22 @@ _GAME_METRICS: Final = (
     "avg_sum_err",
     "avg_corrected",
 )
-"""Attributes of `games.einstein.metrics.GameMetrics` that become episode metrics; those that are None have no row."""
+"""Attributes of `games.einstein.metrics.GameMetrics` that become episode metrics, these only of games with an end; None has no row."""
 
 
-def replay_rows(setting: Setting, steps: Sequence[Step], episode: str) -> dict[str, list[tuple[object, ...]]]:
-    """Everything that follows from the replayed steps of a game; turn n is step n - 1."""
+def replay_rows(setting: Setting, steps: Sequence[Step], episode: str, *, ended: bool) -> dict[str, list[tuple[object, ...]]]:
+    """Everything that follows from the replayed steps of a game; turn n is step n - 1.
+
+    Args:
+        setting: what the game is played by.
+        steps: its steps.
+        episode: its id.
+        ended: the last step is the end of the game. Without an end there are no numbers of the end.
+    """
     start = start_table(setting.puzzle).correct(setting.puzzle) / setting.puzzle.num_objects
     rows: dict[str, list[tuple[object, ...]]] = {
         "turn_metrics": [TurnMetric(episode, 0, _OVERALL, start)],
-        "episode_metrics": list(_episode_metrics(game_metrics(setting.puzzle, setting.modes, steps), episode)),
+        "episode_metrics": list(_episode_metrics(game_metrics(setting.puzzle, setting.modes, steps), episode, ended=ended)),
         "oracle_actions": [],
         "failures": [],
     }
@@ -65,17 +70,24 @@ def replay_rows(setting: Setting, steps: Sequence[Step], episode: str) -> dict[s
     return rows
 
 
+def success_by_rules(steps: Sequence[Step]) -> bool | None:
+    """Whether the game was solved; None if the rules have not ended it with its last step."""
+    last = steps[-1].outcome if steps else None
+    return last.success if last and (last.terminated or last.truncated) else None
+
+
 def progress(setting: Setting, step: Step) -> float:
     """Share of objects in their goal bins after a step, 0 to 1."""
     return step.outcome.table.correct(setting.puzzle) / setting.puzzle.num_objects
 
 
-def _episode_metrics(found: GameMetrics, episode: str) -> Iterator[EpisodeMetric]:
-    for name in _GAME_METRICS:
+def _episode_metrics(found: GameMetrics, episode: str, *, ended: bool) -> Iterator[EpisodeMetric]:
+    for name in (*_PUZZLE_METRICS, *(_END_METRICS if ended else ())):
         value = getattr(found, name)
         if value is not None:
             yield EpisodeMetric(episode, f"einstein.{name}", float(value))
-    yield EpisodeMetric(episode, "einstein.solved_at_limit", float(found.terminated and found.truncated))
+    if ended:
+        yield EpisodeMetric(episode, "einstein.solved_at_limit", float(found.terminated and found.truncated))
 
 
 def _facts(setting: Setting, step: Step) -> Iterator[tuple[str, float]]:

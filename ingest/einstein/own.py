@@ -15,7 +15,7 @@ from games.einstein.rules import RULES
 from games.einstein.table_json import goal_json, private_view_json, table_json
 from games.log import End, Header, Turn
 from ingest.derivation import BadTurnError, Derived
-from ingest.einstein.measures import progress, replay_rows
+from ingest.einstein.measures import progress, replay_rows, success_by_rules
 from ingest.json_text import dumps
 from schemas.errors import BadInputError, UsageError
 from schemas.records import LogDisagreement
@@ -30,14 +30,15 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
     """Replay a game; see `ingest.derivation.Derivation`."""
     setting, settings = _setting(header)
     steps = _replayed(setting, settings, turns)
-    rows = replay_rows(setting, steps, episode)
+    success = success_by_rules(steps) if end is None else end.success
+    rows = replay_rows(setting, steps, episode, ended=success is not None)
     rows["log_disagreements"] = [
         *_header_differences(setting, header, episode),
         *(row for turn, step in zip(turns, steps, strict=True) for row in _turn_differences(setting, turn, step, episode)),
         *_end_differences(setting, steps, end, episode),
     ]
     after = [progress(setting, step) for step in steps]
-    return Derived(progress=after, score=after[-1] if after else None, rows=rows)
+    return Derived(progress=after, success=success, score=None if success is None or not after else after[-1], rows=rows)
 
 
 def _setting(header: Header) -> tuple[Setting, GameSettings]:
