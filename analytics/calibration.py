@@ -8,6 +8,7 @@ import orjson
 
 from analytics.calibrated_answers import Asked, cross_fitted, questions
 from analytics.cluster_intervals import cluster_sums, ratio_interval
+from analytics.shifts import holm
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ def calibration_report(store: Store) -> pl.DataFrame:
       brier_base: of the shares in the other games' labels, which needs no judge.
     - skill: 1 - brier / brier_base, up to 1; 0 and less: the answers tell nothing that the share does not. low, high. All intervals are
       95 %, over games (`analytics.cluster_intervals.ratio_interval`), and take the fits as given.
-    - informative: whether skill is above 0, by Holm's test (1979, Scandinavian Journal of Statistics 6) over all questions of the report:
-      the chance that any of them is called informative without being so is at most 2.5 %. p_value: of that question, one-sided, before it.
+    - p_value: of skill being 0, one-sided; p_corrected: by Holm's method over all questions of the report. informative: it is at most
+      0.025, so the chance that any question of the report is called informative without being so is at most 2.5 %.
     - reliability: JSON list of {mean, share, units}: in up to five groups of rising probability its mean and how often it came true, which
       are equal where the probabilities can be believed; of yes, of categories over all of them.
     - advice: what to make of it, in words.
@@ -73,11 +74,12 @@ def calibration_report(store: Store) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for rubric, question, asked in questions(store):
         rows.append({"rubric": rubric, "question": question, **_row(asked.labelled())})
-    for row, informative in zip(rows, _holm([row["p_value"] for row in rows]), strict=True):
-        row["informative"] = informative
+    for row, corrected in zip(rows, holm([row["p_value"] for row in rows]), strict=True):
+        row["p_corrected"] = corrected
+        row["informative"] = corrected is not None and corrected <= _CHANCE
         row["advice"] = f"{row['question']} by {row['raters']}: {_advice(row)}"
     texts = dict.fromkeys(("rubric", "question", "reference", "raters", "answers"), pl.String())
-    scores = ("share_yes", "brier", "brier_low", "brier_high", "brier_raw", "brier_base", "skill", "low", "high", "p_value")
+    scores = ("share_yes", "brier", "brier_low", "brier_high", "brier_raw", "brier_base", "skill", "low", "high", "p_value", "p_corrected")
     numbers = dict.fromkeys(scores, pl.Float64())
     counts = dict.fromkeys(("units", "games"), pl.Int64())
     last = {"informative": pl.Boolean(), "reliability": pl.String(), "advice": pl.String()}
@@ -118,17 +120,6 @@ def _row(labelled: Asked) -> dict[str, Any]:
         "p_value": ratio.p_below_one,
         "reliability": orjson.dumps(_reliability(found.fitted[:, shown].ravel(), truth[:, shown].ravel())).decode(),
     }
-
-
-def _holm(p_values: list[float]) -> list[bool]:
-    """Which hypotheses of no information fall: from the smallest p-value up, each against its share of the chance, until one stands."""
-    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
-    falls = [False] * len(p_values)
-    for rank, place in enumerate(order):
-        if p_values[place] > _CHANCE / (len(p_values) - rank):
-            break
-        falls[place] = True
-    return falls
 
 
 def _reliability(fitted: Floats, truth: Floats) -> list[dict[str, float]]:

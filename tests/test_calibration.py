@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from analytics.calibrated_answers import Asked, calibrated_answers
-from analytics.calibration import _holm, _row, calibration_report
+from analytics.calibration import _row, calibration_report
 from analytics.query import query
 from cotrace.cli import cli
 from schemas import batches
@@ -41,6 +41,25 @@ def simulated(folder: Path, *judges: tuple[float, float], source: str = "people"
             labels.append(Label(source, "p", "ps", "PS1", f"{game}/{turn}", game, turn, None, answer, score))
     with store.writing() as connection:
         batches.insert(connection, batches.to_arrow({"judge_runs": runs, "verdicts": verdicts, "labels": labels}))
+    return store
+
+
+def weak(folder: Path, *, questions: int) -> Store:
+    """Twelve games: to PS1 the judge gives the right answer in three of four, to all others it tosses a coin."""
+    steps = [Step(f'"{turn}"', (Move("place"),)) for turn in range(TURNS)]
+    store = store_with(folder, [Game(steps, name=f"g{number:02}") for number in range(12)])
+    run = job("a", judge="llm:x/0")
+    verdicts, labels = [], []
+    for number in range(1, questions + 1):
+        random = np.random.default_rng(number)
+        name = f"PS{number}"
+        for game, turn in ((f"g{place // TURNS:02}", place % TURNS + 1) for place in range(12 * TURNS)):
+            truth = bool(random.random() < 0.5)
+            said = truth if random.random() < (0.76 if number == 1 else 0.5) else not truth
+            verdicts.append(verdict(run, (game, turn), "yes" if said else "no")._replace(question=name))
+            labels.append(Label("people", "p", "ps", name, f"{game}/{turn}", game, turn, None, "Yes" if truth else "No", float(truth)))
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"judge_runs": [run], "verdicts": verdicts, "labels": labels}))
     return store
 
 
@@ -108,13 +127,18 @@ def test_planted_truth_serves_where_nobody_labelled(tmp_path: Path) -> None:
     assert calibration_report(store).is_empty()
 
 
-def test_among_many_questions_chance_is_not_taken_for_information() -> None:
-    """Holm: of four the smallest p-value has to be below 0.025 / 4, the next below 0.025 / 3; after the first that is not, none counts."""
-    assert _holm([0.02]) == [True]
-    assert _holm([0.02, 0.5, 0.4, 0.3]) == [False, False, False, False]
-    assert _holm([0.5, 0.006, 0.008, 0.02]) == [False, True, True, False]
-    assert _holm([0.0125, 0.004]) == [True, True]
-    assert _holm([]) == []
+def test_among_many_questions_chance_is_not_taken_for_information(tmp_path: Path) -> None:
+    """A judge that is right in three of four is informative alone; among twenty questions, chance gives as much."""
+    alone = only_row(weak(tmp_path, questions=1))
+    assert alone["informative"]
+    assert 0.025 / 20 < alone["p_value"] < 0.025
+    (tmp_path / "many").mkdir()
+    found = calibration_report(weak(tmp_path / "many", questions=20))
+    first = found.filter(pl.col("question") == "PS1").row(0, named=True)
+    assert first["p_value"] == pytest.approx(alone["p_value"])
+    assert first["p_corrected"] == pytest.approx(20 * alone["p_value"])
+    assert not first["informative"]
+    assert "among so many questions" in first["advice"]
 
 
 def test_a_coin_is_hardly_ever_called_informative() -> None:
