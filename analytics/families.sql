@@ -6,19 +6,20 @@
 --   cut  count  games whose end is not known (see `games`); in no number of success or score
 --   successes  count  games that reached the goal, of those neither broken nor cut
 --   success_rate  0..1  successes / games neither broken nor cut; null if there are none
---   success_low  0..1  lower end of its 95 % Wilson interval
+--   success_low  0..1  lower end of its 95 % interval: Wilson's, and where answers to one question are several, with questions as clusters
 --   success_high  0..1  upper end
 --   main_metric  text  what the score is: the metric's name
---   n  count  games with a score; of LLM-Coordination, whose games have scores of different units, the answers to CoordinationQA
+--   n  count  games with a score; of LLM-Coordination, whose games have scores of different units, the answers to CoordinationQA, each once
 --   score_mean  number  mean of the main metric over the n games; null if n is 0
---   score_low  number  lower end of its 95 % t interval; null below two games
+--   score_low  number  lower end of its 95 % t interval; null below two games. The answers to one question are one cluster: repeating trials
+--                      does not make it narrower
 --   score_high  number  upper end; null below two games
 --   commonest_failure  text  the kind of failure on most turns, as in failure_map; null if no turn failed or none is classified
 --   failing_turns  count  turns with that kind of failure; null with it
 --   turns  count  turns of all games
 --   turns_in_spirals  count  turns inside at least one correction spiral
 --   spiral_share  0..1  turns_in_spirals / turns; null without turns
--- Reads: games, failures_common, correction_spirals, intervals.
+-- Reads: games, failures_common, correction_spirals, coordqa_answers, intervals.
 create or replace view families as
 
 with metric_names as (
@@ -32,11 +33,62 @@ with metric_names as (
     ) as names (benchmark, main_metric)
 ),
 
+questions as (
+    select episode_id, type || ' ' || scenario as question
+    from coordqa_answers
+),
+
 comparable as (
     select
         *,
-        case when ending = 'ended' and (benchmark <> 'coordination' or condition = 'coordqa') then score end as main_score
+        case when ending = 'ended' and (benchmark <> 'coordination' or question is not null) then score end as main_score
     from games
+    left join questions using (episode_id)
+),
+
+clusters as (
+    select
+        benchmark,
+        case when condition = 'coordqa' then task_id else episode_id end as cluster,
+        count(main_score) as members,
+        sum(main_score) as total,
+        count(*) filter (ending = 'ended') as ended,
+        count(*) filter (ending = 'ended' and success) as successes
+    from comparable
+    group by all
+),
+
+means as (
+    select benchmark, sum(total) / sum(members) as score_mean, sum(members) as n, count(*) as clusters
+    from clusters
+    where members > 0
+    group by all
+),
+
+-- the variance of a mean whose members come in clusters; with one member each it is that of the sample
+errors as (
+    select
+        clusters.benchmark,
+        max(means.clusters) as clusters,
+        sqrt(sum((total - members * score_mean) ** 2) * max(means.clusters) / nullif(max(means.clusters) - 1, 0)) / max(means.n) as score_sem
+    from clusters
+    inner join means using (benchmark)
+    where members > 0
+    group by all
+),
+
+sums as (
+    select
+        benchmark,
+        count(*) as clusters,
+        sum(ended)::bigint as ended,
+        sum(successes)::bigint as successes,
+        sum(successes * successes)::bigint as kk,
+        sum(successes * ended)::bigint as kn,
+        sum(ended * ended)::bigint as nn
+    from clusters
+    where ended > 0
+    group by all
 ),
 
 scores as (
@@ -49,7 +101,6 @@ scores as (
         count(*) filter (ending = 'ended' and success) as successes,
         count(main_score) as n,
         avg(main_score) as score_mean,
-        stddev_samp(main_score) / sqrt(count(main_score)) as score_sem,
         sum(turns_taken)::bigint as turns
     from comparable
     group by all
@@ -85,13 +136,19 @@ select
     scores.cut,
     scores.successes,
     scores.successes / nullif(scores.ended, 0) as success_rate,
-    wilson_low(scores.successes, scores.ended) as success_low,
-    wilson_high(scores.successes, scores.ended) as success_high,
+    case
+        when sums.clusters < sums.ended then clustered_low(sums.successes, sums.ended, sums.clusters, sums.kk, sums.kn, sums.nn)
+        else wilson_low(sums.successes, sums.ended)
+    end as success_low,
+    case
+        when sums.clusters < sums.ended then clustered_high(sums.successes, sums.ended, sums.clusters, sums.kk, sums.kn, sums.nn)
+        else wilson_high(sums.successes, sums.ended)
+    end as success_high,
     metric_names.main_metric,
     scores.n,
     scores.score_mean,
-    scores.score_mean - t_critical(scores.n - 1) * scores.score_sem as score_low,
-    scores.score_mean + t_critical(scores.n - 1) * scores.score_sem as score_high,
+    scores.score_mean - t_critical(errors.clusters - 1) * errors.score_sem as score_low,
+    scores.score_mean + t_critical(errors.clusters - 1) * errors.score_sem as score_high,
     commonest.commonest_failure,
     commonest.failing_turns,
     scores.turns,
@@ -99,5 +156,7 @@ select
     coalesce(inside.turns_in_spirals, 0) / nullif(scores.turns, 0) as spiral_share
 from scores
 left join metric_names using (benchmark)
+left join errors using (benchmark)
+left join sums using (benchmark)
 left join commonest using (benchmark)
 left join inside using (benchmark);

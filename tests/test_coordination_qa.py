@@ -216,3 +216,41 @@ def test_a_damaged_line_costs_only_itself(tmp_path: Path) -> None:
     ingest_paths([tmp_path], store)
     assert query(store, "select count(*) as n from episodes").item() == 1
     assert query(store, "select locator from rejects order by 1")["locator"].to_list() == ["line 2", "line 3"]
+
+
+def test_repeating_trials_makes_no_interval_of_the_families_narrower(tmp_path: Path) -> None:
+    """Answers to one question are one cluster: four equal trials say as much as one; a trial told in two files counts once."""
+    _file(tmp_path, [_row() for _ in range(8)])
+    right, wrong = "Action: C.", "Action: A."
+    answers = {
+        kind: [right if (scenario + place) % 3 else wrong for scenario in range(8)] for place, kind in enumerate(("EC", "TOM", "JP"))
+    }
+    text = json.dumps({f"{kind}_ANSWERS": found for kind, found in answers.items()})
+    lines = [
+        {"respondent": "some-model", "trial": 0, "scenario": scenario, "type": kind, "response": response}
+        for kind, found in answers.items()
+        for scenario, response in enumerate(found)
+    ]
+
+    def family(store: Store) -> dict[str, float]:
+        ensure_installed(store)
+        return query(store, "select n, score_mean, score_low, score_high, success_low, success_high from families").to_dicts()[0]
+
+    found = []
+    for trials in (1, 4):
+        store = Store(tmp_path / f"s{trials}.duckdb")
+        for trial in range(trials):
+            (tmp_path / f"all_openai_some-model{trial}.json").write_text(text, encoding="utf-8")
+        ingest_paths([tmp_path], store)
+        found.append(family(store))
+    one, four = found
+    values = [float(answer == right) for found in answers.values() for answer in found]
+    mean = sum(values) / len(values)
+    half = 2.068657610 * (sum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values)) ** 0.5  # t of 23 degrees
+    assert (one["n"], four["n"]) == (24, 96)
+    assert (one["score_low"], one["score_high"]) == (pytest.approx(mean - half), pytest.approx(mean + half))
+    assert (four["score_low"], four["score_high"]) == (pytest.approx(mean - half), pytest.approx(mean + half))
+    assert four["success_high"] - four["success_low"] > 0.9 * (one["success_high"] - one["success_low"])
+    (tmp_path / "again.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
+    ingest_paths([tmp_path], store)
+    assert family(store)["n"] == 96
