@@ -84,6 +84,23 @@ def test_a_configuration_counts_its_finished_games(store: Store) -> None:
     assert found["repeated_messages"] == 0
 
 
+def test_a_game_that_lost_turns_is_cut(tmp_path: Path) -> None:
+    """The same solved game with its turn lines in another order: its result is kept, but no rate takes it in."""
+    first, *turns, result = log_of(SOLVED)
+    whole, shuffled = [first, *turns, result], [{**line, "game_id": "shuffled"} for line in (first, *reversed(turns), result)]
+    other = Store(tmp_path / "store.duckdb")
+    report = ingest_paths([write(tmp_path / "logs.jsonl", [*whole, *shuffled])], other, workers=1)
+    ensure_installed(other)
+    assert [reject.reason.partition(", ")[2] for reject in report.rejected] == ["4 lines of game shuffled are lost"]
+    found = row(other, "select games, games_cut, solved, success_pct, writes_per_position from asympuzl_configurations")
+    alone = row(other, "select writes_per_position from asympuzl_games where complete")
+    assert found == {"games": 1, "games_cut": 1, "solved": 1, "success_pct": 100.0, **alone}
+    assert query(other, "select success, score, details ->> 'result_solved' from episodes where turns_taken = 0").rows() == [
+        (None, None, "true")
+    ]
+    assert query(other, "select max(games), max(solved) from asympuzl_success_by_turn").rows() == [(1, 1)]
+
+
 def test_actions_per_position_are_means_over_positions_and_games(store: Store) -> None:
     """A wrote 3 of 3 and 0 of 3, B 2 of 3 and 1 of 3; B can do with 2 of 3."""
     found = row(store, "select * from asympuzl_configurations")
