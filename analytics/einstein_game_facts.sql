@@ -11,7 +11,7 @@
 --   game_id  text  the game's key inside the run: the name of its file, with its suffix; in cotrace's own logs the puzzle
 --   base_game_id  text  the puzzle
 --   action_mode  text  provide_seek, provide, seek or none; for mixed pairs both, joined by +
---   use_cot  flag  reasoning was asked for
+--   use_cot  flag  reasoning was asked for; null if neither prompts nor manifest tell
 --   verifier  text  none, affordance_verifier, communication_verifier or reasoning_verifier; null for published logs without manifest
 --   policy_p1  text  name of the first player; null if it is not known
 --   policy_p2  text  name of the second player; null if it is not known

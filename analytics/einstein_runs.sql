@@ -2,7 +2,7 @@
 -- One row is a run. Games whose end is not known (see `games`) are in no number; `leaderboard` counts them. Standard errors have the population form (sd with divisor m, over sqrt(m)): all printed errors of the paper have it.
 --   run  text  name of the run: its folder, or condition and players
 --   action_mode  text  provide_seek, provide, seek or none; for mixed pairs both, joined by +
---   use_cot  flag  reasoning was asked for
+--   use_cot  flag  reasoning was asked for; null if neither prompts nor manifest tell
 --   verifier  text  none, affordance_verifier, communication_verifier or reasoning_verifier; null for published logs without manifest
 --   games  count  games that ended
 --   successes  count  games that were solved in time

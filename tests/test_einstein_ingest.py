@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from analytics.views import ensure_installed
 from games.einstein.actions import Pass, write_answer
 from games.einstein.game import Game, GameSettings
 from games.einstein.puzzle import parse_game_id
@@ -140,6 +141,32 @@ def test_a_manifest_that_says_something_else_is_a_disagreement(store: Store, run
         ("manifest.action_mode", '"none"', '"provide_seek"'),
         ("manifest.use_cot", '"0"', '"1"'),
     ]
+
+
+@pytest.mark.parametrize(
+    ("prompts", "manifest", "use_cot"),
+    [
+        ({0: "Play well.", 1: "Play well.", 2: "Play well."}, "", None),
+        ({0: "Play well.", 1: "Play well.", 2: "Play well."}, MANIFEST, 1),
+        ({1: "Play well."}, "", None),
+        ({0: "Write <ACTION>action</ACTION>.", 1: "Write <ACTION>action</ACTION>.", 2: "Write <ACTION>action</ACTION>."}, "", 0),
+    ],
+)
+def test_what_no_prompt_tells_of_reasoning_is_unknown(
+    store: Store, run: Path, prompts: dict[int, str], manifest: str, use_cot: int | None
+) -> None:
+    """Prompts of another runner: null, or what the manifest says; never a silent "no"."""
+    log = dialog()
+    for step, text in prompts.items():
+        log["dialog"][step]["dialog"][0]["content"] = text
+    write(run, log)
+    if manifest:
+        (run.parent / "manifest.csv").write_text(manifest.replace("provide_seek", "none"))
+    ingest_paths([run.parent], store, workers=1)
+    ensure_installed(store)
+
+    assert rows(store, "SELECT use_cot FROM einstein_games") == [(use_cot,)]
+    assert rows(store, "SELECT field FROM log_disagreements") == []
 
 
 def change_step(number: int, **changes: Any) -> Callable[[Log], None]:

@@ -29,7 +29,7 @@ class _Entry(NamedTuple):
 
     player: Player
     mode: ActionMode
-    reasoning: bool
+    reasoning: bool | None
     shown: Shown
     samples: Samples
     logged: Mapping[str, Any]
@@ -42,8 +42,8 @@ class Dialog:
     file_id: str
     puzzle: Puzzle
     modes: Modes
-    reasoning: bool
-    """Whether answers with reasoning were asked for."""
+    reasoning: bool | None
+    """Whether answers with reasoning were asked for; None if the prompts do not tell, or differ."""
 
     samples: tuple[Samples, ...]
     """Per step the answers."""
@@ -94,7 +94,7 @@ def read_dialog(log: object, *, step_limit: int = STEP_LIMIT) -> Dialog:
         file_id=_text(log, "file_id", ""),
         puzzle=puzzle,
         modes=(by_player.get(0, entries[0].mode), by_player.get(1, entries[0].mode)),
-        reasoning=entries[0].reasoning,
+        reasoning=entries[0].reasoning if len({entry.reasoning for entry in entries}) == 1 else None,
         samples=tuple(entry.samples for entry in entries),
         shown=tuple(entry.shown for entry in entries),
         logged=log,

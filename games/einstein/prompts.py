@@ -149,13 +149,13 @@ def bin_contents(table: Table) -> dict[Bin, tuple[str, ...]]:
     return {name: tuple(f"block{block}" for block, place in enumerate(table.positions) if place == name) for name in SHOWN_BINS}
 
 
-def read_system_prompt(text: str) -> tuple[ActionMode, bool]:
-    """Tell the action space from a system message, and whether it wants reasoning (section 6)."""
+def read_system_prompt(text: str) -> tuple[ActionMode, bool | None]:
+    """Tell the action space from a system message, and whether it wants reasoning (section 6); None: it names no form of answer."""
     if '"ask <block>"' in text:
         mode: ActionMode = "seek" if "cannot initiate" in text else "provide_seek"
     else:
         mode = "provide" if '"share <knowledge>"' in text else "none"
-    return mode, "<THINK>" in text
+    return mode, True if "<THINK>" in text else False if "<ACTION>" in text else None
 
 
 def read_user_prompt(text: str, *, locator: str = "") -> Shown:

@@ -166,7 +166,9 @@ def _differences(game: _Game) -> Iterator[Disagreement]:
 
 def _manifest_differences(game: _Game) -> Iterator[Disagreement]:
     row, modes = game.manifest.row, game.dialog.modes
-    found = {"action_mode": modes[0] if modes[0] == modes[1] else "+".join(modes), "use_cot": str(int(game.dialog.reasoning))}
+    found = {"action_mode": modes[0] if modes[0] == modes[1] else "+".join(modes)}
+    if game.dialog.reasoning is not None:
+        found["use_cot"] = str(int(game.dialog.reasoning))
     for name, value in found.items():
         if row.get(name, value) != value:
             yield Disagreement(None, f"manifest.{name}", row[name], value)
@@ -213,13 +215,19 @@ def _run(game: _Game) -> Run:
     condition = {
         "action_mode": modes[0] if modes[0] == modes[1] else None,
         "modes": list(modes),
-        "reasoning": game.dialog.reasoning,
+        "reasoning": _reasoning(game),
         "verifier": game.manifest.verifier,
         "samples_per_step": max(len(samples.texts) for samples in game.dialog.samples),
         "rules": "published",
         "step_limit": game.dialog.step_limit,
     }
     return Run(run_id("einstein", game.run, _team(game), condition), "einstein", game.run, Json(dumps(condition)), None)
+
+
+def _reasoning(game: _Game) -> bool | None:
+    """Whether reasoning was asked for: the prompts tell; where they do not, the manifest."""
+    said = {"0": False, "1": True}.get(game.manifest.row.get("use_cot", ""))
+    return said if game.dialog.reasoning is None else game.dialog.reasoning
 
 
 def _team(game: _Game) -> dict[str, str]:
