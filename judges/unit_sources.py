@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import permutations
-from typing import Any, Final
 
 from judges.pieces import Scene
 from judges.probes import retold
+from judges.row_query import Row, read_rows
 from judges.rubric import PROBE, Rubric
 from judges.transcript import Transcript, load
 from judges.units import Selection, Unit, units
-from schemas.errors import UsageError
 from schemas.store import Store
 
-__all__ = ["PLACE_COLUMNS", "selected_units"]
-
-PLACE_COLUMNS: Final = ("unit_id", "episode_id", "turn", "agent")
-"""Columns of a `unit_sql` that say where the unit stands; the first two must be there. Every other column is a piece of evidence."""
+__all__ = ["selected_units"]
 
 
 def selected_units(store: Store, rubric: Rubric, selection: Selection) -> Iterator[Unit]:
@@ -25,7 +21,7 @@ def selected_units(store: Store, rubric: Rubric, selection: Selection) -> Iterat
 
     Raises:
         StoreError: the store cannot be opened.
-        UsageError: the rubric's `unit_sql` does not work, or lacks a column that the rubric needs.
+        UsageError: the rubric's `unit_sql` does not work, lacks a column that the rubric needs, or a row stands nowhere in the store.
     """
     found = _as_they_are(store, rubric, selection)
     if rubric.variant is None or not rubric.variant.startswith(PROBE):
@@ -57,48 +53,19 @@ def _pairs(store: Store, rubric: Rubric, selection: Selection) -> Iterator[Unit]
 
 
 def _rows(store: Store, rubric: Rubric, selection: Selection) -> Iterator[Unit]:
-    rows: dict[str, list[Mapping[str, Any]]] = {}
-    for row in _checked(_queried(store, rubric), rubric):
-        turns = selection.get(row["episode_id"], frozenset())
-        if turns is None or row.get("turn") in turns:
+    """Of the selected games, the rows on a selected turn, and those that belong to no turn."""
+    rows: dict[str, list[Row]] = {}
+    for row in read_rows(store, rubric):
+        if row["episode_id"] in selection and _is_selected(row.get("turn"), selection[row["episode_id"]]):
             rows.setdefault(row["episode_id"], []).append(row)
     for game in load(store, sorted(rows)):
         for row in rows[game.episode_id]:
             yield _row_unit(rubric, game, row)
 
 
-def _row_unit(rubric: Rubric, game: Transcript, row: Mapping[str, Any]) -> Unit:
+def _is_selected(turn: int | None, turns: frozenset[int] | None) -> bool:
+    return turn is None or turns is None or turn in turns
+
+
+def _row_unit(rubric: Rubric, game: Transcript, row: Row) -> Unit:
     return Unit(str(row["unit_id"]), game.episode_id, row.get("turn"), row.get("agent"), Scene(game=game, roles=rubric.roles, row=row))
-
-
-def _queried(store: Store, rubric: Rubric) -> list[Mapping[str, Any]]:
-    import duckdb
-
-    with store.reading() as connection:
-        try:
-            found = connection.execute(f"SELECT * FROM (\n{rubric.unit_sql}\n)")
-            columns = [column[0] for column in found.description or ()]
-            rows = found.fetchall()
-        except duckdb.Error as error:
-            reason = " ".join(str(error).partition("LINE ")[0].split())
-            raise UsageError(f"rubric {rubric.name}: its unit_sql does not work: {reason}") from error
-    _look_at_columns(rubric, columns)
-    return [dict(zip(columns, row, strict=True)) for row in rows]
-
-
-def _look_at_columns(rubric: Rubric, columns: Sequence[str]) -> None:
-    shown = [name for group in rubric.groups() for name in group.shows]
-    for name in (*PLACE_COLUMNS[:2], *shown):
-        if name not in columns:
-            raise UsageError(f"rubric {rubric.name}: its unit_sql gives no column {name}: it gives {', '.join(columns)}")
-
-
-def _checked(rows: Sequence[Mapping[str, Any]], rubric: Rubric) -> Iterator[Mapping[str, Any]]:
-    seen: set[object] = set()
-    for row in rows:
-        unit = row["unit_id"]
-        if unit is None or unit in seen:
-            why = "a row without unit_id" if unit is None else f"two rows with unit_id {unit!r}"
-            raise UsageError(f"rubric {rubric.name}: its unit_sql gives {why}: each row needs one of its own")
-        seen.add(unit)
-        yield row

@@ -21,7 +21,7 @@ from judges.unit_sources import selected_units
 from judges.units import select
 from schemas.errors import UsageError
 from schemas.store import Store
-from tests.judged_games import ask_model, fake_server, mark, store_of
+from tests.judged_games import ask_model, counted, fake_server, mark, store_of
 from tests.test_judge_walls import marks
 
 YES_NO = '{"yes": 1, "no": 0}'
@@ -142,6 +142,13 @@ def test_an_engine_check_answers_rows(tmp_path: Path) -> None:
     assert verdict_rows(store, "answer, reason") == [("yes", "game-0 1"), ("yes", "game-1 1")]
 
 
+def placed(columns: str) -> str:
+    """A query of one row at that place."""
+    return (
+        f"SELECT 1 AS unit_id, {columns.replace(',', ' AS episode_id,', 1) if ',' in columns else columns + ' AS episode_id'}, 'x' AS said"
+    )
+
+
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
@@ -151,17 +158,58 @@ def test_an_engine_check_answers_rows(tmp_path: Path) -> None:
         ("SELECT nonsense FROM turns", "unit_sql does not work"),
         ("DELETE FROM turns", "unit_sql does not work"),
         ("SELECT * FROM read_text('/etc/hostname')", "unit_sql does not work"),
+        ("SELECT 1; SELECT 2", "one SELECT statement"),
+        (placed("'game-7'"), "row 1 the episode_id 'game-7', and no game"),
+        (placed("NULL"), "row 1 the episode_id None, and no game"),
+        (placed("7"), r"gives episode_id as INTEGER: write CAST\(... AS VARCHAR\)"),
+        (placed("'game-0', 'three' AS turn"), r"gives turn as VARCHAR: write CAST\(... AS INTEGER\) AS turn"),
+        (placed("'game-0', 1.5 AS turn"), "gives turn as DECIMAL"),
+        (placed("'game-0', -1 AS turn"), "the turn -1, and game game-0 has turns 1 to 2"),
+        (placed("'game-0', 99 AS turn"), "the turn 99, and game game-0 has turns 1 to 2"),
+        (placed("'game-0', 1 AS turn, 'director' AS agent"), "the agent 'director', and game game-0 has Builder, D1, D2, D3"),
+        (placed("'game-0', 1 AS turn, 7 AS agent"), "gives agent as INTEGER"),
     ],
 )
 def test_a_query_that_does_not_serve_is_told_in_one_line(tmp_path: Path, sql: str, message: str) -> None:
-    """Missing columns, rows that cannot be told apart, bad SQL, writing, and reading files are refused."""
+    """Missing columns, rows that cannot be told apart or stand nowhere, bad SQL, writing and reading files: nothing is asked."""
     store = store_of(tmp_path / "s.duckdb", turns=2)
     rubric = rubric_of(tmp_path, "row", "[said]", more=f'unit_sql: "{sql}"\n')
 
-    with pytest.raises(UsageError, match=message) as caught:
-        list(selected_units(store, rubric, select(store, rubric, None)))
+    with fake_server() as url:
+        with pytest.raises(UsageError, match=message) as caught:
+            run(JudgeRequest(rubric=rubric, settings=ask_model(url).settings), store)
+        assert counted(url)["requests"] == 0
 
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("sql", "units"),
+    [
+        ("SELECT episode_id AS Unit_ID, Episode_Id, 'x' AS SAID FROM episodes;", ["game-0", "game-1"]),
+        ("SELECT episode_id AS unit_id, episode_id, 'ü;' AS said FROM episodes; -- all; of them", ["game-0", "game-1"]),
+        ("SELECT episode_id AS unit_id, episode_id, NULL AS turn, NULL AS agent, 'x' AS said FROM episodes", ["game-0", "game-1"]),
+        ("SELECT episode_id AS unit_id, episode_id, max(turn) AS turn, now() AS said FROM turns GROUP BY ALL", ["game-0", "game-1"]),
+        ("SELECT 1 AS unit_id, 'game-1' AS episode_id, 2::HUGEINT AS turn, 'D1' AS agent, [1, 2] AS said", ["1"]),
+    ],
+)
+def test_a_query_may_be_written_as_sql_is_written(tmp_path: Path, sql: str, units: list[str]) -> None:
+    """A semicolon or a comment at the end, any case, whole games, times with a zone, any whole number as turn."""
+    store = store_of(tmp_path / "s.duckdb", games=2, turns=2)
+    rubric = rubric_of(tmp_path, "row", "[said]", more=f'unit_sql: "{sql}"\n')
+
+    assert sorted(prompts(store, rubric)) == units
+
+
+def test_a_condition_on_games_keeps_rows_that_belong_to_a_whole_game(tmp_path: Path) -> None:
+    """A row without a turn is not lost because the condition is met by turns."""
+    store = store_of(tmp_path / "s.duckdb", games=2, turns=2)
+    sql = "SELECT episode_id AS unit_id, episode_id, 'x' AS said FROM episodes"
+    rubric = rubric_of(tmp_path, "row", "[said]", more=f'unit_sql: "{sql}"\n')
+
+    selection = select(store, rubric, "episode_id = 'game-1'")
+
+    assert [unit.unit_id for unit in selected_units(store, rubric, selection)] == ["game-1"]
 
 
 def test_several_categories_out_of_a_closed_set(tmp_path: Path) -> None:
