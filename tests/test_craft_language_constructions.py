@@ -313,3 +313,10 @@ def test_column_told_by_its_layers_asks_for_what_is_missing() -> None:
     board = {**EMPTY, "(1,0)": ["rl"], "(2,0)": ["rl", "gs"]}
     assert [_key(claim) for claim in read(text, "D1", board).claims if claim.is_instruction] == [("place", "b", ("(2,0)",), 2)]
     assert found("Right column: no red at the bottom, no green in the middle.", "D1") == []
+
+
+@pytest.mark.parametrize("verb", ["remove", "swap", "keep", "take away"])
+def test_row_of_blocks_to_be_removed_is_not_placed(verb: str) -> None:
+    """Blocks of a layer that are listed behind another action are no row to be built."""
+    claims = found(f"On my top layer, {verb} the small red, the small blue and the small green.", "D1")
+    assert not [claim for claim in claims if claim[0] == "place" and claim[2] is not None]

@@ -20,6 +20,7 @@ _WISHING = ACTS | {"need", "should", "belong", "ensure", "target"}
 _PLACES = frozenset((
     "side", "middle_side", "cell", "cells", "depth", "shared", "on_top", "below", "next_to", "left_of", "right_of", "between", "director",
 ))  # fmt: skip
+_NO_ROW = frozenset(("not", "needless", "go_away", "wrong", "void", "ask", "confirm", "there", "rest", "top_of"))
 _IN_LIST = frozenset(("block", "comma", "end", "then", "and", "empty", "first"))
 
 
@@ -63,8 +64,10 @@ def read_row(items: Sequence[Item], book: DraftBook, sentence: int) -> bool:
         return True
     order = next((item.value for item in items if item.kind == "order"), "lr" if _is_whole_row(items) else "")
     kinds = {item.kind for item in items}
-    if not order or kinds & {"not", "needless", "go_away", "wrong", "void", "ask"} or items[-1].value == "?":
+    if not order or kinds & _NO_ROW or items[-1].value == "?":
         return False
+    if any(item.kind in ACTS and item.value != "place" for item in items):
+        return False  # "on the top layer, remove the large red and the small blue"
     along = order in ("lr", "rl")
     named = [item for item in items if item.kind in _PLACES]
     layers = {item.number for item in items if item.kind == "layer"}
@@ -98,7 +101,10 @@ def _is_whole_row(items: Sequence[Item]) -> bool:
     begin = next((index for index, item in enumerate(items) if item.kind == "block"), 0)
     end = max((index + 1 for index, item in enumerate(items) if item.kind in ("block", "empty")), default=0)
     listed = all(item.kind in ("block", "comma", "and", "then", "empty") for item in items[begin:end])
-    return listed and [item.kind for item in items[:begin] if item.kind in ("layer", "director", "wall")] == ["layer"]
+    count = sum(item.number or 1 for item in items[begin:end] if item.kind in ("block", "empty"))
+    return (
+        listed and count >= WALL_LENGTH and [item.kind for item in items[:begin] if item.kind in ("layer", "director", "wall")] == ["layer"]
+    )
 
 
 def _told_by_layer(items: Sequence[Item]) -> tuple[Item, list[tuple[Item, int]]] | None:

@@ -78,6 +78,7 @@ _OUTER = frozenset(("outer", "outermost", "outside"))
 _OUTER_CELLS = frozenset(("cells", "columns", "spots", "positions", "slots", "outer"))
 _ENDS = frozenset(("end", "ends", "corner", "corners", "edges", "edge", "sides", "side"))
 _RARE = _COMPASS | _BOTH_OF | _OUTER | {"last", "final", "one", "a", "1", "single", "just", "directly", "immediately", "right"}
+_BEFORE_BESIDE = frozenset(("the", "left", "right", "just", "directly", "immediately", "", ",", ";", ":", "and", "is", "goes"))
 _CLAUSE = 9
 """Words in which a relative clause says who sees a place."""
 
@@ -365,7 +366,7 @@ def _side(words: Sequence[str], index: int, word: str) -> Found:
         return other
     if before == "its" and at(words, index - 2) in ("to", "on") and after not in CELL_NOUNS:
         return make("left_of" if SIDES[word] == _LEFT else "right_of"), 1
-    if after == "of" and before in ("the", "left", "right", "just", "directly", "immediately") and opens_block(words, index + 2):
+    if after == "of" and before in _BEFORE_BESIDE and opens_block(words, index + 2):
         return make("left_of" if SIDES[word] == _LEFT else "right_of"), 2
     return make("side", number=SIDES[word], value="side" if after == "side" and before == "my" else ""), 1
 
