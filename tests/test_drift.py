@@ -118,6 +118,14 @@ def test_few_games_are_told_and_not_tested(tmp_path: Path) -> None:
     assert all("too few to tell a drift from chance" in advice for advice in report["advice"])
 
 
+def test_without_model_judges_there_are_columns_and_no_rows(tmp_path: Path) -> None:
+    """The engine does not drift."""
+    run = job("a")
+    report = drift_report(judged(tmp_path, [run], [verdict(run, unit, "yes") for unit in UNITS]))
+    assert report.is_empty()
+    assert {"difference", "p_corrected", "advice"} <= set(report.columns)
+
+
 @pytest.mark.parametrize("output_format", ["table", "csv", "json", "html"])
 def test_the_command_shows_it_in_every_format(tmp_path: Path, output_format: str) -> None:
     """With the words."""
