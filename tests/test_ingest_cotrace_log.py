@@ -120,6 +120,7 @@ def test_planted_truth_becomes_labels(store: Store, log: Path, played: bytes) ->
             scores[label["answer"]],
             label["basis"],
             label["planted"],
+            None,  # `imported_at` is of labels out of files
         )
         for turn in lines(played)[1:-1]
         for label in turn["labels"]
