@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from schemas.errors import UsageError
 
-__all__ = ["DEFAULT_START", "OnProgress", "PlayReport", "another_game", "report_of"]
+__all__ = ["DEFAULT_START", "OnProgress", "PlayReport", "another_game", "check_seeds", "report_of"]
 
 DEFAULT_START: Final = datetime(2026, 1, 1)  # noqa: DTZ001 - logs hold local times without zone
 """Start of every game unless the request says otherwise, so that the same request gives the same bytes."""
@@ -48,6 +48,17 @@ def report_of(paths: Sequence[Path], games: int, results: Iterable[int | None], 
             on_progress(len(turns), games)
     played = [count for count in turns if count is not None]
     return PlayReport(len(played), len(turns) - len(played), sum(played), tuple(paths))
+
+
+def check_seeds(seeds: Iterable[int]) -> None:
+    """Refuse seeds that no log could hold.
+
+    Raises:
+        UsageError: one is not a whole number of 64 bits with sign; names it.
+    """
+    for seed in seeds:
+        if not -(2**63) <= seed < 2**63:
+            raise UsageError(f"seed {seed} does not fit a log: choose one from -2^63 to 2^63 - 1")
 
 
 def another_game(path: Path) -> UsageError:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from schemas.errors import UsageError
 from schemas.store import DEFAULT_STORE, Store
 
-__all__ = ["format_option", "say", "store_option"]
+__all__ = ["COUNT", "MOST", "format_option", "say", "store_option", "writing_to"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+MOST = 1_000_000
+"""The most of anything that can be played; more is a slip of the finger, and would fill the memory first."""
+
+COUNT = click.IntRange(1, MOST)
+"""How many of something to play."""
 
 
 class _StoreParameter(click.ParamType[Store]):
@@ -43,6 +51,22 @@ def format_option(*formats: str) -> Callable[[F], F]:
         )(command)
 
     return decorate
+
+
+@contextmanager
+def writing_to(out: Path) -> Iterator[None]:
+    """Tell in one line which file of an output folder cannot be written, and the mend.
+
+    Raises:
+        UsageError: the file system refused.
+    """
+    try:
+        yield
+    except (ConnectionError, TimeoutError):
+        raise  # a matter of the network, which Python counts among the errors of files
+    except OSError as error:
+        where = error.filename or out
+        raise UsageError(f"--out {out}: {where} cannot be used ({error.strerror or error}); choose a folder that can be written") from error
 
 
 def say(message: str) -> None:

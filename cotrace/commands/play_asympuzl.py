@@ -7,7 +7,7 @@ from typing import cast
 
 import click
 
-from cotrace.commands.options import say
+from cotrace.commands.options import COUNT, MOST, say, writing_to
 
 __all__ = ["command"]
 
@@ -19,9 +19,9 @@ __all__ = ["command"]
     "--size", "sizes", multiple=True, type=click.IntRange(1, 24), default=(5,), show_default=True, help="Positions; repeat for several."
 )
 @click.option("--mode", "modes", multiple=True, default=("both",), show_default=True, help="Feedback mode; repeat for several.")
-@click.option("--seeds", default=30, show_default=True, type=click.IntRange(min=1), help="How many puzzles of each size: seeds 0, 1, ...")
-@click.option("--history", default=1, show_default=True, type=click.IntRange(min=0), help="Last messages of each agent that are shown.")
-@click.option("--turns", type=click.IntRange(min=1), help="Turn limit; by default twice the number of positions.")
+@click.option("--seeds", default=30, show_default=True, type=COUNT, help="How many puzzles of each size: seeds 0, 1, ...")
+@click.option("--history", default=1, show_default=True, type=click.IntRange(0, MOST), help="Last messages of each agent that are shown.")
+@click.option("--turns", type=COUNT, help="Turn limit; by default twice the number of positions.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
 def command(
     personas: tuple[str, ...],
@@ -59,7 +59,7 @@ def command(
         history_length=history,
         max_turns=turns,
     )
-    with progress_bar("playing") as show:
+    with writing_to(out), progress_bar("playing") as show:
         report = play(request, show)
     say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
     say(f"next: cotrace ingest {out}")

@@ -7,7 +7,7 @@ from typing import cast
 
 import click
 
-from cotrace.commands.options import say
+from cotrace.commands.options import say, writing_to
 
 __all__ = ["command"]
 
@@ -41,7 +41,7 @@ def command(
     request = PlayRequest(
         game=cast("CoordinationGame", game), out=out, policies=policies, partners=partners or None, variants=variants, seeds=seeds
     )
-    with progress_bar("playing") as show:
+    with writing_to(out), progress_bar("playing") as show:
         report = play(request, show)
     say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
     say(f"next: cotrace ingest {out}")

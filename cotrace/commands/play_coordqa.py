@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cotrace.commands.options import say
+from cotrace.commands.options import say, writing_to
 
 __all__ = ["command"]
 
@@ -35,7 +35,7 @@ def command(questions: Path, model: str, base_url: str | None, trials: int, temp
 
     settings = ModelSettings(model=model, base_url=base_url, temperature=temperature)
     request = AskRequest(questions=questions, out=out, settings=settings, trials=trials, concurrency=concurrency)
-    with progress_bar("asking") as show:
+    with writing_to(out), progress_bar("asking") as show:
         report = ask(request, show)
     say(f"{report.asked} questions asked, {report.kept} were answered before, {report.failed} came to nothing; answers in {report.path}")
     say(f"next: cotrace ingest {out}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cotrace.commands.options import say
+from cotrace.commands.options import COUNT, MOST, say, writing_to
 
 __all__ = ["command"]
 
@@ -22,7 +22,7 @@ __all__ = ["command"]
 )
 @click.option("--builder", "builders", multiple=True, default=("oracle_follower",), show_default=True, help="Builder; repeat for several.")
 @click.option("--structures", default="20", show_default=True, help="How many targets to generate, or a published structures file.")
-@click.option("--turns", default=20, show_default=True, type=click.IntRange(min=1), help="Turn limit.")
+@click.option("--turns", default=20, show_default=True, type=COUNT, help="Turn limit.")
 @click.option("--seed", default=3, show_default=True, help="The same seed gives the same games, byte for byte.")
 @click.option("--oracle/--no-oracle", default=True, show_default=True, help="Whether the builder is shown verified moves.")
 @click.option(
@@ -60,12 +60,14 @@ def command(
 
     if start not in get_args(StartBoard):
         raise UsageError(f"--start {start!r}: choose one of {', '.join(get_args(StartBoard))}")
-    is_count = structures.isdecimal()
+    is_count = structures.removeprefix("-").isdecimal()
+    if is_count and not 1 <= int(structures) <= MOST:
+        raise UsageError(f"--structures {structures}: give 1 to {MOST}, or a published structures file")
     request = PlayRequest(
         out=out,
         personas=personas,
         builders=builders,
-        structures=int(structures) if is_count else 10**6,
+        structures=int(structures) if is_count else MOST,
         structures_file=None if is_count else Path(structures),
         rules=StructureRules(reachable=reachable),
         seed=seed,
@@ -73,7 +75,7 @@ def command(
         oracle=oracle,
         start=cast("StartBoard", start),
     )
-    with progress_bar("playing") as show:
+    with writing_to(out), progress_bar("playing") as show:
         report = play(request, show)
     say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
     say(f"next: cotrace ingest {out}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cotrace.commands.options import say
+from cotrace.commands.options import COUNT, say, writing_to
 
 __all__ = ["command"]
 
@@ -25,13 +25,13 @@ __all__ = ["command"]
 @click.option(
     "--verifier", "verifiers", multiple=True, default=("none",), show_default=True, help="none, affordance, communication or reasoning."
 )
-@click.option("--samples", default=4, show_default=True, type=click.IntRange(min=1), help="Answers a step that a verifier chooses from.")
+@click.option("--samples", default=4, show_default=True, type=COUNT, help="Answers a step that a verifier chooses from.")
 @click.option("--reasoning/--no-reasoning", default=True, show_default=True, help="Whether players write their thoughts before the action.")
 @click.option("--rules", default="sane", show_default=True, help="sane, or published: with the defects of the released code.")
-@click.option("--games", default=12, show_default=True, type=click.IntRange(min=1), help="How many puzzles to generate.")
+@click.option("--games", default=12, show_default=True, type=COUNT, help="How many puzzles to generate.")
 @click.option("--objects", multiple=True, type=int, default=(4, 5, 6), show_default=True, help="Numbers of objects, taken in turn.")
 @click.option("--game-id", "game_ids", multiple=True, help="A puzzle by its id, in place of generated ones; repeat for several.")
-@click.option("--step-limit", default=30, show_default=True, type=click.IntRange(min=1), help="Steps of both players together.")
+@click.option("--step-limit", default=30, show_default=True, type=COUNT, help="Steps of both players together.")
 @click.option("--seed", default=3, show_default=True, help="The same seed gives the same games, byte for byte.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
 def command(
@@ -82,7 +82,7 @@ def command(
         seed=seed,
         conditions=tuple(settings(mode, verifier) for mode in modes for verifier in verifiers),
     )
-    with progress_bar("playing") as show:
+    with writing_to(out), progress_bar("playing") as show:
         report = play(request, show)
     say(f"{report.played} games with {report.turns} steps played, {report.kept} were there already; logs in {out}")
     say(f"next: cotrace ingest {out}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cotrace.commands.options import say
+from cotrace.commands.options import COUNT, say, writing_to
 
 __all__ = ["command"]
 
@@ -17,8 +17,8 @@ __all__ = ["command"]
     "--level", "levels", multiple=True, type=click.IntRange(1, 6), default=(1, 2, 3, 4, 5, 6), show_default=True, help="Levels; repeat."
 )
 @click.option("--policy", "policies", multiple=True, default=("optimal",), show_default=True, help="Scripted team; repeat for several.")
-@click.option("--games", default=1, show_default=True, type=click.IntRange(min=1), help="Games of each policy and order.")
-@click.option("--horizon", type=click.IntRange(min=1), help="Timesteps after which a game is cut; by default the order's time limit.")
+@click.option("--games", default=1, show_default=True, type=COUNT, help="Games of each policy and order.")
+@click.option("--horizon", type=COUNT, help="Timesteps after which a game is cut; by default the order's time limit.")
 @click.option("--seed", default=3, show_default=True, help="The same seed gives the same games, byte for byte.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
 def command(
@@ -36,7 +36,7 @@ def command(
     from games.overcooked.play import PlayRequest, play
 
     request = PlayRequest(out=out, orders=orders, levels=levels, policies=policies, games=games, seed=seed, horizon=horizon)
-    with progress_bar("playing") as show:
+    with writing_to(out), progress_bar("playing") as show:
         report = play(request, show)
     say(f"{report.played} games with {report.turns} timesteps played, {report.kept} were there already; logs in {out}")
     say(f"next: cotrace ingest {out}")

@@ -15,7 +15,7 @@ from games.asympuzl.players.personas import PERSONAS, Player
 from games.asympuzl.puzzle import AGENTS, Agent
 from games.asympuzl.record import RunFacts, game_id, game_line, line, result_line, turn_line
 from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
-from games.playing import OnProgress, PlayReport, report_of
+from games.playing import OnProgress, PlayReport, check_seeds, report_of
 from schemas.errors import UsageError
 
 __all__ = ["PAPER_SEEDS", "PlayRequest", "play"]
@@ -62,6 +62,7 @@ def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayRep
     count = tokenizer(request.tokenizer)
     if not request.seeds or not request.sizes or not request.modes:
         raise UsageError("asympuzl: give at least one seed, one size and one feedback mode")
+    check_seeds(request.seeds)
     total = len(pairs) * len(request.sizes) * len(request.modes) * len(request.seeds)
     count("")  # a tokenizer without its tables fails here, before anything is written
     runs = [

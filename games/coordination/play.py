@@ -21,7 +21,7 @@ from games.coordination.kitchen.match import play_kitchen
 from games.coordination.kitchen.rules import TICKS
 from games.coordination.players import PLAYERS, Player
 from games.coordination.step_log import is_complete, write_steps
-from games.playing import OnProgress, PlayReport, report_of
+from games.playing import OnProgress, PlayReport, check_seeds, report_of
 from schemas.errors import UsageError
 
 __all__ = ["GAMES", "POLICIES", "CoordinationGame", "PlayRequest", "play", "read_decks"]
@@ -122,6 +122,7 @@ def _checked(request: PlayRequest) -> PlayRequest:
     known = {"overcooked": tuple(LAYOUTS), "collab_capture": SCENARIOS}.get(request.game, ())
     _known("policy", (*request.policies, *(request.partners or ())), POLICIES[request.game])
     _known("variant", request.variants, known)
+    check_seeds(request.seeds)
     if request.ticks < 1 or not request.seeds:
         raise UsageError("coordination: give at least one tick and one seed")
     if request.game == "hanabi":

@@ -15,7 +15,7 @@ from games.craft.players.match import Team, team
 from games.craft.start_boards import StartBoard
 from games.craft.structures import Structure, load_structures
 from games.log import state_of_file
-from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, report_of
+from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, check_seeds, report_of
 from schemas.errors import UsageError
 
 __all__ = ["PlayRequest", "play"]
@@ -74,7 +74,8 @@ def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayRep
         on_progress: called with the games finished and the games in all.
 
     Raises:
-        UsageError: a name is unknown, a number is out of range, or a log of that name holds another game.
+        UsageError: a name is unknown, a number is out of range, the structures file cannot be read, or a log of that name holds another
+            game.
         BadInputError: the structures file is none.
         OSError: a file cannot be read or written.
     """
@@ -83,6 +84,7 @@ def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayRep
 
 
 def _jobs(request: PlayRequest) -> Iterator[_Job]:
+    check_seeds((request.seed,))
     for name, value in (("structures", request.structures), ("turns", request.turns)):
         if value < 1:
             raise UsageError(f"{name} must be at least 1, got {value}")
@@ -101,7 +103,12 @@ def _jobs(request: PlayRequest) -> Iterator[_Job]:
 def _structures(request: PlayRequest) -> tuple[Structure, ...]:
     if request.structures_file is None:
         return tuple(generate_structures(request.structures, request.seed, request.rules))
-    return load_structures(request.structures_file)[: request.structures]
+    try:
+        return load_structures(request.structures_file)[: request.structures]
+    except OSError as error:
+        raise UsageError(
+            f"no structures in {request.structures_file} ({error.strerror}): give how many to generate, or a published structures file"
+        ) from error
 
 
 def _results(jobs: list[_Job], processes: int | None) -> Iterator[int | None]:

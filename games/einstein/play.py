@@ -13,7 +13,7 @@ from games.einstein.match_log import condition_name, header_of, write_match
 from games.einstein.players.personas import PERSONAS
 from games.einstein.puzzle import OBJECT_COUNTS, Puzzle, parse_game_id
 from games.log import Header, state_of_file
-from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, report_of
+from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, check_seeds, report_of
 from schemas.errors import UsageError
 
 __all__ = ["PlayRequest", "play"]
@@ -79,6 +79,7 @@ def _jobs(request: PlayRequest) -> Iterator[_Job]:
 
 
 def _check_request(request: PlayRequest) -> None:
+    check_seeds((request.seed,))
     if request.games < 1:
         raise UsageError(f"games must be at least 1, got {request.games}")
     unknown = sorted({*request.personas, *request.partners} - set(PERSONAS))

@@ -14,7 +14,7 @@ from games.overcooked.layout import AGENTS
 from games.overcooked.players import POLICIES, Planted, scripted_pair
 from games.overcooked.tasks import task_of, tasks
 from games.overcooked.world import Rules
-from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, report_of
+from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, check_seeds, report_of
 from schemas.errors import UsageError
 
 __all__ = ["PlayRequest", "play", "play_order"]
@@ -134,6 +134,7 @@ def _jobs(request: PlayRequest) -> Iterator[_Job]:
 
 
 def _check(request: PlayRequest) -> None:
+    check_seeds((request.seed, request.seed + request.games))
     if request.games < 1 or (request.horizon is not None and request.horizon < 1):
         raise UsageError(f"games and horizon must be at least 1, got {request.games} and {request.horizon}")
     unknown = sorted(set(request.policies) - set(POLICIES))

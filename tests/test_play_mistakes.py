@@ -1,0 +1,69 @@
+"""`cotrace play` with something wrong: one clear line and exit code 2, whatever the game."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cotrace.cli import main
+
+GAMES = {
+    "craft": ("craft", "--structures", "1", "--turns", "2"),
+    "einstein": ("einstein", "--games", "1"),
+    "asympuzl": ("asympuzl", "--seeds", "1", "--size", "3"),
+    "overcooked": ("overcooked", "--order", "boiled_egg"),
+    "coordination": ("coordination", "collab_capture", "--policy", "greedy"),
+}
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The one line that a wrong call gives."""
+    with pytest.raises(SystemExit) as stopped:
+        main(["play", *arguments])
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert stopped.value.code == 2
+    assert "internal error" not in line
+    return line
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], game: tuple[str, ...]) -> None:
+    """A file stands where a folder should be, or nobody may make one there."""
+    (tmp_path / "file").write_text("")
+    out = tmp_path / "file" / "logs"
+    line = complaint(capsys, *game, "--out", str(out))
+    assert line.startswith(f"cotrace: --out {out}: ")
+    assert "Not a directory" in line
+    assert "choose a folder that can be written" in line
+    assert "/proc/none" in complaint(capsys, *game, "--out", "/proc/none")
+
+
+@pytest.mark.parametrize("game", [game for name, game in GAMES.items() if name != "asympuzl"])
+@pytest.mark.parametrize("seed", ["99999999999999999999999", "-9223372036854775809"])
+def test_a_seed_that_no_log_can_hold_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], game: tuple[str, ...], seed: str
+) -> None:
+    """Nothing is played, and the line says which seeds there are."""
+    line = complaint(capsys, *game, "--seed", seed, "--out", str(tmp_path / "logs"))
+    assert f"seed {seed} does not fit a log: choose one from -2^63" in line
+    assert not (tmp_path / "logs").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("craft", "--structures", "nofile.json"), "no structures in nofile.json (No such file or directory): give how many to generate"),
+        (("craft", "--structures", "."), "no structures in . (Is a directory)"),
+        (("craft", "--structures", "-3"), "--structures -3: give 1 to 1000000, or a published structures file"),
+        (("craft", "--structures", "99999999999"), "--structures 99999999999: give 1 to 1000000"),
+        (("craft", "--turns", "99999999999999999999"), "--turns"),
+        (("asympuzl", "--seeds", "99999999999"), "--seeds"),
+        (("asympuzl", "--history", "99999999999999999999"), "--history"),
+        (("einstein", "--step-limit", "99999999999999999999"), "--step-limit"),
+        (("overcooked", "--horizon", "99999999999999999999"), "--horizon"),
+    ],
+)
+def test_a_wrong_number_or_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], told: str) -> None:
+    """What, why, and what to give instead."""
+    assert told in complaint(capsys, *arguments, "--out", str(tmp_path / "logs"))
