@@ -150,7 +150,7 @@ def install(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def ensure_installed(store: Store) -> None:
-    """Make the views in a store that lacks them or has those of another cotrace; writes nothing where they are current.
+    """Make the views, and the columns they and the reports read, in a store of another cotrace; writes nothing where all is current.
 
     Raises:
         StoreError: the store cannot be read, or cannot be written and has other views.
@@ -166,7 +166,8 @@ def ensure_installed(store: Store) -> None:
 
 @cache
 def _hash() -> str:
-    return hashlib.sha256("\0".join(spec.sql for spec in VIEWS).encode()).hexdigest()
+    """Over the views and the tables: reports read both, so an older store is brought up to date in either."""
+    return hashlib.sha256("\0".join([*(spec.sql for spec in VIEWS), *(spec.ddl() for spec in TABLES)]).encode()).hexdigest()
 
 
 def _load(name: str, known: dict[str, tuple[ViewColumn, ...]]) -> View:

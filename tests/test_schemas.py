@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from analytics.query import query
+from analytics.views import VIEWS, ensure_installed
 from schemas import batches, records
 from schemas.errors import StoreError
 from schemas.store import SCHEMA_VERSION, Store
@@ -203,3 +206,18 @@ def test_threads_read_at_the_same_time_and_wait_for_a_writer(tmp_path: Path) -> 
 def test_printable_text_cannot_steer_a_terminal(text: str) -> None:
     """No control, direction or surrogate character is left."""
     assert printable(text).isprintable()
+
+
+def test_an_older_store_gets_the_columns_it_lacks_before_a_report_reads_them(tmp_path: Path) -> None:
+    """Views that are current do not hide that a table is not."""
+    store = Store(tmp_path / "old.duckdb")
+    store.create()
+    ensure_installed(store)
+    with store.writing() as connection:
+        connection.execute("ALTER TABLE labels DROP COLUMN imported_at")
+        same_views = hashlib.sha256("\0".join(spec.sql for spec in VIEWS).encode()).hexdigest()
+        connection.execute("UPDATE store_info SET value = ? WHERE name = 'views_hash'", [same_views])
+
+    ensure_installed(store)
+
+    assert "imported_at" in query(store, "SELECT * FROM labels").columns
