@@ -106,7 +106,9 @@ def groups_of(items: Sequence[Item], *, follow_roles: bool) -> list[Group]:
             groups[-1].old, groups[-1].corrects = item, kind == "not"
             continue
         if kind in ARGUMENTS:
-            _attach(groups, item, role=role, separated=separated, ahead=items[index + 1 :])
+            fronted = separated and items[index - 1].kind == "prep" and _leads_on(items[index + 1 :])
+            parting = "fronted" if fronted else "apart" if separated else ""
+            _attach(groups, item, role=role, parting=parting, ahead=items[index + 1 :])
         separated = separated and kind in ("prep", "with")
     return [group for group in groups if not group.is_blank or group.whole]
 
@@ -132,11 +134,11 @@ def _side_was_denied(before: Sequence[Item], kept: Sequence[Item]) -> bool:
     return not any(item.kind == "layer" for item in kept) and before[-1].kind in ("side", "depth", "shared")
 
 
-def _attach(groups: list[Group], item: Item, *, role: str, separated: bool, ahead: Sequence[Item]) -> None:
+def _attach(groups: list[Group], item: Item, *, role: str, parting: str, ahead: Sequence[Item]) -> None:
     if item.kind == "block":
         _attach_block(groups, item, role=role)
         return
-    if _begins_group(groups[-1], item, separated=separated, ahead=ahead):
+    if _begins_group(groups[-1], item, parting=parting, ahead=ahead):
         groups.append(Group(role=role))
     group = groups[-1]
     if item.kind in _FLAGS:
@@ -149,7 +151,7 @@ def _attach(groups: list[Group], item: Item, *, role: str, separated: bool, ahea
         group.director = item
     elif item.kind == "layer":
         (group.anchor_layers if group.anchor is not None else group.layers).append(item)
-    elif group.anchor is not None and group.anchor.kind == "block" and group.relation in _BESIDE and not separated:
+    elif group.anchor is not None and group.anchor.kind == "block" and group.relation in _BESIDE and not parting:
         group.anchor_places.append(item)
     else:
         group.place_first = group.place_first or group.block is None
@@ -163,17 +165,20 @@ def _attach_pronoun(group: Group, item: Item) -> None:
         group.refers = True
 
 
-def _begins_group(group: Group, item: Item, *, separated: bool, ahead: Sequence[Item]) -> bool:
-    """Whether a place or a relation belongs to the next block: ``on the left A, in the middle B``."""
+def _begins_group(group: Group, item: Item, *, parting: str, ahead: Sequence[Item]) -> bool:
+    """Whether a place or a relation belongs to the next block: ``on the left A, in the middle B``.
+
+    ``parting`` is empty where no comma or ``and`` stood before, ``fronted`` where a preposition and then a block frame the place.
+    """
     if item.kind == "cell" and any(other.kind == "listing" for other in group.places):
         return True
-    if not separated or group.block is None:
+    if not parting or group.block is None:
         return False
     if item.kind == "layer" and group.layers and group.layers[0].number != item.number:
         return _has_block(ahead)
     if item.kind in _RELATIONS:
         return _fronts_block(ahead)
-    if item.kind in _NAMED_PLACES - {"layer"} and _leads_on(ahead):
+    if item.kind in _NAMED_PLACES - {"layer"} and parting == "fronted":
         return True  # "a red one at the left, and at the right a blue one"
     return item.kind in _NAMED_PLACES and group.place_first and _has_block(ahead)
 
