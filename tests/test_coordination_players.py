@@ -161,6 +161,7 @@ def test_overcooked_files_hold_decisions_and_no_score(kitchen: Path, tmp_path: P
     assert [row[2] for row in rows] == [76, 81, 85, 150]
     assert {row[0] for row in rows} == {"forced_coordination", "asymmetric_advantages"}
     assert {row[3:] for row in rows} == {(None, None)}
+    assert {row[1] for row in rows} == {"gpt-scripted"}
     assert query(store, "select count(progress) from turns").item() == 0
     assert query(store, "select * from coordination_games").is_empty()
     told = "select distinct turns_taken, json_keys(state_before -> 'held') from turns inner join episodes using (episode_id) order by 1"

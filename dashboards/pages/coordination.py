@@ -72,10 +72,11 @@ def _accuracy_chart(rows: pl.DataFrame) -> go.Figure:
         error = {"type": "data", "array": part["accuracy_se"].to_list()}
         drawn.add_bar(name=name, x=who, y=part["accuracy"].to_list(), error_y=error, marker_color=color, offsetgroup=kind)
         careful = {"mode": "markers", "marker": {"symbol": "diamond", "color": color, "line": {"color": "white", "width": 1}}}
-        drawn.add_scatter(name=f"{name}, read with care", x=who, y=part["accuracy_corrected"].to_list(), showlegend=False, **careful)
+        read = part["accuracy_corrected"].to_list()
+        drawn.add_scatter(name=f"{name}, read with care", x=who, y=read, showlegend=False, offsetgroup=kind, **careful)
         chance = part["chance"].to_list()[0]
         drawn.add_hline(y=chance, line={"color": color, "dash": "dot", "width": 1})
-    drawn.update_layout(barmode="group")
+    drawn.update_layout(barmode="group", scattermode="group")  # each diamond over its own bar
     drawn.update_yaxes(title="accuracy", range=[0, 1.05], tickformat=".0%")
     return styled(drawn, height=430)
 

@@ -16,6 +16,7 @@ from games.coordination.kitchen.rules import COOKING_TICKS, Item
 from games.coordination.players import PLAYERS, Player, partner_of
 from ingest.coordination.csv_rows import Rows
 from ingest.coordination.parts import Act, Category, GameParts, Said, TurnParts
+from ingest.coordination.rows import UNKNOWN
 from schemas.errors import BadInputError
 
 __all__ = ["HEADING", "kitchen_record", "player_of"]
@@ -56,7 +57,7 @@ def kitchen_record(player: Player, rows: Rows, model: str) -> GameParts:
         game="overcooked",
         task_id=layout.name,
         condition={"game": "overcooked", "layout": layout.name, "record": "one player"},
-        policies={name: model if name == player else "unknown" for name in PLAYERS},
+        policies={name: model if name == player else UNKNOWN for name in PLAYERS},
         styles=dict.fromkeys(PLAYERS),
         seed=None,
         max_turns=None,

@@ -16,7 +16,7 @@ from ingest.coordination import hanabi_csv, kitchen_csv
 from ingest.coordination.csv_rows import Rows, read_rows
 from ingest.coordination.parts import GameParts
 from ingest.coordination.player_names import other_half, player_file
-from ingest.coordination.rows import game_rows
+from ingest.coordination.rows import UNKNOWN, game_rows
 from ingest.reading import Place, Reading, episode_id
 from schemas.errors import BadInputError
 
@@ -26,8 +26,6 @@ FORMAT: Final = "coordination_players"
 VERSION: Final = 1
 PATH_PARTS: Final = 1
 """Model and time stand in the name only."""
-
-_UNKNOWN: Final = "unknown"
 
 
 def sniff(head: bytes) -> bool:
@@ -91,4 +89,4 @@ def _added(name: str, parts: GameParts, rejects: list[BadInputError], place: Pla
 
 def _model(path: Path) -> str:
     named = player_file(path.name)
-    return _UNKNOWN if named is None else named.model
+    return UNKNOWN if named is None else named.model

@@ -25,9 +25,12 @@ from schemas.records import (
     Utterance,
 )
 
-__all__ = ["game_rows"]
+__all__ = ["UNKNOWN", "game_rows"]
 
 _BENCHMARK: Final = "coordination"
+
+UNKNOWN: Final = "unknown"
+"""A player of whom the log does not say who it was; of two, the known one alone names the game."""
 
 
 def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str, object]) -> Reading:
@@ -88,7 +91,7 @@ def _run(parts: GameParts) -> Run:
 
 
 def _episode(identity: str, parts: GameParts, run: Run, place: Place, details: dict[str, object]) -> Episode:
-    first, second = (parts.policies[player] for player in PLAYERS)
+    named = [policy for policy in dict.fromkeys(parts.policies[player] for player in PLAYERS) if policy != UNKNOWN]
     return Episode(
         episode_id=identity,
         run_id=run.run_id,
@@ -96,7 +99,7 @@ def _episode(identity: str, parts: GameParts, run: Run, place: Place, details: d
         benchmark=_BENCHMARK,
         task_id=parts.task_id,
         level=parts.game,
-        model=first if first == second else f"{first}+{second}",
+        model="+".join(named) or UNKNOWN,
         team=Json(dumps({player.lower(): policy for player, policy in parts.policies.items()})),
         seed=parts.seed,
         max_turns=parts.max_turns,
