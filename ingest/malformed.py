@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from pydantic import ValidationError
 
 from schemas.errors import BadInputError
@@ -9,9 +12,26 @@ from schemas.text import excerpt
 
 __all__ = ["malformed"]
 
+_MENDS: Final[Mapping[str, str]] = {
+    "missing": "add it where the log is written",
+    "int_type": "write a whole number, without quotes",
+    "int_from_float": "write a whole number",
+    "float_type": "write a number, without quotes",
+    "bool_type": "write true or false, without quotes",
+    "string_type": "write it in quotes",
+    "list_type": "write a list, [...]",
+    "dict_type": "write an object, {...}",
+    "model_type": "write an object, {...}",
+    "dataclass_type": "write an object, {...}",
+    "value_error": "make them fit where the log is written",
+}
+"""Pydantic's name of a fault -> what to do about it. Other messages name the allowed values themselves."""
+
+_OTHER_MEND: Final = "correct it where the log is written"
+
 
 def malformed(error: ValidationError, where: str, consequence: str = "") -> BadInputError:
-    """The first fault of a record, and what is lost by it.
+    """The first fault of a record, its mend, and what is lost by it.
 
     Args:
         error: what Pydantic found.
@@ -20,10 +40,11 @@ def malformed(error: ValidationError, where: str, consequence: str = "") -> BadI
     """
     first, *others = error.errors(include_url=False, include_context=False)
     locator = where + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
+    told = f"{first['msg'].removeprefix('Value error, ')}: {_MENDS.get(first['type'], _OTHER_MEND)}"
     more = f" (and {len(others)} more faults)" if others else ""
     missing = first["type"] == "missing"
     return BadInputError(
-        "; ".join(filter(None, (first["msg"] + more, consequence))),
+        "; ".join(filter(None, (told + more, consequence))),
         locator=excerpt(locator),
         excerpt="" if missing else excerpt(repr(first["input"])[:400]),
     )

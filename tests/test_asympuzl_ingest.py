@@ -275,6 +275,18 @@ WHOLE = log_of(SOLVED)
 OTHER = log_of(SOLVED, run_id="other")
 
 
+def test_a_file_with_objects_over_several_lines_is_one_reject(tmp_path: Path) -> None:
+    """Pretty-printed: told once, with the command that mends it; the mended file goes in."""
+    path = tmp_path / "logs.jsonl"
+    path.write_text("\n".join(json.dumps(line, indent=2) for line in WHOLE))
+    store, report = taken(path)
+    (reject,) = report.rejected
+    assert reject.reason.startswith("not JSON Lines: an object is spread over several lines")
+    assert "jq -c . FILE > NEW" in reject.reason
+    write(path, WHOLE)
+    assert ingest_paths([path], store, workers=1).episodes == 1
+
+
 def without(line: int, field: str) -> list[Line | bytes]:
     return [{k: v for k, v in one.items() if k != field} if number == line else one for number, one in enumerate(WHOLE)]
 
@@ -289,14 +301,26 @@ BAD: dict[str, tuple[list[Line | bytes], str, str, int, int]] = {
     "type is a list": ([*WHOLE, {"type": ["game"]}], "line 7", "no line of an AsymPuzl log", 1, 2),
     "newer schema": ([{**WHOLE[0], "schema": "asympuzl/2"}, *WHOLE[1:], *OTHER], "line 1.schema", "is not asympuzl/1", 1, 2),
     "size too large": ([{**WHOLE[0], "size": 25}, *WHOLE[1:], *OTHER], "line 1.size", "less than or equal to 24", 1, 2),
-    "size does not fit": ([{**WHOLE[0], "size": 4}, *WHOLE[1:], *OTHER], "line 1", "truth has 3 entries, the puzzle 4 positions", 1, 2),
+    "size does not fit": (
+        [{**WHOLE[0], "size": 4}, *WHOLE[1:], *OTHER],
+        "line 1",
+        "truth has 3 entries, the puzzle 4 positions: make them fit",
+        1,
+        2,
+    ),
     "unknown mode": ([{**WHOLE[0], "feedback_mode": "all"}, *WHOLE[1:], *OTHER], "line 1.feedback_mode", "Input should be", 1, 2),
     "no truth": ([*without(0, "truth"), *OTHER], "line 1.truth", "Field required", 1, 2),
     "second game of that name": ([*WHOLE, WHOLE[0]], "line 7.game_id", "a second game with the id", 1, 2),
     "turn without its game": ([OTHER[1], *WHOLE], "line 1.game_id", "whose `game` line does not stand before it", 1, 2),
     "no raw output": ([*without(3, "raw_output"), *OTHER], "line 4.raw_output", "Field required", 2, 3),
     "short hypothesis": ([*WHOLE[:3], {**WHOLE[3], "hypothesis_after": []}, *WHOLE[4:]], "line 4.hypothesis_after", "0 entries", 1, 1),
-    "turn in quotes": ([*WHOLE[:3], {**WHOLE[3], "turn": "2"}, *WHOLE[4:]], "line 4.turn", "valid integer", 1, 1),
+    "turn in quotes": (
+        [*WHOLE[:3], {**WHOLE[3], "turn": "2"}, *WHOLE[4:]],
+        "line 4.turn",
+        "a valid integer: write a whole number, without quotes; the game is kept",
+        1,
+        1,
+    ),
     "turn behind the end": ([*WHOLE, WHOLE[4]], "line 7", "behind the result", 1, 2),
     "second result": ([*WHOLE, WHOLE[5]], "line 7", "a second result", 1, 2),
     "result without solved": (without(5, "solved"), "line 6.solved", "Field required", 1, 2),

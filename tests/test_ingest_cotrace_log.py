@@ -100,6 +100,13 @@ def test_replay_agrees_with_the_log(store: Store, log: Path, played: bytes) -> N
     assert rows(store, "SELECT round(score, 9) FROM episodes") == [(round(lines(played)[-1]["end"]["score"], 9),)]
 
 
+def test_a_log_with_objects_over_several_lines_is_one_reject(store: Store, log: Path, played: bytes) -> None:
+    """Pretty-printed: told once, with the mend."""
+    log.write_text("\n".join(json.dumps(entry, indent=2) for entry in lines(played)))
+    (reject,) = ingest_paths([log], store).rejected
+    assert reject.reason.startswith("not JSON Lines: an object is spread over several lines")
+
+
 def test_planted_truth_becomes_labels(store: Store, log: Path, played: bytes) -> None:
     """One label an entry, by persona; units are named after the episode, the group's without an agent."""
     log.write_bytes(played)

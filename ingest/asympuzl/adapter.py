@@ -16,6 +16,7 @@ from ingest.asympuzl.lines import LoggedGame, sort_lines
 from ingest.asympuzl.measures import actions, episode_metrics, failures, oracle_actions, progress_of, solved_by_rules, turn_metrics
 from ingest.asympuzl.records import EntryRecord
 from ingest.asympuzl.replay import ReplayedGame, ReplayedTurn, replay
+from ingest.json_lines import refuse_spread_objects
 from ingest.json_text import dumps
 from ingest.reading import Place, Reading, episode_id, run_id
 from schemas.errors import BadInputError
@@ -43,8 +44,9 @@ def read(data: bytes, place: Place) -> Reading:
     """Read a file.
 
     Raises:
-        BadInputError: no game of it can be used, and no line says why.
+        BadInputError: it is no JSON Lines, or no game of it can be used, and no line says why.
     """
+    refuse_spread_objects(data)
     lines = sort_lines(data)
     found = Reading(rejects=lines.rejects)
     for game in lines.games:

@@ -11,6 +11,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from games.log import LOG_VERSION, End, Header, Turn
+from ingest.json_lines import refuse_spread_objects
 from ingest.json_text import loads
 from ingest.malformed import malformed
 from schemas.errors import BadInputError
@@ -67,6 +68,7 @@ def read_lines(data: bytes) -> LogLines:
     Raises:
         BadInputError: the first line is not whole, or of a newer version.
     """
+    refuse_spread_objects(data)
     lines = data.split(b"\n")
     last = len(lines)
     log = LogLines(_header(lines[0]), [], [], last - (not lines[-1]))
