@@ -16,14 +16,14 @@ from judges import batch_record
 from judges.answers import answer_model, given, parse_reply
 from judges.batch_record import BatchRecord, SubmittedCall
 from judges.job import JudgeRequest
-from judges.journal import CallRecord, Leftover, folder_of, leftovers, starting
+from judges.journal import CallRecord, folder_of, starting
 from judges.planning import Call, calls_to_make, new_run, now
 from judges.prices import Price, TokenEstimate, price_of
 from judges.prompt import PromptMaker
-from judges.provider import ModelSettings, batch_client, call_arguments
+from judges.provider import ModelSettings, batch_client, call_arguments, counted
 from judges.rubric import Rubric
 from judges.units import select
-from judges.verdict_store import Progressed, known_answers, recover, save, verdicts_of
+from judges.verdict_store import Progressed, known_answers, recover, save, take_up, verdicts_of
 from schemas.errors import CotraceError, UsageError
 from schemas.store import Store
 from schemas.text import excerpt
@@ -84,8 +84,7 @@ def submit(request: JudgeRequest, store: Store) -> Submitted:
     run = new_run(request, price)._replace(status="submitted")
     selection = select(store, request.rubric, request.where)
     with starting(store) as folder:
-        for leftover in leftovers(folder, run):
-            recover(store, leftover)
+        take_up(store, folder, run)
         batch_record.refuse_if_pending(folder, run)
         known = known_answers(store, run)
         calls = list(calls_to_make(request, maker, store, selection, known))
@@ -200,14 +199,14 @@ def _collected(store: Store, path: Path, record: BatchRecord) -> Collected:
     batch = _find(client, record)
     told = (record.rubric.name, record.run.judge)
     if batch is None:
-        recover(store, Leftover(path, record.as_run_record(), []))
+        recover(store, path, record.as_run_record(), [], "interrupted")
         return Collected(None, *told, "lost", 0, len(record.calls), 0, 0)
     counts = batch.request_counts
     done = counts.completed + counts.failed if counts else 0
     if batch.status in _UNDER_WAY:
         return Collected(batch.id, *told, batch.status, done, len(record.calls), 0, 0)
     calls = list(_replies(client, batch, record))
-    recover(store, Leftover(path, record.as_run_record(), calls), status="finished")
+    recover(store, path, record.as_run_record(), calls, "finished")
     answered = sum(call.status == "answered" for call in calls)
     return Collected(batch.id, *told, batch.status, done, len(record.calls), answered, len(calls) - answered)
 
@@ -258,4 +257,4 @@ def _why_not(reply: Mapping[str, Any], body: Mapping[str, Any]) -> str:
 
 def _usage(body: Mapping[str, Any]) -> tuple[int, int]:
     usage = body.get("usage") or {}
-    return int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0))
+    return counted(usage.get("prompt_tokens")), counted(usage.get("completion_tokens"))

@@ -2,12 +2,13 @@
 
 A run writes `<store>.journal/<judge_run_id>.jsonl`: a line about the run, then a line a call. The store gets the verdicts in batches; when
 all of them are in, the journal is deleted. A journal that is found without its process (it holds a lock on the file) is what a killed run
-left behind: `leftovers` gives it out to be stored.
+left behind: `leftovers` gives it out to be stored. One that cannot be read, or stored, is set aside: it does not stop other runs.
 """
 
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,7 +22,9 @@ from schemas.errors import StoreError, UsageError
 from schemas.records import JudgeRun
 from schemas.store import Store
 
-__all__ = ["CallRecord", "Journal", "Leftover", "RunRecord", "folder_of", "leftovers", "starting"]
+__all__ = ["CallRecord", "Journal", "Leftover", "RunRecord", "folder_of", "leftovers", "set_aside", "starting"]
+
+_LOG = logging.getLogger(__name__)
 
 
 class RunRecord(NamedTuple):
@@ -66,8 +69,12 @@ class Leftover(NamedTuple):
     """The journal of a run that was killed."""
 
     path: Path
-    record: RunRecord
+    record: RunRecord | None
+    """None: its first line cannot be read."""
     calls: list[CallRecord]
+    """Those of lines that can be read."""
+    damage: str | None = None
+    """Why the first line that cannot be read cannot; None if all can."""
 
 
 class Journal:
@@ -139,7 +146,7 @@ def leftovers(folder: Path, about_to_start: JudgeRun) -> Iterator[Leftover]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            record, _ = _read(path)
+            record, *_ = _read(path)
             if record is not None and record.is_same_job(about_to_start):
                 raise UsageError(
                     f"rubric {record.run.rubric} is being scored by {record.run.judge} on this store already (process {record.process}): "
@@ -147,21 +154,34 @@ def leftovers(folder: Path, about_to_start: JudgeRun) -> Iterator[Leftover]:
                 ) from None
             continue
         else:
-            record, calls = _read(path)
-            if record is None:  # killed before it asked anything
+            found = Leftover(path, *_read(path))
+            if found.record is None and found.damage is None:  # killed before it asked anything
                 path.unlink(missing_ok=True)
             else:
-                yield Leftover(path, record, calls)
+                yield found
         finally:
             os.close(file)
 
 
-def _read(path: Path) -> tuple[RunRecord | None, list[CallRecord]]:
-    """Everything on record; a last line that was cut off by the kill is left out."""
-    lines = path.read_bytes().split(b"\n")[:-1]
-    try:
-        record = _RUN.validate_json(lines[0]) if lines else None
-        calls = [_CALL.validate_json(line) for line in lines[1:]]
-    except ValidationError as error:
-        raise StoreError(f"journal {path} is damaged: move it away to go on without it ({error.errors()[0]['msg']})") from error
-    return record, calls
+def set_aside(leftover: Leftover, why: str) -> None:
+    """Move a journal out of the way of later runs, and warn of it: not everything in it is in the store."""
+    path = leftover.path.with_name(f"{leftover.path.name}.damaged")
+    leftover.path.rename(path)
+    _LOG.warning(
+        "warning: the journal of an interrupted run cannot all be stored (%s); the rest is asked again, and it lies in %s", why, path
+    )
+
+
+def _read(path: Path) -> tuple[RunRecord | None, list[CallRecord], str | None]:
+    """Everything on record, and what is wrong with the first line that is no record; a last line that was cut off is left out."""
+    calls: list[CallRecord] = []
+    record, damage = None, None
+    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], start=1):
+        try:
+            if number == 1:
+                record = _RUN.validate_json(line)
+            else:
+                calls.append(_CALL.validate_json(line))
+        except ValidationError as error:
+            damage = damage or f"line {number}: {error.errors()[0]['msg']}"
+    return record, calls, damage

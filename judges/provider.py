@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from schemas.errors import UsageError
 
@@ -19,12 +19,17 @@ __all__ = [
     "batch_client",
     "call_arguments",
     "connect",
+    "counted",
     "is_filtered",
     "is_hollow",
     "text_of",
     "tokens_in_and_out",
     "usage_of",
 ]
+
+
+_MOST_TOKENS: Final = 10**9
+"""No call takes more; what a server says beyond it is no count."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,7 +86,12 @@ def tokens_in_and_out(usage: Any) -> tuple[int, int]:
 
 def _first(usage: Any, names: Sequence[str]) -> int:
     values = (getattr(usage, name, None) for name in names)
-    return next((value for value in values if isinstance(value, int)), 0)
+    return counted(next((value for value in values if isinstance(value, int)), None))
+
+
+def counted(value: object) -> int:
+    """The number of tokens that a server says; 0 where it says none, or one that cannot be."""
+    return value if isinstance(value, int) and 0 <= value <= _MOST_TOKENS else 0
 
 
 def _message(completion: Any) -> Any:

@@ -20,14 +20,14 @@ from judges.cache import AnswerCache
 from judges.endpoints import JudgePool
 from judges.engine import run_engine
 from judges.job import JudgeReport, JudgeRequest, OnProgress, Progress, RunStatus
-from judges.journal import CallRecord, Journal, RunRecord, leftovers, starting
+from judges.journal import CallRecord, Journal, RunRecord, starting
 from judges.llm import Reply
 from judges.planning import Call, Tally, calls_to_make, count, new_run, now
 from judges.prices import price_of
 from judges.prompt import PromptMaker
 from judges.provider import ModelSettings
 from judges.units import Selection, select
-from judges.verdict_store import Progressed, known_answers, recover, save, verdicts_of
+from judges.verdict_store import Progressed, known_answers, save, take_up, verdicts_of
 from schemas.errors import UsageError
 from schemas.store import Store
 
@@ -101,7 +101,7 @@ class _LlmRun:
         began = time.monotonic()
         selection = select(self._store, self._request.rubric, self._request.where)
         with starting(self._store) as folder:
-            recovered = sum(recover(self._store, leftover) for leftover in leftovers(folder, self._run))
+            recovered = take_up(self._store, folder, self._run)
             refuse_if_pending(folder, self._run)
             self._known = known_answers(self._store, self._run)
             tally = count(self._request, self._maker, self._store, selection, self._known)

@@ -8,18 +8,28 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import orjson
 
-from judges.journal import CallRecord, Leftover
+from judges.journal import CallRecord, RunRecord, leftovers, set_aside
 from schemas import batches
+from schemas.errors import StoreError
 from schemas.records import JudgeRun, Verdict
 from schemas.store import Store
 from schemas.text import excerpt
 
 if TYPE_CHECKING:
-    import duckdb
+    from pathlib import Path
 
-__all__ = ["Known", "Progressed", "known_answers", "recover", "save", "verdicts_of"]
+    import duckdb
+    import pyarrow as pa
+
+__all__ = ["Known", "Progressed", "known_answers", "recover", "save", "take_up", "verdicts_of"]
 
 _LONGEST_REASON = 4_000
+
+_Ended = Literal["interrupted", "finished"]
+
+
+class BadRowsError(StoreError):
+    """Rows that no store takes, whatever its state."""
 
 
 class Known(NamedTuple):
@@ -98,14 +108,27 @@ def _storable(reason: str) -> str:
 
 
 def save(store: Store, state: Progressed, verdicts: Sequence[Verdict]) -> None:
-    """Write verdicts and the run's state in one short transaction."""
-    arrow = batches.to_arrow({"judge_runs": [state.run], "verdicts": verdicts})
-    batches.check(arrow)
+    """Write verdicts and the run's state in one short transaction.
+
+    Raises:
+        BadRowsError: a value does not fit its column.
+        StoreError: the store cannot be written.
+    """
+    arrow = _checked({"judge_runs": [state.run], "verdicts": verdicts})
     with store.writing() as connection:
         connection.execute("DELETE FROM judge_runs WHERE judge_run_id = ?", [state.run.judge_run_id])
         if state.replaces != "nothing" and verdicts:
             _delete_earlier(connection, state, verdicts)
         batches.insert(connection, arrow)
+
+
+def _checked(rows: batches.Rows) -> dict[str, pa.Table]:
+    try:
+        arrow = batches.to_arrow(rows)
+        batches.check(arrow)
+    except (ValueError, TypeError, OverflowError, StoreError) as error:  # what pyarrow raises are the first two
+        raise BadRowsError(str(error)) from error
+    return arrow
 
 
 def _delete_earlier(connection: duckdb.DuckDBPyConnection, state: Progressed, verdicts: Sequence[Verdict]) -> None:
@@ -119,12 +142,37 @@ def _delete_earlier(connection: duckdb.DuckDBPyConnection, state: Progressed, ve
     )
 
 
-def recover(store: Store, leftover: Leftover, status: Literal["interrupted", "finished"] = "interrupted") -> int:
-    """Store what a killed run, or a batch, has on record and the store lacks, then delete its record; returns the number of calls stored.
+def take_up(store: Store, folder: Path, about_to_start: JudgeRun) -> int:
+    """Store what killed runs have left; returns the number of calls stored. A journal of which some cannot be stored is set aside.
 
-    The journal goes only after the store has everything, so a kill in here loses and doubles nothing either.
+    Raises:
+        StoreError: the store cannot be read or written.
+        UsageError: a run that would write the same verdicts is under way.
     """
-    record, calls = leftover.record, leftover.calls
+    stored = 0
+    for leftover in leftovers(folder, about_to_start):
+        why = leftover.damage
+        try:
+            if leftover.record is not None:
+                stored += _store(store, leftover.record, leftover.calls, "interrupted")
+        except BadRowsError as error:
+            why = str(error)
+        if why is None:
+            leftover.path.unlink(missing_ok=True)
+        else:
+            set_aside(leftover, why)
+    return stored
+
+
+def recover(store: Store, path: Path, record: RunRecord, calls: Sequence[CallRecord], status: _Ended) -> int:
+    """Store what a batch has brought and the store lacks, then delete its record; returns the number of calls stored."""
+    stored = _store(store, record, calls, status)
+    path.unlink(missing_ok=True)
+    return stored
+
+
+def _store(store: Store, record: RunRecord, calls: Sequence[CallRecord], status: _Ended) -> int:
+    """The record is deleted only after the store has everything, so a kill in here loses and doubles nothing either."""
     with store.reading() as connection:
         rows = connection.execute(
             "SELECT DISTINCT unit_id, unit_hash, repeat FROM verdicts WHERE judge_run_id = ?", [record.run.judge_run_id]
@@ -140,7 +188,6 @@ def recover(store: Store, leftover: Leftover, status: Literal["interrupted", "fi
         status=status,
     )
     save(store, Progressed(run, replaces="failed"), verdicts_of(run, record.scores, missing))
-    leftover.path.unlink(missing_ok=True)
     return len(missing)
 
 

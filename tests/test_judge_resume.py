@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
@@ -160,7 +161,7 @@ def test_ctrl_c_stores_what_was_answered_and_the_run_can_go_on(tmp_path: Path) -
 def test_a_store_that_cannot_be_written_is_said_before_anything_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No call is paid whose verdict could not be kept, and no journal stays behind."""
     store = store_of(tmp_path / "s.duckdb", turns=2)
-    monkeypatch.setattr("os.access", lambda *_: False)  # root may write anything
+    monkeypatch.setattr("os.access", lambda _, mode: not mode & os.W_OK)  # root may write anything
     with fake_server() as url:
         with pytest.raises(StoreError, match="is read-only: make it writable"):
             run(ask_model(url), store)
@@ -198,3 +199,40 @@ def test_a_unit_without_anything_to_judge_is_skipped_without_a_call(tmp_path: Pa
 
     assert (first.requests, first.skipped, second.requests, second.skipped) == (1, QUESTIONS, 0, 0)
     assert verdict_counts(store) == {"answered": QUESTIONS, "skipped": QUESTIONS}
+
+
+@pytest.mark.parametrize("broken", [0, 3], ids=["the line about the run", "one call"])
+def test_a_damaged_journal_is_set_aside_and_stops_nobody(tmp_path: Path, broken: int, caplog: pytest.LogCaptureFixture) -> None:
+    """Calls on sound lines are stored, the others asked again; the file stays for whoever wants to look, and that is said once."""
+    store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)
+    with fake_server("--latency-ms", "40") as url:
+        process = start(store, url)
+        wait_for_answers(url, 40)
+        process.kill()
+        process.communicate()
+        (journal,) = Path(f"{store.path}.journal").glob("*.jsonl")
+        lines = journal.read_bytes().splitlines(keepends=True)
+        lines[broken] = b'["game-0/1", "ab", "game-0", "three"]\n'
+        journal.write_bytes(b"".join(lines))
+        other = run(ask_model(url, "spatial_grounding", where="turn = 1"), store)
+        again = run(ask_model(url), store)
+
+    assert (other.failed, again.failed) == (0, 0)
+    assert verdict_counts(store) == {"answered": CALLS * QUESTIONS + other.answered}
+    assert [path.name for path in journal.parent.glob("*.jsonl*")] == [f"{journal.name}.damaged"]
+    (told,) = (record.getMessage() for record in caplog.records if record.levelname == "WARNING")
+    assert f"line {broken + 1}: " in told
+    assert f"{journal.name}.damaged" in told
+
+
+@pytest.mark.parametrize("billed", [("-60", "5"), ("7", "9000000000000000000")])
+def test_impossible_token_counts_of_a_server_cost_no_answers(tmp_path: Path, billed: tuple[str, str]) -> None:
+    """They count as not said, and the next run is not stopped by them."""
+    store = store_of(tmp_path / "s.duckdb", turns=3)
+    with fake_server("--bills", *billed) as url:
+        first = run(ask_model(url), store)
+        second = run(ask_model(url, "spatial_grounding"), store)
+
+    assert (first.failed, second.failed) == (0, 0)
+    assert min(first.tokens_in, first.tokens_out) == 0
+    assert verdict_counts(store)["answered"] == first.answered + second.answered
