@@ -73,12 +73,12 @@ def test_a_cut_file_is_a_reject(tmp_path: Path, log: dict[str, Any]) -> None:
 
 
 def test_a_killed_run_is_an_episode(tmp_path: Path, log: dict[str, Any]) -> None:
-    """A shorter log is valid: what is there is the game, not delivered."""
+    """A shorter log is valid: what is there is the game; whether it would have been delivered nobody knows."""
     cut = deepcopy(log)
     cut |= {"total_timestamp": list(range(6)), "total_order_finished": [], "total_score": 0, "content": log["content"][:6]}
     cut["total_action_list"] = [[entry for entry in own if entry["timestamp"] < 6] for own in log["total_action_list"]]
     store = ingested(tmp_path, (FILE, json.dumps(cut)))
-    assert query(store, "select turns_taken, success from episodes").row(0) == (6, False)
+    assert query(store, "select turns_taken, success, score from episodes").row(0) == (6, None, None)
     assert query(store, "from rejects").is_empty()
     assert query(store, "from log_disagreements").is_empty()
 
@@ -88,7 +88,7 @@ def test_a_broken_step_keeps_what_came_before(tmp_path: Path, log: dict[str, Any
     broken = deepcopy(log)
     del broken["content"][9]["actions"]
     store = ingested(tmp_path, (FILE, json.dumps(broken)))
-    assert query(store, "select turns_taken, success from episodes").row(0) == (9, False)
+    assert query(store, "select turns_taken, success, score from episodes").row(0) == (9, None, None)
     locator, reason = query(store, "select locator, reason from rejects").row(0)
     assert locator == "content[9].actions"
     assert "7 of 16 steps are lost" in reason

@@ -59,7 +59,7 @@ _LEVELS = """
             sum(responded ** 2), sum(responded * communications), sum(communications ** 2)) AS rc_high,
         100 * avg(ic) AS ic_paper, 100 * avg(rc) AS rc_paper
     FROM games INNER JOIN numbers USING (episode_id)
-    WHERE {filters} AND benchmark = 'overcooked' GROUP BY model, level ORDER BY model, level
+    WHERE {filters} AND benchmark = 'overcooked' AND ending = 'ended' GROUP BY model, level ORDER BY model, level
 """
 _CONFUSION = """
     SELECT initiate_ok, respond_ok, count(*) AS n FROM overcooked_collaborations

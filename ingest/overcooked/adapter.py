@@ -201,9 +201,17 @@ def _started(place: Place) -> datetime | None:
         return None
 
 
+def _has_ended(log: _Log) -> bool:
+    """Whether the log holds its game's end: delivered, at the time limit, or said to be complete; that of a killed run is shorter."""
+    own = log.record.cotrace
+    said = bool(log.record.total_order_finished) or (own is not None and own.complete)
+    return log.reject is None and (said or len(log.steps) >= log.task.time_limit)
+
+
 def _episode(log: _Log, place: Place, run: Run, evaluation: Evaluation, details: dict[str, object]) -> Episode:
     own = log.record.cotrace
     chef, assistant = _models(log, place)
+    ended = _has_ended(log)
     return Episode(
         episode_id=episode_id("overcooked", place.path),
         run_id=run.run_id,
@@ -216,8 +224,8 @@ def _episode(log: _Log, place: Place, run: Run, evaluation: Evaluation, details:
         seed=own.seed if own else None,
         max_turns=own.horizon if own else None,
         turns_taken=len(log.steps),
-        success=evaluation.in_time,
-        score=evaluation.pc,
+        success=evaluation.in_time if ended else None,
+        score=evaluation.pc if ended else None,
         stop_reason="delivered" if log.record.total_order_finished else None,
         error=None,
         goal=Json(dumps({"order": log.task.order})),
