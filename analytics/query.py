@@ -60,5 +60,5 @@ def filtered(rows: pl.DataFrame, condition: str) -> pl.DataFrame:
     with duckdb.connect(config={"enable_external_access": "false"}) as connection:
         connection.register("rows_to_filter", rows.with_row_index("row_to_filter").to_arrow())
         connection.execute("SET lock_configuration = true")
-        kept = frame(connection, f"SELECT row_to_filter FROM rows_to_filter WHERE ({condition}) ORDER BY 1")
+        kept = frame(connection, f"SELECT row_to_filter FROM rows_to_filter WHERE (\n{condition}\n) ORDER BY 1")
     return rows[kept["row_to_filter"]]

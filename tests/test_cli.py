@@ -16,6 +16,7 @@ import pytest
 
 from cotrace.cli import COMMANDS, cli
 from schemas.store import Store
+from tests.judged_games import fake_server, store_of
 from tests.played import played_store
 
 pytestmark = pytest.mark.xdist_group("cli")
@@ -98,6 +99,68 @@ def test_wrong_use_is_one_line_and_exit_code_2(arguments: list[str], complaint: 
     assert complaint in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--max-cost", "nan"),
+        ("--max-cost", "-1"),
+        ("--max-cost", "inf"),
+        ("--temperature", "nan"),
+        ("--timeout", "0"),
+        ("--max-tokens", "0"),
+        ("--requests-per-minute", "0"),
+        ("--tokens-per-minute", "nan"),
+    ],
+)
+def test_a_number_that_bounds_nothing_is_refused(option: str, value: str, store: Store) -> None:
+    """No limit is switched off by a number that compares with nothing, and none is passed on to fail somewhere else."""
+    done = run("judge", "--rubric", "mast", "--model", "local/fake", "--base-url", "http://127.0.0.1:9/v1", option, value, store=store)
+
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert option in done.stderr
+
+
+@pytest.mark.parametrize("more", [["--rubric", "mast"], ["--batch"], ["--judge", "engine"], ["--dry-run"]])
+def test_collect_goes_alone(more: list[str], store: Store) -> None:
+    """What it would ignore is refused."""
+    done = run("judge", "--collect", *more, store=store)
+
+    assert (done.returncode, "nothing but --store" in done.stderr) == (2, True)
+
+
+def test_a_job_without_units_says_what_there_is_and_exits_1(store: Store) -> None:
+    """Benchmarks and roles of the store, so that a misspelt one is seen."""
+    done = run("judge", "--rubric", "knowledge_sharing", "--judge", "engine", store=store)
+
+    assert done.returncode == 1
+    assert "nothing to judge: the rubric is for einstein with roles player; games in" in done.stderr
+    assert "craft (roles builder, director)" in done.stderr
+
+
+def test_a_budget_that_a_server_breaks_is_said_to_be_exceeded(tmp_path: Path) -> None:
+    """A call that is billed at more than --max-tokens cannot be foreseen; that it was is not hidden."""
+    store, prices = store_of(tmp_path / "s.duckdb", turns=6), tmp_path / "prices.yaml"
+    prices.write_text("local/*: {input: 1, output: 1}\n")
+    with fake_server("--bills", "100", "1000000") as url:
+        model = ["--model", "local/fake", "--base-url", url, "--prices", str(prices)]
+        done = run("judge", "--rubric", "pragmatic_sufficiency", *model, "--max-cost", "0.5", "--concurrency", "1", store=store)
+
+    assert done.returncode == 1
+    assert "--max-cost 0.5 was exceeded by 0.5001 USD" in done.stderr
+    assert "stopped before" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["leaderboard", "agreement"])
+def test_a_condition_with_a_comment_cannot_swallow_what_follows(name: str, store: Store) -> None:
+    """The comment ends with its line; the order stays."""
+    plain = run("report", name, "--format", "csv", "--where", "true", store=store)
+    commented = run("report", name, "--format", "csv", "--where", "true -- all", store=store)
+    broken = run("report", name, "--format", "csv", "--where", "true) --", store=store)
+
+    assert (commented.returncode, commented.stdout) == (0, plain.stdout)
+    assert broken.returncode == 2
 
 
 def test_missing_store_names_the_command_that_makes_one(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cotrace.commands.options import say, store_option
+from cotrace.commands.options import Number, say, store_option
 from schemas.errors import UsageError
 from schemas.store import Store
 
@@ -29,12 +29,23 @@ __all__ = ["command", "judge_all"]
 @click.option("--repeats", type=click.IntRange(min=1), help="How often each unit is asked; by default as the rubric says.")
 @click.option("--where", "where", help="SQL condition over episodes and turns, such as \"model = 'gpt-4o' AND turn <= 5\".")
 @click.option("--concurrency", default=32, show_default=True, type=click.IntRange(min=1), help="Calls under way at once.")
-@click.option("--requests-per-minute", type=float, help="Never send more requests a minute than this, to each server and key.")
-@click.option("--tokens-per-minute", type=float, help="Never use more tokens a minute than this, at each server and key.")
-@click.option("--temperature", default=0.0, show_default=True, help="Sampling temperature.")
-@click.option("--max-tokens", default=1500, show_default=True, help="Longest reply.")
-@click.option("--timeout", "timeout_s", default=120.0, show_default=True, help="Seconds before a request is given up.")
-@click.option("--max-cost", type=float, help="USD that may be spent; the run stops cleanly before it would be more.")
+@click.option(
+    "--requests-per-minute", type=Number(min=0, min_open=True), help="Never send more requests a minute than this, to each server and key."
+)
+@click.option(
+    "--tokens-per-minute", type=Number(min=0, min_open=True), help="Never use more tokens a minute than this, at each server and key."
+)
+@click.option("--temperature", default=0.0, show_default=True, type=Number(min=0), help="Sampling temperature.")
+@click.option("--max-tokens", default=1500, show_default=True, type=click.IntRange(min=1), help="Longest reply.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    default=120.0,
+    show_default=True,
+    type=Number(min=0, min_open=True),
+    help="Seconds before a request is given up.",
+)
+@click.option("--max-cost", type=Number(min=0), help="USD that may be spent; the run stops cleanly before it would be more.")
 @click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Price file of your own (YAML).")
 @click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it would cost, and show one full prompt.")
@@ -57,7 +68,8 @@ def command(
 ) -> int:
     """Have a judge answer a rubric's questions about every turn.
 
-    Start the same command again after an interruption: only what was not answered is asked. Exit code 1 if some calls failed.
+    Start the same command again after an interruption: only what was not answered is asked. Exit code 1 if some calls failed, or
+    there was nothing to judge.
 
     \b
     Example:
@@ -68,6 +80,8 @@ def command(
     from judges.rubric_file import find
 
     if collect:
+        if rubrics or judge or options["models"] or batch or dry_run:
+            raise UsageError("--collect stores the answers of all batches that are done: give it nothing but --store")
         return _collect(store)
     if not rubrics:
         raise UsageError("say what to ask: --rubric NAME, one of `cotrace rubric list`")
@@ -88,7 +102,7 @@ def command(
 
 
 def judge_all(requests: list[JudgeRequest], store: Store) -> int:
-    """Run the jobs one after the other and tell what came of each; 1 if a call failed or the budget ran out."""
+    """Run the jobs one after the other and tell what came of each; 1 if a call failed, the budget ran out or nothing was selected."""
     from analytics.views import ensure_installed
     from cotrace.progress import progress_bar
     from judges.runner import run
@@ -97,8 +111,10 @@ def judge_all(requests: list[JudgeRequest], store: Store) -> int:
     for request in requests:
         with progress_bar(f"{request.rubric.name} by {request.judge}") as show:
             report = run(request, store, lambda p, show=show: show(p.done, p.total))  # type: ignore[misc]  # a default argument binds the loop's bar
-        _tell(request.rubric, request.judge, report)
-        code = max(code, int(report.failed > 0 or report.status == "stopped_by_budget"))
+        _tell(request, report)
+        if report.units == 0:
+            _tell_why_nothing(request, store)
+        code = max(code, int(report.failed > 0 or report.status == "stopped_by_budget" or report.units == 0))
     ensure_installed(store)
     say("next: cotrace report judges, cotrace report panel, cotrace report agreement, cotrace dash")
     return code
@@ -148,7 +164,8 @@ def _request(rubric: Rubric, model: str | None, options: dict[str, Any]) -> Judg
     return JudgeRequest(rubric=rubric, settings=first, more_endpoints=tuple(others), cache=options["cache"], **job)
 
 
-def _tell(rubric: Rubric, judge: str, report: JudgeReport) -> None:
+def _tell(request: JudgeRequest, report: JudgeReport) -> None:
+    rubric, judge = request.rubric, request.judge
     walls = f" (walls: {rubric.variant})" if rubric.variant else ""
     say(f"{rubric.name}{walls} by {judge}: {report.units} units, {report.status}, {report.seconds:.1f} s")
     say(f"  verdicts: {report.answered} answered, {report.undecided} undecided, {report.failed} failed, {report.skipped} skipped")
@@ -161,8 +178,30 @@ def _tell(rubric: Rubric, judge: str, report: JudgeReport) -> None:
         say(f"  {report.requests} requests, {report.tokens_in} + {report.tokens_out} tokens, {cost}")
     if report.first_error:
         say(f"  first failure: {report.first_error}; all: cotrace sql \"SELECT unit_id, reason FROM verdicts WHERE status = 'failed'\"")
+    if request.max_cost is not None and report.cost is not None and report.cost > request.max_cost:
+        say(f"  --max-cost {request.max_cost:g} was exceeded by {report.cost - request.max_cost:.4f} USD:")
+        say("  the server billed more tokens for a call than its prompt and --max-tokens let foresee")
+    elif report.status == "stopped_by_budget":
+        say("  stopped before --max-cost would be exceeded")
     if report.status == "stopped_by_budget":
-        say("  stopped before --max-cost would be exceeded; start again with a higher one to go on")
+        say("  not everything was asked: start again with a higher --max-cost to go on")
+    if report.skipped and not (report.answered or report.undecided or report.failed or report.answered_before):
+        say(f"  every unit was skipped: `about: {rubric.about}` is empty in all of them")
+
+
+def _tell_why_nothing(request: JudgeRequest, store: Store) -> None:
+    """Which benchmarks and roles there are: what a rubric names and no game has is mostly misspelt."""
+    from analytics.query import query
+
+    there = query(
+        store,
+        "SELECT benchmark, list(DISTINCT role ORDER BY role) AS roles FROM episodes LEFT JOIN agents USING (episode_id) "
+        "GROUP BY benchmark ORDER BY benchmark",
+    ).rows()
+    found = "; ".join(f"{benchmark} (roles {', '.join(role for role in roles if role) or 'none'})" for benchmark, roles in there) or "none"
+    rubric, where = request.rubric, f" and --where {request.where}" if request.where else ""
+    roles = f" with roles {', '.join(rubric.roles)}" if rubric.roles else ""
+    say(f"  nothing to judge: the rubric is for {', '.join(rubric.benchmarks)}{roles}{where}; games in {store.path}: {found}")
 
 
 def _tell_plan(request: JudgeRequest, store: Store) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cotrace.commands.options import say, store_option
+from cotrace.commands.options import Number, say, store_option
 from schemas.errors import UsageError
 from schemas.store import Store
 
@@ -58,7 +58,7 @@ _FEW_GAMES = 10
 @click.option("--concurrency", default=16, show_default=True, type=click.IntRange(min=1), help="Calls under way at once.")
 @click.option("--temperature", default=0.0, show_default=True, help="The judge's sampling temperature.")
 @click.option("--max-tokens", default=1500, show_default=True, help="The judge's longest reply.")
-@click.option("--max-cost", type=float, help="USD that may be spent; the run stops cleanly before it would be more.")
+@click.option("--max-cost", type=Number(min=0), help="USD that may be spent; the run stops cleanly before it would be more.")
 @click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Price file of your own (YAML).")
 @click.option("--cache", type=click.Path(path_type=Path), help="File or folder of answers by content [default: beside the store].")
 @click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ import click
 from schemas.errors import UsageError
 from schemas.store import DEFAULT_STORE, Store
 
-__all__ = ["COUNT", "MOST", "format_option", "say", "store_option", "writing_to"]
+__all__ = ["COUNT", "MOST", "Number", "format_option", "say", "store_option", "writing_to"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,6 +29,17 @@ class _StoreParameter(click.ParamType[Store]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Store:  # noqa: ARG002 - click's signature
         return value if isinstance(value, Store) else Store(Path(value))
+
+
+class Number(click.FloatRange):
+    """A number within bounds; `nan` and `inf`, which no bound stops, are refused."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number; click tells the user what is wrong with it."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is no number that can be used.", param, ctx)
+        return number
 
 
 def store_option(command: F) -> F:

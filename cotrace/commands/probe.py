@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from cotrace.commands.judge import judge_all
-from cotrace.commands.options import say, store_option
+from cotrace.commands.options import Number, say, store_option
 from schemas.errors import UsageError
 from schemas.store import Store
 
@@ -25,7 +25,7 @@ __all__ = ["command"]
 @click.option("--repeats", type=click.IntRange(min=1), help="How often each unit is asked; from 2 on, chance is told from being swayed.")
 @click.option("--where", "where", help="SQL condition over episodes and turns: which units are probed.")
 @click.option("--concurrency", default=32, show_default=True, type=click.IntRange(min=1), help="Calls under way at once.")
-@click.option("--max-cost", type=float, help="USD that may be spent on each kind, and on the plain answers.")
+@click.option("--max-cost", type=Number(min=0), help="USD that may be spent on each kind, and on the plain answers.")
 @click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Price file of your own (YAML).")
 @click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")
 @click.option("--dry-run", is_flag=True, help="Only say how many calls it takes and what they cost.")

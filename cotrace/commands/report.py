@@ -128,4 +128,4 @@ def _short(name: str) -> list[str]:
 
 def _select(name: str, condition: str) -> str:
     source, order = REPORTS[name]
-    return f"SELECT * FROM {source} WHERE {condition} ORDER BY {order}"
+    return f"SELECT * FROM {source} WHERE (\n{condition}\n) ORDER BY {order}"  # lines of its own: a comment in it ends there
