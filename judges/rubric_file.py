@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import yaml
 from pydantic import ValidationError
+from yaml.reader import ReaderError
 
 from judges.plugins import rubric_folders
 from judges.rubric import BUILT_IN, Demonstration, Question, Rubric, Variant
@@ -18,7 +19,7 @@ from judges.yaml_lines import read_with_lines
 from schemas.errors import UsageError
 from schemas.text import excerpt
 
-__all__ = ["Problem", "check", "find", "load", "names"]
+__all__ = ["Problem", "check", "clashes", "find", "load", "names", "shipped"]
 
 _LONGEST_GIVEN = 60
 """Characters of a wrong value that a message shows."""
@@ -40,34 +41,58 @@ class Problem(NamedTuple):
 def names(folders: Sequence[Path] = ()) -> dict[str, Path]:
     """Rubric name (the file's stem) -> file, in the given folders, among those of installed packages, and among the built-in ones.
 
+    A name that two files have is left out (`clashes`).
+
     Raises:
-        UsageError: a folder does not exist, two files have the same name (names both), or a package's entry point is broken.
+        UsageError: a folder does not exist, or a package's entry point is broken.
     """
-    found: dict[str, Path] = {}
-    for folder in (*folders, *rubric_folders(), BUILT_IN):
+    return {name: paths[0] for name, paths in _files(folders).items() if len(paths) == 1}
+
+
+def clashes(folders: Sequence[Path] = ()) -> list[str]:
+    """What is to be said of each name that two or more files have: `names` leaves it out, since nobody knows which is meant.
+
+    Raises:
+        UsageError: as `names`.
+    """
+    return [_clash(name, paths) for name, paths in _files(folders).items() if len(paths) > 1]
+
+
+def shipped(name: str) -> Path | None:
+    """The file of that name among the rubrics that come with cotrace, or with an installed package; None if there is none."""
+    return next(iter(_files(()).get(name, [])), None)
+
+
+def _files(folders: Sequence[Path]) -> dict[str, list[Path]]:
+    found: dict[str, list[Path]] = {}
+    for folder in dict.fromkeys(place.resolve() for place in (*folders, *rubric_folders(), BUILT_IN)):
         if not folder.is_dir():
             raise UsageError(f"no folder {folder}: --rubrics names a folder with rubric files (*.yaml)")
         for path in sorted(folder.glob("*.yaml")):
-            if path.stem in found:
-                raise UsageError(f"two rubrics are called {path.stem}: {found[path.stem]} and {path}; rename one of them")
-            found[path.stem] = path
+            found.setdefault(path.stem, []).append(path)
     return found
+
+
+def _clash(name: str, paths: Sequence[Path]) -> str:
+    return f"{len(paths)} rubrics are called {name}: {' and '.join(map(str, paths))}; rename one of them"
 
 
 def find(name: str, folders: Sequence[Path] = ()) -> Rubric:
     """The rubric of that name, or in that file when the name ends in .yaml.
 
     Raises:
-        UsageError: there is none, or its file has mistakes.
+        UsageError: there is none, there are two (names both), or its file has mistakes.
     """
     if name.endswith((".yaml", ".yml")):
         return load(Path(name))
-    known = names(folders)
+    known = _files(folders)
     if name not in known:
         close = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known))}"
         raise UsageError(f"there is no rubric {name}: {hint}")
-    return load(known[name])
+    if len(known[name]) > 1:
+        raise UsageError(_clash(name, known[name]))
+    return load(known[name][0])
 
 
 def load(path: Path) -> Rubric:
@@ -84,7 +109,7 @@ def load(path: Path) -> Rubric:
 
 
 def check(path: Path) -> list[Problem]:
-    """Every mistake in the file, by line; empty if there is none. Also looks whether the engine checks named there exist."""
+    """Every mistake in the file, by line; empty if there is none. Also looks whether its engine checks exist, and its name is free."""
     from judges.checks import all_checks
 
     content, problems = _read(path)
@@ -98,6 +123,11 @@ def check(path: Path) -> list[Problem]:
             problems.append(
                 Problem(path, lines.of(where), f"there is no engine check {question.engine}{near(question.engine, known)}, or leave it out")
             )
+    taken = shipped(content.name)
+    if taken is not None and taken != path.resolve():
+        problems.append(
+            Problem(path, lines.of(("name",)), f"{content.name} is a rubric that is there already ({taken}): choose another name")
+        )
     return sorted(problems, key=lambda problem: problem.line)
 
 
@@ -108,9 +138,10 @@ def _read(path: Path) -> tuple[RubricFile | None, list[Problem]]:
         return None, [Problem(path, 1, f"cannot be read: {error.strerror}")]
     except UnicodeDecodeError as error:
         return None, [Problem(path, 1, f"is not UTF-8 (byte {error.start}): save it as UTF-8")]
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        return None, [Problem(path, line, f"is not YAML: {error.problem}")]
+    except RecursionError:
+        return None, [Problem(path, 1, "is nested too deeply, or refers to itself: a rubric needs five levels or so")]
+    except (yaml.YAMLError, ValueError) as error:  # a date or number that cannot be is a ValueError
+        return None, [_not_yaml(path, error)]
     problems = [Problem(path, line, message) for line, message in lines.mistakes]
     try:
         content = RubricFile.model_validate(data)
@@ -120,6 +151,15 @@ def _read(path: Path) -> tuple[RubricFile | None, list[Problem]]:
         return None, sorted(problems, key=lambda problem: problem.line)
     problems += [Problem(path, lines.of(where), message) for where, message in contradictions(path, content)]
     return content, sorted(problems, key=lambda problem: problem.line)
+
+
+def _not_yaml(path: Path, error: Exception) -> Problem:
+    if isinstance(error, yaml.MarkedYAMLError):
+        return Problem(path, error.problem_mark.line + 1 if error.problem_mark else 1, f"is not YAML: {error.problem}")
+    if isinstance(error, ReaderError):
+        line = path.read_text("utf-8").count("\n", 0, error.position) + 1
+        return Problem(path, line, f"is not YAML: there is a control character (code {error.character}): delete it")
+    return Problem(path, 1, f"is not YAML: {' '.join(str(error).split())}")
 
 
 def _explained(error: Any) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
+import yaml
+
 from schemas.errors import UsageError
 
 __all__ = ["template"]
 
 _TEMPLATE = """\
 # One judge, its questions, and all that it may see. Edit, then: cotrace rubric check {name}.yaml
-name: {name}
+name: {written}
 version: 1                      # raise it when an answer could change; verdicts keep the file's hash
 source: our own question        # where the questions come from
 unit: agent_turn                # what one judgment looks at: utterance, action, event, agent_turn, turn, episode, pair or row
@@ -44,4 +46,5 @@ def template(name: str) -> str:
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise UsageError(f"rubric name {name!r}: use small letters, digits and _, beginning with a letter, such as acknowledges_conflict")
-    return _TEMPLATE.format(name=name)
+    written = name if yaml.safe_load(name) == name else f'"{name}"'  # on, yes, null: words that YAML takes for something else
+    return _TEMPLATE.format(name=name, written=written)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from judges.checks import all_checks
-from judges.rubric_file import check, find, load, names
+from judges.rubric_file import check, clashes, find, load, names
+from judges.rubric_template import template
 from schemas.errors import UsageError
 
 GOOD = """\
@@ -140,9 +141,44 @@ def test_rubrics_of_the_users_own_folder_are_found_and_may_not_hide_ours(tmp_pat
     file_with(tmp_path, "version: 1", "version: 7")
     assert find("mine", [tmp_path]).version == 7
 
-    (tmp_path / "mind_modeling.yaml").write_text(GOOD)
-    with pytest.raises(UsageError, match=r"two rubrics are called mind_modeling: .*mind_modeling\.yaml and .*mind_modeling\.yaml"):
-        find("mine", [tmp_path])
+    (tmp_path / "mind_modeling.yaml").write_text(GOOD.replace("mine", "mind_modeling"))
+    with pytest.raises(UsageError, match=r"2 rubrics are called mind_modeling: .*mind_modeling\.yaml and .*mind_modeling\.yaml"):
+        find("mind_modeling", [tmp_path])
+    assert find("mine", [tmp_path]).version == 7
+    assert "mind_modeling" not in names([tmp_path])
+    assert len(clashes([tmp_path])) == 1
+    assert [problem.line for problem in check(tmp_path / "mind_modeling.yaml")] == [1]
+    assert find("mine", [tmp_path, tmp_path]).version == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        (GOOD.replace("Judge the", "Judge \x07 the"), 7, "control character"),
+        (GOOD + "provenance: " + "[" * 5_000, 1, "nested too deeply"),
+        (GOOD + "provenance: {made: 2026-99-99}", 1, "month must be"),
+        (GOOD + "provenance: &a [*a]", 1, "refers to itself"),
+        (GOOD + "provenance: 1\n--- {}", 18, "not YAML"),
+    ],
+)
+def test_whatever_is_in_a_file_is_told_in_one_line(tmp_path: Path, text: str, line: int, message: str) -> None:
+    """Also what the reader of YAML stumbles over in ways of its own."""
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+
+    (problem,) = check(path)
+
+    assert (problem.line, message in problem.message) == (line, True), problem
+
+
+@pytest.mark.parametrize("name", ["yes", "on", "null", "true", "mine"])
+def test_a_new_rubric_may_be_called_by_any_word(tmp_path: Path, name: str) -> None:
+    """Also by one that YAML takes for something else."""
+    path = tmp_path / f"{name}.yaml"
+    path.write_text(template(name))
+
+    assert check(path) == []
+    assert load(path).name == name
 
 
 @pytest.mark.parametrize(

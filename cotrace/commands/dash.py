@@ -27,7 +27,10 @@ def command(store: Store, host: str, port: int, folders: tuple[Path, ...]) -> No
       cotrace dash --port 8051
     """
     from dashboards.app import serve
+    from judges.rubric_file import clashes
 
     store.check()
+    for clash in clashes(folders):
+        say(f"left out: {clash}")
     say(f"dashboard over {store.path}: http://{host}:{port}/   (Ctrl-C ends it)")
     serve(store, host=host, port=port, rubric_folders=folders)

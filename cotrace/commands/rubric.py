@@ -32,11 +32,13 @@ def list_(folders: tuple[Path, ...]) -> None:
     Example:
       cotrace rubric list --rubrics my_rubrics/
     """
-    from judges.rubric_file import load, names
+    from judges.rubric_file import clashes, load, names
 
     for name, path in sorted(names(folders).items()):
         rubric = load(path)
         click.echo(f"{name:28} {rubric.unit:11} {', '.join(rubric.benchmarks):28} {' '.join(q.id for q in rubric.questions)}")
+    for clash in clashes(folders):
+        say(f"left out: {clash}")
 
 
 @command.command()
@@ -69,9 +71,12 @@ def new(name: str, folder: Path) -> None:
     Example:
       cotrace rubric new acknowledges_conflict --dir my_rubrics/
     """
+    from judges.rubric_file import shipped
     from judges.rubric_template import template
     from schemas.errors import UsageError
 
+    if shipped(name) is not None:
+        raise UsageError(f"{name} is a rubric that is there already (`cotrace rubric show {name}`): choose another name")
     path = folder / f"{name}.yaml"
     if path.exists():
         raise UsageError(f"{path} exists already: choose another name, or edit it")

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from judges.rubric import Question, Rubric
-from judges.rubric_file import check
+from judges.rubric_file import check, shipped
 from schemas.errors import StoreError, UsageError
 
 __all__ = ["refuse_if_taken", "write_new_rubric"]
@@ -31,6 +31,8 @@ def refuse_if_taken(path: Path) -> None:
         raise UsageError(f"--out {path} exists already, and a rubric is never replaced: choose another name")
     if path.suffix != ".yaml" or not path.stem.isidentifier() or path.stem != path.stem.lower() or path.stem.startswith("_"):
         raise UsageError(f"--out {path}: a rubric file is called by small letters, digits and _, and ends in .yaml")
+    if shipped(path.stem) is not None:
+        raise UsageError(f"--out {path}: {path.stem} is a rubric that is there already: choose another name")
     if not path.parent.is_dir():
         raise UsageError(f"--out {path}: there is no folder {path.parent}: make it first")
 
