@@ -295,9 +295,7 @@ class Verdict(NamedTuple):
 class Label(NamedTuple):
     """One person's (or another source's) answer."""
 
-    source: Annotated[
-        str, Col("a file's path, after `planted:` if it is planted truth; `planted`, `dashboard`", key=True)
-    ]
+    source: Annotated[str, Col("a file's path, after `planted:` if it is planted truth; `planted`, `dashboard`", key=True)]
     annotator: Annotated[str, Col("who", key=True)]
     rubric: Annotated[str, Col("name of the rubric")]
     question: Annotated[str, Col("question inside the rubric", key=True)]
