@@ -9,12 +9,16 @@ from pathlib import Path
 from typing import Final
 
 from judges.answers import loosely
+from judges.row_query import query_mistake
+from judges.rubric import ANY_BENCHMARK
 from judges.rubric_format import DemonstrationFile, QuestionFile, RubricFile, allowed, no_answers, possible
 from judges.yaml_lines import NodePath
 
 __all__ = ["contradictions", "near"]
 
 _PLACEHOLDER: Final = re.compile(r"\{([a-z][a-z_]*)\}")
+_ROLES: Final = ("director", "builder", "player", "alice", "bob", "respondent")
+"""Roles that the adapters give; those of the kitchen are the names of its two agents."""
 _NOT_IN_SEVERAL: Final = re.compile(r"\||^none$")
 
 
@@ -30,9 +34,11 @@ def contradictions(path: Path, content: RubricFile) -> Iterator[tuple[NodePath, 
         yield ("name",), f"the rubric is called {content.name} but its file {path.name}: make them the same"
     if content.about is not None and content.about not in content.shows:
         yield ("about",), f"`about` names {content.about}, which `shows` does not list: a judge cannot judge what it may not see"
+    yield from _bad_scope(content)
     yield from _bad_unit(content)
     yield from _bad_answers(content)
     yield from _bad_pieces(content)
+    yield from _bad_variants(content)
     yield from _bad_placeholders(content)
     for question_id, question in content.questions.items():
         yield from _bad_question(content, question_id, question)
@@ -40,11 +46,40 @@ def contradictions(path: Path, content: RubricFile) -> Iterator[tuple[NodePath, 
         yield from _bad_demonstration(content, ("demonstrations", index), case)
 
 
+def _bad_scope(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
+    """Benchmarks and roles that no game has: the rubric would judge nothing, or less than is meant."""
+    known = _benchmarks()
+    for index, name in enumerate(content.benchmarks):
+        if name not in known and name != ANY_BENCHMARK:
+            yield ("benchmarks", index), f"there is no benchmark {name}{near(name, [*known, ANY_BENCHMARK])}"
+    for index, role in enumerate(content.roles):  # a log of one's own may have any role, so only what looks misspelt is one
+        meant = difflib.get_close_matches(role, _ROLES, n=1, cutoff=0.8)
+        if meant and role not in _ROLES:
+            yield ("roles", index), f"{role} is no role of these games: did you mean {meant[0]}?"
+    for name, question in content.questions.items():
+        home = (question.engine or "").partition(".")[0]
+        if home in known and home not in content.benchmarks and ANY_BENCHMARK not in content.benchmarks:
+            yield (
+                ("questions", name, "engine"),
+                f"the engine check {question.engine} is for {home}, and the rubric for {', '.join(content.benchmarks)}: leave it out",
+            )
+
+
+def _benchmarks() -> list[str]:
+    from judges.shows import PIECES
+
+    return sorted({benchmark for piece in PIECES.values() for benchmark in piece.benchmarks})
+
+
 def _bad_unit(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
     if content.unit == "row" and content.unit_sql is None:
         yield ("unit",), "unit row needs `unit_sql`: a query with the columns unit_id, episode_id, and one column for each piece in `shows`"
     if content.unit != "row" and content.unit_sql is not None:
         yield ("unit_sql",), f"unit_sql goes with `unit: row`, not with {content.unit}: change the unit, or delete unit_sql"
+    if content.unit_sql is not None:
+        mistake = query_mistake(content.unit_sql)
+        if mistake is not None:
+            yield ("unit_sql",), f"unit_sql does not work: {mistake}"
     if content.unit == "pair":
         for name, question in content.questions.items():
             if question.engine is not None:
@@ -63,6 +98,9 @@ def _bad_answers(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
                 f'"{answer}" and "{read_as[plain]}" cannot be told apart when a model writes them in its own way: use different words',
             )
         read_as.setdefault(plain, answer)
+    scores = [score for score in content.answers.values() if score is not None]
+    if scores and len(set(scores)) == 1:
+        yield ("answers",), f"every answer that has a score has the score {scores[0]:g}, so no mean can tell anything: give different ones"
     reachable = {answer for question in content.questions.values() for answer in possible(content, question)}
     for answer, score in content.answers.items():
         if answer not in reachable:
@@ -106,10 +144,18 @@ def _bad_pieces(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
                 yield (*where, index), f"{name} is listed twice: delete one"
             elif content.unit != "row":  # the pieces of a row are the columns of its query, which are looked at when that runs
                 yield from (((*where, index), message) for message in _bad_piece(content, name))
+
+
+def _bad_variants(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
     for variant_name, variant in content.variants.items():
         for index, name in enumerate(variant.shows_remove):
             if name not in content.shows:
                 yield ("variants", variant_name, "shows_remove", index), f"{name} is not in `shows`, so it cannot be removed"
+            elif name == content.about and name not in variant.shows_add:
+                yield ("variants", variant_name, "shows_remove", index), f"{name} is what is judged (`about`), so it cannot be removed"
+        for index, name in enumerate(variant.shows_add):
+            if name in content.shows and name not in variant.shows_remove:
+                yield ("variants", variant_name, "shows_add", index), f"{name} is in `shows` already: delete it here"
 
 
 def _bad_piece(content: RubricFile, name: str) -> Iterator[str]:

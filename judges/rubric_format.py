@@ -10,6 +10,9 @@ from judges.rubric import NONE_CHOSEN, UnitKind
 
 __all__ = ["DemonstrationFile", "QuestionFile", "RubricFile", "VariantFile", "allowed", "no_answers", "possible"]
 
+MOST_REPEATS = 100
+"""Of a file, where each unit of every game is meant; for few units, `cotrace judge --repeats` takes any number."""
+
 _Text = Annotated[str, Field(min_length=1)]
 
 
@@ -70,7 +73,7 @@ class RubricFile(_Strict):
     answers: Annotated[dict[str, Annotated[float, Field(ge=0, le=1, strict=False)] | None], Field(min_length=2)]
     choice: Literal["one", "several"] = "one"
     unit_sql: _Text | None = None
-    repeats: Annotated[int, Field(ge=1)] = 1
+    repeats: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = 1
     instructions: _Text
     questions: Annotated[dict[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")], QuestionFile], Field(min_length=1)]
     variants: dict[str, VariantFile] = {}

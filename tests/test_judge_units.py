@@ -173,11 +173,11 @@ def placed(columns: str) -> str:
 def test_a_query_that_does_not_serve_is_told_in_one_line(tmp_path: Path, sql: str, message: str) -> None:
     """Missing columns, rows that cannot be told apart or stand nowhere, bad SQL, writing and reading files: nothing is asked."""
     store = store_of(tmp_path / "s.duckdb", turns=2)
-    rubric = rubric_of(tmp_path, "row", "[said]", more=f'unit_sql: "{sql}"\n')
+    more = f'unit_sql: "{sql}"\n'
 
     with fake_server() as url:
         with pytest.raises(UsageError, match=message) as caught:
-            run(JudgeRequest(rubric=rubric, settings=ask_model(url).settings), store)
+            run(JudgeRequest(rubric=rubric_of(tmp_path, "row", "[said]", more=more), settings=ask_model(url).settings), store)
         assert counted(url)["requests"] == 0
 
     assert "\n" not in str(caught.value)
