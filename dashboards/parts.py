@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["Part", "card", "figure", "link_choices", "note", "number", "rate", "stat", "table"]
+    from dashboards.address import Address
+
+__all__ = ["Part", "card", "figure", "link_choices", "note", "number", "pager", "rate", "stat", "table"]
 
 Part = Any
 """A Dash component; Dash ships no types."""
@@ -92,6 +94,14 @@ def table(
 
     head = html.Tr([html.Th(heading, className=kinds[name]) for name, heading in columns.items()])
     return html.Div(html.Table([html.Thead(head), html.Tbody([line(row) for row in rows.iter_rows(named=True)])]), className="scroll")
+
+
+def pager(address: Address, start: int, size: int, total: int, what: str) -> Part:
+    """Where one is in a long list, and the ways to the pages before and after: `?from=`."""
+    steps = [("← before", start - size), ("after →", start + size)]
+    links = [dcc.Link(text, href=address.to(**{"from": at or None}), className="choice") for text, at in steps if 0 <= at < total]
+    shown = f"{what} {min(start + 1, total)} to {min(start + size, total)} of {total}"
+    return html.Div([html.Span(shown, className="choices-label"), *links], className="choices")
 
 
 def link_choices(label: str, choices: Sequence[tuple[str, str, bool]]) -> Part:

@@ -175,6 +175,19 @@ def test_game_page_steps_through_the_turns(site: str, page: Page) -> None:
     assert page.locator("section", has_text="Verdicts").locator("tbody tr").count() > 0
 
 
+def test_long_list_of_games_is_paged(site: str, page: Page) -> None:
+    """Every game can be reached: the list says where it is, and an address beyond its end leads back."""
+    page.goto(f"{site}/game")
+    page.get_by_text("games 1 to 9 of 9").wait_for()
+    page.goto(f"{site}/game?from=5")
+    page.get_by_text("games 6 to 9 of 9").wait_for()
+    assert page.locator("main tbody tr").count() == 4
+
+    page.goto(f"{site}/game?from=900")
+    page.get_by_text("Show the first").click()
+    page.get_by_text("games 1 to 9 of 9").wait_for()
+
+
 def test_turn_that_is_not_there_is_said(site: str, page: Page) -> None:
     """An address with a turn beyond the end says which turns there are."""
     page.goto(f"{site}/game")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dash import dcc, html
 
 from dashboards.boards import Drawing, drawing_of
-from dashboards.parts import Part, card, note, number, table
+from dashboards.parts import Part, card, note, number, pager, table
 from dashboards.reader import Reader
 from dashboards.theme import CATEGORY_COLORS, MUTED
 from judges.transcript import Transcript, TurnView, read_games
@@ -22,6 +22,8 @@ __all__ = ["IN_MENU", "PATH", "TITLE", "content"]
 PATH = "/game"
 TITLE = "Game"
 IN_MENU = True
+
+_ROWS = 100
 
 _LONG = 4_000
 """Characters of a message that are shown unfolded."""
@@ -47,13 +49,18 @@ def content(read: Reader) -> Part:
 
 
 def _games(read: Reader) -> Part:
-    limit = 200
+    start = read.address.number("from", 0)
     rows = read.rows(
-        "SELECT episode_id, model, condition, task_id, level, turns_taken, score, success, stop_reason FROM games "
-        f"WHERE {{filters}} ORDER BY score DESC NULLS LAST, episode_id LIMIT {limit}"
+        """
+        SELECT episode_id, model, condition, task_id, level, turns_taken, score, success, stop_reason, count(*) OVER () AS games
+        FROM games WHERE {filters} ORDER BY score DESC NULLS LAST, episode_id LIMIT $rows OFFSET $start
+        """,
+        {"rows": _ROWS, "start": start},
     )
     if rows.is_empty():
-        return note("No games under these filters.")
+        return note(
+            "No games under these filters, or no such page of them.", dcc.Link("Show the first", href=read.address.to(**{"from": None}))
+        )
     columns = {
         "task_id": "Task",
         "model": "Model",
@@ -65,7 +72,8 @@ def _games(read: Reader) -> Part:
         "stop_reason": "Ended because",
     }
     listing = table(rows, columns, link=lambda row: f"{PATH}?episode={row['episode_id']}&turn=1")
-    return card("Games", listing, hint=f"Best first, at most {limit}. Choose one to step through its turns.")
+    place = pager(read.address, start, _ROWS, rows["games"][0], "games")
+    return card("Games", listing, place, hint="Best first. Choose one to step through its turns.")
 
 
 def _turn_page(read: Reader, game: Transcript, turn: TurnView) -> Part:

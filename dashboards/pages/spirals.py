@@ -8,7 +8,7 @@ from dash import dcc, html
 
 from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, narrowed, shown_benchmark
 from dashboards.pages import game
-from dashboards.parts import Part, card, figure, note, stat, table
+from dashboards.parts import Part, card, figure, note, pager, stat, table
 from dashboards.reader import Reader
 from dashboards.theme import CATEGORY_COLORS, plain, styled
 
@@ -87,7 +87,7 @@ def content(read: Reader) -> Part:
             card(
                 "Games, turn by turn",
                 figure("spirals", _map(read, episodes)),
-                _pager(read, start, totals["games"]),
+                pager(read.address, start, _ROWS, totals["games"], "games"),
                 hint="Most turns inside spirals first. A cell is a turn, its colour what became of it; a bar over it is a spiral. "
                 "Click a cell to open the game there.",
             ),
@@ -132,14 +132,6 @@ def _map(read: Reader, episodes: pl.DataFrame) -> go.Figure:
     cells = read.rows("SELECT episode_id, turn, outcome FROM outcomes WHERE episode_id IN (SELECT unnest($ids)) ORDER BY turn", shown)
     spirals = read.rows("SELECT * FROM correction_spirals WHERE episode_id IN (SELECT unnest($ids)) ORDER BY start_turn", shown)
     return heat_map(episodes, cells, spirals)
-
-
-def _pager(read: Reader, start: int, games: int) -> Part:
-    steps = [("← more", start - _ROWS), ("fewer →", start + _ROWS)]
-    links = [dcc.Link(text, href=read.address.to(**{"from": at or None}), className="choice") for text, at in steps if 0 <= at < games]
-    return html.Div(
-        [html.Span(f"games {start + 1} to {min(start + _ROWS, games)} of {games}", className="choices-label"), *links], className="choices"
-    )
 
 
 def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame) -> go.Figure:
