@@ -281,6 +281,7 @@ def _score_interval(rate: Floats, variance: Floats, errors: Floats, units: Units
     square = stats.t.ppf((1 + LEVEL) / 2, np.maximum(freedom, 1)) ** 2
     middle = (centre + square * k / 2) / (1 + square * k)
     half = np.sqrt(np.maximum(middle**2 - (centre**2 - square * errors) / (1 + square * k), 0))
+    centre = np.where(np.isnan(half), np.nan, centre)  # one game alone: what differs between games cannot be told, so no estimate either
     return Corrected(centre, np.clip(middle - half, 0, centre), np.clip(middle + half, centre, 1))
 
 

@@ -88,6 +88,16 @@ def test_planted_truth_serves_where_no_person_labelled(tmp_path: Path) -> None:
     assert corrected_rates(store)["reference"].unique().to_list() == ["planted truth"]
 
 
+def test_a_model_with_one_game_is_not_corrected(tmp_path: Path) -> None:
+    """Labels of other models tell how the judge errs, but one game does not tell how games differ: no estimate, and no crash."""
+    store, _ = simulated(tmp_path, labels_a_game=5)
+    with store.writing() as connection:
+        connection.execute("UPDATE episodes SET model = 'alone' WHERE episode_id = 'g00'")
+    row = corrected_rates(store).filter(pl.col("model") == "alone").row(0, named=True)
+    assert (row["games"], row["rate"], row["rogan_gladen"]) == (1, None, None)
+    assert "too few" in row["advice"]
+
+
 def test_labels_drawn_by_disagreement_do_not_correct(tmp_path: Path) -> None:
     """They are no random sample: a rate from them would be wrong."""
     store, _ = simulated(tmp_path, labels_a_game=3, source="dashboard:disagreements")
