@@ -318,7 +318,7 @@ def test_a_judge_that_mostly_fails_is_no_judge_to_optimise(tmp_path: Path) -> No
         with pytest.raises(HopelessError, match=r"no usable answer to \d+ of 96 units; first failure: refused: I cannot judge this"):
             optimize(store, url)
         assert counted(url)["requests"] == 96
-    with fake_server("--fault", "refusal:0.05:99", "--fault", "500:0.2", "--fault", "prose:0.2", "--fault", "429:0.2") as url:
+    with fake_server("--fault", "refusal:0.05:99", "--fault", "500:0.02", "--fault", "prose:0.2", "--fault", "429:0.02") as url:
         done = optimize(store, url, "--model", "local/other", optimizer="bootstrap")
         assert done.return_value == 0, done.output
         assert "no gain" in done.output
