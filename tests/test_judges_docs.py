@@ -134,7 +134,7 @@ def test_the_page_leads_from_an_idea_to_a_number(tmp_path: Path, monkeypatch: py
     true = true_rates(store)
     assert {row["model"] for row in rates} == true.keys()
     for row in rates:
-        # which units the person is shown is drawn anew, so a 95 % interval may miss; twice its width does not (coverage: test_rate_correction)
+        # the person is shown other units each time, so a 95 % interval may miss; twice its width does not
         width = row["rate_high"] - row["rate_low"]
         assert row["rate"] - width <= true[row["model"]] <= row["rate"] + width
     assert sum(row["labels"] for row in rates) > LABELS / 2  # the judge says N/A about some
