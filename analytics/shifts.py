@@ -43,7 +43,7 @@ class Cells(NamedTuple):
     strata: NDArray[np.int64]
     """Number of the stratum, from 0: what is compared only with its like, such as the evaluated model."""
     games: NDArray[np.int64]
-    """Number of the game, from 0 without gaps; a game is in one stratum."""
+    """Number of the game, from 0 without gaps; it may be in several strata."""
     late: NDArray[np.bool_]
     """The side."""
     sizes: Floats
@@ -104,11 +104,8 @@ def group_shift(cells: Cells) -> Shift | None:
 
     if not len(cells.games):
         return None
-    games = int(cells.games.max()) + 1
-    stratum = np.zeros(games, dtype=np.int64)
-    stratum[cells.games] = cells.strata
-    of_game: Floats = np.stack([np.bincount(cells.games, weights=weights, minlength=games) for weights in _sums(cells)])
-    of_stratum: Floats = np.stack([np.bincount(stratum, weights=sums) for sums in of_game])
+    of_cell: Floats = np.stack(_sums(cells))
+    of_stratum = _by(cells.strata, of_cell)
     covariance, spread = _moments(of_stratum)
     if spread.sum() <= _NOTHING:
         return None
@@ -119,14 +116,26 @@ def group_shift(cells: Cells) -> Shift | None:
     freedom = len(used) - int((spread > _NOTHING).sum()) - 1
     if min(sides) < FEWEST_GAMES or freedom < 1:
         return Shift(difference, None, None, None)
-    others = stratum[used]
-    covariance_without, spread_without = _moments(of_stratum[:, others] - of_game[:, used])
-    without = (covariance.sum() - covariance[others] + covariance_without) / (spread.sum() - spread[others] + spread_without)
+    games = int(cells.games.max()) + 1
+    parts, place = np.unique(cells.strata * games + cells.games, return_inverse=True)
+    strata, of_part = parts // games, _by(place, of_cell)
+    changes = np.stack(_moments(of_stratum[:, strata] - of_part)) - np.stack([covariance[strata], spread[strata]])
+    covariance_without, spread_without = np.stack([[covariance.sum()], [spread.sum()]]) + _by(parts % games, changes)[:, used]
+    if spread_without.min() <= _NOTHING:
+        return Shift(difference, None, None, None)  # all rests on one game
+    without = covariance_without / spread_without
     error = math.sqrt((len(used) - 1) / len(used) * float(((without - difference) ** 2).sum()))
     if error <= _NOTHING:
         return _without_spread(difference, sides)
     p = float(2 * stats.t.sf(abs(difference) / error, freedom))
     return Shift(difference, *_around(difference, float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * error), p)
+
+
+def _by(groups: NDArray[np.int64], weights: Floats) -> Floats:
+    """Sums over the cells of each group: shape (kinds, cells) -> (kinds, groups)."""
+    import numpy as np
+
+    return np.stack([np.bincount(groups, weights=kind) for kind in weights])
 
 
 def _sums(cells: Cells) -> tuple[Floats, Floats, Floats, Floats]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from analytics.self_preference import self_preference_report
+from analytics.self_preference import preference_shift, self_preference_report
 from analytics.views import ensure_installed
 from cotrace.cli import cli
 from judges.runner import run
@@ -18,24 +20,26 @@ from schemas.store import Store
 from tests.judged_games import ask_model, store_of
 from tests.model_server import Bias, Player, played_model
 
-GAMES, TURNS = 40, 3
+TURNS = 3
 STYLE, ANOTHER = "Indeed so.", "No matter."
 RIGHT = {"yes": {"yes": 1.0}, "no": {"no": 1.0}}
 OFTEN_WRONG = {"yes": {"yes": 0.6, "no": 0.4}, "no": {"no": 1.0}}
 
 
-def judged(folder: Path, player: Player, *, truth_of_others: str = "yes", labels: bool = True) -> Store:
-    """Every second game is by the judge's own model and has its style in each message; people's labels are the truth."""
-    store = store_of(folder / "s.duckdb", GAMES, TURNS)
-    own = "ascii(right(episode_id, 1)) % 2 = 0"
+def judged(folder: Path, player: Player, *, games: int = 40, yes_of_own: int = 999, yes_of_others: int = 999, labels: bool = True) -> Store:
+    """Every second game is by the judge's own model and has its style in each message; so many of either are truly yes, as people say."""
+    store = store_of(folder / "s.duckdb", games, TURNS)
     with store.writing() as connection:
-        connection.execute(f"UPDATE episodes SET model = CASE WHEN {own} THEN 'Author-1' ELSE 'somebody' END")
-        connection.execute(f"UPDATE utterances SET text = text || CASE WHEN {own} THEN ' {STYLE}' ELSE ' {ANOTHER}' END")
-        if labels:
-            games = connection.execute(f"SELECT episode_id, {own} FROM episodes").fetchall()
-            truths = {game: "yes" if is_own else truth_of_others for game, is_own in games}
-            rows = [_label(game, turn, truth) for game, truth in truths.items() for turn in range(1, TURNS + 1)]
-            batches.insert(connection, batches.to_arrow({"labels": rows}))
+        for number in range(games):
+            own = number % 2 == 0
+            truth = "yes" if number // 2 < (yes_of_own if own else yes_of_others) else "no"
+            text = (STYLE if own else "") + ("" if truth == "yes" else ANOTHER)
+            game = f"game-{number}"
+            connection.execute("UPDATE episodes SET model = ? WHERE episode_id = ?", ["Author-1" if own else "somebody", game])
+            connection.execute("UPDATE utterances SET text = text || ' ' || ? WHERE episode_id = ?", [text, game])
+            if labels:
+                rows = [_label(game, turn, truth) for turn in range(1, TURNS + 1)]
+                batches.insert(connection, batches.to_arrow({"labels": rows}))
     with played_model(player) as url:
         assert run(ask_model(url, model="local/author-1"), store).failed == 0
     ensure_installed(store)
@@ -52,22 +56,34 @@ def row_of(store: Store, question: str = "PS1") -> dict[str, Any]:
 
 
 def test_a_liking_for_its_own_style_is_found(tmp_path: Path) -> None:
-    """It misses 40 of 100 yes, but says yes to half of what has its own style anyway: errors of -0.2 and -0.4."""
+    """It misses 40 of 100 yes, but says yes to half of what has its own style anyway: it finds 80 of 100 of its own and 60 of others'."""
     likes = Bias(pattern=STYLE, answers={"yes": 0.5})
     row = row_of(judged(tmp_path, Player(defect="never", confusion=OFTEN_WRONG, biases=[likes], seed=1)))
     assert (row["own_games"], row["other_games"], row["own_labels"], row["other_labels"]) == (20, 20, 60, 60)
-    assert row["own_error"] == pytest.approx(-0.2, abs=0.1)
-    assert row["other_error"] == pytest.approx(-0.4, abs=0.1)
-    assert row["error_low"] <= 0.2 <= row["error_high"]
+    assert row["own_sensitivity"] == pytest.approx(0.8, abs=0.1)
+    assert row["other_sensitivity"] == pytest.approx(0.6, abs=0.1)
+    assert row["preference_low"] <= 0.2 <= row["preference_high"]
+    assert row["sensitivity_difference"] == pytest.approx(row["preference"])
+    assert row["own_specificity"] is None
     assert row["p_corrected"] < 0.05
     assert "it favours itself" in row["advice"]
 
 
 def test_a_fair_judge_whose_own_games_are_better_is_not_accused(tmp_path: Path) -> None:
-    """Its rates are 1 and 0, its errors none."""
-    row = row_of(judged(tmp_path, Player(defect=ANOTHER, confusion=RIGHT), truth_of_others="no"))
-    assert (row["own_rate"], row["other_rate"], row["rate_difference"]) == (1, 0, 1)
-    assert (row["error_difference"], row["p_corrected"]) == (0, 1)
+    """Its rates are 0.75 and 0.25, its errors none."""
+    row = row_of(judged(tmp_path, Player(defect=ANOTHER, confusion=RIGHT), yes_of_own=15, yes_of_others=5))
+    assert (row["own_rate"], row["other_rate"], row["rate_difference"]) == (0.75, 0.25, 0.5)
+    assert (row["preference"], row["p_corrected"]) == (0, 1)
+    assert "no preference for itself shown" in row["advice"]
+
+
+def test_a_judge_that_errs_alike_is_not_accused_where_its_own_model_is_worse(tmp_path: Path) -> None:
+    """Wrong in one of five whoever wrote; 5 of 40 own games are right, 38 of others: the mean of score minus label differs all the same."""
+    errs = Player(defect=ANOTHER, confusion={"yes": {"yes": 0.8, "no": 0.2}, "no": {"yes": 0.2, "no": 0.8}}, seed=3)
+    row = row_of(judged(tmp_path, errs, games=80, yes_of_own=5, yes_of_others=38))
+    assert row["own_sensitivity"] == pytest.approx(0.8, abs=0.2)
+    assert row["other_specificity"] == pytest.approx(0.8, abs=0.2)
+    assert row["p_corrected"] > 0.05
     assert "no preference for itself shown" in row["advice"]
 
 
@@ -80,14 +96,14 @@ def erring(tmp_path_factory: pytest.TempPathFactory) -> Store:
 def test_a_judge_that_errs_alike_is_not_accused(erring: Store) -> None:
     """Its errors are the same for both, but for chance."""
     row = row_of(erring)
-    assert row["error_low"] <= 0 <= row["error_high"]
+    assert row["preference_low"] <= 0 <= row["preference_high"]
     assert "no preference for itself shown" in row["advice"]
 
 
 def test_without_labels_the_rates_are_told_and_nothing_is_claimed(tmp_path: Path) -> None:
     """The question about which there are none, and a store without any."""
-    row = row_of(judged(tmp_path, Player(defect=ANOTHER, confusion=RIGHT), labels=False), "PS2")
-    assert (row["own_rate"], row["other_rate"], row["p"], row["error_difference"]) == (1, 0, None, None)
+    row = row_of(judged(tmp_path, Player(defect=ANOTHER, confusion=RIGHT), yes_of_own=10, yes_of_others=10, labels=False), "PS2")
+    assert (row["own_rate"], row["other_rate"], row["p"], row["preference"]) == (0.5, 0.5, None, None)
     assert "only labels can tell" in row["advice"]
 
 
@@ -112,6 +128,34 @@ def test_the_author_of_a_directors_turn_is_its_own_model(tmp_path: Path) -> None
     ensure_installed(store)
     row = row_of(store, "SG1")
     assert (row["own_units"], row["other_units"], row["own_games"]) == (12, 24, 12)
+
+
+def simulated(random: np.random.Generator, *, own_yes: float, other_yes: float, liking: float, wavering: float) -> pl.DataFrame:
+    """20 games of either author with ten labelled units; the judge is right in 0.8, a game's share varies by the intraclass correlation."""
+    rows = []
+    for game in range(40):
+        own = game % 2 == 0
+        label = random.random(10) < random.beta(*(9 * np.array([own_yes, 1 - own_yes] if own else [other_yes, 1 - other_yes])))
+        right = 0.8 if not wavering else random.beta(0.8 * (1 / wavering - 1), 0.2 * (1 / wavering - 1))
+        said = np.where(random.random(10) < right, label, ~label) | (own & (random.random(10) < liking))
+        rows += [("craft", f"g{game}", own, float(score), float(truth)) for score, truth in zip(said, label, strict=True)]
+    return pl.DataFrame(rows, schema=["benchmark", "game", "own", "score", "label"], orient="row")
+
+
+@pytest.mark.parametrize("wavering", [0.0, 0.2])
+def test_no_preference_is_claimed_as_seldom_as_promised(wavering: float) -> None:
+    """Truly yes in 0.35 of its own and 0.75 of others: of 400 data sets without a preference about 20 claim one."""
+    random = np.random.default_rng(21)
+    found = [preference_shift(simulated(random, own_yes=0.35, other_yes=0.75, liking=0, wavering=wavering)) for _ in range(400)]
+    assert 0.02 <= np.mean([one.p < 0.05 for one in found if one and one.p is not None]) <= 0.08
+    assert 0.92 <= np.mean([one.low <= 0 <= one.high for one in found if one and one.low is not None and one.high is not None]) <= 0.98
+
+
+def test_a_planted_preference_is_found_nearly_always() -> None:
+    """It says yes to a third of its own model's units whatever is true."""
+    random = np.random.default_rng(22)
+    found = [preference_shift(simulated(random, own_yes=0.35, other_yes=0.75, liking=0.33, wavering=0)) for _ in range(100)]
+    assert np.mean([one.difference > 0 and (one.p or 0) < 0.05 for one in found if one]) > 0.9
 
 
 @pytest.mark.parametrize("output_format", ["table", "csv", "json", "html"])

@@ -102,21 +102,23 @@ def _own_model(rows: pl.DataFrame) -> Part:
         "rate_difference": "Score, own more (95 %)",
         "own_labels": "Own labels",
         "other_labels": "Others'",
-        "own_error": "Own error",
-        "other_error": "Others'",
-        "error_difference": "Error, own more (95 %)",
+        "own_sensitivity": "Own yes found",
+        "other_sensitivity": "Others'",
+        "own_specificity": "Own no found",
+        "other_specificity": "Others'",
+        "preference": "Score at the same label, own more (95 %)",
         "words": "What to make of it",
     }
-    differences = ("rate_difference", "error_difference")
-    ends = {"rate_difference": ("rate_low", "rate_high"), "error_difference": ("error_low", "error_high")}
+    differences = ("rate_difference", "preference")
+    ends = {"rate_difference": ("rate_low", "rate_high"), "preference": ("preference_low", "preference_high")}
     shown = estimates(rows, ends).with_columns(words_of(rows, r".*; "))
     return card(
         "Its own model against others",
         table(
             shown.select(*columns),
             columns,
-            show=dict.fromkeys(("own_error", "other_error"), two_digits),
+            show=dict.fromkeys([f"{side}_{rate}" for side in ("own", "other") for rate in ("sensitivity", "specificity")], two_digits),
             classes=dict.fromkeys(differences, "num") | {"words": "words"},
         ),
-        hint="A higher score may be earned. Score minus label says whether the judge is kinder to its own model than it is to others.",
+        hint="A higher score may be earned. Units with the same label say whether the judge is kinder to its own model than to others.",
     )
