@@ -1,4 +1,4 @@
-"""The named views: one commented ``.sql`` file each, read in the order in which they build on one another.
+"""The named views: one commented ``.sql`` file each, in a folder a subject, put into order by what each one reads.
 
 The header of each file is its documentation, and data: ``docs/views.md`` and the checks are made from it. Its grammar::
 
@@ -16,7 +16,8 @@ import hashlib
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from graphlib import TopologicalSorter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
@@ -27,68 +28,6 @@ if TYPE_CHECKING:
     import duckdb
 
 __all__ = ["NAMES", "VIEWS", "View", "ViewColumn", "ensure_installed", "install", "view"]
-
-FILES: tuple[str, ...] = (
-    "intervals",
-    "run_conditions",
-    "games",
-    "turn_states",
-    "craft_turn_facts",
-    "craft_turns",
-    "craft_game_facts",
-    "craft_games",
-    "craft_models",
-    "craft_structures",
-    "einstein_step_facts",
-    "einstein_steps",
-    "einstein_game_facts",
-    "einstein_games",
-    "einstein_runs",
-    "einstein_errors",
-    "asympuzl_turns",
-    "asympuzl_games",
-    "asympuzl_configurations",
-    "asympuzl_success_by_turn",
-    "asympuzl_positions",
-    "overcooked_games",
-    "overcooked_events",
-    "overcooked_statistics",
-    "overcooked_levels",
-    "overcooked_collaborations",
-    "overcooked_decline",
-    "outcomes",
-    "failure_turns",
-    "failure_breakdown",
-    "remove_gap_by",
-    "remove_gap",
-    "remove_gap_models_by",
-    "remove_gap_models",
-    "failure_map",
-    "failures_common",
-    "correction_spirals",
-    "leaderboard_by",
-    "leaderboard",
-    "verdicts_latest",
-    "missed_turns",
-    "judge_scores_by",
-    "judge_scores",
-    "judge_scores_models",
-    "answer_pairs",
-    "agreement_confusion",
-    "agreement",
-    "panel",
-    "panel_disagreements",
-    "pair_preferences",
-    "flagged_units",
-    "answer_rates",
-    "cost",
-    "coordqa_answers",
-    "families",
-    "coordqa_accuracy",
-    "coordination_games",
-    "coordination_scores",
-)
-"""Names of the ``.sql`` files; each one reads only what stands before it, and tables."""
 
 _HASH = "views_hash"
 _SECTION = re.compile(r"^-- (One row is|Parameters:|Macros:|Columns as in:|Reads:) ?(.*)$")
@@ -170,12 +109,11 @@ def _hash() -> str:
     return hashlib.sha256("\0".join([*(spec.sql for spec in VIEWS), *(spec.ddl() for spec in TABLES)]).encode()).hexdigest()
 
 
-def _load(name: str, known: dict[str, tuple[ViewColumn, ...]]) -> View:
-    sql = files("analytics").joinpath(f"{name}.sql").read_text(encoding="utf-8")
-    header = [line for line in sql.split("create or replace", 1)[0].split("\n") if line]
+def _load(name: str, sql: str, known: dict[str, tuple[ViewColumn, ...]]) -> View:
+    header = _header(sql)
     sections, columns = _parse(header)
     if not header[0].startswith(f"-- {name}: "):
-        raise ValueError(f"analytics/{name}.sql: the header must begin with `-- {name}: ` and say what it is")
+        raise ValueError(f"{name}.sql: the header must begin with `-- {name}: ` and say what it is")
     own = {column.name for column in columns}
     inherited = known[sections["Columns as in:"].rstrip(".")] if "Columns as in:" in sections else ()
     grain = f"One row is {sections['One row is']}" if "One row is" in sections else ""
@@ -184,7 +122,7 @@ def _load(name: str, known: dict[str, tuple[ViewColumn, ...]]) -> View:
         kind=_kind(sql, grain),
         summary=f"{sections['summary']} {grain}".strip(),
         columns=(*(column for column in inherited if column.name not in own and _selected(sql, column.name)), *columns),
-        reads=tuple(part.strip(" .") for part in sections["Reads:"].split(",")),
+        reads=_reads(sections),
         parameters=sections.get("Parameters:", ""),
         sql=sql,
     )
@@ -221,11 +159,44 @@ def _selected(sql: str, column: str) -> bool:
     return excluded is None or column not in re.findall(r"\w+", excluded[1])
 
 
+def _header(sql: str) -> list[str]:
+    return [line for line in sql.split("create or replace", 1)[0].split("\n") if line]
+
+
+def _reads(sections: dict[str, str]) -> tuple[str, ...]:
+    return tuple(part.strip(" .") for part in sections["Reads:"].split(","))
+
+
+def _texts() -> dict[str, str]:
+    """The text of each ``.sql`` file below this folder, by name.
+
+    Raises:
+        ValueError: two files have one name.
+    """
+    texts: dict[str, str] = {}
+    for path in sorted(Path(__file__).parent.rglob("*.sql")):
+        if path.stem in texts:
+            raise ValueError(f"two files are named {path.name} below analytics/: a view has one home")
+        texts[path.stem] = path.read_text(encoding="utf-8")
+    return texts
+
+
+def _in_order(texts: dict[str, str]) -> list[str]:
+    """Names so that each stands after the macros and after what it reads."""
+    sections = {name: _parse(_header(sql))[0] for name, sql in texts.items()}
+    macros = [name for name, found in sections.items() if "One row is" not in found]
+    after = {
+        name: {*macros, *_reads(found), found.get("Columns as in:", "").rstrip(".")} & texts.keys() for name, found in sections.items()
+    }
+    return list(TopologicalSorter({name: set() if name in macros else wanted for name, wanted in after.items()}).static_order())
+
+
 def _load_all() -> tuple[View, ...]:
     known = {spec.name: tuple(ViewColumn(name=c.name, unit=c.unit, doc=c.doc) for c in spec.columns) for spec in TABLES}
+    texts = _texts()
     loaded: list[View] = []
-    for name in FILES:
-        loaded.append(_load(name, known))
+    for name in _in_order(texts):
+        loaded.append(_load(name, texts[name], known))
         known[name] = loaded[-1].columns
     return tuple(loaded)
 

@@ -15,11 +15,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from analytics.agreement import COEFFICIENTS, coefficients_with_intervals
-from analytics.agreement_measures import gwet_ac1, kappa, krippendorff_alpha, percent_agreement, rate_of_answer
-from analytics.agreement_pairs import Comparison
-from analytics.cluster_intervals import cluster_sums
-from analytics.rate_correction import (
+from analytics.agreement.measures import gwet_ac1, kappa, krippendorff_alpha, percent_agreement, rate_of_answer
+from analytics.agreement.pairs import Comparison
+from analytics.agreement.report import COEFFICIENTS, coefficients_with_intervals
+from analytics.rates.correction import (
     Corrected,
     Spread,
     labels_needed,
@@ -28,6 +27,7 @@ from analytics.rate_correction import (
     rogan_gladen_known,
     variance_parts,
 )
+from analytics.statistics.cluster_intervals import cluster_sums
 from benchmarks.simulation import ANSWERS, SCORES, Data, Floats, Judged, Rated, agreeing_raters, judged_games
 
 __all__ = ["METHODS", "Coverage", "agreement_coverage", "agreement_scenes", "judged_scenes", "rate_coverage"]

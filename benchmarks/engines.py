@@ -17,13 +17,13 @@ from benchmarks.workload import scratch
 from games.asympuzl.game import Game as AsymPuzl
 from games.asympuzl.play import PlayRequest as AsymPuzlRequest
 from games.asympuzl.play import play as play_asympuzl
+from games.einstein.engine.generator import generate
+from games.einstein.engine.modes import ACTION_MODES
+from games.einstein.engine.puzzle import OBJECT_COUNTS, Puzzle, parse_game_id
 from games.einstein.game import Game as Einstein
-from games.einstein.generator import generate
-from games.einstein.modes import ACTION_MODES
-from games.einstein.planner import plan
+from games.einstein.measures.planner import plan
 from games.einstein.play import PlayRequest as EinsteinRequest
 from games.einstein.play import play as play_einstein
-from games.einstein.puzzle import OBJECT_COUNTS, Puzzle, parse_game_id
 
 __all__ = ["run"]
 

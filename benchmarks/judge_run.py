@@ -19,14 +19,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from judges.answers import answer_model
-from judges.job import JudgeRequest
-from judges.prompt import Message, PromptMaker
-from judges.provider import ModelSettings
-from judges.rubric_file import find
-from judges.runner import run
-from judges.transcript import load
-from judges.units import select, units
+from judges.evidence.prompt import Message, PromptMaker
+from judges.evidence.transcript import load
+from judges.evidence.units import select, units
+from judges.rubric.answer_types import answer_model
+from judges.rubric.files import find
+from judges.runs.job import JudgeRequest
+from judges.runs.runner import run
+from providers.provider import ModelSettings
 from schemas import batches
 from schemas.records import Agent, Episode, Json, Run, Turn, Utterance
 from schemas.store import Store
@@ -64,7 +64,7 @@ def main() -> None:
 
 @contextmanager
 def _server() -> Iterator[str]:
-    command = [sys.executable, "-m", "tests.openai_server", "--latency-ms", str(LATENCY_MS)]
+    command = [sys.executable, "-m", "tests.servers.openai_server", "--latency-ms", str(LATENCY_MS)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:

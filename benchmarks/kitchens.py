@@ -27,12 +27,12 @@ from games.coordination.kitchen.layouts import LAYOUTS
 from games.coordination.play import GAMES, CoordinationGame
 from games.coordination.play import PlayRequest as CoordinationRequest
 from games.coordination.play import play as play_coordination
+from games.overcooked.engine.tasks import tasks
+from games.overcooked.measures.references import searched_references
 from games.overcooked.play import PlayRequest as OvercookedRequest
 from games.overcooked.play import play as play_overcooked
-from games.overcooked.references import searched_references
 from games.overcooked.replay import replay
-from games.overcooked.tasks import tasks
-from ingest.run import ingest_paths
+from ingest.files.run import ingest_paths
 from schemas.store import Store
 
 __all__ = ["run"]

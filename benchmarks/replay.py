@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 from benchmarks.figures import Figure, seconds
 from benchmarks.timing import medians
 from benchmarks.workload import craft_games
-from games.craft.board import Board
-from games.craft.move import Move
+from games.craft.engine.board import Board
+from games.craft.engine.move import Move
 from games.craft.replay import replay
 
 __all__ = ["run"]

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analytics.agreement_pairs import Comparison
-from analytics.rate_correction import ErrorCounts, Labelled, Units
+from analytics.agreement.pairs import Comparison
+from analytics.rates.correction import ErrorCounts, Labelled, Units
 
 Floats = NDArray[np.float64]
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 from games.craft.play import PlayRequest, play
 from games.craft.players.personas import PERSONAS
-from ingest.report import Report
-from ingest.run import ingest_paths
-from judges.job import JudgeRequest
-from judges.rubric_file import find
-from judges.runner import run
+from ingest.files.report import Report
+from ingest.files.run import ingest_paths
+from judges.rubric.files import find
+from judges.runs.job import JudgeRequest
+from judges.runs.runner import run
 from schemas.store import Store
 from schemas.tables import TABLES
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from analytics.query import query
-    from ingest.run import ingest_paths
-    from judges.runner import run as judge
+    from ingest.files.run import ingest_paths
+    from judges.runs.runner import run as judge
     from schemas.errors import CotraceError
     from schemas.store import Store
 
@@ -26,12 +26,12 @@ __all__ = ["CotraceError", "Store", "__version__", "ingest_paths", "judge", "que
 
 __version__ = "0.1.0"
 
-_ROOMS = ("schemas", "games", "ingest", "judges", "analytics", "dashboards")
+_ROOMS = ("schemas", "providers", "games", "ingest", "judges", "analytics", "dashboards")
 _HOMES = {
     "CotraceError": ("schemas.errors", "CotraceError"),
     "Store": ("schemas.store", "Store"),
-    "ingest_paths": ("ingest.run", "ingest_paths"),
-    "judge": ("judges.runner", "run"),
+    "ingest_paths": ("ingest.files.run", "ingest_paths"),
+    "judge": ("judges.runs.runner", "run"),
     "query": ("analytics.query", "query"),
 }
 

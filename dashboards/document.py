@@ -9,7 +9,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from dashboards.address import Address
-from dashboards.pages import einstein, failures, judges, overview, remove_gap, spirals
+from dashboards.craft import remove_gap
+from dashboards.einstein import page as einstein
+from dashboards.pages import failures, judges, overview, spirals
 from dashboards.reader import reader
 from schemas.store import Store
 from schemas.text import printable

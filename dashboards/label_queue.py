@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from analytics.agreement_answers import BY_DISAGREEMENT
-from judges.labelling import Task, tasks
-from judges.rubric import ANY_BENCHMARK, Rubric, UnitKind
-from judges.transcript import read_games
+from analytics.agreement.answers import BY_DISAGREEMENT
+from judges.evidence.labelling import Task, tasks
+from judges.evidence.transcript import read_games
+from judges.rubric.model import ANY_BENCHMARK, Rubric, UnitKind
 
 if TYPE_CHECKING:
     from dashboards.reader import Reader
@@ -41,7 +41,7 @@ _UNITS: dict[UnitKind, str] = {
     "action": f"{_PART} FROM ({_DONE}) {_JUDGED}",
     "event": f"{_PART} FROM ({_SAID} UNION ALL {_DONE}) {_JUDGED}",
 }
-"""Kind of unit -> its units, named as `judges.units` names them; pairs of games and rows of queries are labelled by file."""
+"""Kind of unit -> its units, named as `judges.evidence.units` names them; pairs of games and rows of queries are labelled by file."""
 
 LABELLED_HERE: frozenset[UnitKind] = frozenset(_UNITS)
 """Kinds of unit that the page can show."""

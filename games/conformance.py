@@ -9,7 +9,8 @@
 ``cut_log_is_prefix``     a log that breaks off anywhere replays to the beginning of the same game
 ========================= ============================================================================
 
-An environment takes part by a `Subject` that says how it is begun, answered, and read back (tests/conformance_subjects.py has the list).
+An environment takes part by a `Subject` that says how it is begun, answered, and read back (tests/games/conformance_subjects.py has the
+list).
 What an environment has no face for, its subject declares in ``lacks`` with the reason.
 """
 

@@ -10,12 +10,12 @@ from ingest.asympuzl import adapter as asympuzl
 from ingest.coordination import adapter as coordination
 from ingest.coordination import console as coordination_console
 from ingest.coordination import player_files as coordination_players
-from ingest.coordqa import adapter as coordqa
+from ingest.coordination.qa import adapter as coordqa
 from ingest.cotrace_log import adapter as cotrace_log
 from ingest.craft import adapter as craft
 from ingest.einstein import adapter as einstein
 from ingest.overcooked import adapter as overcooked
-from ingest.reading import Adapter
+from ingest.reading.adapter_types import Adapter
 from schemas.errors import UsageError
 
 __all__ = ["ADAPTERS", "adapter", "companions", "recognise"]

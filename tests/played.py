@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from analytics.views import ensure_installed
-from games.craft.generator import StructureRules
 from games.craft.play import PlayRequest, play
-from ingest.run import ingest_paths
-from judges.job import JudgeRequest
-from judges.rubric_file import find
-from judges.runner import run
+from games.craft.targets.generator import StructureRules
+from ingest.files.run import ingest_paths
+from judges.rubric.files import find
+from judges.runs.job import JudgeRequest
+from judges.runs.runner import run
 from schemas.store import Store
 
 __all__ = ["HOSTILE_TEXT", "played_store"]

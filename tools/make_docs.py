@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from judges.rubric import Rubric
+from judges.rubric.model import Rubric
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MADE = "<!-- Made by `make docs` from the source. Do not edit. -->"
@@ -78,7 +78,7 @@ def _commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Co
 
 def rubrics_page() -> str:
     """Every rubric that is shipped."""
-    from judges.rubric_file import load, names
+    from judges.rubric.files import load, names
 
     lines = [
         "# The rubrics",
@@ -94,7 +94,7 @@ def rubrics_page() -> str:
 
 
 def _pieces() -> list[str]:
-    from judges.shows import PIECES
+    from judges.evidence.shows import PIECES
 
     lines = ["## Pieces of evidence", "", "What `shows` can list.", ""]
     lines += ["| piece | what it shows | units | benchmarks |", "|---|---|---|---|"]

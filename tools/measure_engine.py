@@ -23,12 +23,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from ingest.run import ingest_paths  # noqa: E402
+from ingest.files.run import ingest_paths  # noqa: E402
 from judges.craft.checks import CHECKS  # noqa: E402
 from judges.craft.language import claims_of, score_all, score_first  # noqa: E402
 from judges.craft.language.score import FIELDS  # noqa: E402
 from judges.craft.measure import ANSWERS, Judged, QuestionScore, score_decisions, total  # noqa: E402
-from judges.transcript import Transcript, load  # noqa: E402
+from judges.evidence.transcript import Transcript, load  # noqa: E402
 from schemas.store import Store  # noqa: E402
 
 Label = tuple[str, int, str | None, str, str]

@@ -27,7 +27,7 @@ def command(store: Store, host: str, port: int, folders: tuple[Path, ...]) -> No
       cotrace dash --port 8051
     """
     from dashboards.app import serve
-    from judges.rubric_file import clashes
+    from judges.rubric.files import clashes
 
     store.check()
     for clash in clashes(folders):

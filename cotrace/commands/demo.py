@@ -65,11 +65,11 @@ def command(folder: Path, structures: int, host: str, port: int, *, serve: bool)
     from cotrace.commands.ingest import tell
     from cotrace.commands.judge import judge_all
     from cotrace.output import emit
-    from games.craft.generator import StructureRules
     from games.craft.play import PlayRequest, play
-    from ingest.run import ingest_paths
-    from judges.job import JudgeRequest
-    from judges.rubric_file import find
+    from games.craft.targets.generator import StructureRules
+    from ingest.files.run import ingest_paths
+    from judges.rubric.files import find
+    from judges.runs.job import JudgeRequest
 
     logs, store = folder / "logs", Store(folder / "cotrace.duckdb")
     say(f"1. Games of {len(_PERSONAS)} scripted personas, each with a planted way to fail")

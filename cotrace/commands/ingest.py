@@ -11,7 +11,7 @@ from cotrace.commands.options import say, store_option
 from schemas.store import Store
 
 if TYPE_CHECKING:
-    from ingest.report import Report
+    from ingest.files.report import Report
 
 __all__ = ["command", "tell"]
 
@@ -35,7 +35,7 @@ def command(paths: tuple[Path, ...], store: Store, log_format: str | None, worke
     """
     from analytics.views import ensure_installed
     from cotrace.progress import progress_bar
-    from ingest.run import ingest_paths
+    from ingest.files.run import ingest_paths
 
     with progress_bar("reading logs") as show:
         report = ingest_paths(paths, store, log_format=log_format, workers=workers, on_progress=lambda p: show(p.files_done, p.files_total))

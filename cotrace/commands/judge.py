@@ -12,8 +12,8 @@ from schemas.errors import UsageError
 from schemas.store import Store
 
 if TYPE_CHECKING:
-    from judges.job import JudgeReport, JudgeRequest
-    from judges.rubric import Rubric
+    from judges.rubric.model import Rubric
+    from judges.runs.job import JudgeReport, JudgeRequest
 
 __all__ = ["command", "judge_all"]
 
@@ -77,7 +77,7 @@ def command(
       cotrace judge --rubric spatial_grounding --judge engine
       cotrace judge --rubric mast --model openai/gpt-4o-mini --model anthropic/claude-3-5-haiku-latest --repeats 3 --cache answers/
     """
-    from judges.rubric_file import find
+    from judges.rubric.files import find
 
     if collect:
         if rubrics or judge or options["models"] or batch or dry_run:
@@ -105,7 +105,7 @@ def judge_all(requests: list[JudgeRequest], store: Store) -> int:
     """Run the jobs one after the other and tell what came of each; 1 if a call failed, the budget ran out or nothing was selected."""
     from analytics.views import ensure_installed
     from cotrace.progress import progress_bar
-    from judges.runner import run
+    from judges.runs.runner import run
 
     code = 0
     for request in requests:
@@ -121,7 +121,7 @@ def judge_all(requests: list[JudgeRequest], store: Store) -> int:
 
 
 def _submit(request: JudgeRequest, store: Store) -> None:
-    from judges.batch import submit
+    from judges.runs.batch import submit
 
     sent = submit(request, store)
     left_out = f", {sent.left_out} left out by --max-cost" if sent.left_out else ""
@@ -133,7 +133,7 @@ def _submit(request: JudgeRequest, store: Store) -> None:
 
 def _collect(store: Store) -> int:
     from analytics.views import ensure_installed
-    from judges.batch import collect
+    from judges.runs.batch import collect
 
     store.check()
     found = collect(store)
@@ -149,9 +149,9 @@ def _collect(store: Store) -> int:
 
 
 def _request(rubric: Rubric, model: str | None, options: dict[str, Any]) -> JudgeRequest:
-    from judges.endpoints import endpoints
-    from judges.job import JudgeRequest
-    from judges.provider import ModelSettings
+    from judges.runs.endpoints import endpoints
+    from judges.runs.job import JudgeRequest
+    from providers.provider import ModelSettings
 
     job = {key: options[key] for key in ("repeats", "where", "concurrency", "max_cost", "prices")}
     if model is None:
@@ -205,7 +205,7 @@ def _tell_why_nothing(request: JudgeRequest, store: Store) -> None:
 
 
 def _tell_plan(request: JudgeRequest, store: Store) -> None:
-    from judges.planning import plan
+    from judges.runs.planning import plan
 
     planned = plan(request, store)
     cost = "no price known" if planned.cost is None else f"about {planned.cost:.4f} USD"

@@ -38,8 +38,8 @@ def import_(file: Path, folders: tuple[Path, ...], store: Store) -> int:
       cotrace labels import labels.csv
     """
     from analytics.views import ensure_installed
-    from ingest.labels import import_labels
-    from judges.rubric_answers import known_answers
+    from ingest.labels.load import import_labels
+    from judges.rubric.known_answers import known_answers
 
     report = import_labels(file, store, known_answers(folders))
     ensure_installed(store)
@@ -67,7 +67,7 @@ def export(annotator: str | None, source: str | None, store: Store, output_forma
     Example:
       cotrace labels export --annotator ann > ann.csv
     """
-    from analytics.labels_export import exported
+    from analytics.judging.labels_export import exported
     from cotrace.output import emit
 
     rows = exported(store, annotator=annotator, source=source)

@@ -14,13 +14,13 @@ from schemas.errors import UsageError
 from schemas.store import Store
 
 if TYPE_CHECKING:
-    from analytics.optimization_gain import Gain, Judged
-    from analytics.statistics import Estimate
+    from analytics.judging.optimization_gain import Gain, Judged
+    from analytics.statistics.intervals import Estimate
     from judges.optimization.cases import Case
     from judges.optimization.desk import Answers
     from judges.optimization.search import Expected, Found, Request
-    from judges.provider import ModelSettings
-    from judges.rubric import Rubric
+    from judges.rubric.model import Rubric
+    from providers.provider import ModelSettings
 
 __all__ = ["command"]
 
@@ -76,13 +76,13 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
       cotrace optimize acknowledges_conflict --rubrics my_rubrics --labels people --model openai/gpt-4o-mini --max-cost 5 --dry-run
       cotrace optimize pragmatic_sufficiency --labels truth --model openai/gpt-4o-mini --optimizer bootstrap --question PS4
     """
-    from analytics.optimization_gain import conclusion, gains
+    from analytics.judging.optimization_gain import conclusion, gains
     from cotrace.commands.optimize_provenance import provenance
     from cotrace.progress import progress_bar
     from judges.optimization.desk import BudgetStopError
     from judges.optimization.new_rubric import refuse_if_taken, write_new_rubric
     from judges.optimization.search import expected, optimize
-    from judges.rubric_file import find
+    from judges.rubric.files import find
 
     store.check()
     parent = find(rubric_name, folders)
@@ -120,7 +120,7 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
 
 
 def _request(parent: Rubric, store: Store, options: Mapping[str, Any]) -> Request:
-    from analytics.optimization_gain import METRICS, mean_agreement
+    from analytics.judging.optimization_gain import METRICS, mean_agreement
     from judges.optimization.cases import cases_of, optimizable, split
     from judges.optimization.optimizers import OPTIMIZERS
     from judges.optimization.search import Request, narrowed
@@ -155,7 +155,7 @@ def _request(parent: Rubric, store: Store, options: Mapping[str, Any]) -> Reques
 
 
 def _judge(options: Mapping[str, Any]) -> ModelSettings:
-    from judges.provider import ModelSettings
+    from providers.provider import ModelSettings
 
     return ModelSettings(
         model=_named(options["model"]),
@@ -181,7 +181,7 @@ def _named(model: str) -> str:
 
 
 def _cache_beside(store: Store) -> Path:
-    from judges.journal import folder_of
+    from judges.runs.journal import folder_of
 
     folder = folder_of(store)
     folder.mkdir(exist_ok=True)
@@ -194,7 +194,7 @@ def _possible(rubric: Rubric) -> dict[str, Sequence[str]]:
 
 
 def _judged(cases: Sequence[Case], said: Sequence[Answers]) -> list[Judged]:
-    from analytics.optimization_gain import Judged
+    from analytics.judging.optimization_gain import Judged
 
     return [
         Judged(case.episode_id, case.labels, {question: given.answer for question, given in (answers or {}).items()})

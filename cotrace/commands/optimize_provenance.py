@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from judges.optimization.cases import PARTS
 from judges.optimization.optimizers import OPTIMIZERS
-from judges.planning import now
+from judges.runs.planning import now
 
 if TYPE_CHECKING:
-    from analytics.optimization_gain import Gain
-    from analytics.statistics import Estimate
+    from analytics.judging.optimization_gain import Gain
+    from analytics.statistics.intervals import Estimate
     from judges.optimization.search import Found, Request
-    from judges.rubric import Rubric
+    from judges.rubric.model import Rubric
 
 __all__ = ["provenance"]
 

@@ -31,7 +31,7 @@ def command(questions: Path, model: str, base_url: str | None, trials: int, temp
     """
     from cotrace.progress import progress_bar
     from judges.coordination.ask import AskRequest, ask
-    from judges.provider import ModelSettings
+    from providers.provider import ModelSettings
 
     settings = ModelSettings(model=model, base_url=base_url, temperature=temperature)
     request = AskRequest(questions=questions, out=out, settings=settings, trials=trials, concurrency=concurrency)

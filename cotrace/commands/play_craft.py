@@ -53,9 +53,9 @@ def command(
     from typing import cast, get_args
 
     from cotrace.progress import progress_bar
-    from games.craft.generator import StructureRules
     from games.craft.play import PlayRequest, play
-    from games.craft.start_boards import StartBoard
+    from games.craft.targets.generator import StructureRules
+    from games.craft.targets.start_boards import StartBoard
     from schemas.errors import UsageError
 
     if start not in get_args(StartBoard):

@@ -39,11 +39,11 @@ def command(rubric_name: str, kinds: tuple[str, ...], folders: tuple[Path, ...],
     Example:
       cotrace probe spatial_grounding --kind layer --kind polite --judge engine && cotrace report probes
     """
-    from judges.job import JudgeRequest
-    from judges.planning import plan
-    from judges.probes import KINDS, as_probe
-    from judges.provider import ModelSettings
-    from judges.rubric_file import find
+    from judges.perturbation.perturbations import KINDS, as_probe
+    from judges.rubric.files import find
+    from judges.runs.job import JudgeRequest
+    from judges.runs.planning import plan
+    from providers.provider import ModelSettings
 
     if "list" in kinds:
         for name, kind in KINDS.items():

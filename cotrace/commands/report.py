@@ -52,14 +52,14 @@ class Computed(NamedTuple):
 
 
 COMPUTED: dict[str, Computed] = {
-    "agreement": Computed("analytics.agreement", "agreement_report", "SUMMARY"),
-    "corrected-rates": Computed("analytics.corrected_rates", "corrected_rates", "SUMMARY"),
-    "calibration": Computed("analytics.calibration", "calibration_report", "SUMMARY"),
-    "calibrated-answers": Computed("analytics.calibrated_answers", "calibrated_answers", "SUMMARY"),
-    "probes": Computed("analytics.probe_report", "probe_report", "SUMMARY"),
-    "drift": Computed("analytics.drift", "drift_report", "SUMMARY"),
-    "self-preference": Computed("analytics.self_preference", "self_preference_report", "SUMMARY"),
-    "labels-needed": Computed("analytics.corrected_rates", "labels_needed_report", "NEEDED_SUMMARY"),
+    "agreement": Computed("analytics.agreement.report", "agreement_report", "SUMMARY"),
+    "corrected-rates": Computed("analytics.rates.corrected", "corrected_rates", "SUMMARY"),
+    "calibration": Computed("analytics.rates.calibration", "calibration_report", "SUMMARY"),
+    "calibrated-answers": Computed("analytics.rates.calibrated_answers", "calibrated_answers", "SUMMARY"),
+    "probes": Computed("analytics.judging.probes", "probe_report", "SUMMARY"),
+    "drift": Computed("analytics.drift.report", "drift_report", "SUMMARY"),
+    "self-preference": Computed("analytics.judging.self_preference", "self_preference_report", "SUMMARY"),
+    "labels-needed": Computed("analytics.rates.corrected", "labels_needed_report", "NEEDED_SUMMARY"),
 }
 """Name -> what computes it."""
 

@@ -32,7 +32,7 @@ def list_(folders: tuple[Path, ...]) -> None:
     Example:
       cotrace rubric list --rubrics my_rubrics/
     """
-    from judges.rubric_file import clashes, load, names
+    from judges.rubric.files import clashes, load, names
 
     for name, path in sorted(names(folders).items()):
         rubric = load(path)
@@ -51,7 +51,7 @@ def show(name: str, folders: tuple[Path, ...]) -> None:
     Example:
       cotrace rubric show pragmatic_sufficiency
     """
-    from judges.rubric_file import find, names
+    from judges.rubric.files import find, names
 
     found = find(name, folders)
     path = names(folders).get(found.name, Path(name))
@@ -71,8 +71,8 @@ def new(name: str, folder: Path) -> None:
     Example:
       cotrace rubric new acknowledges_conflict --dir my_rubrics/
     """
-    from judges.rubric_file import shipped
-    from judges.rubric_template import template
+    from judges.rubric.files import shipped
+    from judges.rubric.template import template
     from schemas.errors import UsageError
 
     if shipped(name) is not None:
@@ -95,7 +95,7 @@ def check(file: Path) -> int:
     Example:
       cotrace rubric check my_rubrics/acknowledges_conflict.yaml
     """
-    from judges.rubric_file import check as problems_of
+    from judges.rubric.files import check as problems_of
 
     problems = problems_of(file)
     for problem in problems:

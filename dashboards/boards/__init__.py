@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from dashboards.boards import asympuzl, coordination, craft, einstein, fallback, overcooked
+from dashboards.asympuzl import board as asympuzl
+from dashboards.boards import fallback
+from dashboards.coordination import board as coordination
+from dashboards.craft import board as craft
+from dashboards.einstein import board as einstein
+from dashboards.overcooked import board as overcooked
 from dashboards.parts import Part
-from judges.transcript import Transcript, TurnView
+from judges.evidence.transcript import Transcript, TurnView
 
 __all__ = ["Drawing", "drawing_of"]
 

@@ -9,7 +9,7 @@ from typing import Any
 from dash import html
 
 from dashboards.parts import Part
-from judges.transcript import Transcript, TurnView
+from judges.evidence.transcript import Transcript, TurnView
 
 __all__ = ["TextDrawing"]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from dash import html
 
-from analytics.agreement import agreement_report
-from analytics.agreement_pairs import ALL
+from analytics.agreement.pairs import ALL
+from analytics.agreement.report import agreement_report
 from dashboards.computed import computed
 from dashboards.judging.common import WHOLE_STORE, choices, chosen, dots, estimates, nothing_yet, two_digits, words_of
 from dashboards.parts import Part, card, figure, table

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from dash import html
 
+from dashboards.figures.theme import MODEL_COLORS, plain, styled
 from dashboards.parts import Part, link_choices, note
-from dashboards.theme import MODEL_COLORS, plain, styled
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dash import html
 
-from analytics.corrected_rates import corrected_rates
+from analytics.rates.corrected import corrected_rates
 from dashboards.computed import computed
 from dashboards.judging.common import choices, chosen, dots, estimates, nothing_yet, two_digits, words_of
 from dashboards.parts import Part, card, figure, note, table

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dash import html
 
-from analytics.drift import drift_report
+from analytics.drift.report import drift_report
 from dashboards.computed import computed
 from dashboards.judging.common import WHOLE_STORE, choices, chosen, dots, estimates, nothing_yet, two_digits, words_of
 from dashboards.parts import Part, card, figure, table

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from dash import html
 
+from dashboards.figures.theme import MODEL_COLORS, plain, styled
 from dashboards.judging.common import two_digits
 from dashboards.pages import game
 from dashboards.parts import Part, card, figure, note, table
 from dashboards.reader import Reader
-from dashboards.theme import MODEL_COLORS, plain, styled
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from dash import html
 
-from analytics.probe_report import probe_report
-from analytics.self_preference import self_preference_report
+from analytics.judging.probes import probe_report
+from analytics.judging.self_preference import self_preference_report
 from dashboards.computed import computed
 from dashboards.judging.common import WHOLE_STORE, choices, chosen, dots, estimates, nothing_yet, two_digits, words_of
 from dashboards.parts import Part, card, figure, table

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from dash import html
 
+from dashboards.figures.theme import MODEL_COLORS, color_of, plain, styled
 from dashboards.judging.common import choices, chosen
 from dashboards.parts import Part, card, figure, note, number, table
 from dashboards.reader import Reader
-from dashboards.theme import MODEL_COLORS, color_of, plain, styled
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -9,20 +9,12 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from dashboards.pages import (
-    asympuzl,
-    coordination,
-    einstein,
-    failures,
-    game,
-    judges,
-    labelling,
-    overcooked,
-    overview,
-    remove_gap,
-    spirals,
-    turns,
-)
+from dashboards.asympuzl import page as asympuzl
+from dashboards.coordination import page as coordination
+from dashboards.craft import remove_gap
+from dashboards.einstein import page as einstein
+from dashboards.overcooked import page as overcooked
+from dashboards.pages import failures, game, judges, labelling, overview, spirals, turns
 
 __all__ = ["PAGES"]
 

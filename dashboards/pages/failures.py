@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from dash import html
 
 from dashboards.address import Address
+from dashboards.figures.theme import MODEL_COLORS, color_of, plain, styled
 from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, house_order, narrowed, shown_benchmark
 from dashboards.pages import turns
 from dashboards.parts import Part, card, figure, link_choices, note, table
 from dashboards.reader import Reader
-from dashboards.theme import MODEL_COLORS, color_of, plain, styled
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

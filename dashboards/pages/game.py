@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from dash import dcc, html
 
 from dashboards.boards import Drawing, drawing_of
+from dashboards.figures.theme import CATEGORY_COLORS, MUTED
 from dashboards.parts import Part, card, note, number, pager, table
 from dashboards.reader import Reader
-from dashboards.theme import CATEGORY_COLORS, MUTED
-from judges.transcript import Transcript, TurnView, read_games
+from judges.evidence.transcript import Transcript, TurnView, read_games
 from schemas.text import printable
 
 if TYPE_CHECKING:

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import dash
 from dash import ALL, Dash, Input, Output, State, dcc, html
 
-from analytics.labels_export import exported
+from analytics.judging.labels_export import exported
 from dashboards.address import Address
 from dashboards.label_queue import LABELLED_HERE, ORDERS, next_task, progress
 from dashboards.parts import Part, card, link_choices, note
 from dashboards.reader import Reader, reader
-from ingest.labels import add_labels
-from judges.evidence_text import clean
-from judges.labelling import Answer, Task, annotator_name, labels_of, tasks
-from judges.rubric import Question, Rubric
-from judges.rubric_file import find, names
-from judges.shows import PIECES
-from judges.transcript import read_games
+from ingest.labels.load import add_labels
+from judges.evidence.labelling import Answer, Task, annotator_name, labels_of, tasks
+from judges.evidence.shows import PIECES
+from judges.evidence.text import clean
+from judges.evidence.transcript import read_games
+from judges.rubric.files import find, names
+from judges.rubric.model import Question, Rubric
 from schemas.errors import CotraceError
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from dash import html
 
 from dashboards.address import Address
+from dashboards.figures.theme import MODEL_COLORS, plain, styled
 from dashboards.parts import Part, card, figure, note, number, rate, stat, table
 from dashboards.reader import Reader
-from dashboards.theme import MODEL_COLORS, plain, styled
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from dash import dcc, html
 
+from dashboards.figures.theme import CATEGORY_COLORS, plain, styled
 from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, narrowed, shown_benchmark
 from dashboards.pages import game
 from dashboards.parts import Part, card, figure, note, pager, stat, table
 from dashboards.reader import Reader
-from dashboards.theme import CATEGORY_COLORS, plain, styled
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

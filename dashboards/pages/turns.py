@@ -10,7 +10,7 @@ from dashboards.boards import drawing_of
 from dashboards.pages import game
 from dashboards.parts import Part, card, note
 from dashboards.reader import Reader
-from judges.transcript import Transcript, read_games
+from judges.evidence.transcript import Transcript, read_games
 from schemas.text import printable
 
 __all__ = ["IN_MENU", "PATH", "TITLE", "content"]

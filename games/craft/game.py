@@ -16,20 +16,20 @@ import random
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
-from games.craft.blocks import DIRECTORS, Director
-from games.craft.board import Board
-from games.craft.builder import Clarification, parse_answer
-from games.craft.director_output import DirectorAnswer, parse_director
-from games.craft.flags import Flags, placement_flags
-from games.craft.history import builder_said, director_said, discussion, result_line, trimmed
-from games.craft.metrics import COMPLETION_THRESHOLD, Metrics, progress
-from games.craft.move import Move
-from games.craft.observations import BuilderObservation, DirectorObservation
-from games.craft.oracle import DEFAULT_SAMPLE, candidates, sample
-from games.craft.rules import Outcome, execute
-from games.craft.start_boards import StartBoard, start_board
-from games.craft.structures import Structure
-from games.craft.views import ViewKind, all_views, director_view
+from games.craft.engine.blocks import DIRECTORS, Director
+from games.craft.engine.board import Board
+from games.craft.engine.flags import Flags, placement_flags
+from games.craft.engine.move import Move
+from games.craft.engine.oracle import DEFAULT_SAMPLE, candidates, sample
+from games.craft.engine.rules import Outcome, execute
+from games.craft.engine.views import ViewKind, all_views, director_view
+from games.craft.measures.metrics import COMPLETION_THRESHOLD, Metrics, progress
+from games.craft.targets.start_boards import StartBoard, start_board
+from games.craft.targets.structures import Structure
+from games.craft.text.builder import Clarification, parse_answer
+from games.craft.text.director_output import DirectorAnswer, parse_director
+from games.craft.text.history import builder_said, director_said, discussion, result_line, trimmed
+from games.craft.text.observations import BuilderObservation, DirectorObservation
 from schemas.errors import UsageError
 
 __all__ = [

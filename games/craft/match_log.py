@@ -4,20 +4,20 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from games.craft.adherence import followed_logged
-from games.craft.blocks import DIRECTORS, Director
-from games.craft.board import Board
-from games.craft.director_output import DirectorAnswer
+from games.craft.engine.blocks import DIRECTORS, Director
+from games.craft.engine.board import Board
+from games.craft.engine.move import Move
+from games.craft.engine.views import all_views, views_json
 from games.craft.game import GameSettings, TurnRecord
-from games.craft.metrics import COMPLETION_THRESHOLD, progress
-from games.craft.move import Move
+from games.craft.measures.adherence import followed_logged
+from games.craft.measures.metrics import COMPLETION_THRESHOLD, progress
 from games.craft.players.facts import TurnFacts
 from games.craft.players.match import Team, play_match
 from games.craft.players.truth import planted_labels
-from games.craft.start_boards import start_board
-from games.craft.structures import Structure
-from games.craft.views import all_views, views_json
-from games.log import ActionEntry, AgentEntry, End, GameLog, Header, OracleEntry, Turn, UtteranceEntry
+from games.craft.targets.start_boards import start_board
+from games.craft.targets.structures import Structure
+from games.craft.text.director_output import DirectorAnswer
+from schemas.game import ActionEntry, AgentEntry, End, GameLog, Header, OracleEntry, Turn, UtteranceEntry
 
 __all__ = ["header_of", "write_match"]
 

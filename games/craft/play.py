@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Final
 
 from games.craft.game import GameSettings
-from games.craft.generator import StructureRules, generate_structures
 from games.craft.match_log import header_of, write_match
 from games.craft.players.match import Team, team
-from games.craft.start_boards import StartBoard
-from games.craft.structures import Structure, load_structures
-from games.log import state_of_file
+from games.craft.targets.generator import StructureRules, generate_structures
+from games.craft.targets.start_boards import StartBoard
+from games.craft.targets.structures import Structure, load_structures
 from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, check_seeds, report_of
 from schemas.errors import UsageError
+from schemas.game import state_of_file
 
 __all__ = ["PlayRequest", "play"]
 

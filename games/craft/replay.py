@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from games.craft.adherence import followed_full, followed_logged, followed_physical, same_place
-from games.craft.board import Board
-from games.craft.errors import MoveError
-from games.craft.flags import Flags, placement_flags
-from games.craft.metrics import COMPLETION_THRESHOLD, Metrics, progress
-from games.craft.move import Move
-from games.craft.oracle import DEFAULT_SAMPLE, candidates, sample
-from games.craft.rules import execute
-from games.craft.taxonomy import PublishedCategory, RepairedCategory, published_category, repaired_category
+from games.craft.engine.board import Board
+from games.craft.engine.errors import MoveError
+from games.craft.engine.flags import Flags, placement_flags
+from games.craft.engine.move import Move
+from games.craft.engine.oracle import DEFAULT_SAMPLE, candidates, sample
+from games.craft.engine.rules import execute
+from games.craft.measures.adherence import followed_full, followed_logged, followed_physical, same_place
+from games.craft.measures.metrics import COMPLETION_THRESHOLD, Metrics, progress
+from games.craft.measures.taxonomy import PublishedCategory, RepairedCategory, published_category, repaired_category
 
 __all__ = ["ReplayedTurn", "replay"]
 

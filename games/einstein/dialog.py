@@ -9,16 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from games.einstein.bins import Player
-from games.einstein.engine import Setting
-from games.einstein.metrics import GameMetrics, game_metrics
-from games.einstein.modes import ActionMode, Modes
-from games.einstein.prompts import HistoryEntry, Shown, bin_contents, history_line, read_system_prompt, read_user_prompt
-from games.einstein.puzzle import Puzzle, parse_game_id
+from games.einstein.engine.bins import Player
+from games.einstein.engine.modes import ActionMode, Modes
+from games.einstein.engine.puzzle import Puzzle, parse_game_id
+from games.einstein.engine.rules import RULES, STEP_LIMIT
+from games.einstein.engine.step import Setting
+from games.einstein.engine.table import items_of
+from games.einstein.measures.metrics import GameMetrics, game_metrics
 from games.einstein.replay import Samples, Step, replay
-from games.einstein.rules import RULES, STEP_LIMIT
-from games.einstein.table import items_of
-from games.einstein.verifiers import Verifier
+from games.einstein.text.prompts import HistoryEntry, Shown, bin_contents, history_line, read_system_prompt, read_user_prompt
+from games.einstein.text.verifiers import Verifier
 from schemas.errors import BadInputError
 
 __all__ = ["Dialog", "Disagreement", "disagreements", "read_dialog", "replay_dialog", "sound_part"]

@@ -12,19 +12,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from games.einstein.actions import Action, Answer, parse_answer, write_answer
-from games.einstein.bins import REACH, Bin, Player
-from games.einstein.engine import Setting
-from games.einstein.generator import generate
-from games.einstein.items import Item
-from games.einstein.modes import ActionMode, Modes
-from games.einstein.options import expected, options
-from games.einstein.prompts import HistoryEntry, system_prompt, user_prompt
-from games.einstein.puzzle import Puzzle
+from games.einstein.engine.actions import Action, Answer, parse_answer, write_answer
+from games.einstein.engine.bins import REACH, Bin, Player
+from games.einstein.engine.generator import generate
+from games.einstein.engine.items import Item
+from games.einstein.engine.modes import ActionMode, Modes
+from games.einstein.engine.options import expected, options
+from games.einstein.engine.puzzle import Puzzle
+from games.einstein.engine.rules import RULES, STEP_LIMIT, RulesName
+from games.einstein.engine.step import Setting
+from games.einstein.engine.table import Table, items_of
 from games.einstein.replay import Recorder, Step
-from games.einstein.rules import RULES, STEP_LIMIT, RulesName
-from games.einstein.table import Table, items_of
-from games.einstein.verifiers import Verifier, verify
+from games.einstein.text.prompts import HistoryEntry, system_prompt, user_prompt
+from games.einstein.text.verifiers import Verifier, verify
 from schemas.errors import UsageError
 
 __all__ = ["AGENTS", "Agent", "Game", "GameSettings", "GameState", "Observation", "StopReason"]

@@ -4,14 +4,14 @@ import random
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from games.einstein.actions import Action, Pass
+from games.einstein.engine.actions import Action, Pass
+from games.einstein.engine.modes import optimum_mode
+from games.einstein.engine.puzzle import Puzzle
 from games.einstein.game import AGENTS, Game, GameSettings
-from games.einstein.modes import optimum_mode
-from games.einstein.planner import plan
+from games.einstein.measures.planner import plan
 from games.einstein.players.intent import Intent
 from games.einstein.players.personas import PLANNER
 from games.einstein.players.player import ScriptedPlayer
-from games.einstein.puzzle import Puzzle
 
 __all__ = ["Pair", "PlayedStep", "play_match"]
 

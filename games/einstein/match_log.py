@@ -6,19 +6,19 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from games.einstein.actions import Action, Ask, Move, Share, action_type
-from games.einstein.bins import COMMON, DESTINATIONS, START_BINS
+from games.einstein.engine.actions import Action, Ask, Move, Share, action_type
+from games.einstein.engine.bins import COMMON, DESTINATIONS, START_BINS
+from games.einstein.engine.items import Grounding
+from games.einstein.engine.modes import ACTION_MODES
+from games.einstein.engine.puzzle import Puzzle
+from games.einstein.engine.table_json import goal_json, private_view_json, table_json
 from games.einstein.game import AGENTS, Game, GameSettings
-from games.einstein.items import Grounding
 from games.einstein.match import Pair, PlayedStep, play_match
-from games.einstein.modes import ACTION_MODES
 from games.einstein.players.truth import truths
-from games.einstein.puzzle import Puzzle
 from games.einstein.replay import Step
-from games.einstein.table_json import goal_json, private_view_json, table_json
-from games.einstein.verifiers import VERIFIERS
-from games.log import ActionEntry, AgentEntry, End, GameLog, Header, Label, SampleEntry, Turn, UtteranceEntry
+from games.einstein.text.verifiers import VERIFIERS
 from schemas.errors import BadInputError
+from schemas.game import ActionEntry, AgentEntry, End, GameLog, Header, Label, SampleEntry, Turn, UtteranceEntry
 
 __all__ = [
     "NO_VERIFIER",

@@ -6,15 +6,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from games.einstein.engine.generator import generate
+from games.einstein.engine.puzzle import OBJECT_COUNTS, Puzzle, parse_game_id
 from games.einstein.game import Game, GameSettings
-from games.einstein.generator import generate
 from games.einstein.match import Pair
 from games.einstein.match_log import condition_name, header_of, write_match
 from games.einstein.players.personas import PERSONAS
-from games.einstein.puzzle import OBJECT_COUNTS, Puzzle, parse_game_id
-from games.log import Header, state_of_file
 from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, check_seeds, report_of
 from schemas.errors import UsageError
+from schemas.game import Header, state_of_file
 
 __all__ = ["PlayRequest", "play"]
 

@@ -6,11 +6,11 @@ Source: formats/einstein.md sections 5, 7, 10 and 11.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from games.einstein.actions import Answer, Move, parse_answer
-from games.einstein.engine import Outcome, Setting, advance
-from games.einstein.labels import Situation, categories, extensions
-from games.einstein.table import Table, start_table
-from games.einstein.verifiers import Choice, Verifier, choose, verify
+from games.einstein.engine.actions import Answer, Move, parse_answer
+from games.einstein.engine.step import Outcome, Setting, advance
+from games.einstein.engine.table import Table, start_table
+from games.einstein.measures.labels import Situation, categories, extensions
+from games.einstein.text.verifiers import Choice, Verifier, choose, verify
 from schemas.errors import BadInputError
 
 __all__ = ["Recorder", "Samples", "Step", "replay"]

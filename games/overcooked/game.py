@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
-from games.overcooked.drawing import map_text
-from games.overcooked.execution import is_over, next_move
-from games.overcooked.grammar import NOTHING, Fields, fields_of, parse_call, plan_items
-from games.overcooked.layout import AGENTS, kitchen
-from games.overcooked.observation import observation
-from games.overcooked.validator import refusal
-from games.overcooked.vocabulary import DELIVER
-from games.overcooked.world import Move, Rules, World, start_world
+from games.overcooked.engine.drawing import map_text
+from games.overcooked.engine.execution import is_over, next_move
+from games.overcooked.engine.layout import AGENTS, kitchen
+from games.overcooked.engine.validator import refusal
+from games.overcooked.engine.vocabulary import DELIVER
+from games.overcooked.engine.world import Move, Rules, World, start_world
+from games.overcooked.text.grammar import NOTHING, Fields, fields_of, parse_call, plan_items
+from games.overcooked.text.observation import observation
 
 __all__ = ["Game", "Player", "Query", "QueryKind"]
 

@@ -8,12 +8,12 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from games.overcooked.engine.layout import AGENTS
+from games.overcooked.engine.tasks import task_of, tasks
+from games.overcooked.engine.world import Rules
 from games.overcooked.game import Game, Player
-from games.overcooked.grammar import normalised
-from games.overcooked.layout import AGENTS
-from games.overcooked.players import POLICIES, Planted, scripted_pair
-from games.overcooked.tasks import task_of, tasks
-from games.overcooked.world import Rules
+from games.overcooked.players.scripts import POLICIES, Planted, scripted_pair
+from games.overcooked.text.grammar import normalised
 from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, check_seeds, report_of
 from schemas.errors import UsageError
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from games.overcooked.drawing import map_text
-from games.overcooked.execution import next_move
-from games.overcooked.layout import Cell, kitchen, neighbour
-from games.overcooked.oracle import verified_actions
-from games.overcooked.vocabulary import PLACE
-from games.overcooked.world import Done, Rules, World, start_world
+from games.overcooked.engine.drawing import map_text
+from games.overcooked.engine.execution import next_move
+from games.overcooked.engine.layout import Cell, kitchen, neighbour
+from games.overcooked.engine.vocabulary import PLACE
+from games.overcooked.engine.world import Done, Rules, World, start_world
+from games.overcooked.measures.oracle import verified_actions
 
 __all__ = ["ReplayedStep", "replay"]
 

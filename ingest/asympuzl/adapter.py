@@ -16,9 +16,9 @@ from ingest.asympuzl.lines import LoggedGame, sort_lines
 from ingest.asympuzl.measures import actions, episode_metrics, failures, oracle_actions, progress_of, solved_by_rules, turn_metrics
 from ingest.asympuzl.records import EntryRecord
 from ingest.asympuzl.replay import ReplayedGame, ReplayedTurn, replay
-from ingest.json_lines import refuse_spread_objects
-from ingest.json_text import dumps
-from ingest.reading import Place, Reading, episode_id, run_id
+from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
+from ingest.reading.json_lines import refuse_spread_objects
+from ingest.reading.json_text import dumps
 from schemas.errors import BadInputError
 from schemas.records import Agent, Episode, Json, LogDisagreement, Run, Turn, Utterance
 

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ValidationError
 from games.asympuzl.puzzle import AGENTS
 from games.asympuzl.record import SCHEMA
 from ingest.asympuzl.records import GameRecord, ResultRecord, TurnRecord
-from ingest.json_text import loads
-from ingest.malformed import malformed
+from ingest.reading.json_text import loads
+from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 

@@ -10,7 +10,7 @@ from games.asympuzl.labels import FAILURES
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle, wrong_positions
 from games.asympuzl.record import summary
 from ingest.asympuzl.replay import ReplayedGame, ReplayedTurn
-from ingest.json_text import dumps
+from ingest.reading.json_text import dumps
 from schemas.records import Action, EpisodeMetric, Failure, Json, OracleAction, TurnMetric
 
 __all__ = ["TAXONOMY", "actions", "episode_metrics", "failures", "oracle_actions", "progress_of", "solved_by_rules", "turn_metrics"]

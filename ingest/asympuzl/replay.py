@@ -16,7 +16,7 @@ from games.asympuzl.record import summary
 from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
 from ingest.asympuzl.lines import LoggedGame
 from ingest.asympuzl.records import TurnRecord, entries
-from ingest.json_text import dumps
+from ingest.reading.json_text import dumps
 
 __all__ = ["Difference", "ReplayedGame", "ReplayedTurn", "replay"]
 

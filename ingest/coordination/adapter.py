@@ -18,9 +18,9 @@ from ingest.coordination.parts import GameParts
 from ingest.coordination.records import CaptureStep, EscapeStep, HanabiStep, KitchenStep
 from ingest.coordination.rooms import capture_game, escape_game
 from ingest.coordination.rows import game_rows
-from ingest.json_text import loads
-from ingest.malformed import malformed
-from ingest.reading import Place, Reading, episode_id
+from ingest.reading.adapter_types import Place, Reading, episode_id
+from ingest.reading.json_text import loads
+from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 

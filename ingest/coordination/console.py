@@ -20,8 +20,8 @@ from ingest.coordination.parts import GameParts
 from ingest.coordination.records import CaptureStep, EscapeStep
 from ingest.coordination.rooms import capture_game, escape_game
 from ingest.coordination.rows import UNKNOWN, game_rows
-from ingest.malformed import malformed
-from ingest.reading import Place, Reading, episode_id
+from ingest.reading.adapter_types import Place, Reading, episode_id
+from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
 
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]

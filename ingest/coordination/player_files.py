@@ -17,7 +17,7 @@ from ingest.coordination.csv_rows import Rows, read_rows
 from ingest.coordination.parts import GameParts
 from ingest.coordination.player_names import other_half, player_file
 from ingest.coordination.rows import UNKNOWN, game_rows
-from ingest.reading import Place, Reading, episode_id
+from ingest.reading.adapter_types import Place, Reading, episode_id
 from schemas.errors import BadInputError
 
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "companions", "read", "sniff"]

@@ -8,8 +8,8 @@ from typing import Final
 
 from games.coordination.players import PLAYERS, Player
 from ingest.coordination.parts import GameParts, TurnParts, planted
-from ingest.json_text import dumps
-from ingest.reading import Place, Reading, run_id
+from ingest.reading.adapter_types import Place, Reading, run_id
+from ingest.reading.json_text import dumps
 from schemas.records import (
     Action,
     Agent,

@@ -1,6 +1,7 @@
 """Reads cotrace's own log: JSON Lines, one game a file, readable while it grows.
 
-Format: docs/formats/cotrace_log.md; its records are those of `games.log`. A file without a last line is a game that still runs or was cut:
+Format: docs/formats/cotrace_log.md; its records are those of `schemas.game`. A file without a last line is a game that still runs or was
+cut:
 what is there is the episode, and the next ingest replaces it.
 """
 
@@ -14,15 +15,15 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from games.log import Header, Turn
+from ingest.cotrace_log.derivation import BadTurnError, Derivation, Derived
 from ingest.cotrace_log.lines import LogLines, lost, read_lines
 from ingest.craft import own as craft_own
-from ingest.derivation import BadTurnError, Derivation, Derived
 from ingest.einstein import own as einstein_own
-from ingest.json_text import dumps
-from ingest.malformed import malformed
-from ingest.reading import Place, Reading, episode_id, run_id
+from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
+from ingest.reading.json_text import dumps
+from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
+from schemas.game import Header, Turn
 from schemas.records import Action, Agent, Episode, Json, Run, Utterance
 from schemas.records import Turn as TurnRow
 

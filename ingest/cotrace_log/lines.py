@@ -1,4 +1,4 @@
-"""The lines of cotrace's own log, typed: `games.log` says what they hold, here they are read back."""
+"""The lines of cotrace's own log, typed: `schemas.game` says what they hold, here they are read back."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import msgspec
 import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from games.log import LOG_VERSION, End, Header, Turn
-from ingest.json_lines import refuse_spread_objects
-from ingest.json_text import loads
-from ingest.malformed import malformed
+from ingest.reading.json_lines import refuse_spread_objects
+from ingest.reading.json_text import loads
+from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
+from schemas.game import LOG_VERSION, End, Header, Turn
 from schemas.text import excerpt
 
 __all__ = ["LogLines", "lost", "read_lines"]

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from games.craft.start_boards import START_BOARDS, start_board
+from games.craft.targets.start_boards import START_BOARDS, start_board
 from ingest.craft.game import CraftGame, CraftOutcome, CraftTurn
 from ingest.craft.records import ExperimentInfo, GameRecord, TurnRecord, board
 from ingest.craft.replay import derive
@@ -26,9 +26,9 @@ from ingest.craft.rows import (
     turn_row,
 )
 from ingest.craft.utterances import utterances
-from ingest.json_text import loads
-from ingest.malformed import malformed
-from ingest.reading import Place, Reading, episode_id
+from ingest.reading.adapter_types import Place, Reading, episode_id
+from ingest.reading.json_text import loads
+from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 

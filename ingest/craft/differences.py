@@ -10,15 +10,15 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from games.craft.adherence import followed_logged
-from games.craft.board import Board
-from games.craft.errors import same_message
-from games.craft.metrics import COMPLETION_THRESHOLD, Metrics
-from games.craft.move import Move
-from games.craft.oracle import sample
+from games.craft.engine.board import Board
+from games.craft.engine.errors import same_message
+from games.craft.engine.move import Move
+from games.craft.engine.oracle import sample
+from games.craft.measures.adherence import followed_logged
+from games.craft.measures.metrics import COMPLETION_THRESHOLD, Metrics
 from games.craft.replay import ReplayedTurn
 from ingest.craft.game import CraftGame, CraftTurn
-from ingest.json_text import dumps
+from ingest.reading.json_text import dumps
 
 __all__ = ["Difference", "game_differences", "same_board", "turn_differences"]
 

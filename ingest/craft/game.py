@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from games.craft.board import Board
-from games.craft.move import Move
+from games.craft.engine.board import Board
+from games.craft.engine.move import Move
 
 __all__ = ["BUILDER", "CraftGame", "CraftOutcome", "CraftTurn"]
 

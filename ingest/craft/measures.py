@@ -7,17 +7,17 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import Final
 
-from games.craft.adherence import followed_full, followed_physical
-from games.craft.errors import MoveError, code_of
-from games.craft.flags import Flags
-from games.craft.metrics import METRICS, Metrics
-from games.craft.move import Move
-from games.craft.reachability import StructureFacts, structure_facts
+from games.craft.engine.errors import MoveError, code_of
+from games.craft.engine.flags import Flags
+from games.craft.engine.move import Move
+from games.craft.measures.adherence import followed_full, followed_physical
+from games.craft.measures.metrics import METRICS, Metrics
+from games.craft.measures.taxonomy import published_category, repaired_category
 from games.craft.replay import ReplayedTurn
-from games.craft.structures import Structure
-from games.craft.taxonomy import published_category, repaired_category
+from games.craft.targets.reachability import StructureFacts, structure_facts
+from games.craft.targets.structures import Structure
 from ingest.craft.game import BUILDER, CraftGame, CraftTurn
-from ingest.json_text import dumps
+from ingest.reading.json_text import dumps
 from schemas.records import EpisodeMetric, Failure, Json, OracleAction, TurnMetric
 
 __all__ = ["arguments", "episode_metrics", "failures", "oracle_actions", "scores", "turn_facts"]

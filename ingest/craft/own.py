@@ -8,22 +8,22 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from games.craft.blocks import DIRECTORS
-from games.craft.board import Board
-from games.craft.builder import ParsedMove, parse_answer
-from games.craft.move import Move
-from games.craft.oracle import DEFAULT_SAMPLE
-from games.craft.start_boards import START_BOARDS, start_board
-from games.craft.views import ViewKind, all_views, views_json
-from games.log import ActionEntry, End, Header, Turn
+from games.craft.engine.blocks import DIRECTORS
+from games.craft.engine.board import Board
+from games.craft.engine.move import Move
+from games.craft.engine.oracle import DEFAULT_SAMPLE
+from games.craft.engine.views import ViewKind, all_views, views_json
+from games.craft.targets.start_boards import START_BOARDS, start_board
+from games.craft.text.builder import ParsedMove, parse_answer
+from ingest.cotrace_log.derivation import BadTurnError, Derived
 from ingest.craft.game import CraftGame, CraftOutcome, CraftTurn
 from ingest.craft.records import Int, Spans, Structure
 from ingest.craft.replay import derive as derive_craft
 from ingest.craft.views import VIEW_KIND_NAMES
-from ingest.derivation import BadTurnError, Derived
-from ingest.json_text import dumps
-from ingest.malformed import malformed
+from ingest.reading.json_text import dumps
+from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
+from schemas.game import ActionEntry, End, Header, Turn
 from schemas.records import LogDisagreement
 
 __all__ = ["derive"]
@@ -64,7 +64,7 @@ _MOVES: Final = ("place", "remove")
 
 
 def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str) -> Derived:
-    """Replay a game; see `ingest.derivation.Derivation`."""
+    """Replay a game; see `ingest.cotrace_log.derivation.Derivation`."""
     task = _part(_Task, header.task, "line 1.task")
     condition = _part(_Condition, header.run.get("condition", {}), "line 1.run.condition")
     target = _board(task.goal)

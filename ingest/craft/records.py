@@ -10,9 +10,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from games.craft.blocks import CELLS, MAX_HEIGHT
-from games.craft.board import Board
-from games.craft.move import Move
+from games.craft.engine.blocks import CELLS, MAX_HEIGHT
+from games.craft.engine.board import Board
+from games.craft.engine.move import Move
 
 __all__ = ["TURN_FIELDS", "ExperimentInfo", "GameRecord", "MoveRecord", "ProgressRecord", "ResponseRecord", "TurnRecord", "board"]
 

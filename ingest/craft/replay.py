@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from games.craft.board import Board
-from games.craft.errors import ErrorCode, code_of
-from games.craft.metrics import Metrics, progress
+from games.craft.engine.board import Board
+from games.craft.engine.errors import ErrorCode, code_of
+from games.craft.measures.metrics import Metrics, progress
 from games.craft.replay import ReplayedTurn, replay
 from ingest.craft.differences import game_differences, same_board, turn_differences
 from ingest.craft.game import CraftGame, CraftTurn

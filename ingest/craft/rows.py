@@ -10,15 +10,15 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import Any, Final
 
-from games.craft.blocks import DIRECTORS
-from games.craft.board import Board
+from games.craft.engine.blocks import DIRECTORS
+from games.craft.engine.board import Board
 from ingest.craft.game import BUILDER, CraftTurn
 from ingest.craft.measures import arguments
 from ingest.craft.records import TURN_FIELDS, ExperimentInfo, GameRecord, TurnRecord
 from ingest.craft.replay import DerivedGame, DerivedTurn
 from ingest.craft.views import shown_in_prompt, shown_views
-from ingest.json_text import dumps
-from ingest.reading import Place, run_id
+from ingest.reading.adapter_types import Place, run_id
+from ingest.reading.json_text import dumps
 from schemas.errors import BadInputError
 from schemas.records import Action, Agent, Episode, Json, Run, Turn
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from games.craft.blocks import DIRECTORS
-from games.craft.director_output import NO_MESSAGE
-from games.craft.history import trimmed
+from games.craft.engine.blocks import DIRECTORS
+from games.craft.text.director_output import NO_MESSAGE
+from games.craft.text.history import trimmed
 from ingest.craft.game import BUILDER
 from ingest.craft.records import TurnRecord
 from schemas.records import Utterance

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from games.craft.blocks import DIRECTORS, Director
-from games.craft.board import Board
-from games.craft.views import VIEW_KINDS, ViewKind, all_views, views_json
+from games.craft.engine.blocks import DIRECTORS, Director
+from games.craft.engine.board import Board
+from games.craft.engine.views import VIEW_KINDS, ViewKind, all_views, views_json
 
 __all__ = ["OTHER_VIEW", "VIEW_KIND_NAMES", "ShownView", "shown_in_prompt", "shown_views"]
 

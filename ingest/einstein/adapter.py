@@ -13,18 +13,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from games.einstein.actions import action_type, parse_answer
 from games.einstein.dialog import Dialog, Disagreement, disagreements, read_dialog, sound_part
+from games.einstein.engine.actions import action_type, parse_answer
+from games.einstein.engine.rules import STEP_LIMIT
+from games.einstein.engine.table_json import goal_json, private_view_json, table_json
 from games.einstein.game import AGENTS
 from games.einstein.match_log import NO_VERIFIER, action_arguments, is_undo, refusal, utterances_of
 from games.einstein.replay import Step, replay
-from games.einstein.rules import STEP_LIMIT
-from games.einstein.table_json import goal_json, private_view_json, table_json
-from games.einstein.verifiers import Verifier, verify
+from games.einstein.text.verifiers import Verifier, verify
 from ingest.einstein.manifest import Manifest, manifest_of, run_name
 from ingest.einstein.measures import progress, replay_rows, success_by_rules
-from ingest.json_text import dumps, loads
-from ingest.reading import Place, Reading, episode_id, run_id
+from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
+from ingest.reading.json_text import dumps, loads
 from schemas.errors import BadInputError, UsageError
 from schemas.records import Action, Agent, Episode, Json, LogDisagreement, Run, Turn, Utterance
 from schemas.text import excerpt

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from games.einstein.match_log import NO_VERIFIER
-from games.einstein.verifiers import VERIFIERS
+from games.einstein.text.verifiers import VERIFIERS
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from games.einstein.actions import Action, Move, Share
-from games.einstein.engine import Setting
+from games.einstein.engine.actions import Action, Move, Share
+from games.einstein.engine.options import expected
+from games.einstein.engine.step import Setting
+from games.einstein.engine.table import Table, closure, items_mask, start_table
 from games.einstein.game import AGENTS
-from games.einstein.labels import NO_ERROR
 from games.einstein.match_log import action_arguments
-from games.einstein.metrics import GameMetrics, game_metrics
-from games.einstein.options import expected
+from games.einstein.measures.labels import NO_ERROR
+from games.einstein.measures.metrics import GameMetrics, game_metrics
 from games.einstein.replay import Step
-from games.einstein.table import Table, closure, items_mask, start_table
-from ingest.json_text import dumps
+from ingest.reading.json_text import dumps
 from schemas.records import EpisodeMetric, Failure, Json, OracleAction, TurnMetric
 
 __all__ = ["EXTENDED", "NONE_OF_THESE", "PUBLISHED", "progress", "replay_rows", "success_by_rules"]
@@ -44,7 +44,10 @@ _END_METRICS: Final = (
     "avg_sum_err",
     "avg_corrected",
 )
-"""Attributes of `games.einstein.metrics.GameMetrics` that become episode metrics, these only of games with an end; None has no row."""
+"""Attributes of `games.einstein.measures.metrics.GameMetrics` that become episode metrics, these only of games with an end.
+
+None has no row.
+"""
 
 
 def replay_rows(setting: Setting, steps: Sequence[Step], episode: str, *, ended: bool) -> dict[str, list[tuple[object, ...]]]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from games.einstein.bins import Player
-from games.einstein.engine import Setting
+from games.einstein.engine.bins import Player
+from games.einstein.engine.puzzle import parse_game_id
+from games.einstein.engine.rules import RULES
+from games.einstein.engine.step import Setting
+from games.einstein.engine.table_json import goal_json, private_view_json, table_json
 from games.einstein.game import AGENTS, GameSettings
 from games.einstein.match_log import refusal, settings_of
-from games.einstein.puzzle import parse_game_id
 from games.einstein.replay import Samples, Step, replay
-from games.einstein.rules import RULES
-from games.einstein.table_json import goal_json, private_view_json, table_json
-from games.log import End, Header, Turn
-from ingest.derivation import BadTurnError, Derived
+from ingest.cotrace_log.derivation import BadTurnError, Derived
 from ingest.einstein.measures import progress, replay_rows, success_by_rules
-from ingest.json_text import dumps
+from ingest.reading.json_text import dumps
 from schemas.errors import BadInputError, UsageError
+from schemas.game import End, Header, Turn
 from schemas.records import LogDisagreement
 from schemas.text import excerpt
 
@@ -27,7 +27,7 @@ _HEADER: Final = "line 1"
 
 
 def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str) -> Derived:
-    """Replay a game; see `ingest.derivation.Derivation`."""
+    """Replay a game; see `ingest.cotrace_log.derivation.Derivation`."""
     setting, settings = _setting(header)
     steps = _replayed(setting, settings, turns)
     success = success_by_rules(steps) if end is None else end.success

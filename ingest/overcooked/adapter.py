@@ -15,18 +15,18 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from games.overcooked.evaluation import Evaluation, evaluate
-from games.overcooked.layout import AGENTS
-from games.overcooked.metrics_collaboration import Message
+from games.overcooked.engine.layout import AGENTS
+from games.overcooked.engine.tasks import Task, recipe_text, tasks
+from games.overcooked.measures.collaboration import Message
+from games.overcooked.measures.evaluation import Evaluation, evaluate
+from games.overcooked.measures.truncation import GameRecord, Recorded, cut_to_limit
 from games.overcooked.replay import ReplayedStep, replay
-from games.overcooked.tasks import Task, recipe_text, tasks
-from games.overcooked.truncation import GameRecord, Recorded, cut_to_limit
-from ingest.json_text import dumps, loads
-from ingest.malformed import malformed
 from ingest.overcooked.measures import details_of, differences, episode_metrics, failures, following, labels, progress, turn_metrics
 from ingest.overcooked.records import LogRecord, StepRecord
 from ingest.overcooked.turns import actions_of, oracle_actions_of, utterances_of
-from ingest.reading import Place, Reading, episode_id, run_id
+from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
+from ingest.reading.json_text import dumps, loads
+from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
 from schemas.records import Agent, Episode, Json, Run, Turn
 from schemas.text import excerpt

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from games.overcooked.evaluation import Evaluation, repaired
-from games.overcooked.grammar import normalised
-from games.overcooked.layout import AGENTS, DISH
-from games.overcooked.metrics import history
-from games.overcooked.metrics_collaboration import Event, Message, confusion
-from games.overcooked.references import published_references, searched_references
+from games.overcooked.engine.layout import AGENTS, DISH
+from games.overcooked.engine.validator_codes import code_of
+from games.overcooked.engine.world import Done
+from games.overcooked.measures.collaboration import Event, Message, confusion
+from games.overcooked.measures.evaluation import Evaluation, repaired
+from games.overcooked.measures.metrics import history
+from games.overcooked.measures.references import published_references, searched_references
+from games.overcooked.measures.taxonomy import initiating_category, paper_category, responding_category
+from games.overcooked.measures.truncation import GameRecord, finished_in_time
 from games.overcooked.replay import ReplayedStep
-from games.overcooked.taxonomy import initiating_category, paper_category, responding_category
-from games.overcooked.truncation import GameRecord, finished_in_time
-from games.overcooked.validator_codes import code_of
-from games.overcooked.world import Done
+from games.overcooked.text.grammar import normalised
 from ingest.overcooked.records import LogRecord, StepRecord
 from ingest.overcooked.turns import conversations_of
 from schemas.records import EpisodeMetric, Failure, Label, LogDisagreement, TurnMetric

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from games.overcooked.grammar import NOTHING, parse_call
-from games.overcooked.layout import AGENTS
+from games.overcooked.engine.layout import AGENTS
+from games.overcooked.engine.validator_codes import code_of
 from games.overcooked.replay import ReplayedStep
-from games.overcooked.validator_codes import code_of
-from ingest.json_text import dumps
+from games.overcooked.text.grammar import NOTHING, parse_call
 from ingest.overcooked.records import MessageRecord, StepRecord
+from ingest.reading.json_text import dumps
 from schemas.records import Action, Json, OracleAction, Utterance
 
 __all__ = ["actions_of", "conversations_of", "oracle_actions_of", "utterances_of"]

@@ -14,8 +14,8 @@ from games.asympuzl.facts import Facts, color_words, read_facts, shape_words
 from games.asympuzl.labels import Done, Label
 from games.asympuzl.puzzle import COLORS, Puzzle, other
 from judges.asympuzl.history import history_of
-from judges.checks import Check, Decision
-from judges.transcript import Transcript
+from judges.engine.checks import Check, Decision
+from judges.evidence.transcript import Transcript
 
 __all__ = ["CHECKS"]
 

@@ -10,7 +10,7 @@ from games.asympuzl.answer import FAULTS, Fault, Request
 from games.asympuzl.hypothesis import apply
 from games.asympuzl.labels import Done, Label, Move, labels_of
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle
-from judges.transcript import ActionView, Transcript, TurnView
+from judges.evidence.transcript import ActionView, Transcript, TurnView
 
 __all__ = ["History", "entries_of", "history_of"]
 

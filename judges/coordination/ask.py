@@ -14,9 +14,9 @@ from typing import Any, BinaryIO, Final, NamedTuple
 import orjson
 
 from games.coordination.qa.questions import QUESTION_FILE, Question, load_questions
-from judges.faults import Fault, classify, wait_after
-from judges.pacing import Gate
-from judges.provider import ModelSettings, call_arguments, connect, text_of
+from providers.faults import Fault, classify, wait_after
+from providers.pacing import Gate
+from providers.provider import ModelSettings, call_arguments, connect, text_of
 from schemas.errors import UsageError
 
 __all__ = ["ACKNOWLEDGEMENT", "PUBLISHED_TEMPERATURE", "AskReport", "AskRequest", "ask", "prompt"]

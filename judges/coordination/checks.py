@@ -10,7 +10,6 @@ from games.coordination.escape import moves as escape
 from games.coordination.hanabi.moves import is_known_playable, is_safe_discard, move_category
 from games.coordination.kitchen.macros import macro_category
 from games.coordination.players import Player
-from judges.checks import Check, Decision
 from judges.coordination.claims import claims
 from judges.coordination.situation import (
     QUESTIONS,
@@ -28,7 +27,8 @@ from judges.coordination.situation import (
     seat_of,
 )
 from judges.coordination.ways import capture_way, kitchen_way
-from judges.transcript import Transcript, TurnView
+from judges.engine.checks import Check, Decision
+from judges.evidence.transcript import Transcript, TurnView
 
 __all__ = ["CHECKS"]
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from games.coordination.players import Player
 from judges.coordination import claims_hanabi, claims_kitchen, claims_rooms
-from judges.transcript import TurnView
+from judges.evidence.transcript import TurnView
 
 __all__ = ["Claim", "claims"]
 

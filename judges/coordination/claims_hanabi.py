@@ -10,7 +10,7 @@ from games.coordination.hanabi.moves import possible_cards
 from games.coordination.hanabi.wording import COLOR_NAMES
 from games.coordination.players import Player, partner_of
 from judges.coordination.situation import hanabi_state
-from judges.transcript import TurnView
+from judges.evidence.transcript import TurnView
 
 __all__ = ["forms"]
 

@@ -9,7 +9,7 @@ from typing import Final
 from games.coordination.kitchen.rules import ONIONS, Item, is_cooked
 from games.coordination.players import Player, partner_of
 from judges.coordination.situation import cookers_of, held_of, lying_at
-from judges.transcript import TurnView
+from judges.evidence.transcript import TurnView
 
 __all__ = ["forms"]
 

@@ -10,7 +10,7 @@ from games.coordination.capture.rules import distance
 from games.coordination.escape import rules as escape
 from games.coordination.players import Player
 from judges.coordination.situation import capture_state, escape_state
-from judges.transcript import TurnView
+from judges.evidence.transcript import TurnView
 
 __all__ = ["capture_forms", "escape_forms"]
 

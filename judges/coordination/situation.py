@@ -9,7 +9,7 @@ from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
 from games.coordination.kitchen.macros import cookers
 from games.coordination.kitchen.rules import COOKING_TICKS, Cook, Item, KitchenState
 from games.coordination.players import PLAYERS, Player
-from judges.transcript import ActionView, JsonObject, Transcript, TurnView
+from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
 
 __all__ = [
     "QUESTIONS",

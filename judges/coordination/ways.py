@@ -10,9 +10,9 @@ from games.coordination.kitchen.layouts import Layout, Spot
 from games.coordination.kitchen.macros import distances, place_of
 from games.coordination.kitchen.rules import DIRECTIONS, Cook, KitchenState
 from games.coordination.players import PLAYERS, Player, partner_of
-from judges.checks import Decision
 from judges.coordination.situation import action_of, capture_action, capture_state, kitchen_state
-from judges.transcript import TurnView
+from judges.engine.checks import Decision
+from judges.evidence.transcript import TurnView
 
 __all__ = ["capture_way", "kitchen_way"]
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from games.einstein.bins import COMMON, REACH
+from games.einstein.engine.bins import COMMON, REACH
 from games.einstein.game import AGENTS
-from judges.checks import Check, Decision
 from judges.einstein.steps import action_of, asked_about, held_items, inferences, item_text, mentions, shared_before
 from judges.einstein.thoughts import Claim, read_thoughts
-from judges.transcript import Transcript
+from judges.engine.checks import Check, Decision
+from judges.evidence.transcript import Transcript
 
 __all__ = ["CHECKS"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from games.einstein.engine.modes import ALLOWED, Verbs
 from games.einstein.game import AGENTS
-from games.einstein.modes import ALLOWED, Verbs
-from judges.transcript import ActionView, JsonObject, Transcript, TurnView
+from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
 
 __all__ = ["action_of", "asked_about", "held_items", "inferences", "item_text", "mentions", "shared_before"]
 

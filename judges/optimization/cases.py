@@ -8,11 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
 
-from ingest.label_files import PLANTED_PREFIX
-from judges.prompt import Prompt, PromptMaker
-from judges.rubric import Rubric, joined
-from judges.unit_sources import selected_units
-from judges.units import Unit
+from ingest.labels.files import PLANTED_PREFIX
+from judges.evidence.prompt import Prompt, PromptMaker
+from judges.evidence.unit_sources import selected_units
+from judges.evidence.units import Unit
+from judges.rubric.model import Rubric, joined
 from schemas.errors import UsageError
 from schemas.store import Store
 

@@ -18,14 +18,14 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field
 
-from judges.answers import Given
-from judges.cache import AnswerCache
-from judges.llm import LlmJudge, Reply, TypedModel
+from judges.evidence.prompt import Message, PromptMaker
 from judges.optimization.cases import Case
-from judges.prices import Budget, Price
-from judges.prompt import Message, PromptMaker
-from judges.provider import ModelSettings
-from judges.rubric import Rubric
+from judges.rubric.answer_types import Given
+from judges.rubric.model import Rubric
+from judges.runs.cache import AnswerCache
+from judges.runs.llm import LlmJudge, Reply, TypedModel
+from providers.prices import Budget, Price
+from providers.provider import ModelSettings
 from schemas.errors import CotraceError
 
 __all__ = ["Answers", "BudgetStopError", "Desk", "Halted", "Priced", "Terms", "Usage", "open_desk"]

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from judges.rubric import Question, Rubric
-from judges.rubric_file import check, shipped
+from judges.rubric.files import check, shipped
+from judges.rubric.model import Question, Rubric
 from schemas.errors import StoreError, UsageError
 
 __all__ = ["refuse_if_taken", "write_new_rubric"]

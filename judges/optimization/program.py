@@ -17,12 +17,12 @@ import orjson
 from dspy.lm15 import Message as LmMessage
 from dspy.lm15 import Request, Response, Usage
 
-from judges.evidence_text import clean
+from judges.evidence.prompt import Message
+from judges.evidence.text import clean
 from judges.optimization.cases import Case
 from judges.optimization.desk import Answers, Desk
-from judges.prompt import Message
-from judges.provider import ModelSettings
-from judges.rubric import Demonstration, Rubric
+from judges.rubric.model import Demonstration, Rubric
+from providers.provider import ModelSettings
 
 __all__ = ["JudgeProgram", "Metric", "example_of", "writer_lm"]
 

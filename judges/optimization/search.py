@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from judges.faults import HopelessError
+from judges.evidence.prompt import Message, PromptMaker
 from judges.optimization.cases import Case, Parts
 from judges.optimization.desk import Answers, Desk, Halted, Priced, Terms, Usage, open_desk
 from judges.optimization.optimizers import OPTIMIZERS, Calls, Search, Sizes
-from judges.prices import Price, TokenEstimate, price_of
-from judges.prompt import Message, PromptMaker
-from judges.provider import ModelSettings
-from judges.rubric import Rubric
+from judges.rubric.model import Rubric
+from providers.faults import HopelessError
+from providers.prices import Price, TokenEstimate, price_of
+from providers.provider import ModelSettings
 from schemas.errors import UsageError
 
 __all__ = ["Expected", "Found", "Request", "Said", "expected", "narrowed", "optimize"]

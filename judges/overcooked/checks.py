@@ -1,15 +1,15 @@
-"""Engine checks of Collab-Overcooked: the category of a request and of an answer, by the rules of `games.overcooked.taxonomy`."""
+"""Engine checks of Collab-Overcooked: the category of a request and of an answer, by the rules of `games.overcooked.measures.taxonomy`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-from games.overcooked.layout import AGENTS
-from games.overcooked.taxonomy import initiating_category, responding_category
-from judges.checks import Check, Decision
+from games.overcooked.engine.layout import AGENTS
+from games.overcooked.measures.taxonomy import initiating_category, responding_category
+from judges.engine.checks import Check, Decision
+from judges.evidence.transcript import Transcript
 from judges.overcooked.conversations import event_at, messages_of, references_of
-from judges.transcript import Transcript
 
 __all__ = ["CHECKS", "initiating", "responding"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from games.overcooked.grammar import NOTHING, normalised
-from games.overcooked.layout import AGENTS
-from games.overcooked.metrics import Trajectory
-from games.overcooked.metrics_collaboration import Event, Message, event_of
-from games.overcooked.references import published_references
-from games.overcooked.tasks import tasks
-from judges.transcript import ActionView, Transcript, TurnView, UtteranceView
+from games.overcooked.engine.layout import AGENTS
+from games.overcooked.engine.tasks import tasks
+from games.overcooked.measures.collaboration import Event, Message, event_of
+from games.overcooked.measures.metrics import Trajectory
+from games.overcooked.measures.references import published_references
+from games.overcooked.text.grammar import NOTHING, normalised
+from judges.evidence.transcript import ActionView, Transcript, TurnView, UtteranceView
 
 __all__ = ["action_call", "done_before", "event_at", "messages_of", "references_of"]
 

@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from games.craft.blocks import CELL_INDEX, WALLS, Cell, Director, is_large
-from games.craft.board import Board
-from games.craft.director_output import NO_MESSAGE, NO_THINKING, DirectorAnswer
+from games.craft.engine.blocks import CELL_INDEX, WALLS, Cell, Director, is_large
+from games.craft.engine.board import Board
+from games.craft.engine.move import Move
+from games.craft.engine.views import View, ViewedBlock, all_views, director_view
 from games.craft.game import TurnRecord
-from games.craft.move import Move
 from games.craft.players.builders import Decision
 from games.craft.players.instruction import Instruction
 from games.craft.players.plan import Plan
 from games.craft.players.sight import Done
-from games.craft.views import View, ViewedBlock, all_views, director_view
+from games.craft.text.director_output import NO_MESSAGE, NO_THINKING, DirectorAnswer
 
 __all__ = ["Answer", "TurnFacts", "Voice"]
 

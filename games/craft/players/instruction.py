@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from games.craft.blocks import Cell
-from games.craft.move import Move
+from games.craft.engine.blocks import Cell
+from games.craft.engine.move import Move
 
 __all__ = ["Instruction", "Verb"]
 

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from games.craft.blocks import DIRECTORS, Director
+from games.craft.engine.blocks import DIRECTORS, Director
 from games.craft.game import Game, GameSettings
 from games.craft.players.builders import BUILDERS, Builder, Decision, Desk, Reading
 from games.craft.players.facts import TurnFacts, Voice
@@ -12,7 +12,7 @@ from games.craft.players.personas import PERSONAS, Persona
 from games.craft.players.plan import Plan
 from games.craft.players.sight import Done, Heard, Sight
 from games.craft.players.speech import director_raw
-from games.craft.structures import Structure
+from games.craft.targets.structures import Structure
 from schemas.errors import UsageError
 
 __all__ = ["Team", "play_match", "team"]

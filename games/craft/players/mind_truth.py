@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Final
 
-from games.craft.blocks import SEEN_BY
-from games.craft.move import Move
+from games.craft.engine.blocks import SEEN_BY
+from games.craft.engine.move import Move
+from games.craft.engine.rules import execute
 from games.craft.players.facts import Answer, TurnFacts, Voice
 from games.craft.players.instruction import Instruction
-from games.craft.rules import execute
 
 __all__ = ["MIND_MODELING", "at_odds"]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from games.craft.blocks import CELLS, COLORS, HIDDEN_CELLS
+from games.craft.engine.blocks import CELLS, COLORS, HIDDEN_CELLS
 from games.craft.players import removal_habits, request_habits, social_habits
 from games.craft.players.plan import Perspective, Plan
 from games.craft.players.sight import Sight

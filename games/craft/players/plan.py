@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from games.craft.blocks import Cell, Director
+from games.craft.engine.blocks import Cell, Director
 from games.craft.players.instruction import Instruction
 
 __all__ = ["Kind", "OutputFault", "Perspective", "Plan"]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from games.craft.adherence import followed_full, same_effect
+from games.craft.measures.adherence import followed_full, same_effect
 from games.craft.players.facts import Answer, TurnFacts
 from games.craft.players.instruction import Instruction
 from games.craft.players.mind_truth import at_odds

@@ -3,7 +3,7 @@
 import random
 from dataclasses import replace
 
-from games.craft.blocks import COLORS
+from games.craft.engine.blocks import COLORS
 from games.craft.players.instruction import Instruction
 from games.craft.players.plan import Plan
 from games.craft.players.sight import Sight

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from games.craft.blocks import COLORS, MAX_HEIGHT, NEIGHBORS
+from games.craft.engine.blocks import COLORS, MAX_HEIGHT, NEIGHBORS
 from games.craft.players.instruction import Instruction
 from games.craft.players.plan import Plan
 from games.craft.players.sight import Sight

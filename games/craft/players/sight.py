@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from games.craft.blocks import COLORS, MAX_HEIGHT, SEEN_BY, WALLS, Cell, Director
-from games.craft.move import Move
+from games.craft.engine.blocks import COLORS, MAX_HEIGHT, SEEN_BY, WALLS, Cell, Director
+from games.craft.engine.move import Move
+from games.craft.engine.views import View, ViewedBlock
 from games.craft.players.instruction import Instruction, Verb
-from games.craft.views import View, ViewedBlock
 
 __all__ = ["Done", "Heard", "Sight"]
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from games.craft.blocks import CELLS, COLORS, MAX_HEIGHT, NEIGHBORS, WALLS, Director, is_large
-from games.craft.board import Board
-from games.craft.move import Move
+from games.craft.engine.blocks import CELLS, COLORS, MAX_HEIGHT, NEIGHBORS, WALLS, Director, is_large
+from games.craft.engine.board import Board
+from games.craft.engine.move import Move
 
 __all__ = ["HARMLESS_SLIPS", "LINE_SLIPS", "MISREADINGS", "MOVE_SLIPS", "LineSlip", "MoveSlip", "SlipScene"]
 

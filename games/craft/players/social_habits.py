@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import get_args
 
-from games.craft.blocks import COLORS, DIRECTORS, MAX_HEIGHT, WALLS
+from games.craft.engine.blocks import COLORS, DIRECTORS, MAX_HEIGHT, WALLS
 from games.craft.players.instruction import Instruction
 from games.craft.players.plan import OutputFault, Plan
 from games.craft.players.request_habits import next_gap

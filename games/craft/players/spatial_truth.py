@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Final
 
-from games.craft.blocks import COLORS, MAX_HEIGHT, WALLS, Cell
-from games.craft.move import Move
+from games.craft.engine.blocks import COLORS, MAX_HEIGHT, WALLS, Cell
+from games.craft.engine.move import Move
+from games.craft.engine.rules import execute
 from games.craft.players.facts import Answer, TurnFacts, Voice
 from games.craft.players.instruction import Instruction
-from games.craft.rules import execute
 
 __all__ = ["SPATIAL_GROUNDING"]
 

@@ -3,13 +3,13 @@
 import random
 from typing import Final
 
-from games.craft.blocks import COLORS, DIRECTORS, SEEN_BY, WALLS, Cell, Director, is_large
-from games.craft.director_output import FAILED_CALL_MESSAGE, DirectorAnswer, director_text
-from games.craft.move import Move
+from games.craft.engine.blocks import COLORS, DIRECTORS, SEEN_BY, WALLS, Cell, Director, is_large
+from games.craft.engine.move import Move
 from games.craft.players.grammar import wording
 from games.craft.players.instruction import Instruction
 from games.craft.players.plan import OutputFault, Plan
 from games.craft.players.sight import Sight
+from games.craft.text.director_output import FAILED_CALL_MESSAGE, DirectorAnswer, director_text
 
 __all__ = ["confirmation", "director_raw", "message", "thinking"]
 

@@ -11,7 +11,7 @@ from games.craft.players.facts import TurnFacts, Voice
 from games.craft.players.mind_truth import MIND_MODELING
 from games.craft.players.pragmatic_truth import PRAGMATIC_SUFFICIENCY
 from games.craft.players.spatial_truth import SPATIAL_GROUNDING
-from games.log import Label
+from schemas.game import Label
 
 __all__ = ["planted_labels"]
 

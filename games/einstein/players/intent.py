@@ -4,8 +4,8 @@ import random
 from collections.abc import Callable
 from typing import NamedTuple
 
-from games.einstein.actions import Action
-from games.einstein.bins import Bin
+from games.einstein.engine.actions import Action
+from games.einstein.engine.bins import Bin
 from games.einstein.players.mind import Mind
 
 __all__ = ["Claim", "Habit", "Intent"]

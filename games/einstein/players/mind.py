@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from games.einstein.actions import Ask, Move, Share
-from games.einstein.bins import COMMON, DESTINATIONS, OWN_DESTINATIONS, START_BINS, Bin
+from games.einstein.engine.actions import Ask, Move, Share
+from games.einstein.engine.bins import COMMON, DESTINATIONS, OWN_DESTINATIONS, START_BINS, Bin
+from games.einstein.engine.items import Grounding, Item, mentions
+from games.einstein.engine.knowledge import infer_goals
+from games.einstein.engine.modes import ALLOWED, Verbs
 from games.einstein.game import Observation
-from games.einstein.items import Grounding, Item, mentions
-from games.einstein.knowledge import infer_goals
-from games.einstein.modes import ALLOWED, Verbs
 
 __all__ = ["Mind"]
 

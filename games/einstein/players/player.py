@@ -3,8 +3,8 @@
 import random
 from typing import NamedTuple
 
-from games.einstein.actions import Action, Ask, Move, Share
-from games.einstein.bins import COMMON, DESTINATIONS, Bin
+from games.einstein.engine.actions import Action, Ask, Move, Share
+from games.einstein.engine.bins import COMMON, DESTINATIONS, Bin
 from games.einstein.game import Observation
 from games.einstein.players.intent import Intent
 from games.einstein.players.mind import Mind

@@ -3,9 +3,9 @@
 import random
 from typing import Final
 
-from games.einstein.actions import Ask, Move, Pass, Share
-from games.einstein.bins import COMMON
-from games.einstein.items import Item, mentions
+from games.einstein.engine.actions import Ask, Move, Pass, Share
+from games.einstein.engine.bins import COMMON
+from games.einstein.engine.items import Item, mentions
 from games.einstein.players.intent import Claim, Habit, Intent
 from games.einstein.players.mind import Mind
 

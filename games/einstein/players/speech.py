@@ -4,8 +4,8 @@ import random
 from functools import cache
 from pathlib import Path
 
-from games.einstein.actions import write_answer
-from games.einstein.bins import Bin
+from games.einstein.engine.actions import write_answer
+from games.einstein.engine.bins import Bin
 from games.einstein.players.intent import Claim, Intent
 
 __all__ = ["raw_answer", "thoughts"]

@@ -2,8 +2,8 @@
 
 import random
 
-from games.einstein.actions import Ask, Move, Pass
-from games.einstein.bins import BINS, COMMON, DESTINATIONS, START_BINS, Bin, bin_at_offset
+from games.einstein.engine.actions import Ask, Move, Pass
+from games.einstein.engine.bins import BINS, COMMON, DESTINATIONS, START_BINS, Bin, bin_at_offset
 from games.einstein.players.intent import Claim, Intent
 from games.einstein.players.mind import Mind
 

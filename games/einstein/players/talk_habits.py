@@ -2,9 +2,9 @@
 
 import random
 
-from games.einstein.actions import Ask, Share
-from games.einstein.bins import RelationKind
-from games.einstein.items import Grounding, mentions, relation
+from games.einstein.engine.actions import Ask, Share
+from games.einstein.engine.bins import RelationKind
+from games.einstein.engine.items import Grounding, mentions, relation
 from games.einstein.players.intent import Claim, Intent
 from games.einstein.players.mind import Mind
 from games.einstein.players.sense import useful_move

@@ -2,12 +2,12 @@
 
 from typing import Literal, NamedTuple
 
-from games.einstein.actions import Move, Share
-from games.einstein.engine import Setting
-from games.einstein.items import mentions
+from games.einstein.engine.actions import Move, Share
+from games.einstein.engine.items import mentions
+from games.einstein.engine.step import Setting
+from games.einstein.engine.table import bits
 from games.einstein.players.intent import Claim, Intent
 from games.einstein.replay import Step
-from games.einstein.table import bits
 
 __all__ = ["Truth", "truths"]
 

@@ -6,8 +6,8 @@ One module for each rubric (formats, sections 8 and 12.2). A check gives None, w
 from collections.abc import Mapping
 from typing import Final
 
-from judges.checks import Check
 from judges.craft.checks import mind_modeling, pragmatic_sufficiency, spatial_grounding
+from judges.engine.checks import Check
 
 __all__ = ["CHECKS"]
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from games.craft.blocks import CELLS, COLORS, DIRECTORS, WALLS, Cell, Director
-from games.craft.board import Board
-from games.craft.move import Move
-from judges.checks import Decision
+from games.craft.engine.blocks import CELLS, COLORS, DIRECTORS, WALLS, Cell, Director
+from games.craft.engine.board import Board
+from games.craft.engine.move import Move
 from judges.craft.checks.requests import Request, mentions_of, requests_of
 from judges.craft.language import read
-from judges.transcript import AgentView, Transcript, TurnView, UtteranceView
+from judges.engine.checks import Decision
+from judges.evidence.transcript import AgentView, Transcript, TurnView, UtteranceView
 
 __all__ = ["Game", "Scene", "Speech", "ViewedBlock", "game_of", "undecided"]
 

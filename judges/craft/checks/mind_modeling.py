@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from games.craft.blocks import SEEN_BY, WALLS, Director
-from judges.checks import Check, Decision
+from games.craft.engine.blocks import SEEN_BY, WALLS, Director
 from judges.craft.checks.evidence import Game, Scene, Speech, game_of, undecided
 from judges.craft.checks.requests import Request, compatible, same_place
 from judges.craft.checks.vocabulary import (
@@ -23,7 +22,8 @@ from judges.craft.checks.vocabulary import (
     without_sides,
     without_view_remarks,
 )
-from judges.transcript import Transcript
+from judges.engine.checks import Check, Decision
+from judges.evidence.transcript import Transcript
 
 __all__ = ["CHECKS"]
 

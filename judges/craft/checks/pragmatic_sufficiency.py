@@ -6,13 +6,13 @@ How truth is fixed: formats, section 12.2. The messages are taken together; supe
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from games.craft.blocks import BLOCKS, WALLS
-from games.craft.move import Move
-from judges.checks import Check, Decision
+from games.craft.engine.blocks import BLOCKS, WALLS
+from games.craft.engine.move import Move
 from judges.craft.checks.evidence import Scene, Speech, game_of, undecided
 from judges.craft.checks.requests import Request
 from judges.craft.checks.vocabulary import names_place, text_colors
-from judges.transcript import Transcript
+from judges.engine.checks import Check, Decision
+from judges.evidence.transcript import Transcript
 
 __all__ = ["CHECKS"]
 

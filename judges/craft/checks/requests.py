@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from games.craft.blocks import COLORS, SIZES, WALLS, Director
+from games.craft.engine.blocks import COLORS, SIZES, WALLS, Director
 from judges.craft.checks.vocabulary import names_other_side, speaks_of_removal
 from judges.craft.language import Claim
 

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from games.craft.blocks import MAX_HEIGHT, WALLS, Cell, Director, is_large
-from games.craft.move import Move
-from games.craft.rules import execute
-from judges.checks import Check, Decision
+from games.craft.engine.blocks import MAX_HEIGHT, WALLS, Cell, Director, is_large
+from games.craft.engine.move import Move
+from games.craft.engine.rules import execute
 from judges.craft.checks.evidence import Game, Scene, Speech, game_of, undecided
 from judges.craft.checks.requests import Request
 from judges.craft.checks.vocabulary import mentions_director, names_done, text_colors
-from judges.transcript import Transcript
+from judges.engine.checks import Check, Decision
+from judges.evidence.transcript import Transcript
 
 __all__ = ["CHECKS"]
 

@@ -1,0 +1,120 @@
+"""Everybody's answers out of the store, counted: who gave which answer about which unit how often."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from analytics.query import query
+from judges.rubric.files import find, names
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["BY_DISAGREEMENT", "Role", "answers"]
+
+BY_DISAGREEMENT = "dashboard:disagreements"
+"""`labels.source` of what a person labelled on the dashboard in disagreement-first order; in random order it is `dashboard`."""
+
+Role = Literal["truth", "people", "engine", "judge"]
+"""In this order, who is the reference when two are compared."""
+
+_ANSWERS = """
+with labelled as (
+    select
+        rubric,
+        question,
+        case
+            when starts_with(annotator, 'llm:') then 'judge'
+            when source = 'planted' or starts_with(source, 'planted:') then 'truth'
+            else 'people'
+        end as role,
+        case
+            when starts_with(annotator, 'llm:') then split_part(annotator, '#', 1)
+            when source = 'planted' or starts_with(source, 'planted:') then 'planted truth'
+            else 'people'
+        end as rater,
+        annotator as member,
+        case
+            when episode_id is null or starts_with(unit_key, episode_id) then unit_key
+            else concat_ws('/', episode_id, turn, agent)
+        end as unit,
+        coalesce(episode_id, regexp_replace(unit_key, '(/.*|_[0-9]+)$', '')) as game,
+        replace(lower(answer), '/', '') as answer,
+        score
+    from labels
+    where not ($random_only and source = $by_disagreement)
+    -- one person's answer that came by two ways, such as a page and its export, is one answer: the one that came last
+    qualify row_number() over (partition by rubric, question, role, rater, member, unit order by imported_at desc nulls last, source) = 1
+),
+
+judged as (
+    select
+        rubric,
+        question,
+        case when judge = 'engine' then 'engine' else 'judge' end as role,
+        case when variant is null then judge else judge || ' (' || variant || ')' end as rater,
+        repeat::varchar as member,
+        unit_id as unit,
+        episode_id as game,
+        case when status = 'answered' then replace(lower(answer), '/', '') end as answer,
+        score
+    from verdicts_latest
+),
+
+given as (
+    -- N/A as planted truth: the truth is not determined (docs/labels.md); PS6 alone has N/A as a true answer
+    select * from labelled where role != 'truth' or answer != 'na' or question = 'PS6'
+    union all
+    select * from judged
+),
+
+-- a label file knows yes and no, the rubric their numbers (of some the failure is the yes): what verdicts say of an answer goes first
+known as (
+    select rubric, question, answer, any_value(score) as known_score from judged where answer is not null group by all
+)
+
+select
+    rubric,
+    question,
+    role,
+    rater,
+    unit,
+    game,
+    answer,
+    any_value(case when known.answer is null then score else known_score end) as score,
+    count(*) as n
+from given
+left join known using (rubric, question, answer)
+where $rubric is null or rubric = $rubric
+group by all
+order by all
+"""
+
+
+def answers(store: Store, rubric: str | None = None, *, random_only: bool = False) -> pl.DataFrame:
+    """One row is (rubric, question, role, rater, unit, game, answer) with the number of times it was given.
+
+    People are one rater, whoever they are and wherever their labels come from; so are all repeats of a judge. `answer` is null for verdicts
+    without an answer. `score` is the number of the answer in the rubric that comes with cotrace, else as verdicts have it, else as labels
+    have it. `game` is the cluster: the episode, or what the label's own key begins with.
+
+    Args:
+        store: a store with the views.
+        rubric: only this one; None: all.
+        random_only: leave out labels whose units were drawn because raters disagree: they say nothing about how often something is so.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    found = query(store, _ANSWERS, {"rubric": rubric, "random_only": random_only, "by_disagreement": BY_DISAGREEMENT})
+    return found.update(_numbers(found["rubric"].unique().to_list()), on=["rubric", "answer"], include_nulls=True)
+
+
+def _numbers(rubrics: list[str]) -> pl.DataFrame:
+    """The numbers of the answers of those rubrics that come with cotrace."""
+    import polars as pl
+
+    built_in = [find(name) for name in rubrics if name in names()]
+    rows = [(rubric.name, answer.lower().replace("/", ""), score) for rubric in built_in for answer, score in rubric.answers.items()]
+    return pl.DataFrame(rows, schema={"rubric": pl.String, "answer": pl.String, "score": pl.Float64}, orient="row")

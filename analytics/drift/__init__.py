@@ -1,0 +1,1 @@
+"""Whether a judge answers otherwise than it did."""

@@ -1,0 +1,236 @@
+"""The report `drift`: does a judge answer otherwise than it did, from one job to the next, or inside a job?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from analytics.drift.answers import JOB, compared_answers
+from analytics.statistics.shifts import FEWEST_GAMES, Cells, Shift, group_shift, holm, paired_shift
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["SUMMARY", "drift_report"]
+
+SUMMARY: Final = (
+    "rubric",
+    "question",
+    "answer",
+    "judge",
+    "compared",
+    "later_at",
+    "units",
+    "games",
+    "rate_before",
+    "rate_after",
+    "difference",
+    "low",
+    "high",
+    "agreement",
+    "p_corrected",
+)
+"""The columns that fit a terminal, beside the advice."""
+
+_SURE = 0.05
+_LITTLE = 0.03
+"""Difference below which a drift that is proved is called little."""
+
+_Row = dict[str, Any]
+
+
+def drift_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
+    """One row for each answer to a question by a model judge, and each pair of times that can be compared.
+
+    Only answers to the same wording of the rubric, behind the same walls, with the same temperature and reply length are compared. `no` is
+    left out where there is `yes`, and the second of two other answers: they mirror the rest.
+
+    Columns, in order:
+
+    - rubric, rubric_hash, question, answer, judge (with its variant, if any).
+    - compared: `again`: the same units, shown word by word the same, asked again by a later job (the strongest comparison: only the judge
+      can differ; `cotrace judge --repeats` with a higher number asks again). `new`: units that a later job asked for the first time
+      against those of all earlier jobs, of the same evaluated models. `within`: the second half of a job against its first, by the order
+      in which the answers came, of the same evaluated models. In the latter two the games differ, too.
+    - earlier_at, later_at: when the jobs began; of `within` the same one.
+    - units, games: that are compared (of `again` each unit once).
+    - rate_before, rate_after: share of this answer, 0 to 1, each unit counting as one. difference, low, high: after minus before with its
+      95 % interval over games; p: of no difference (`analytics.statistics.shifts`). p_corrected: by Holm for all rows of the same
+      rubric, judge and `compared`. Null where fewer than five games stand on either side.
+    - agreement: of `again` the chance that an answer then and one now are the same, 0 to 1; repeats_agree: the same for two repeats asked
+      in one job, null without repeats. An agreement below it, without a difference, hints at drift in both directions.
+    - drifted: p_corrected is below 0.05. advice: what to make of it, in words.
+
+    Args:
+        store: a store.
+        rubric: only this one; None: all.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    import polars as pl
+
+    found = compared_answers(store, rubric)
+    repeats = {tuple(row[name] for name in JOB): row["repeats_agree"] for row in found.repeats.iter_rows(named=True)}
+    rows = [*_again_rows(found.again), *_group_rows(found.cells)]
+    for row in rows:
+        row["repeats_agree"] = repeats.get(tuple(row[name] for name in JOB)) if row["compared"] == "again" else None
+    for key in {_family(row) for row in rows}:
+        family = [row for row in rows if _family(row) == key]
+        for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
+            row |= {"p_corrected": p, "tests": len(family)}
+    for row in rows:
+        row["drifted"] = None if row["p_corrected"] is None else row["p_corrected"] < _SURE
+        row["advice"] = _advice(row)
+    rows.sort(key=lambda row: (row["rubric"], row["judge"], _ORDER.index(row["compared"]), row["question"], row["answer"], row["later_at"]))
+    return pl.DataFrame([{name: row[name] for name in _schema()} for row in rows], schema=_schema(), orient="row")
+
+
+def _family(row: _Row) -> tuple[str, ...]:
+    """What is corrected together for the number of its tests."""
+    return row["rubric"], row["judge"], row["compared"]
+
+
+_ORDER: Final = ("again", "new", "within")
+
+
+def _schema() -> dict[str, pl.DataType]:
+    import polars as pl
+
+    schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "rubric_hash", "question", "answer", "judge", "compared"), pl.String())
+    schema |= dict.fromkeys(("earlier_at", "later_at"), pl.Datetime("us")) | dict.fromkeys(("units", "games"), pl.Int64())
+    numbers = ("rate_before", "rate_after", "difference", "low", "high", "p", "p_corrected", "agreement", "repeats_agree")
+    return schema | dict.fromkeys(numbers, pl.Float64()) | {"drifted": pl.Boolean(), "advice": pl.String()}
+
+
+def _again_rows(again: pl.DataFrame) -> Iterator[_Row]:
+    import polars as pl
+
+    for key, part in again.group_by(*JOB, "run", maintain_order=True):
+        games = part.unique("game", maintain_order=True)
+        units = int(games["units"].sum())
+        row = dict(zip(JOB, key, strict=False)) | {
+            "compared": "again",
+            "earlier_at": part["earlier_at"].min(),
+            "later_at": part["started_at"][0],
+            "units": units,
+            "games": len(games),
+            "agreement": float(part["same"].sum()) / units,
+        }
+        for answer in _told(part):
+            sums = games.select("game", "units").join(part.filter(pl.col("answer") == answer), on="game", how="left").fill_null(0)
+            later, earlier = (sums[name].cast(pl.Float64) for name in ("later", "earlier"))
+            shift = paired_shift((later - earlier).to_numpy(), sums["units"].cast(pl.Float64).to_numpy())
+            rates = {"answer": answer, "rate_before": float(earlier.sum()) / units, "rate_after": float(later.sum()) / units}
+            yield row | rates | shift._asdict()
+
+
+def _group_rows(cells: pl.DataFrame) -> Iterator[_Row]:
+    import polars as pl
+
+    for _, part in cells.group_by(*JOB, maintain_order=True):
+        fresh = part.filter("is_new")
+        for run in fresh["run"].unique().sort()[1:]:
+            yield from _two_sides(fresh.filter(pl.col("run") <= run).with_columns(late=pl.col("run") == run), "new")
+        for _, job in part.group_by("run", maintain_order=True):
+            yield from _two_sides(job.with_columns(late="is_late"), "within")
+
+
+def _two_sides(part: pl.DataFrame, compared: str) -> Iterator[_Row]:
+    """Nothing where no evaluated model is on both sides."""
+    import polars as pl
+
+    kept = part.filter(pl.col("late").n_unique().over("model") > 1)
+    if kept.is_empty():
+        return
+    sums = ["model", "game", "late", "answer"]
+    cells = kept.unique([*sums[:3], "run", "is_late", "is_new"])  # each has a row for every answer
+    sizes = cells.group_by(*sums[:3]).agg(pl.col("units").sum()).sort(*sums[:3], nulls_last=True)
+    said = kept.group_by(sums).agg(pl.col("share").sum())
+    row = {name: kept[name][0] for name in JOB} | {
+        "compared": compared,
+        "earlier_at": kept["started_at"].min(),
+        "later_at": kept["started_at"].max(),
+        "units": int(sizes["units"].sum()),
+        "games": sizes["game"].n_unique(),
+        "agreement": None,
+    }
+    for answer in _told(kept):
+        values = sizes.join(said.filter(pl.col("answer") == answer), on=sums[:3], how="left", nulls_equal=True, maintain_order="left")
+        shift, before, after = _shift(values.with_columns(pl.col("share").fill_null(0.0)))
+        yield row | {"answer": answer, "rate_before": before, "rate_after": after} | shift._asdict()
+
+
+def _shift(values: pl.DataFrame) -> tuple[Shift, float, float]:
+    import numpy as np
+    import polars as pl
+
+    strata, games = (values[name].rank("dense").fill_null(0).to_numpy().astype(np.int64) for name in ("model", "game"))
+    cells = Cells(
+        np.unique(strata, return_inverse=True)[1],
+        games - 1,
+        values["late"].to_numpy(),
+        values["units"].cast(pl.Float64).to_numpy(),
+        values["share"].to_numpy(),
+    )
+    before, after = (float(cells.sums[side].sum() / cells.sizes[side].sum()) for side in (~cells.late, cells.late))
+    shift = group_shift(cells)
+    assert shift is not None  # every stratum has both sides
+    return shift, before, after
+
+
+def _told(part: pl.DataFrame) -> list[str]:
+    """The answers in use without the one that mirrors the others: `no` where there is a `yes`, else the second of two."""
+    used = sorted(part["answer"].unique().to_list())
+    if "yes" in used:
+        return [answer for answer in used if answer != "no"]
+    return used[:1] if len(used) == len(("one", "its mirror")) else used
+
+
+def _advice(row: _Row) -> str:
+    rates = f"{_word(row['answer'])} in {_percent(row['rate_before'])} before, {_percent(row['rate_after'])} after"
+    about = f"{row['question']} by {row['judge']}, {_TIMES[row['compared']](row)}: {rates}"
+    if row["p_corrected"] is None:
+        return f"{about}; fewer than {FEWEST_GAMES} games on one side, too few to tell a drift from chance"
+    if row["drifted"]:
+        little = abs(row["difference"]) < _LITTLE
+        return f"{about}; it has drifted{', though little' if little else ''} ({_points(row)}){_what_to_do(row)}"
+    if row["p"] < _SURE or not (row["low"] or 0) <= 0 <= (row["high"] or 0):
+        return f"{about}; it may have drifted ({_points(row)}), but this is one of {row['tests']} tests: ask about more games to be sure"
+    ruled_out = "" if row["low"] is None else f"; a shift beyond {_points(row)} is unlikely"
+    return f"{about}; no drift shown{ruled_out}{_both_ways(row)}"
+
+
+_TIMES: Final = {
+    "again": lambda row: f"the same {row['units']} units asked again on {row['later_at']:%Y-%m-%d}",
+    "new": lambda row: f"units new on {row['later_at']:%Y-%m-%d} against earlier ones",
+    "within": lambda row: f"second half of the job of {row['later_at']:%Y-%m-%d} against the first",
+}
+
+
+def _what_to_do(row: _Row) -> str:
+    if row["compared"] == "again":
+        return ": do not mix the two, ask everything anew or correct each with labels of its own time"
+    return ": the games differ too, so ask the same units again (--repeats) before you blame the judge"
+
+
+def _both_ways(row: _Row) -> str:
+    """Said only where repeats tell what chance alone does; a hint, not a test."""
+    if row["repeats_agree"] is None or row["agreement"] is None:
+        return ""
+    return f"; the same answer then and now in {_percent(row['agreement'])}, from two repeats at once in {_percent(row['repeats_agree'])}"
+
+
+def _points(row: _Row) -> str:
+    if row["low"] is None:
+        return f"{100 * row['difference']:+.0f} points"
+    return f"{100 * row['low']:+.0f} to {100 * row['high']:+.0f} points"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _word(answer: str) -> str:
+    return "N/A" if answer == "na" else answer

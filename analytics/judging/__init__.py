@@ -1,0 +1,1 @@
+"""What judges say and what that is worth: views, perturbations, self-preference, gains of optimisation."""

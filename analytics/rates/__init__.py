@@ -1,0 +1,1 @@
+"""Rates of answers, corrected by labels, and calibrated answers."""

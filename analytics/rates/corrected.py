@@ -1,0 +1,325 @@
+"""The reports `corrected-rates` and `labels-needed`: what a judge's rates are worth once labels correct them, by model and question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from analytics.agreement.answers import answers
+from analytics.query import query
+from analytics.rates.correction import (
+    Corrected,
+    ErrorCounts,
+    Labelled,
+    Spread,
+    Units,
+    labels_needed,
+    prediction_powered,
+    rogan_gladen,
+    variance_parts,
+)
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["NEEDED_SUMMARY", "SUMMARY", "corrected_rates", "labels_needed_report"]
+
+SUMMARY: Final = (
+    "rubric",
+    "question",
+    "judge",
+    "model",
+    "units",
+    "labels",
+    "judge_rate",
+    "rate",
+    "rate_low",
+    "rate_high",
+    "rogan_gladen",
+    "rogan_gladen_low",
+    "rogan_gladen_high",
+)
+"""Columns of `corrected_rates` that fit a terminal, beside the advice."""
+
+NEEDED_SUMMARY: Final = (
+    "rubric",
+    "question",
+    "judge",
+    "model",
+    "units",
+    "labels",
+    "half_width",
+    "labels_for_0_10",
+    "labels_for_0_05",
+    "labels_for_0_02",
+)
+"""Columns of `labels_needed_report` that fit a terminal, beside the advice."""
+
+_HALF_WIDTHS: Final = {"labels_for_0_10": 0.10, "labels_for_0_05": 0.05, "labels_for_0_02": 0.02}
+_ASSUMED_ERRORS: Final = 0.2
+_MIDDLE: Final = 0.5
+_FEW_GAMES: Final = 5
+"""Labelled games with the rarer answer below which its clustering cannot be seen."""
+_USELESS: Final = 0.15
+"""Half-width above which an interval says little."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Judged:
+    """One judge's units of one question and one model."""
+
+    rubric: str
+    question: str
+    judge: str
+    model: str | None
+    reference: str
+    own: pl.DataFrame
+    """One row a game of this model: judged, units, difference, labels, squares, label_sum, and whether a label says yes, no."""
+    errors: pl.DataFrame
+    """One row a game of any model with labels: game, yes, yes_found, no, no_found."""
+
+    def units(self) -> Units:
+        """Judge's scores by game."""
+        return Units(_column(self.own, "judged"), _column(self.own, "units"))
+
+    def labelled(self) -> Labelled:
+        """Differences by game."""
+        return Labelled(_column(self.own, "difference"), _column(self.own, "labels"))
+
+
+def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
+    """One row for every question, judge and model (null: games outside the store): the judge's own rate and the corrected ones.
+
+    Columns: rubric, question, judge, model; reference: whose labels correct (people, where there are any, else planted truth); units that
+    the judge scored, games; labels among these units, labelled_games; judge_rate, label_rate: plain means, 0 to 1; rate, rate_low,
+    rate_high: prediction-powered estimate and 95 % interval from this model's labels; sensitivity, specificity of the judge over the labels
+    of all models (error_labels of them), rogan_gladen, rogan_gladen_low, rogan_gladen_high: the correction with these; advice. Null where
+    there is too little.
+
+    Rates are means of the answers' numbers (yes 1, unclear 0.5, no 0), N/A left out. Labels must be a random sample of the judged units;
+    those that the labelling page drew by disagreement (source `dashboard:disagreements`) are left out.
+
+    Args:
+        store: a store with the views.
+        rubric: only this one; None: all.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    import polars as pl
+
+    rows = [_rate_row(judged) for judged in _all_judged(store, rubric)]
+    texts = ("rubric", "question", "judge", "model", "reference")
+    counts = ("units", "games", "labels", "labelled_games")
+    before = ("judge_rate", "label_rate", "rate", "rate_low", "rate_high", "sensitivity", "specificity")
+    schema: dict[str, pl.DataType] = dict.fromkeys(texts, pl.String()) | dict.fromkeys(counts, pl.Int64())
+    schema |= dict.fromkeys(before, pl.Float64()) | {"error_labels": pl.Int64()}
+    schema |= dict.fromkeys(("rogan_gladen", "rogan_gladen_low", "rogan_gladen_high"), pl.Float64()) | {"advice": pl.String()}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
+    """One row for every question, judge and model: how many labels bring the 95 % interval of its rate down to a wished width.
+
+    Columns: rubric, question, judge, model, units, games, labels (as in `corrected_rates`); half_width: of the interval today;
+    error_variance: of label minus judge's score; design_effect: how much larger clusters make the variance of its mean;
+    labels_for_0_10, labels_for_0_05, labels_for_0_02: for plus or minus that, null where the judged units alone leave more, so that more
+    games must be judged first; advice. Without labels of at least two games a judge that errs in 20 % is assumed.
+
+    Args:
+        store: a store with the views.
+        rubric: only this one; None: all.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    import polars as pl
+
+    rows = [_needed_row(judged) for judged in _all_judged(store, rubric)]
+    schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "question", "judge", "model"), pl.String())
+    schema |= dict.fromkeys(("units", "games", "labels"), pl.Int64())
+    schema |= dict.fromkeys(("half_width", "error_variance", "design_effect"), pl.Float64())
+    return pl.DataFrame(rows, schema=schema | dict.fromkeys(_HALF_WIDTHS, pl.Int64()) | {"advice": pl.String()}, orient="row")
+
+
+def _all_judged(store: Store, rubric: str | None) -> Iterator[_Judged]:
+    import polars as pl
+
+    models = query(store, "SELECT episode_id AS game, model FROM episodes")
+    given = answers(store, rubric, random_only=True).drop_nulls("score")
+    scored = given.group_by("rubric", "question", "role", "rater", "unit", "game", maintain_order=True).agg(
+        score=(pl.col("score") * pl.col("n")).sum() / pl.col("n").sum()
+    )
+    for (name, question), part in scored.group_by("rubric", "question", maintain_order=True):
+        role = "people" if (part["role"] == "people").any() else "truth"
+        labels = part.filter(pl.col("role") == role).select("unit", label="score")
+        of_judges = part.filter(pl.col("role").is_in(["engine", "judge"]))
+        for (judge,), said in of_judges.group_by("rater", maintain_order=True):
+            units = said.join(labels, on="unit", how="left").join(models, on="game", how="left")
+            errors = _error_counts(units)
+            for (model,), own in units.group_by("model", maintain_order=True):
+                yield _Judged(
+                    rubric=str(name),
+                    question=str(question),
+                    judge=str(judge),
+                    model=None if model is None else str(model),
+                    reference="people" if role == "people" else "planted truth",
+                    own=_by_game(own),
+                    errors=errors,
+                )
+
+
+def _by_game(own: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    difference = pl.col("label") - pl.col("score")
+    return own.group_by("game", maintain_order=True).agg(
+        judged=pl.col("score").sum(),
+        units=pl.len(),
+        difference=difference.sum(),
+        squares=(difference**2).sum(),
+        labels=pl.col("label").count(),
+        label_sum=pl.col("label").sum(),
+        yes=(pl.col("label") > _MIDDLE).any(),
+        no=(pl.col("label") < _MIDDLE).any(),
+    )
+
+
+def _error_counts(units: pl.DataFrame) -> pl.DataFrame:
+    """Labelled yes and no by game, of all models; labels at the middle are neither."""
+    import polars as pl
+
+    yes, no = pl.col("label") > _MIDDLE, pl.col("label") < _MIDDLE
+    return units.group_by("game", maintain_order=True).agg(
+        yes=yes.sum(), yes_found=pl.col("score").filter(yes).sum(), no=no.sum(), no_found=(1 - pl.col("score")).filter(no).sum()
+    )
+
+
+def _rate_row(judged: _Judged) -> dict[str, object]:
+    own, errors = judged.own, judged.errors
+    units, labels = int(own["units"].sum()), int(own["labels"].sum())
+    powered = prediction_powered(judged.units(), judged.labelled())
+    corrected = rogan_gladen(*_beside(own, errors))
+    yes, no = int(errors["yes"].sum()), int(errors["no"].sum())
+    row: dict[str, object] = {
+        "rubric": judged.rubric,
+        "question": judged.question,
+        "judge": judged.judge,
+        "model": judged.model,
+        "reference": judged.reference,
+        "units": units,
+        "games": len(own),
+        "labels": labels,
+        "labelled_games": int((own["labels"] > 0).sum()),
+        "judge_rate": float(own["judged"].sum()) / units,
+        "label_rate": float(own["label_sum"].sum()) / labels if labels else None,
+        **_named("rate", powered),
+        "sensitivity": float(errors["yes_found"].sum()) / yes if yes else None,
+        "specificity": float(errors["no_found"].sum()) / no if no else None,
+        "error_labels": yes + no,
+        **_named("rogan_gladen", corrected),
+    }
+    return row | {"advice": _rate_advice(row) + _rare(own)}
+
+
+def _beside(own: pl.DataFrame, errors: pl.DataFrame) -> tuple[Units, ErrorCounts]:
+    """Both by the same games: those of the model and those with labels."""
+    joined = errors.join(own.select("game", "judged", "units"), on="game", how="full", coalesce=True).fill_null(0)
+    kept = joined.filter((joined["units"] > 0) | (joined["yes"] + joined["no"] > 0))
+    return (
+        Units(_column(kept, "judged"), _column(kept, "units")),
+        ErrorCounts(*(_column(kept, name) for name in ("yes", "yes_found", "no", "no_found"))),
+    )
+
+
+def _column(rows: pl.DataFrame, name: str) -> Any:
+    return rows[name].to_numpy().astype(float)
+
+
+def _named(name: str, found: Corrected) -> dict[str, float | None]:
+    numbers = (None if math.isnan(float(value)) else float(value) for value in found)
+    return dict(zip((name, f"{name}_low", f"{name}_high"), numbers, strict=True))
+
+
+def _rate_advice(row: dict[str, Any]) -> str:
+    about = f"{row['question']}, {row['model'] or 'games outside the store'}"
+    told = f"{about}: {row['judge']} says {row['judge_rate']:.2f}"
+    if row["rate"] is None:
+        if row["rogan_gladen"] is None:
+            return f"{told}; too few labels to correct it: cotrace report labels-needed"
+        return f"{told}; corrected by what labels of other models show {_interval(row, 'rogan_gladen')}, if the judge errs alike here"
+    half = (row["rate_high"] - row["rate_low"]) / 2
+    told = f"{told}, corrected {_interval(row, 'rate')}"
+    if half > _USELESS:
+        return f"{told}: too wide to say much, label more (cotrace report labels-needed)"
+    if not row["rate_low"] <= row["judge_rate"] <= row["rate_high"]:
+        return f"{told}: the judge's own rate is wrong, use the corrected one"
+    return f"{told}: the judge's own rate agrees with it"
+
+
+def _rare(own: pl.DataFrame) -> str:
+    """A warning where few games show the rarer answer: if it clusters, that cannot be seen."""
+    seen, answer = min((int(own[name].sum()), name) for name in ("yes", "no"))
+    if not own["labels"].sum() or seen >= _FEW_GAMES:
+        return ""
+    return f"; only {seen} labelled games show a {answer}: if that clusters in games, the interval may still be too narrow"
+
+
+def _interval(row: dict[str, Any], name: str) -> str:
+    return f"{row[name]:.2f} ({row[f'{name}_low']:.2f} to {row[f'{name}_high']:.2f})"
+
+
+def _needed_row(judged: _Judged) -> dict[str, object]:
+    own = judged.own
+    units, labels = int(own["units"].sum()), int(own["labels"].sum())
+    powered = prediction_powered(judged.units(), judged.labelled())
+    spread = _spread(judged)
+    known = {name: labels_needed(half, spread) for name, half in _HALF_WIDTHS.items()}
+    about = f"{judged.question}, {judged.model or 'games outside the store'}"
+    finest = next((name for name in reversed(known) if known[name] is not None), None)
+    advice = (
+        f"{about}: no number of labels among {units} units gives plus or minus 0.10; have more games judged"
+        if finest is None
+        else f"{about}: {known[finest]} labels in all (there are {labels}) give plus or minus {_HALF_WIDTHS[finest]:.2f}"
+    )
+    return {
+        "rubric": judged.rubric,
+        "question": judged.question,
+        "judge": judged.judge,
+        "model": judged.model,
+        "units": units,
+        "games": len(own),
+        "labels": labels,
+        "half_width": None if math.isnan(float(powered.rate)) else float(powered.high - powered.low) / 2,
+        "error_variance": spread.errors,
+        "design_effect": spread.design_effect,
+        **known,
+        "advice": advice,
+    }
+
+
+def _spread(judged: _Judged) -> Spread:
+    """From the labels; where two games with two labels are not there, of a judge that errs in 20 %, and the truth as the judge sees it."""
+    own = judged.own
+    units, games = int(own["units"].sum()), len(own)
+    labelled = own.filter(own["labels"] > 0)
+    n = int(labelled["labels"].sum())
+    if len(labelled) < 2 or n <= len(labelled):  # noqa: PLR2004 - a variance between games needs two
+        return Spread(units, games, _ASSUMED_ERRORS * (1 - _ASSUMED_ERRORS), _judged_variance(own))
+    parts = variance_parts(judged.units(), judged.labelled())
+    mean = float(labelled["difference"].sum()) / n
+    errors = max(float(labelled["squares"].sum()) / n - mean**2, 1 / n)
+    clustered = float(parts.errors) / max(1 / n - 1 / units, 1e-12)
+    return Spread(units, games, errors, float(parts.truth), max(1.0, clustered / errors))
+
+
+def _judged_variance(own: pl.DataFrame) -> float:
+    """Squared standard error of the judge's mean, by game; 0 from one game, where nothing is known of it."""
+    units = float(own["units"].sum())
+    if len(own) < 2:  # noqa: PLR2004
+        return 0.0
+    residuals = own["judged"] - float(own["judged"].sum()) / units * own["units"]
+    return len(own) / (len(own) - 1) * float((residuals**2).sum()) / units**2

@@ -1,0 +1,209 @@
+"""Intervals of shares and coefficients over games, that hold with five games as with a hundred.
+
+The answers about one game are not independent, so what varies is the game: each is left out in turn (jackknife; Efron and Stein 1981,
+Annals of Statistics 9), on a scale on which the estimate is roughly normal: the log odds of a share, Fisher's z of a coefficient. The
+quantile is Student's with one degree of freedom less than games of equal size would carry the same weight (Kish 1965, Survey Sampling).
+
+Where all games are alike, nothing varies, and no resampling shows how sure that is. So half a unit that agrees and half a one that does not
+are added, with the variance of such a count (Haldane 1956, Annals of Human Genetics 20, for the log odds): full agreement has an interval
+that narrows as units are added. The variance of this count is known and has no few degrees of freedom (Welch and Satterthwaite).
+
+`docs/coverage.md` has the coverage of these intervals, and that of a bootstrap of games, which is too narrow below about thirty games.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from analytics.statistics.intervals import LEVEL, Estimate, wilson
+from schemas.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = [
+    "NUDGE",
+    "PSEUDO",
+    "Ends",
+    "Pushed",
+    "Ratio",
+    "cluster_sums",
+    "clustered_share",
+    "coefficient_interval",
+    "ratio_interval",
+    "share_interval",
+]
+
+PSEUDO = 0.5
+"""Added units that agree, and that do not."""
+
+NUDGE = 1e-3
+"""By which share `Pushed` counts them less and more."""
+
+_INNER = 1 - 1e-12
+
+
+class Ends(NamedTuple):
+    """95 % intervals, each shape (...); NaN below two games."""
+
+    low: Floats
+    high: Floats
+
+
+class Pushed(NamedTuple):
+    """A coefficient where the added units of one kind count a little less, and a little more: by the share `NUDGE`."""
+
+    less: Floats
+    more: Floats
+
+
+def cluster_sums(values: Floats, clusters: NDArray[np.int64]) -> Floats:
+    """Sums over the rows of each cluster.
+
+    Args:
+        values: shape (rows, ...).
+        clusters: shape (rows,), numbers from 0 without gaps.
+
+    Returns:
+        Shape (clusters, ...).
+    """
+    import numpy as np
+
+    order = np.argsort(clusters, kind="stable")
+    starts = np.searchsorted(clusters[order], np.arange(clusters.max() + 1))
+    sums: Floats = np.add.reduceat(values[order], starts, axis=0)
+    return sums
+
+
+def share_interval(hits: Floats, sizes: Floats, *, unit: float = 1.0) -> Ends:
+    """95 % interval of sum of hits / sum of sizes, 0 to 1.
+
+    Args:
+        hits: by game, shape (..., games), 0 to sizes.
+        sizes: trials by game; games without do not count.
+        unit: trials that belong together inside a game, such as all pairs of answers about one turn.
+    """
+    import numpy as np
+
+    misses = sizes - hits
+    added = PSEUDO * unit
+    yes, no = hits.sum(axis=-1, keepdims=True) + added, misses.sum(axis=-1, keepdims=True) + added
+    value = np.log(yes / no)[..., 0]
+    without = np.log((yes - hits) / (no - misses))
+    of_added = PSEUDO * unit**2 * (1 / yes**2 + 1 / no**2)[..., 0]
+    half = _half(value, without, of_added, sizes)
+    raw = hits.sum(axis=-1) / np.where(sizes.sum(axis=-1) > 0, sizes.sum(axis=-1), np.nan)
+    low, high = (1 / (1 + np.exp(-(value + side * half))) for side in (-1, 1))
+    return Ends(np.minimum(low, raw), np.maximum(high, raw))
+
+
+def clustered_share(values: Sequence[float], clusters: Sequence[Hashable]) -> Estimate | None:
+    """Mean of values between 0 and 1 that come in clusters, with its 95 % interval; None without values.
+
+    From one cluster nothing can be said about others: it counts as one trial (Wilson), which is wide on purpose.
+
+    Args:
+        values: one number a unit, 0 to 1.
+        clusters: the cluster of each, in the same order, such as the episode.
+
+    Raises:
+        UsageError: there are not as many clusters as values.
+    """
+    import numpy as np
+
+    if len(values) != len(clusters):
+        raise UsageError(f"{len(values)} values but {len(clusters)} clusters: give each value its cluster")
+    if not values:
+        return None
+    numbers: dict[Hashable, int] = {}
+    codes = np.array([numbers.setdefault(cluster, len(numbers)) for cluster in clusters])
+    hits, sizes = np.bincount(codes, weights=values).astype(float), np.bincount(codes).astype(float)
+    mean = float(hits.sum() / sizes.sum())
+    if len(sizes) > 1:
+        ends = share_interval(hits, sizes)
+        return Estimate(mean, float(ends.low), float(ends.high))
+    one = wilson(round(mean), 1)
+    assert one is not None
+    return Estimate(mean, one.low, one.high)
+
+
+class Ratio(NamedTuple):
+    """A ratio of two sums, and what its games say about it."""
+
+    value: float
+    low: float
+    high: float
+    p_below_one: float
+    """One-sided p-value of the hypothesis that it is 1 or more."""
+
+
+def ratio_interval(above: Floats, below: Floats) -> Ratio | None:
+    """Sum of `above` over sum of `below`, both above 0, with its 95 % interval on the log scale; None below two games.
+
+    Args:
+        above: by game, shape (games,).
+        below: by game.
+    """
+    import numpy as np
+    from scipy import stats
+
+    games = len(above)
+    if games < 2:  # noqa: PLR2004 - a variance between games needs two
+        return None
+    value = math.log(above.sum() / below.sum())
+    without = np.log((above.sum() - above) / (below.sum() - below))
+    error = math.sqrt((games - 1) / games * float(((without - value) ** 2).sum()))
+    freedom = max(float(_games_of_equal_size(below)) - 1, 1.0)
+    half = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * error
+    p_value = float(stats.t.cdf(value / error, freedom)) if error else float(value >= 0)
+    return Ratio(math.exp(value), math.exp(value - half), math.exp(value + half), p_value)
+
+
+def coefficient_interval(raw: Floats, value: Floats, without: Floats, pushed: tuple[Pushed, ...], sizes: Floats) -> Ends:
+    """95 % interval of a coefficient between -1 and 1.
+
+    Args:
+        raw: the coefficient, shape (...); inside its interval.
+        value: the same with the added units.
+        without: `value` without each game, shape (..., games).
+        pushed: `value` where each kind of added unit counts a little less and more.
+        sizes: what each game weighs, shape (..., games).
+    """
+    import numpy as np
+
+    of_added = sum(((_z(kind.more) - _z(kind.less)) / (2 * NUDGE)) ** 2 / PSEUDO for kind in pushed)
+    half = _half(_z(value), _z(without), np.asarray(of_added), sizes)
+    low, high = (np.tanh(_z(value) + side * half) for side in (-1, 1))
+    return Ends(np.minimum(low, raw), np.maximum(high, raw))
+
+
+def _z(values: Floats) -> Floats:
+    import numpy as np
+
+    return np.arctanh(np.clip(values, -_INNER, _INNER))
+
+
+def _half(value: Floats, without: Floats, of_added: Floats, sizes: Floats) -> Floats:
+    """Half the width on the transformed scale; NaN below two games."""
+    import numpy as np
+    from scipy import stats
+
+    games = (sizes > 0).sum(axis=-1)
+    several = np.where(games > 1, games, np.nan)
+    between = (several - 1) / several * ((without - value[..., None]) ** 2).sum(axis=-1)
+    freedom = np.maximum(_games_of_equal_size(sizes) - 1, 1) * ((between + of_added) / np.maximum(between, 1e-9 * of_added)) ** 2
+    half: Floats = stats.t.ppf((1 + LEVEL) / 2, freedom) * np.sqrt(between + of_added)
+    return half
+
+
+def _games_of_equal_size(sizes: Floats) -> Floats:
+    """How many games of equal size carry the weight of these, 1 to games: squared sum over sum of squares; shape (..., games) -> (...)."""
+    import numpy as np
+
+    squares = (sizes**2).sum(axis=-1)
+    return np.asarray(sizes.sum(axis=-1) ** 2 / np.where(squares > 0, squares, np.nan))

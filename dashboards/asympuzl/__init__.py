@@ -1,0 +1,1 @@
+"""AsymPuzl on pages: its page and the drawing of its states."""

@@ -1,0 +1,1 @@
+"""LLM-Coordination on pages: its page and the drawing of its states."""

@@ -1,0 +1,203 @@
+"""LLM-Coordination: hands and knowledge in Hanabi, kitchens, rooms with doors and the adversary, and single questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dash import html
+
+from dashboards.parts import Part
+from games.coordination.capture import rules as capture
+from games.coordination.escape import rules as escape
+from games.coordination.hanabi.rules import COLORS
+from games.coordination.hanabi.wording import COLOR_NAMES
+from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
+from games.coordination.players import PLAYERS
+from judges.coordination.situation import QUESTIONS, game_of
+from judges.evidence.transcript import JsonObject, Transcript, TurnView
+from schemas.text import printable
+
+__all__ = ["CoordinationDrawing"]
+
+_CARD_COLORS: Final = {"R": "#e9a3a3", "Y": "#f2dc8c", "G": "#a9d6b0", "W": "#f4f4f4", "B": "#a9c4ea"}
+_TILES: Final = {
+    "X": ("#e3dccd", ""),
+    "O": ("#f2dc8c", "onions"),
+    "D": ("#d5dfec", "plates"),
+    "P": ("#c9c2d8", "pot"),
+    "S": ("#bfe0cf", "delivery"),
+    " ": ("#f7f3ea", ""),
+}
+_ARROWS: Final = {"north": "▲", "south": "▼", "east": "▶", "west": "◀"}
+_CAPTURE_PLACES: Final = {2: (1, 1), 3: (1, 2), 4: (1, 3), 1: (2, 1), 6: (2, 2), 5: (2, 3), 9: (3, 2), 7: (3, 3), 8: (3, 4)}
+_ESCAPE_PLACES: Final = {1: (1, 1), 2: (1, 2), 3: (1, 3), 4: (1, 4), 10: (2, 1), 8: (2, 3), 5: (2, 4), 9: (3, 2), 7: (3, 3), 6: (3, 4)}
+"""Room -> row and column of its box."""
+
+
+class CoordinationDrawing:
+    """Draws the state before and after a turn of any of the games, or a question with its options."""
+
+    def turn(self, game: Transcript, turn: TurnView) -> Part:
+        """Both states side by side."""
+        kind = game_of(game)
+        if kind == QUESTIONS:
+            return _question(game, turn)
+        pictures = {"hanabi": _table, "overcooked": _kitchen, "collab_capture": _capture, "collab_escape": _escape}
+        draw = pictures[kind]
+        return html.Div(
+            [html.Div([html.H3("Before"), draw(turn.state_before)]), html.Div([html.H3("After"), draw(turn.state_after)])],
+            className="boards",
+        )
+
+    def goal(self, game: Transcript) -> Part:
+        """What the game is about, or the key of the question."""
+        goal = game.goal or {}
+        if game_of(game) == QUESTIONS:
+            right = ", ".join(str(place + 1) for place in goal.get("correct_options", ()))
+            return html.P(printable(f"Key {goal.get('key')}; in words: {goal.get('answer')}; right by the corrected key: option {right}"))
+        return html.P(printable(", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in goal.items())))
+
+    def action(self, verb: str, arguments: Mapping[str, Any]) -> str:
+        """`play card 1 (B1)`, `north, for: pick up onion from o0.`, `move to room 3`."""
+        if verb == "answer":
+            return f"answered {arguments.get('letter') or 'with no letter'}; the published scoring read {arguments.get('published_letter')}"
+        if "card" in arguments:
+            return f"{verb} card {arguments['card']} ({arguments.get('was')})"
+        if "value" in arguments:
+            return f"{verb.replace('_', ' ')} {arguments['value']}, cards {arguments.get('touched')}"
+        if "macro" in arguments:
+            return f"{verb}, for: {printable(str(arguments['macro']))}"
+        return f"{verb} room {arguments['room']}" if arguments.get("room") else verb
+
+
+def _question(game: Transcript, turn: TurnView) -> Part:
+    right = set((game.goal or {}).get("correct_options", ()))
+    read = turn.state_after.get("read_option")
+    lines = [
+        html.Li(
+            [
+                f"{option['letter']}. {printable(option['text'])} ",
+                html.Span("right", className="pill good") if place in right else None,
+                html.Span("chosen", className="pill warn") if place == read else None,
+            ]
+        )
+        for place, option in enumerate(turn.state_before.get("options", ()))
+    ]
+    text = str(turn.state_before.get("question"))
+    return html.Div([html.Pre(text, style={"whiteSpace": "pre-wrap"}), html.H3("Options"), html.Ul(lines)])
+
+
+def _table(state: JsonObject) -> Part:
+    stacks = [_card(f"{color}{state['fireworks'][color]}", f"{COLOR_NAMES[color]} stack") for color in COLORS]
+    facts = f"{state['information_tokens']} tokens, {state['life_tokens']} lives, {state['deck_size']} cards left"
+    hands = [_hand(player, state) for player in PLAYERS]
+    discards = html.P(f"Discarded: {printable(', '.join(state['discard_pile']) or 'nothing')}", className="hint")
+    return html.Div([html.Div(stacks, className="boards"), html.P(facts), *hands, discards])
+
+
+def _hand(player: str, state: JsonObject) -> Part:
+    cards = [
+        html.Div([_card(card, f"{player}'s card {place}"), html.Div(_known(known), className="layer-title")])
+        for place, (card, known) in enumerate(zip(state["hands"][player], state["knowledge"][player], strict=True))
+    ]
+    return html.Div(
+        [html.H3(f"{player}'s hand, and what hints tell {player} about it"), html.Div(cards, style={"display": "flex", "gap": "8px"})]
+    )
+
+
+def _known(known: JsonObject) -> str:
+    colors = "any colour" if known["colors"] == COLORS else known["colors"]
+    ranks = "any rank" if known["ranks"] == "12345" else known["ranks"]
+    return f"{colors}, {ranks}"
+
+
+def _card(card: str | None, title: str) -> Part:
+    """A card; one that no log says is a question mark."""
+    card = card or "?"
+    style = {
+        "background": _CARD_COLORS.get(card[:1], "#fff"),
+        "border": "1px solid #8a93a6",
+        "borderRadius": "5px",
+        "padding": "10px 12px",
+        "textAlign": "center",
+        "fontWeight": "600",
+    }
+    return html.Div(printable(card), style=style, title=title)
+
+
+def _kitchen(state: JsonObject) -> Part:
+    layout = LAYOUTS[state["layout"]]
+    if "cooks" not in state:
+        return _told_kitchen(layout, state)
+    return html.Div([_grid(layout, state), html.P(f"{state['score']} points", className="hint")])
+
+
+def _told_kitchen(layout: Layout, state: JsonObject) -> Part:
+    """What a player's own file tells: contents of cookers and shared counters, hands, ways; nobody's place."""
+    if state["cookers"] is None:
+        return html.P("The log ends here: what this decision led to is not in it.", className="hint")
+    full = {name: f"{cooker['onions']}/3 {cooker['soup']}" for name, cooker in state["cookers"].items() if cooker["onions"]}
+    full |= {name: item for name, item in state["counters"].items() if item != "empty"}
+    shown = {"cooks": {}, "objects": [{"position": list(layout.names[name]), "item": item} for name, item in full.items()]}
+    held = ", ".join(f"{player} holds {item}" for player, item in state["held"].items())
+    ways = [
+        html.P(printable(f"{player}'s steps: {', '.join(f'{name} {steps}' for name, steps in found.items())}"), className="hint")
+        for player, found in state["distances"].items()
+    ]
+    return html.Div(
+        [_grid(layout, shown), html.P(printable(held)), *ways, html.P("Places and points are not in this log.", className="hint")]
+    )
+
+
+def _grid(layout: Layout, state: JsonObject) -> Part:
+    width = max(len(row) for row in layout.grid)
+    grid = {"display": "grid", "gridTemplateColumns": f"repeat({width}, 52px)", "gridAutoRows": "46px", "gap": "2px"}
+    cells = [_tile(layout, spot, state) for spot in layout.spots]
+    return html.Div(cells, style=grid)
+
+
+def _tile(layout: Layout, spot: Spot, state: JsonObject) -> Part:
+    color, name = _TILES[layout.tile(spot)]
+    here = [f"{player[0]} {_ARROWS[cook['facing']]}" for player, cook in state["cooks"].items() if cook["position"] == list(spot)]
+    held = [str(cook["held"]) for cook in state["cooks"].values() if cook["position"] == list(spot) and cook["held"]]
+    lying = [str(found["item"]) for found in state["objects"] if found["position"] == list(spot)]
+    style = {"background": color, "fontSize": "10px", "textAlign": "center", "borderRadius": "3px", "overflow": "hidden"}
+    if here:
+        style |= {"background": "#f3c9a5" if here[0].startswith("A") else "#bfe0cf", "fontWeight": "600"}
+    lines = [*here, *held, *lying] or [name]
+    return html.Div([html.Div(printable(line)) for line in lines], style=style, title=name)
+
+
+def _capture(state: JsonObject) -> Part:
+    doors = [f"door {name} {'open' if is_open else 'closed'}" for name, is_open in state["doors"].items()]
+    extra = {room: [f"button {door}"] for room, door in capture.BUTTONS.items()}
+    return html.Div([_rooms(state["rooms"], _CAPTURE_PLACES, capture.ROOMS, extra), html.P(", ".join(doors), className="hint")])
+
+
+def _escape(state: JsonObject) -> Part:
+    extra = {int(room): [f"generator {count}/{escape.FIXES_NEEDED}"] for room, count in state["generators"].items()}
+    extra[escape.EXIT] = ["exit open" if state["exit_gate"] else "exit closed"]
+    target = state.get("adversary_target")
+    goal = f"The killer goes for {target}." if target else "Nobody knows where the killer goes next."
+    shown = [html.P(goal, className="hint")] if "adversary_target" in state else []
+    return html.Div([_rooms(state["rooms"], _ESCAPE_PLACES, escape.ROOMS, extra), *shown])
+
+
+def _rooms(
+    who: JsonObject, places: Mapping[int, tuple[int, int]], ways: Mapping[int, tuple[int, ...]], extra: Mapping[int, list[str]]
+) -> Part:
+    boxes = []
+    for room, (row, column) in places.items():
+        inside = [name for name, where in who.items() if where == room]
+        hunted = any(name in {"Thief", "Adversary"} for name in inside)
+        style = {
+            "gridArea": f"{row} / {column}",
+            "background": "#f3b8b8" if hunted else "#dbe8f7" if inside else "#f3f5f9",
+            "borderRadius": "6px",
+            "padding": "6px",
+            "fontSize": "12px",
+        }
+        lines = [html.B(f"Room {room}"), html.Div(", ".join(inside)), *map(html.Div, extra.get(room, ()))]
+        boxes.append(html.Div(lines, style=style, title=f"ways to {', '.join(map(str, ways[room]))}"))
+    return html.Div(boxes, style={"display": "grid", "gridTemplateColumns": "repeat(4, 112px)", "gridAutoRows": "76px", "gap": "6px"})

@@ -1,0 +1,1 @@
+"""CRAFT on pages: its page and the drawing of its states."""

@@ -1,0 +1,1 @@
+"""Einstein Puzzles on pages: its page and the drawing of its states."""

@@ -1,0 +1,1 @@
+"""Collab-Overcooked on pages: its page and the drawing of its states."""

@@ -1,0 +1,166 @@
+"""Collab-Overcooked: the kitchen, what was planned, requested and refused, and both trajectories against the best matching reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from dash import html
+
+from dashboards.parts import Part
+from games.overcooked.engine.layout import AGENTS, Cell, kitchen
+from games.overcooked.engine.tasks import recipe_text, tasks
+from games.overcooked.measures.metrics import history, score
+from games.overcooked.measures.references import published_references
+from games.overcooked.text.grammar import requests_in
+from judges.evidence.transcript import JsonObject, Transcript, TurnView
+from judges.overcooked.conversations import action_call
+from schemas.text import printable
+
+__all__ = ["OvercookedDrawing"]
+
+_ARROWS: Final = {"north": "▲", "south": "▼", "east": "▶", "west": "◀"}
+_NAMES: Final = {
+    "pot0": "pot",
+    "oven0": "oven",
+    "chopping_board0": "board",
+    "blender0": "blender",
+    "ingredient_dispenser": "ingredients",
+    "dish_dispenser": "dishes",
+    "delivery": "delivery",
+}
+_FLOOR: Final = "#f7f3ea"
+_COUNTER: Final = "#e3dccd"
+_FIXTURE: Final = "#d5dfec"
+_BODIES: Final = ("#f3c9a5", "#bfe0cf")
+
+
+class OvercookedDrawing:
+    """Draws the kitchen before and after a timestep."""
+
+    def turn(self, game: Transcript, turn: TurnView) -> Part:
+        """Both pictures; requests and refusals of the timestep; both trajectories so far."""
+        kitchens = html.Div(
+            [
+                html.Div([html.H3("Kitchen before the timestep"), _kitchen(turn.state_before)]),
+                html.Div([html.H3("Kitchen after"), _kitchen(turn.state_after)]),
+            ],
+            className="boards",
+        )
+        return html.Div([kitchens, *_requests(turn), *_refusals(turn), *_trajectories(game, turn)])
+
+    def goal(self, game: Transcript) -> Part:
+        """The order and its recipe."""
+        if game.task_id not in tasks():
+            return html.P(printable(game.task_id))
+        task = tasks()[game.task_id]
+        limits = f"Level {task.level}; time limit {task.time_limit} timesteps, the fastest reference takes {task.time_shortest + 1}."
+        return html.Div([html.H3("Order and recipe"), html.Pre(recipe_text(game.task_id)), html.P(limits)])
+
+    def action(self, verb: str, arguments: Mapping[str, Any]) -> str:
+        """`pickup(egg, counter)`, and of a verified action whose it is: `Chef: pickup(egg, counter)`."""
+        given = [str(value) for name, value in arguments.items() if name != "agent"]
+        whose = f"{arguments['agent']}: " if "agent" in arguments else ""
+        return f"{whose}{verb}({', '.join(given)})"
+
+
+def _kitchen(state: JsonObject) -> Part:
+    layout = kitchen()
+    cells = [_cell(state, (x, y)) for y in range(layout.height) for x in range(layout.width)]
+    grid = {"display": "grid", "gridTemplateColumns": f"repeat({layout.width}, 88px)", "gridAutoRows": "62px", "gap": "3px"}
+    return html.Div(cells, style=grid)
+
+
+def _cell(state: JsonObject, at: Cell) -> Part:
+    layout = kitchen()
+    paint = {"padding": "4px", "fontSize": "11px", "lineHeight": "14px", "borderRadius": "4px", "overflow": "hidden"}
+    for index, body in enumerate(state["agents"]):
+        if tuple(body["at"]) == at:
+            held = body["held"] or "nothing"
+            words: list[Part] = [html.B(f"{AGENTS[index]} {_ARROWS.get(body['facing'], '')}"), html.Br(), _plain(held)]
+            return html.Div(
+                words, style=paint | {"background": _BODIES[index]}, title=f"{AGENTS[index]} faces {body['facing']}, holds {held}"
+            )
+    fixture = layout.fixtures.get(at)
+    if fixture is not None:
+        return html.Div(
+            [html.B(_NAMES[fixture]), html.Br(), _contents(state, fixture)], style=paint | {"background": _FIXTURE}, title=fixture
+        )
+    if at in layout.counters:
+        item = state["counters"].get(f"({at[0]},{at[1]})")
+        shared = "outset 1px #b9ae98" if at in layout.shared_counters else "none"
+        return html.Div(_plain(item) if item else "", style=paint | {"background": _COUNTER, "border": shared}, title=f"counter {at}")
+    return html.Div(style=paint | {"background": _FLOOR})
+
+
+def _contents(state: JsonObject, fixture: str) -> str:
+    pot = state["utensils"].get(fixture)
+    if pot is None:
+        return ""
+    if pot["product"] is None:
+        return ", ".join(map(_plain, pot["contents"]))
+    ready = pot["timer"] >= kitchen().cook_time
+    return f"{_plain(pot['product'])} {'✓ ready' if ready else str(pot['timer']) + ' of ' + str(kitchen().cook_time)}"
+
+
+def _plain(item: str) -> str:
+    return printable(str(item)).replace("_", " ")
+
+
+def _requests(turn: TurnView) -> list[Part]:
+    asked = [
+        html.Li([html.B(f"{printable(said.agent)}: "), "; ".join(map(printable, requests_in(said.text)))])
+        for said in turn.said("private")
+        if requests_in(said.text)
+    ]
+    return [html.H3("Requested of the partner"), html.Ul(asked)] if asked else []
+
+
+def _refusals(turn: TurnView) -> list[Part]:
+    refused = [
+        html.Li([html.B(f"{printable(a.agent)} {a.error_code}: "), printable(a.error_text or "")])
+        for a in turn.actions
+        if a.accepted is False
+    ]
+    return [html.H3("Refused by the engine"), html.Ul(refused)] if refused else []
+
+
+def _trajectories(game: Transcript, turn: TurnView) -> list[Part]:
+    """What each has done up to here beside the reference that fits best; what was followed is marked."""
+    if game.task_id not in tasks():
+        return []
+    columns = [_trajectory(game, turn, index) for index in range(len(AGENTS))]
+    return [html.H3("Trajectories against the best matching published reference"), html.Div(columns, className="boards")]
+
+
+def _trajectory(game: Transcript, turn: TurnView, index: int) -> Part:
+    raw = [
+        action_call(action)
+        for t in game.turns
+        if t.turn <= turn.turn
+        for action in t.actions
+        if action.agent == AGENTS[index] and action.accepted
+    ]
+    done = history(raw)
+    references = [(pair.chef, pair.assistant)[index] for pair in published_references(game.task_id)]
+    found = score(done, references)
+    reference = references[found.reference]
+    followed = _followed(done, reference)
+    title = f"{AGENTS[index]}: trajectory score {found.tes:.3f}, {found.d_max} of {len(reference)} followed"
+    mine = [html.Li(printable(action), className="pill good" if place in followed else "pill quiet") for place, action in enumerate(done)]
+    theirs = [html.Li(action, className="pill good" if place < found.d_max else "pill quiet") for place, action in enumerate(reference)]
+    return html.Div(
+        [
+            html.H3(title),
+            html.Div([html.Div([html.P("done"), html.Ol(mine)]), html.Div([html.P("reference"), html.Ol(theirs)])], className="columns"),
+        ]
+    )
+
+
+def _followed(done: Sequence[str], reference: Sequence[str]) -> set[int]:
+    """Places in what was done that carry the reference on."""
+    found: set[int] = set()
+    for place, action in enumerate(done):
+        if len(found) < len(reference) and action == reference[len(found)]:
+            found.add(place)
+    return found

@@ -1,0 +1,1 @@
+"""The rules of CRAFT as the released engine has them: blocks, board, moves, checks, candidates."""

@@ -1,0 +1,1 @@
+"""Numbers and failure categories of CRAFT games."""

@@ -1,0 +1,157 @@
+"""Failure categories of a turn: the published ones, and a repaired set.
+
+``published_category`` is the decision of the released code (paper, appendix on the taxonomy). Known
+faults of it: errors are told apart by substring, so span problems whose message contains the word
+"layer" count as layer errors; a wrong size counts as a wrong colour; a right large block named from its
+other end counts as a wrong position; a right small block with a superfluous second cell as a wrong span.
+
+``repaired_category`` asks the engine's error code instead of the text and compares what moves do:
+
+1. no candidate or no attempt: ``no_oracle_or_attempt``;
+2. refused: ``engine_<kind>_error`` by the kind of the code (``ERROR_KINDS``);
+3. accepted and the same effect as a candidate: ``correct``;
+4. otherwise, against the candidates with the same action and layer that share a cell with the move
+   (for an attempt at other cells there are none: ``wrong_position``): the category of the best one, by
+   what differs: only the covered cells ``wrong_span``, only the size ``wrong_size``, only the colour
+   ``wrong_color``, both ``wrong_color_and_size``.
+"""
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from games.craft.engine.errors import ErrorCode, MoveError, category_of
+from games.craft.engine.move import Move
+from games.craft.measures.adherence import followed_full, same_effect, same_place
+
+__all__ = [
+    "ERROR_KINDS",
+    "PUBLISHED_NAMES",
+    "PublishedCategory",
+    "RepairedCategory",
+    "published_category",
+    "repaired_category",
+]
+
+PublishedCategory = Literal[
+    "correct",
+    "engine_layer_error",
+    "engine_span_error",
+    "engine_other_error",
+    "wrong_position",
+    "wrong_block_color",
+    "wrong_span",
+    "no_oracle_or_attempt",
+]
+
+PUBLISHED_NAMES: Final[dict[PublishedCategory, str | None]] = {
+    "correct": "correct",
+    "engine_layer_error": "engine-layer",
+    "engine_span_error": "engine-span",
+    "engine_other_error": "engine-other",
+    "wrong_position": "wrong-position",
+    "wrong_block_color": "wrong-color",
+    "wrong_span": "wrong-span",
+    "no_oracle_or_attempt": None,
+}
+"""The names in the paper's table; None for turns outside its denominator."""
+
+RepairedCategory = Literal[
+    "correct",
+    "engine_coordinate_error",
+    "engine_block_error",
+    "engine_layer_error",
+    "engine_full_stack_error",
+    "engine_span_error",
+    "engine_empty_cell_error",
+    "engine_execution_error",
+    "wrong_position",
+    "wrong_color",
+    "wrong_size",
+    "wrong_color_and_size",
+    "wrong_span",
+    "no_oracle_or_attempt",
+]
+
+ERROR_KINDS: Final[dict[ErrorCode, RepairedCategory]] = {
+    "C1": "engine_coordinate_error",
+    "C2": "engine_coordinate_error",
+    "C3": "engine_coordinate_error",
+    "C4": "engine_coordinate_error",
+    "C5": "engine_coordinate_error",
+    "A1": "engine_execution_error",
+    "P1": "engine_block_error",
+    "P2": "engine_layer_error",
+    "P3": "engine_full_stack_error",
+    "L1": "engine_span_error",
+    "L2": "engine_span_error",
+    "L3": "engine_span_error",
+    "L4": "engine_span_error",
+    "L5": "engine_span_error",
+    "L6": "engine_span_error",
+    "L7": "engine_full_stack_error",
+    "L8": "engine_span_error",
+    "R1": "engine_empty_cell_error",
+    "R2": "engine_layer_error",
+    "R3": "engine_span_error",
+    "R4": "engine_span_error",
+    "R5": "engine_span_error",
+    "X1": "engine_execution_error",
+    "X2": "engine_execution_error",
+}
+
+
+def published_category(listed: Sequence[Move], attempted: Move | None, error_text: str | None) -> PublishedCategory:
+    """Classify a turn as the released code does.
+
+    Args:
+        listed: the candidates the builder was shown.
+        attempted: the move as the engine logged it; None on clarifications and crashes.
+        error_text: the engine's message; None if it accepted the move.
+    """
+    if not listed or attempted is None:
+        return "no_oracle_or_attempt"
+    if error_text is not None:
+        return _PUBLISHED_ERRORS[category_of(error_text)]
+    if followed_full(listed, attempted):
+        return "correct"
+    there = [move for move in listed if same_place(move, attempted)]
+    if not there:
+        return "wrong_position"
+    return "wrong_span" if any(move.block == attempted.block for move in there) else "wrong_block_color"
+
+
+_PUBLISHED_ERRORS: Final[dict[str, PublishedCategory]] = {
+    "layer": "engine_layer_error",
+    "span": "engine_span_error",
+    "other": "engine_other_error",
+}
+
+
+def repaired_category(listed: Sequence[Move], attempted: Move | None, error: MoveError | None) -> RepairedCategory:
+    """Classify a turn by what the move did; arguments as in ``published_category``."""
+    if not listed or attempted is None:
+        return "no_oracle_or_attempt"
+    if error is not None:
+        return ERROR_KINDS[error.code]
+    if any(same_effect(move, attempted) for move in listed):
+        return "correct"
+    near = [_difference(move, attempted) for move in listed if _touches(move, attempted)]
+    return min(near, key=_NEAREST_FIRST.index, default="wrong_position")
+
+
+_NEAREST_FIRST: Final[tuple[RepairedCategory, ...]] = ("wrong_span", "wrong_size", "wrong_color", "wrong_color_and_size")
+
+
+def _touches(candidate: Move, attempted: Move) -> bool:
+    same = (candidate.action, candidate.layer) == (attempted.action, attempted.layer)
+    return same and not candidate.covered().isdisjoint(attempted.covered())
+
+
+def _difference(candidate: Move, attempted: Move) -> RepairedCategory:
+    wanted, got = candidate.block or "", attempted.block or ""
+    same_color, same_size = wanted[:1] == got[:1], wanted[1:] == got[1:]
+    if same_color and same_size:
+        return "wrong_span"
+    if same_color:
+        return "wrong_size"
+    return "wrong_color" if same_size else "wrong_color_and_size"

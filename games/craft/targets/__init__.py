@@ -1,0 +1,1 @@
+"""Target structures: read, generated, started from, and how far they can be reached."""

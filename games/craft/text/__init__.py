@@ -1,0 +1,1 @@
+"""What CRAFT agents are shown and how their answers are read."""

@@ -1,0 +1,1 @@
+"""The rules of Einstein Puzzles: puzzle, table, knowledge, actions, one step."""

@@ -1,0 +1,169 @@
+"""What a player can do, and the grammar of its answer.
+
+Source: formats/einstein.md section 4. The grammar is the published one, odd corners included: logs were made with it.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, get_args
+
+from games.einstein.engine.bins import BINS, Bin, RelationKind
+from games.einstein.engine.items import Grounding, Item, relation
+
+__all__ = ["Action", "ActionType", "Answer", "Ask", "Move", "Pass", "Share", "action_type", "parse_action", "parse_answer", "write_answer"]
+
+ActionType = Literal["move", "share", "ask", "pass", "invalid"]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Take an object from one bin to another."""
+
+    block: int
+    source: Bin
+    target: Bin
+
+    @property
+    def text(self) -> str:
+        """The action in the form that the grammar reads."""
+        return f"move block{self.block} from {self.source} to {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Tell the partner an item."""
+
+    item: Item
+
+    @property
+    def text(self) -> str:
+        """The action in the form that the grammar reads."""
+        return f"share {self.item.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Ask the partner about an object."""
+
+    block: int
+
+    @property
+    def text(self) -> str:
+        """The action in the form that the grammar reads."""
+        return f"ask block{self.block}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Do nothing."""
+
+    @property
+    def text(self) -> str:
+        """The action in the form that the grammar reads."""
+        return "pass"
+
+
+Action = Move | Share | Ask | Pass
+
+
+class Answer(NamedTuple):
+    """A player's answer, taken apart."""
+
+    reasoning: str | None
+    """Content of the first ``<THINK>`` pair; None if there is none."""
+
+    action_text: str
+    """Content of the first ``<ACTION>`` pair, stripped; empty if there is none."""
+
+    action: Action | None
+    """None for an answer that the grammar does not read."""
+
+
+_THINK: Final = re.compile(r"<THINK>(.*?)</THINK>", re.DOTALL)
+_ACTION: Final = re.compile(r"<ACTION>(.*?)</ACTION>", re.DOTALL)
+_KINDS: Final[tuple[RelationKind, ...]] = get_args(RelationKind)
+_HIGHEST_BLOCK: Final = 30
+"""The grammar reads object numbers up to here, whatever the game has."""
+
+_MOVE_WORDS: Final = 6
+_GROUNDING_PARTS: Final = 3
+_RELATION_PARTS: Final = 4
+
+
+def parse_answer(text: str) -> Answer:
+    """Take an answer apart. Anything outside the tags is ignored; a text without tags is an invalid answer."""
+    thought, action = _THINK.search(text), _ACTION.search(text)
+    action_text = action[1].strip() if action else ""
+    return Answer(thought[1].strip() if thought else None, action_text, parse_action(action_text))
+
+
+def parse_action(text: str) -> Action | None:
+    """Read an action; None if the grammar does not have it."""
+    if text == "pass":
+        return Pass()
+    verb, space, rest = text.partition(" ")
+    read = _READERS.get(verb)
+    return read(rest.strip()) if read and space else _move(text)
+
+
+def action_type(action: Action | None) -> ActionType:
+    """Give the type under which an answer is counted."""
+    return _TYPES[type(action)]
+
+
+def write_answer(action_text: str, reasoning: str | None = None) -> str:
+    """Put an action, and reasoning if there is any, into the tags of an answer."""
+    thought = "" if reasoning is None else f"<THINK>{reasoning}</THINK>"
+    return f"{thought}<ACTION>{action_text}</ACTION>"
+
+
+def _block(text: str) -> int | None:
+    if not text.startswith("block"):
+        return None
+    try:
+        number = int(text.removeprefix("block"))
+    except ValueError:
+        return None
+    return number if 0 <= number <= _HIGHEST_BLOCK else None
+
+
+def _ask(rest: str) -> Ask | None:
+    block = _block(rest)
+    return None if block is None else Ask(block)
+
+
+def _share(rest: str) -> Share | None:
+    if not (rest.startswith("(") and rest.endswith(")")):
+        return None
+    parts = [part.strip() for part in rest[1:-1].split(",")]
+    item = _grounding(parts) or _relation(parts)
+    return Share(item) if item else None
+
+
+def _grounding(parts: list[str]) -> Item | None:
+    if len(parts) != _GROUNDING_PARTS or parts[1] != "in" or parts[2] not in BINS:
+        return None
+    block = _block(parts[0])
+    return None if block is None else Grounding(block, parts[2])
+
+
+def _relation(parts: list[str]) -> Item | None:
+    if len(parts) != _RELATION_PARTS or parts[2] != "same" or parts[3] not in _KINDS:
+        return None
+    one, other = _block(parts[0]), _block(parts[1])
+    return None if one is None or other is None else relation(one, other, parts[3])
+
+
+def _move(text: str) -> Move | None:
+    words = text.split()
+    if len(words) != _MOVE_WORDS or (words[0], words[2], words[4]) != ("move", "from", "to"):
+        return None
+    block = _block(words[1])
+    if block is None or words[3] not in BINS or words[5] not in BINS:
+        return None
+    return Move(block, words[3], words[5])
+
+
+_READERS: Final[dict[str, Callable[[str], Action | None]]] = {"ask": _ask, "share": _share}
+_TYPES: Final[dict[type, ActionType]] = {Move: "move", Share: "share", Ask: "ask", Pass: "pass", type(None): "invalid"}

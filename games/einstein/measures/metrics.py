@@ -1,0 +1,226 @@
+"""Numbers of a game, of a run and of its errors, named as the columns of the reference files.
+
+All standard errors have the population form: sd with divisor m, over sqrt(m) (formats/einstein.md section 9).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import sqrt
+from statistics import fmean, pstdev
+from typing import Final, NamedTuple, TypeVar
+
+from games.einstein.engine.actions import ActionType, action_type
+from games.einstein.engine.modes import ActionMode, Modes, optimum_mode
+from games.einstein.engine.puzzle import Puzzle, parse_game_id
+from games.einstein.measures.labels import CATEGORIES, NO_ERROR
+from games.einstein.measures.planner import Plan, plan
+from games.einstein.replay import Step
+
+__all__ = ["ErrorRate", "GameMetrics", "Mean", "RunMetrics", "error_rates", "game_metrics", "mean", "optimum", "run_metrics"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameMetrics:
+    """Numbers of one game."""
+
+    num_objects: int
+    step_count: int
+    terminated: bool
+    truncated: bool
+    success: bool
+    correct_objects: int
+    """Objects in their goal bins at the end (``partial_success_rate`` in published files)."""
+
+    optimal_steps: int
+    """Length of a shortest solution in this action space (provide_seek for mixed pairs)."""
+
+    optimal_first_player: int
+    """1 or 2."""
+
+    total_used_trials: int | None
+    """Candidates thrown away; None without verifier, as the next four."""
+
+    total_sum_err: int | None
+    corrected_steps: int | None
+    """Steps in which a later candidate replaced the first."""
+
+    actions: Counter[ActionType]
+    n_accepted: int
+    n_state_changed: int
+    labels: Counter[str]
+    """Steps per category of the paper, ``no_error`` included."""
+
+    ext_labels: Counter[str]
+
+    @property
+    def sub_r(self) -> float:
+        """Share of objects in their goal bins at the end, 0 to 1 (Sub.R)."""
+        return self.correct_objects / self.num_objects
+
+    @property
+    def step_ratio(self) -> float | None:
+        """Steps over the optimum (StepR); None for a game without success."""
+        return self.step_count / self.optimal_steps if self.success else None
+
+    @property
+    def avg_used_trials(self) -> float | None:
+        """Candidates thrown away per step."""
+        return _per_step(self.total_used_trials, self.step_count)
+
+    @property
+    def avg_sum_err(self) -> float | None:
+        """Cost of candidates per step."""
+        return _per_step(self.total_sum_err, self.step_count)
+
+    @property
+    def avg_corrected(self) -> float | None:
+        """Share of steps in which a later candidate replaced the first, 0 to 1 (Corr.R)."""
+        return _per_step(self.corrected_steps, self.step_count)
+
+
+class Mean(NamedTuple):
+    """A mean with its standard error; both None if nothing was measured."""
+
+    value: float | None
+    error: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunMetrics:
+    """Numbers of the games of one configuration."""
+
+    games: int
+    successes: int
+    sr_pct: Mean
+    """Games solved in time, in percent."""
+
+    subr_pct: Mean
+    """Objects in their goal bins, in percent."""
+
+    stepr: Mean
+    """Steps over optimum, successful games only."""
+
+    corrr_pct: Mean
+    """Steps corrected by the verifier, in percent; mean of ratios, not ratio of sums."""
+
+    total_steps: int
+    actions: Counter[ActionType]
+    mean_steps_success: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRate:
+    """How often a category occurs, over all steps and over the actions that it concerns."""
+
+    category: str
+    count: int
+    total_steps: int
+    pct_of_total: float | None
+    """None if there are no steps."""
+
+    relevant_action_type: ActionType | None
+    """None for categories that concern every step."""
+
+    relevant_count: int | None
+    pct_of_relevant: float | None
+    """None if there is no such action."""
+
+
+_Key = TypeVar("_Key", bound=str)
+_PERCENT: Final = 100
+_RATES: Final[tuple[tuple[str, ActionType | None], ...]] = (*((found.key, found.relevant) for found in CATEGORIES), (NO_ERROR, None))
+
+
+def optimum(puzzle: Puzzle, modes: Modes) -> Plan:
+    """Give a shortest solution in the action space that is the yardstick of a pair; remembered per game id.
+
+    Raises:
+        PlanError: the puzzle has no solution.
+    """
+    return _optimum(puzzle.game_id, optimum_mode(modes))
+
+
+@cache
+def _optimum(game_id: str, mode: ActionMode) -> Plan:
+    return plan(parse_game_id(game_id), mode)
+
+
+def game_metrics(puzzle: Puzzle, modes: Modes, steps: Sequence[Step]) -> GameMetrics:
+    """Compute the numbers of a game from its replayed steps; a game without steps stands as it started."""
+    best = optimum(puzzle, modes)
+    last = steps[-1].outcome if steps else None
+    choices = [step.choice for step in steps if step.choice]
+    verified = bool(choices)
+    labels = Counter(label for step in steps for label in step.labels or (NO_ERROR,))
+    return GameMetrics(
+        num_objects=puzzle.num_objects,
+        step_count=len(steps),
+        terminated=bool(last and last.terminated),
+        truncated=bool(last and last.truncated),
+        success=bool(last and last.success),
+        correct_objects=last.table.correct(puzzle) if last else 0,
+        optimal_steps=best.steps,
+        optimal_first_player=best.first_player + 1,
+        total_used_trials=sum(choice.used_trials for choice in choices) if verified else None,
+        total_sum_err=sum(choice.sum_err for choice in choices) if verified else None,
+        corrected_steps=sum(choice.corrected for choice in choices) if verified else None,
+        actions=Counter(action_type(step.answer.action) for step in steps),
+        n_accepted=sum(step.outcome.accepted for step in steps),
+        n_state_changed=sum(step.outcome.state_changed for step in steps),
+        labels=labels,
+        ext_labels=Counter(label for step in steps for label in step.ext_labels),
+    )
+
+
+def run_metrics(games: Sequence[GameMetrics]) -> RunMetrics:
+    """Aggregate the games of one configuration (section 9)."""
+    solved = [game for game in games if game.success]
+    return RunMetrics(
+        games=len(games),
+        successes=len(solved),
+        sr_pct=mean(_PERCENT * game.success for game in games),
+        subr_pct=mean(_PERCENT * game.sub_r for game in games),
+        stepr=mean(game.step_ratio for game in solved if game.step_ratio is not None),
+        corrr_pct=mean(_PERCENT * game.avg_corrected for game in games if game.avg_corrected is not None),
+        total_steps=sum(game.step_count for game in games),
+        actions=_total(game.actions for game in games),
+        mean_steps_success=mean(game.step_count for game in solved).value,
+    )
+
+
+def error_rates(games: Sequence[GameMetrics]) -> list[ErrorRate]:
+    """Give both rates of every category of the paper's Table 2, in its order, ``no_error`` last."""
+    steps = sum(game.step_count for game in games)
+    labels = _total(game.labels for game in games)
+    actions = _total(game.actions for game in games)
+    return [_rate(category, labels[category], steps, relevant, actions) for category, relevant in _RATES]
+
+
+def mean(values: Iterable[float]) -> Mean:
+    """Give mean and standard error in the population form; ``Mean(None, None)`` for no values."""
+    numbers = list(values)
+    if not numbers:
+        return Mean(None, None)
+    return Mean(fmean(numbers), pstdev(numbers) / sqrt(len(numbers)))
+
+
+def _rate(category: str, count: int, steps: int, relevant: ActionType | None, actions: Counter[ActionType]) -> ErrorRate:
+    of_type = actions[relevant] if relevant else None
+    return ErrorRate(category, count, steps, _percent(count, steps), relevant, of_type, _percent(count, of_type or 0))
+
+
+def _percent(count: int, whole: int) -> float | None:
+    return _PERCENT * count / whole if whole else None
+
+
+def _per_step(total: int | None, steps: int) -> float | None:
+    return None if total is None or not steps else total / steps
+
+
+def _total(counters: Iterable[Counter[_Key]]) -> Counter[_Key]:
+    total: Counter[_Key] = Counter()
+    for counter in counters:
+        total.update(counter)
+    return total

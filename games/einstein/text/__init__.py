@@ -1,0 +1,1 @@
+"""What Einstein players are told, and the filters over their answers."""

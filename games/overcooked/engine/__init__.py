@@ -1,0 +1,1 @@
+"""The kitchen of Collab-Overcooked: layout, orders, actions, time."""

@@ -1,0 +1,86 @@
+"""How long references take when both agents act as soon as they may, and the shortest time there is."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from games.overcooked.engine.execution import is_over, next_move
+from games.overcooked.engine.layout import kitchen
+from games.overcooked.engine.validator import refusal
+from games.overcooked.engine.world import Move, start_world
+from games.overcooked.measures.metrics import Trajectory
+from games.overcooked.measures.references import ReferencePair, SearchedReferences, searched_references
+
+__all__ = ["sequences", "shortest_pair", "time_of"]
+
+_STAY: Final = Move()
+_LONGEST: Final = 200
+"""Steps after which a pair is given up: it waits for itself."""
+
+
+def time_of(order: str, pair: ReferencePair, within: int = _LONGEST) -> int | None:
+    """Give the index of the step that delivers the order when both follow a pair, each starting its next action as soon as it is allowed.
+
+    Source: formats/overcooked.md, section 3, how the published constants came about.
+
+    Args:
+        order: what is cooked.
+        pair: what each does.
+        within: the largest index that is of interest.
+
+    Returns:
+        None if it takes longer, or never ends.
+    """
+    world = start_world(kitchen(), order)
+    behind = [0, 0]
+    current: list[str | None] = [None, None]
+    while world.timestep <= within:
+        moves = []
+        for agent, own in enumerate(pair):
+            action = current[agent]
+            if action is not None and is_over(world, agent, action, 0):
+                action, behind[agent] = None, behind[agent] + 1
+            if action is None and behind[agent] < len(own) and refusal(world, agent, own[behind[agent]]) is None:
+                action = own[behind[agent]]
+            current[agent] = action
+            moves.append(_STAY if action is None else next_move(world, agent, action))
+        world.step(moves)
+        if world.delivered:
+            return world.timestep - 1
+    return None
+
+
+def sequences(references: SearchedReferences, agent: int) -> Iterator[Trajectory]:
+    """Give every action sequence of one agent that occurs in a reference, each once."""
+    unvisited: list[tuple[tuple[str, ...], frozenset[int]]] = [((), references.reachable_alone(agent, frozenset({0})))]
+    while unvisited:
+        done, states = unvisited.pop()
+        if len(done) == references.lengths[agent]:
+            yield done
+            continue
+        following: dict[str, set[int]] = {}
+        for state in states:
+            for edge in references.edges[state]:
+                if edge.agent == agent:
+                    following.setdefault(edge.action, set()).add(edge.target)
+        unvisited += [
+            ((*done, action), references.reachable_alone(agent, frozenset(targets))) for action, targets in sorted(following.items())
+        ]
+
+
+def shortest_pair(order: str) -> tuple[int, ReferencePair]:
+    """Try all pairs of sequences and give the shortest time (index of the last step) with the first pair that reaches it.
+
+    Level 6 has some 70 000 pairs and takes minutes.
+    """
+    references = searched_references(order)
+    best: tuple[int, ReferencePair] | None = None
+    assistants = list(sequences(references, 1))
+    for chef in sequences(references, 0):
+        for assistant in assistants:
+            pair = ReferencePair(chef, assistant)
+            found = time_of(order, pair, within=best[0] - 1 if best else _LONGEST)
+            if found is not None:
+                best = found, pair
+    if best is None:
+        raise ValueError(f"no reference of {order} ends with its delivery")
+    return best

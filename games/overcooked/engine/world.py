@@ -1,0 +1,220 @@
+"""The state of the kitchen and what one timestep does to it (formats/overcooked.md, sections 1 and 2)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple
+
+from games.overcooked.engine.layout import (
+    DELIVERY,
+    DISH,
+    DISH_DISPENSER,
+    INGREDIENT_DISPENSER,
+    Cell,
+    Layout,
+    neighbour,
+)
+
+__all__ = ["Body", "Done", "Move", "Pot", "Rules", "World", "start_world"]
+
+Rules = Literal["sane", "published"]
+"""``published`` has the engine defects that published logs show; ``sane`` has not. docs/overcooked.md lists them."""
+
+_OPEN_KITCHEN: Final = "pot0"
+
+
+class Move(NamedTuple):
+    """What an agent does in one timestep."""
+
+    direction: str | None = None
+    """Walk or turn: one of ``STEPS``; None otherwise."""
+
+    interact: bool = False
+    item: str | None = None
+    """What is wanted of the ingredient dispenser."""
+
+
+class Done(NamedTuple):
+    """A change of the world that an agent made."""
+
+    agent: int
+    text: str
+    """As the engine records it, with its blanks (section 2.1)."""
+
+
+@dataclass(slots=True)
+class Body:
+    """An agent in the kitchen."""
+
+    at: Cell
+    facing: str = "north"
+    held: str | None = None
+
+
+@dataclass(slots=True)
+class Pot:
+    """What is in a utensil."""
+
+    contents: tuple[str, ...] = ()
+    product: str | None = None
+    """What is made or ready; None before the operation starts."""
+
+    timer: int = 0
+    """Steps since the start, the starting one included; 0 before it."""
+
+
+@dataclass(slots=True)
+class World:
+    """A kitchen in the middle of a game."""
+
+    layout: Layout
+    order: str
+    rules: Rules
+    bodies: tuple[Body, Body]
+    utensils: dict[str, Pot] = field(default_factory=dict)
+    """Utensils with something in them, in the order in which they were first filled."""
+
+    counters: dict[Cell, str] = field(default_factory=dict)
+    """Counters with something on them."""
+
+    timestep: int = 0
+    """Steps executed."""
+
+    score: int = 0
+    delivered: bool = False
+    """The order has been delivered rightly."""
+
+    notices: list[str] = field(default_factory=list)
+    """What the last step tells both agents: contents that made nothing."""
+
+    def step(self, moves: Sequence[Move]) -> list[Done]:
+        """Execute one timestep: the Chef's interaction before the Assistant's, then movement, then cooking."""
+        self.notices = []
+        started: set[str] = set()
+        done = [found for agent, move in enumerate(moves) if move.interact and (found := self._interact(agent, move, started))]
+        for body, move in zip(self.bodies, moves, strict=True):
+            if move.direction is not None:
+                self._walk(body, move.direction)
+        self._cook(started)
+        self.timestep += 1
+        return done
+
+    def ready(self, utensil: str) -> bool:
+        """Whether a utensil's product can be taken."""
+        pot = self.utensils.get(utensil)
+        return pot is not None and pot.timer >= self.layout.cook_time
+
+    def running(self, utensil: str) -> bool:
+        """Whether a utensil is processing."""
+        pot = self.utensils.get(utensil)
+        return pot is not None and 0 < pot.timer < self.layout.cook_time
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the state as it is stored: bodies, utensils, counters."""
+        return {
+            "agents": [{"at": list(body.at), "facing": body.facing, "held": body.held} for body in self.bodies],
+            "utensils": {
+                name: {"contents": list(pot.contents), "product": pot.product, "timer": pot.timer} for name, pot in self.utensils.items()
+            },
+            "counters": {f"({x},{y})": item for (x, y), item in sorted(self.counters.items())},
+        }
+
+    def _walk(self, body: Body, direction: str) -> None:
+        body.facing = direction
+        ahead = neighbour(body.at, direction)
+        if ahead in self.layout.floor and all(other.at != ahead for other in self.bodies):
+            body.at = ahead
+
+    def _cook(self, started: set[str]) -> None:
+        """Advance what is running; as published, a start keeps utensils that were filled later from advancing in that step."""
+        blocked = False
+        for name, pot in self.utensils.items():
+            if self.running(name) and not blocked and name not in started:
+                pot.timer += 1
+            blocked = blocked or (self.rules == "published" and name in started)
+
+    # -- interactions -----------------------------------------------------------------------------
+
+    def _interact(self, agent: int, move: Move, started: set[str]) -> Done | None:
+        body = self.bodies[agent]
+        target = neighbour(body.at, body.facing)
+        if target in self.layout.counters:
+            return self._at_counter(agent, body, target)
+        fixture = self.layout.fixtures.get(target)
+        if fixture is not None and fixture in self.layout.utensils:
+            return self._at_utensil(agent, body, fixture, started)
+        if fixture == DELIVERY:
+            return self._deliver(agent, body)
+        return self._at_dispenser(agent, body, fixture, move.item)
+
+    def _at_counter(self, agent: int, body: Body, target: Cell) -> Done | None:
+        if body.held is None and target in self.counters:
+            body.held = self.counters.pop(target)
+            return Done(agent, f"pickup({body.held}, counter)")
+        if body.held is not None and target not in self.counters:
+            self.counters[target], body.held = body.held, None
+            return Done(agent, "place_obj_on_counter()")
+        return None
+
+    def _at_dispenser(self, agent: int, body: Body, fixture: str | None, item: str | None) -> Done | None:
+        if body.held is not None or fixture not in (INGREDIENT_DISPENSER, DISH_DISPENSER):
+            return None
+        body.held = DISH if fixture == DISH_DISPENSER else item
+        return Done(agent, f"pickup({body.held}, {fixture})") if body.held else None
+
+    def _deliver(self, agent: int, body: Body) -> Done | None:
+        if body.held is None:
+            return None
+        if body.held == self.order:
+            self.score += self.layout.reward
+            self.delivered = True
+        body.held = None
+        return Done(agent, "deliver_soup()")
+
+    def _at_utensil(self, agent: int, body: Body, name: str, started: set[str]) -> Done | None:
+        if body.held is None:
+            return self._take(agent, body, name) if self.ready(name) else self._start(agent, name, started)
+        return self._fill(agent, body, name) if body.held == DISH else self._put(agent, body, name)
+
+    def _take(self, agent: int, body: Body, name: str) -> Done:
+        body.held = self.utensils.pop(name).product
+        return Done(agent, f"pickup({body.held}, {name})")
+
+    def _start(self, agent: int, name: str, started: set[str]) -> Done | None:
+        pot = self.utensils.get(name)
+        if pot is None or pot.timer:
+            return None
+        utensil = self.layout.utensils[name]
+        pot.product = utensil.product(pot.contents)
+        if pot.product is None:
+            del self.utensils[name]
+            self.notices.append(
+                f"TIMESTEP {self.timestep + 1}: Due to the items in {name} not matching any recipe, an error occurred, "
+                f"and the items in {name} has been automatically deleted."
+            )
+        else:
+            pot.timer = 1
+            started.add(name)
+        return Done(agent, f"{utensil.operation}({name})")
+
+    def _fill(self, agent: int, body: Body, name: str) -> Done | None:
+        """Fill a dish; as published, the oven records it as putting something in, once for every step of waiting too."""
+        misnamed = self.rules == "published" and name != _OPEN_KITCHEN
+        if self.ready(name):
+            body.held = self.utensils.pop(name).product
+            return Done(agent, f"put_obj_in_utensil({name})" if misnamed else f"fill_dish_with_food({name})")
+        return Done(agent, f"put_obj_in_utensil({name})") if misnamed and self.running(name) else None
+
+    def _put(self, agent: int, body: Body, name: str) -> Done | None:
+        pot = self.utensils.get(name) or Pot()
+        if pot.timer or body.held is None:
+            return None
+        if len(pot.contents) < self.layout.utensil_capacity:
+            self.utensils[name] = pot
+            pot.contents = (*pot.contents, body.held)
+            body.held = None
+        return Done(agent, f"put_obj_in_utensil({name})")
+
+
+def start_world(layout: Layout, order: str, rules: Rules = "published") -> World:
+    """Give a kitchen before the first step."""
+    return World(layout, order, rules, (Body(layout.starts[0]), Body(layout.starts[1])))

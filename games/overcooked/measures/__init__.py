@@ -1,0 +1,1 @@
+"""Trajectory and collaboration metrics of Collab-Overcooked, and its references."""

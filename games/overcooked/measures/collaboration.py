@@ -1,0 +1,142 @@
+"""Initiating and responding collaboration: ITES, IC, RC (paper; formats/overcooked.md, section 7.4)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from games.overcooked.engine.vocabulary import known_actions
+from games.overcooked.measures.metrics import Trajectory, best_tes, history
+from games.overcooked.text.grammar import NOTHING, calls_in, requests_in
+
+__all__ = ["BOTH_RIGHT", "NEITHER", "ONLY_INITIATED", "ONLY_RESPONDED", "Event", "Message", "confusion", "event_of", "requested"]
+
+BOTH_RIGHT: Final = 0
+ONLY_INITIATED: Final = 1
+ONLY_RESPONDED: Final = 2
+NEITHER: Final = 3
+"""The codes of the published `process_result`."""
+
+
+class Message(NamedTuple):
+    """One model output of a timestep."""
+
+    agent: int
+    """Who wrote it."""
+
+    analysis: str
+    plan: str
+    """With its label; empty if there was none."""
+
+    say: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A conversation, measured."""
+
+    timestep: int
+    opener: int
+    logged: Trajectory
+    """What the responder had recorded by then, as logged."""
+
+    done: Trajectory
+    """H: those of them that count, without blanks."""
+
+    request: Trajectory
+    """R: what the opener's plans request of the responder."""
+
+    plan: Trajectory
+    """R^: what the responder's first plan says."""
+
+    initiating: float
+    """c_1, the increment of TES that the request would bring: ITES of the initiation."""
+
+    gap: float
+    """c_2, TES with the request less TES with the response."""
+
+    responding: float
+    """c_3, the increment of TES that the response would bring: ITES of the response."""
+
+    @property
+    def responder(self) -> int:
+        """Who was asked."""
+        return 1 - self.opener
+
+    @property
+    def initiated(self) -> bool:
+        """The request was right."""
+        return self.initiating > 0
+
+    @property
+    def responded(self) -> bool:
+        """The answer was right."""
+        return self.responding > 0
+
+    @property
+    def process_code(self) -> int:
+        """``BOTH_RIGHT``, ``ONLY_INITIATED``, ``ONLY_RESPONDED`` or ``NEITHER``."""
+        return {(True, True): BOTH_RIGHT, (True, False): ONLY_INITIATED, (False, True): ONLY_RESPONDED}.get(
+            (self.initiated, self.responded), NEITHER
+        )
+
+
+def requested(messages: Iterable[Message], opener: int) -> tuple[str, ...]:
+    """Give what the opener's plans request, in order, restricted to the responder's actions."""
+    known = known_actions(1 - opener)
+    return tuple(action for message in messages if message.agent == opener for action in requests_in(message.plan) if action in known)
+
+
+def event_of(
+    messages: Sequence[Message], timestep: int, recorded: Sequence[Sequence[str]], references: Sequence[Sequence[Trajectory]]
+) -> Event | None:
+    """Measure the conversation of one agent's own turn.
+
+    Args:
+        messages: of that turn, in order.
+        timestep: when, from 0.
+        recorded: per agent, the logged actions with a time stamp up to ``timestep``.
+        references: per agent, its reference trajectories; each agent's best is chosen on its own.
+
+    Returns:
+        None if nobody said anything; the published script stops with an error there.
+    """
+    opener = next((message.agent for message in messages if message.say not in ("", NOTHING)), None)
+    if opener is None:
+        return None
+    responder = 1 - opener
+    done = history(recorded[responder])
+    request = requested(messages, opener)
+    plan = _first_plan(messages, responder)
+    own = references[responder]
+    before, with_request, with_plan = best_tes(done, own), best_tes((*done, *request), own), best_tes((*done, *plan), own)
+    return Event(
+        timestep,
+        opener,
+        tuple(recorded[responder]),
+        done,
+        request,
+        plan,
+        with_request - before,
+        with_request - with_plan,
+        with_plan - before,
+    )
+
+
+def _first_plan(messages: Sequence[Message], responder: int) -> tuple[str, ...]:
+    known = known_actions(responder)
+    plans = (calls_in(message.plan) for message in messages if message.agent == responder)
+    first = next((plan for plan in plans if plan is not None), ())
+    return tuple(action for action in first if action in known)
+
+
+def confusion(events: Iterable[Event]) -> list[list[list[int]]]:
+    """Give the published 3 x 2 x 2 matrix: sign of c_2, then cells whose meaning differs by that sign (section 7.4)."""
+    cells = [[[0, 0], [0, 0]] for _ in range(3)]
+    for event in events:
+        row = 0 if event.gap > 0 else 1 if event.gap == 0 else 2
+        second, third = _CELLS[event.process_code]
+        cells[row][second][third] += 1
+    return cells
+
+
+_CELLS: Final = {BOTH_RIGHT: (0, 0), ONLY_INITIATED: (1, 0), ONLY_RESPONDED: (0, 1), NEITHER: (1, 1)}

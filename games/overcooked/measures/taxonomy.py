@@ -1,0 +1,144 @@
+"""Why a request or an answer went wrong, by rule (docs/overcooked.md; formats/overcooked.md, section 10).
+
+``paper_category`` gives the paper's three kinds of wrong initiation exactly by the rule of section 10. ``initiating_category`` and
+``responding_category`` look closer: they also tell requests that cannot be carried out, wrong parameters and missing steps apart, and
+look into requests that the increment of TES calls right.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from games.overcooked.engine.layout import DISH, kitchen
+from games.overcooked.engine.vocabulary import known_actions
+from games.overcooked.measures.collaboration import Event, Message
+from games.overcooked.measures.metrics import Trajectory, d_max, tes
+from games.overcooked.text.grammar import Call, calls_in, parse_call, requests_in
+
+__all__ = ["INITIATING", "PAPER", "RESPONDING", "initiating_category", "paper_category", "responding_category"]
+
+PAPER: Final = ("correct", "next_step", "premature", "repetitive", "irrelevant")
+INITIATING: Final = (
+    "correct",
+    "missing_step",
+    "next_step",
+    "premature",
+    "repetitive",
+    "irrelevant",
+    "infeasible",
+    "wrong_parameter",
+    "no_request",
+)
+RESPONDING: Final = (
+    "correct",
+    "missing_step",
+    "wrong_parameter",
+    "infeasible",
+    "premature",
+    "repetitive",
+    "irrelevant",
+    "refused",
+    "followed_wrong_request",
+    "excessive",
+)
+
+
+def paper_category(event: Event, references: Sequence[Trajectory]) -> str:
+    """Give the paper's category of an initiation: one of ``PAPER``.
+
+    Source: section 10. The first pickup of the request is looked up in the reference that fits best what the responder has done.
+    """
+    if event.initiated:
+        return "correct"
+    return _position(event.request, event.done, references)
+
+
+def initiating_category(event: Event, messages: Sequence[Message], references: Sequence[Trajectory]) -> str:
+    """Give the category of an initiation: one of ``INITIATING``.
+
+    Args:
+        event: the measured conversation.
+        messages: its messages.
+        references: of the responder.
+    """
+    asked = [action for message in messages if message.agent == event.opener for action in requests_in(message.plan)]
+    if not asked:
+        return "no_request"
+    impossible = [action for action in asked if action not in known_actions(event.responder)]
+    if impossible:
+        return "infeasible" if impossible[0] in known_actions(event.opener) else _unknown(parse_call(impossible[0]))
+    if event.initiated:
+        return "correct" if _continues(event.request, event.done, references) else "missing_step"
+    found = _position(event.request, event.done, references)
+    if found == "irrelevant" and _same_place(event.request, event.done, references):
+        return "wrong_parameter"
+    return found
+
+
+def responding_category(event: Event, messages: Sequence[Message], references: Sequence[Trajectory]) -> str:
+    """Give the category of an answer: one of ``RESPONDING``; what a right request would have had is the yardstick where there was one."""
+    answers = (calls_in(message.plan) for message in messages if message.agent == event.responder)
+    planned = next((answer for answer in answers if answer is not None), ())
+    asked = tuple(action for message in messages if message.agent == event.opener for action in requests_in(message.plan))
+    misled = initiating_category(event, messages, references) not in ("correct", "missing_step")
+    if planned and misled and not event.responded and planned == asked[: len(planned)]:
+        return "followed_wrong_request"
+    wrong = [action for action in planned if action not in known_actions(event.responder)]
+    if wrong:
+        return "infeasible" if wrong[0] in known_actions(event.opener) else "wrong_parameter"
+    if event.responded:
+        whole = event.plan == event.request or _continues(event.plan, event.done, references)
+        return "correct" if whole and (event.plan == event.request or not event.plan[-1].startswith("pickup(")) else "missing_step"
+    return _wrong_answer(event, references) if planned else "refused"
+
+
+def _wrong_answer(event: Event, references: Sequence[Trajectory]) -> str:
+    """The category of an answer that does not help, though the responder could act as it says."""
+    if event.initiated and _subsequence(event.plan, event.request):
+        return "missing_step"
+    found = _position(event.plan, event.done, references)
+    if found == "irrelevant" and _same_place(event.plan, event.done, references):
+        return "wrong_parameter"
+    return "excessive" if found == "next_step" else found
+
+
+def _best(done: Trajectory, references: Sequence[Trajectory]) -> Trajectory:
+    return max(references, key=lambda reference: tes(done, reference))
+
+
+def _position(actions: Trajectory, done: Trajectory, references: Sequence[Trajectory]) -> str:
+    """Where the first pickup of some actions stands in the reference, seen from what has been done."""
+    reference = _best(done, references)
+    reached = d_max(done, reference)
+    first = next((action for action in actions if action.startswith("pickup(")), actions[0] if actions else None)
+    if first is None or first not in reference:
+        return "irrelevant"
+    if reached < len(reference) and first == reference[reached]:
+        return "next_step"
+    return "premature" if first in reference[reached:] else "repetitive"
+
+
+def _continues(actions: Trajectory, done: Trajectory, references: Sequence[Trajectory]) -> bool:
+    """Whether the actions are, without gaps, what comes next in a reference that fits best."""
+    most = max(d_max(done, reference) for reference in references)
+    fitting = [reference for reference in references if d_max(done, reference) == most]
+    return any(tuple(reference[most : most + len(actions)]) == tuple(actions) for reference in fitting)
+
+
+def _subsequence(shorter: Trajectory, longer: Trajectory) -> bool:
+    return len(shorter) < len(longer) and d_max(longer, shorter) == len(shorter)
+
+
+def _same_place(actions: Trajectory, done: Trajectory, references: Sequence[Trajectory]) -> bool:
+    """Whether the first pickup is the expected one but for the object."""
+    reference = _best(done, references)
+    reached = d_max(done, reference)
+    expected = next((parse_call(action) for action in reference[reached:] if action.startswith("pickup(")), None)
+    found = next((parse_call(action) for action in actions if action.startswith("pickup(")), None)
+    return expected is not None and found is not None and expected.arguments[1:] == found.arguments[1:]
+
+
+def _unknown(call: Call | None) -> str:
+    """The category of a request that nobody could carry out as written: known objects at a wrong place are parameters gone wrong."""
+    if call is None or not call.arguments:
+        return "infeasible"
+    return "wrong_parameter" if call.name == "pickup" and call.arguments[0] in (*kitchen().items, DISH) else "infeasible"

@@ -1,0 +1,1 @@
+"""Scripted players of Collab-Overcooked."""

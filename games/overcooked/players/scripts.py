@@ -1,0 +1,328 @@
+"""Scripted players: one that plays well, and one for every fault of the specification (formats/overcooked.md, section 12)."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from games.overcooked.engine.layout import AGENTS
+from games.overcooked.engine.vocabulary import PLACE
+from games.overcooked.game import Query
+from games.overcooked.measures.evaluation import repaired
+from games.overcooked.players.script import Chunk, Script, call_words
+from games.overcooked.text.grammar import NOTHING
+from schemas.errors import UsageError
+
+__all__ = ["POLICIES", "Planted", "ScriptedPlayer", "scripted_pair"]
+
+Recorded = Callable[[int], Sequence[str]]
+"""An agent's actions so far, without blanks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """What a player meant: a fault that is known to be there, or that there is none."""
+
+    timestep: int
+    agent: int
+    question: str
+    """``IC1`` for a request, ``RC1`` for an answer (rubrics overcooked_initiating and overcooked_responding)."""
+
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How a team plays."""
+
+    summary: str
+    request: str | None = None
+    """Fault of the Chef's second request (of its only one, where the order takes one)."""
+
+    reply: str | None = None
+    """Fault of the Assistant's first answer."""
+
+    pauses: int = 0
+    """Needless waits before the Chef's actions."""
+
+    silent: bool = False
+    breaks_format: bool = False
+
+
+POLICIES: Final[Mapping[str, Policy]] = {
+    "optimal": Policy("follows a reference, one request for each hand-over"),
+    "slow": Policy("right order, needless waits", pauses=3),
+    "wrong-ingredient": Policy("one request names an ingredient that the order does not take", request="wrong_parameter"),
+    "premature-request": Policy("asks for a later hand-over first", request="premature"),
+    "repetitive-request": Policy("asks again for what has been brought", request="repetitive"),
+    "irrelevant-request": Policy("asks for what the order has nothing to do with", request="irrelevant"),
+    "infeasible-request": Policy("asks the Assistant to use what only the Chef reaches", request="infeasible"),
+    "missing-step-request": Policy("a request leaves a necessary action out", request="missing_step"),
+    "bad-responder-param": Policy("the first answer misspells a place", reply="wrong_parameter"),
+    "bad-responder-skip": Policy("the first answer leaves an action out", reply="missing_step"),
+    "bad-responder-short": Policy("the first answer has the first action only", reply="short"),
+    "bad-responder-other": Policy("the first answer fetches something else", reply="other"),
+    "bad-responder-foreign": Policy("the first answer begins with an action of the Chef's", reply="infeasible"),
+    "bad-responder-refuse": Policy("the first answer refuses", reply="refused"),
+    "format-breaker": Policy("answers that cannot be read, corrected when asked", breaks_format=True),
+    "silent": Policy("the Chef never speaks, the Assistant works on its own", silent=True),
+}
+
+
+@dataclass(slots=True)
+class ScriptedPlayer:
+    """One of two players of a team; both share a script."""
+
+    agent: int
+    policy: Policy
+    script: Script
+    recorded: Recorded
+    rng: random.Random
+    planted: list[Planted]
+    queries: int = 0
+    requests: int = 0
+    faulty: bool = False
+    """The fault has been committed."""
+
+    paused: bool = False
+    """The last answer was a needless wait."""
+
+    idle: int = 0
+    """Own turns in a row without anything to do."""
+
+    spoilt: tuple[list[str], str, str] | None = None
+    """What a broken output should have been: plan, say, thought."""
+
+    def answer(self, query: Query) -> str:
+        """Give an output with its three fields; the format breaker spoils every fourth one and mends it when asked."""
+        self.queries += 1
+        self.script.advance_chef(repaired(self.recorded(0)))
+        if query.kind == "format" and self.spoilt is not None:
+            plan, say, thought = self.spoilt
+            return _output(self.agent, thought, plan, say)
+        plan, say, thought = self._chef(query) if self.agent == 0 else self._assistant(query)
+        if self.policy.breaks_format and query.kind == "turn" and self.queries % _SPOILT_EVERY == 1:
+            self.spoilt = plan, say, thought
+            return self._broken(plan, say)
+        return _output(self.agent, thought, plan, say)
+
+    def _broken(self, plan: Sequence[str], say: str) -> str:
+        """An output without analysis, without plan, or without both."""
+        role = AGENTS[self.agent]
+        kinds = (
+            f"{role} plan: {';'.join(plan)}\n{role} say: {say}",
+            f"{role} analysis: I will go on.\n{role} say: {say}",
+            f"I will go on with the next action.\n{role} say: {say}",
+        )
+        return kinds[self.queries // _SPOILT_EVERY % len(kinds)]
+
+    # -- the Chef ---------------------------------------------------------------------------------
+
+    def _chef(self, query: Query) -> tuple[list[str], str, str]:
+        own = self.script.chef_next(query.world)
+        if query.kind == "closing":
+            return own or ["wait(1)"], "Good. [END]", "The Assistant knows what to do; I go on with my own part."
+        if query.kind == "answer":
+            return own or ["wait(1)"], "Wait, please, I will ask you when I need something.", "The Assistant asks what to do."
+        wanted = None if query.kind == "validator" or self.policy.silent else self._next_request(query)
+        if wanted is not None:
+            return self._request(query, wanted)
+        if not own:
+            return ["wait(1)"], NOTHING, "What I need is not there yet, so I wait."
+        self.paused = bool(self.policy.pauses) and not self.paused
+        if self.paused:
+            return [f"wait({self.policy.pauses})"], NOTHING, "I will take my time."
+        return own, NOTHING, "I have what I need for the next actions."
+
+    def _next_request(self, query: Query) -> Chunk | None:
+        """The next hand-over, if the Assistant is free and what it begins with is there."""
+        place = self.script.next_chunk
+        if self.script.open_work or place is None or query.world.bodies[1].held is not None:
+            return None
+        chunk = self.script.chunks[place]
+        free = len(query.world.layout.shared_counters) - len(query.world.counters)
+        idle = self.recorded(1).count(PLACE) >= self.script.places_due and not self.script.unfinished(query.world, self.recorded(0))
+        return chunk if free > 0 and idle and self.script.can_begin(query.world, chunk) else None
+
+    def _request(self, query: Query, chunk: Chunk) -> tuple[list[str], str, str]:
+        self.requests += 1
+        fault = self._fault()
+        wrong = self._faulty_request(fault, chunk) if fault else None
+        if wrong is None:
+            fault, asked = None, chunk
+            self.script.served.add(self.script.chunks.index(chunk))
+        else:
+            asked = wrong
+            self.faulty = True
+            if wrong in self.script.chunks and fault == "premature":
+                self.script.served.add(self.script.chunks.index(wrong))
+            if fault == "missing_step":
+                self.script.served.add(self.script.chunks.index(chunk))
+        self.planted.append(Planted(query.world.timestep, 0, "IC1", fault or "correct"))
+        self.script.asked.append(asked)
+        self.script.intended = chunk if wrong is None or fault == "missing_step" else None
+        if fault == "premature" and asked in self.script.chunks:
+            self.script.intended = asked
+        plan = [f"request('{action}')" for action in asked.actions]
+        thought = "I cannot reach what comes next, so I ask the Assistant for it."
+        return plan, f"Please {', then '.join(map(call_words, asked.actions))}.", thought
+
+    def _fault(self) -> str | None:
+        """The fault that is due: at the second request, or at the first where there is only one."""
+        first = min(2, len(self.script.chunks))
+        if self.policy.request == "repetitive" and len(self.script.chunks) == 1:
+            return None
+        return self.policy.request if not self.faulty and self.requests >= first else None
+
+    def _faulty_request(self, fault: str, chunk: Chunk) -> Chunk | None:
+        """The wrong request; None if this hand-over gives no occasion for it."""
+        return _WRONG_REQUESTS[fault](self.script, chunk)
+
+    # -- the Assistant ----------------------------------------------------------------------------
+
+    def _assistant(self, query: Query) -> tuple[list[str], str, str]:
+        if query.kind == "answer":
+            return self._reply(query)
+        if query.kind == "validator":
+            self.script.accept(self._mended(query), self.recorded(1))
+        if self.policy.silent and not self.script.open_work:
+            self._serve_itself(query)
+        self.idle = 0 if self.script.open_work else self.idle + 1
+        if self.idle > _PATIENCE and not query.world.bodies[0].held:
+            self.script.accept(self._mended(query), self.recorded(1))
+        thought = "I go on with what I have been asked for." if self.script.open_work else "There is nothing to do."
+        return self._work(query), NOTHING, thought
+
+    def _reply(self, query: Query) -> tuple[list[str], str, str]:
+        asked = self.script.asked[-1].actions
+        fault = self.policy.reply if not self.faulty and len(asked) > 1 else None
+        plan = list(asked)
+        if fault is not None:
+            self.faulty = True
+            plan = self._faulty_reply(fault, plan)
+        asked_wrongly = self.script.intended is None or self.planted[-1].answer not in ("correct", "missing_step")
+        name = "followed_wrong_request" if asked_wrongly and fault is None else _REPLY_NAMES.get(fault or "", fault) or "correct"
+        self.planted.append(Planted(query.world.timestep, 1, "RC1", name))
+        self.script.accept(plan, self.recorded(1))
+        if fault == "refused":
+            self._withdraw()
+            return ["wait(1)"], "No, I am busy.", "I do not want to."
+        return self._work(query), "Sure, I will do that.", "The Chef asked me for something in my half of the kitchen."
+
+    def _withdraw(self) -> None:
+        """Nothing comes of the last request: it has to be made again."""
+        last = self.script.asked[-1]
+        self.script.served = {place for place in self.script.served if self.script.chunks[place] != last}
+        self.script.accept((), self.recorded(1))
+        self.script.intended = None
+
+    def _faulty_reply(self, fault: str, plan: list[str]) -> list[str]:
+        if fault == "wrong_parameter":
+            return [plan[0].replace("ingredient_dispenser", "dispenser").replace("dish_dispenser", "dispenser"), *plan[1:]]
+        if fault == "missing_step":
+            return [plan[0], *plan[2:]] if len(plan) > 2 else plan[1:]  # noqa: PLR2004 - something is left out of the middle
+        if fault == "short":
+            return plan[:1]
+        if fault == "other":
+            return [f"pickup({self.script.foreign_item()},ingredient_dispenser)", PLACE]
+        if fault == "infeasible":
+            return ["bake(oven0)", *plan]
+        return []
+
+    def _mended(self, query: Query) -> list[str]:
+        """What is left to do after a mistake: the rest of a right request; of a wrong one, only to put down what is in the hand."""
+        rest = self.script.unfinished(query.world, self.recorded(0))
+        if rest or self.script.intended is not None:
+            return rest
+        return [PLACE] if query.world.bodies[1].held else []
+
+    def _serve_itself(self, query: Query) -> None:
+        place = self.script.next_chunk
+        free = len(query.world.layout.shared_counters) - len(query.world.counters)
+        if place is None or free < 1 or not self.script.can_begin(query.world, self.script.chunks[place]):
+            return
+        self.script.served.add(place)
+        self.script.intended = self.script.chunks[place]
+        self.script.asked.append(self.script.chunks[place])
+        self.script.accept(self.script.chunks[place].actions, self.recorded(1))
+
+    def _work(self, query: Query) -> list[str]:
+        """The next actions up to an operation, which takes time."""
+        work = self.script.open_work
+        if not work:
+            return ["wait(1)"]
+        if work[0].startswith("pickup(") and any(
+            query.world.running(name) for name in query.world.layout.reach(1) if f",{name})" in work[0]
+        ):
+            return ["wait(1)"]
+        stop = next((place for place, action in enumerate(work) if action.startswith(("cut(", "stir("))), len(work) - 1)
+        plan, self.script.open_work = work[: stop + 1], work[stop + 1 :]
+        return plan
+
+
+def _wrong_ingredient(script: Script, chunk: Chunk) -> Chunk | None:
+    place = chunk.first_pickup[1]
+    return Chunk((f"pickup({script.foreign_item()},{place})", PLACE)) if place == "ingredient_dispenser" else None
+
+
+def _too_early(script: Script, chunk: Chunk) -> Chunk:
+    """The last hand-over that needs nothing of the Chef's; where there is none, the tail of this one."""
+    later = [other for other in script.chunks[script.chunks.index(chunk) + 1 :] if other.first_pickup[1] != "counter"]
+    tail = chunk.actions[-2:] if len(chunk.actions) > 2 else chunk.actions[-1:]  # noqa: PLR2004 - take and place, or place alone
+    return later[-1] if later else Chunk(tail)
+
+
+def _once_more(script: Script, chunk: Chunk) -> Chunk | None:
+    earlier = [other for other in script.chunks[: script.chunks.index(chunk)] if other.first_pickup[1] != "counter"]
+    return earlier[0] if earlier else None
+
+
+def _impossible(script: Script, chunk: Chunk) -> Chunk:  # noqa: ARG001 - the same face for every fault
+    return Chunk(("cook(pot0)",))
+
+
+def _gap(script: Script, chunk: Chunk) -> Chunk | None:  # noqa: ARG001 - the same face for every fault
+    """The request without its operation."""
+    return Chunk((*chunk.actions[:2], *chunk.actions[3:])) if len(chunk.actions) > 3 else None  # noqa: PLR2004 - fetch, put, operate, take, place
+
+
+def _foreign(script: Script, chunk: Chunk) -> Chunk | None:
+    place = chunk.first_pickup[1]
+    if place == "counter":
+        return Chunk((f"pickup({script.foreign_item()},ingredient_dispenser)", PLACE))
+    return Chunk(("pickup(dish,counter)", PLACE)) if place == "ingredient_dispenser" else None
+
+
+_WRONG_REQUESTS: Final[Mapping[str, Callable[[Script, Chunk], Chunk | None]]] = {
+    "wrong_parameter": _wrong_ingredient,
+    "premature": _too_early,
+    "repetitive": _once_more,
+    "infeasible": _impossible,
+    "missing_step": _gap,
+    "irrelevant": _foreign,
+}
+
+_SPOILT_EVERY: Final = 4
+_PATIENCE: Final = 3
+"""Own turns without work after which the Assistant looks whether it has left something undone."""
+
+_REPLY_NAMES: Final = {"short": "missing_step", "other": "wrong_parameter"}
+
+
+def scripted_pair(policy: str, order: str, recorded: Recorded, seed: int) -> tuple[ScriptedPlayer, ScriptedPlayer, list[Planted]]:
+    """Make a team that shares a script; the list fills with what it plants.
+
+    Raises:
+        UsageError: there is no such policy; names those there are.
+    """
+    if policy not in POLICIES:
+        raise UsageError(f"there is no overcooked policy {policy!r}: there are {', '.join(POLICIES)}")
+    script, planted = Script.of(order), list[Planted]()
+    rng = random.Random(f"overcooked:{policy}:{order}:{seed}")
+    chef, assistant = (ScriptedPlayer(agent, POLICIES[policy], script, recorded, rng, planted) for agent in range(len(AGENTS)))
+    return chef, assistant, planted
+
+
+def _output(agent: int, thought: str, plan: Sequence[str], say: str) -> str:
+    role = AGENTS[agent]
+    return f"{role} analysis: {thought}\n{role} plan: {';'.join(plan)}\n{role} say: {say}"

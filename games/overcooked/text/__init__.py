@@ -1,0 +1,1 @@
+"""What Collab-Overcooked agents are shown, and how their answers are read."""

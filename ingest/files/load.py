@@ -1,0 +1,162 @@
+"""The store's side of ingest: what is there already, what is replaced, what is added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from ingest.files.worker import FileResult, Known
+from schemas.batches import insert, to_arrow
+from schemas.errors import BadInputError
+from schemas.records import Reject, Source
+from schemas.tables import TABLES
+from schemas.text import printable
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+__all__ = ["Loaded", "known_sources", "load", "only_episodes", "without_episodes"]
+
+_KEPT: Final = frozenset({"verdicts", "labels"})
+"""Verdicts hang on what the judge was shown, labels on people: both outlive a game's rows."""
+
+_DERIVED: Final = tuple(spec.name for spec in TABLES if "episode_id" in spec.column_names and spec.name not in _KEPT)
+
+
+@dataclass(slots=True)
+class Loaded:
+    """What became of the files of one transaction."""
+
+    ingested: list[FileResult] = field(default_factory=list)
+    replaced: list[FileResult] = field(default_factory=list)
+    duplicates: list[tuple[FileResult, str]] = field(default_factory=list)
+    """Files whose bytes the store has from another path, and that path."""
+
+    rows: dict[str, int] = field(default_factory=dict)
+    """Rows added to each table."""
+
+
+def known_sources(connection: duckdb.DuckDBPyConnection) -> dict[str, Known]:
+    """What the store has of each path."""
+    rows = connection.execute("SELECT path, source_id, format, adapter_version FROM sources").fetchall()
+    return {path: Known(source_id=source_id, format=log_format, adapter_version=version) for path, source_id, log_format, version in rows}
+
+
+def load(connection: duckdb.DuckDBPyConnection, files: Sequence[FileResult], tables: Mapping[str, pa.Table]) -> Loaded:
+    """Put files into the store; the caller holds the transaction.
+
+    A file replaces what the store had from its path. A file whose bytes the store has from another path is left out.
+    """
+    loaded = Loaded()
+    outdated = _sort(connection, files, loaded)
+    unwanted = [episode for file, _ in loaded.duplicates for episode in file.episodes]
+    tables = without_episodes(tables, unwanted)
+    if outdated:
+        _delete(connection, outdated)
+    taken = loaded.ingested + loaded.replaced
+    rejects = [_reject(file, reject) for file in taken for reject in file.rejects]
+    own = to_arrow({"sources": [_source(file) for file in taken], "rejects": rejects})
+    runs = tables.get("runs")
+    episodes = {name: table for name, table in tables.items() if name != "runs" and len(table)}
+    insert(connection, own | episodes)
+    loaded.rows = {name: len(table) for name, table in (own | episodes).items()}
+    if runs is not None:
+        loaded.rows["runs"] = _insert_runs(connection, runs)
+    return loaded
+
+
+def _sort(connection: duckdb.DuckDBPyConnection, files: Iterable[FileResult], loaded: Loaded) -> list[str]:
+    """Tell new, changed and doubled files apart; gives the ids of sources that are to be deleted."""
+    stored = connection.execute("SELECT source_id, path, format, adapter_version FROM sources").fetchall()
+    by_path = {path: source_id for source_id, path, _, _ in stored}
+    by_bytes = {source_id: (path, log_format, version) for source_id, path, log_format, version in stored}
+    outdated: list[str] = []
+    for file in files:
+        path = file.found.stored_path
+        before = by_path.pop(path, None)
+        if before is not None:
+            outdated.append(before)
+            del by_bytes[before]
+        twin = by_bytes.get(file.source_id)
+        if twin is not None and twin[1:] == (file.format, file.adapter_version):
+            loaded.duplicates.append((file, twin[0]))
+            continue
+        if twin is not None:  # the same bytes, read by an older adapter from another path
+            outdated.append(file.source_id)
+            del by_path[twin[0]]
+        (loaded.ingested if before is None and twin is None else loaded.replaced).append(file)
+        by_path[path], by_bytes[file.source_id] = file.source_id, (path, file.format, file.adapter_version)
+    return outdated
+
+
+def _delete(connection: duckdb.DuckDBPyConnection, source_ids: Sequence[str]) -> None:
+    """Remove what came from sources: their episodes with all derived rows, rejects, planted labels, and runs left without episodes."""
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE outdated AS SELECT episode_id FROM episodes WHERE source_id IN (SELECT unnest($1::VARCHAR[]))",
+        [list(source_ids)],
+    )
+    connection.execute("DELETE FROM labels WHERE source = 'planted' AND episode_id IN (SELECT episode_id FROM outdated)")
+    for name in _DERIVED:
+        connection.execute(f"DELETE FROM {name} WHERE episode_id IN (SELECT episode_id FROM outdated)")
+    for name in ("sources", "rejects"):
+        connection.execute(f"DELETE FROM {name} WHERE source_id IN (SELECT unnest($1::VARCHAR[]))", [list(source_ids)])
+    connection.execute("DELETE FROM runs WHERE run_id NOT IN (SELECT run_id FROM episodes)")
+
+
+def _insert_runs(connection: duckdb.DuckDBPyConnection, runs: pa.Table) -> int:
+    """Add the runs that are new, after their episodes, and set each run's start to its earliest episode's; gives how many are new."""
+    connection.register("batch", runs)
+    added = connection.execute(
+        "INSERT INTO runs SELECT DISTINCT ON (run_id) * FROM batch "
+        "WHERE run_id NOT IN (SELECT run_id FROM runs) AND run_id IN (SELECT run_id FROM episodes)"
+    ).fetchone()
+    connection.execute(
+        "UPDATE runs SET started_at = (SELECT min(started_at) FROM episodes WHERE episodes.run_id = runs.run_id) "
+        "WHERE run_id IN (SELECT run_id FROM batch)"
+    )
+    connection.unregister("batch")
+    return int(added[0]) if added else 0
+
+
+def only_episodes(tables: Mapping[str, pa.Table], episodes: Sequence[str]) -> dict[str, pa.Table]:
+    """The rows of some episodes; runs all stay."""
+    return _filtered(tables, episodes, keep=True)
+
+
+def without_episodes(tables: Mapping[str, pa.Table], episodes: Sequence[str]) -> dict[str, pa.Table]:
+    """The tables without the rows of some episodes; runs all stay."""
+    return _filtered(tables, episodes, keep=False) if episodes else dict(tables)
+
+
+def _filtered(tables: Mapping[str, pa.Table], episodes: Sequence[str], *, keep: bool) -> dict[str, pa.Table]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    wanted = pa.array(episodes, pa.string())
+
+    def rows(table: pa.Table) -> pa.Table:
+        found = pc.is_in(table["episode_id"], value_set=wanted)
+        return table.filter(found if keep else pc.invert(found))
+
+    return {name: table if name == "runs" else rows(table) for name, table in tables.items()}
+
+
+def _source(file: FileResult) -> Source:
+    return Source(
+        source_id=file.source_id,
+        path=file.found.stored_path,
+        file=printable(file.found.file),
+        format=file.format,
+        adapter_version=file.adapter_version,
+        bytes=file.size,
+        episodes=len(file.episodes),
+        rejected=len(file.rejects),
+        ingested_at=datetime.now(UTC).replace(tzinfo=None),
+    )
+
+
+def _reject(file: FileResult, reject: BadInputError) -> Reject:
+    return Reject(file.source_id, file.found.stored_path, reject.locator, printable(reject.reason), reject.excerpt)

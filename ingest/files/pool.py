@@ -1,0 +1,54 @@
+"""Reads portions of files in worker processes, in order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from typing import Final
+
+from ingest.files.worker import Chunk, Job, read_chunk, start_worker
+from schemas.errors import CotraceError
+
+__all__ = ["read_portions"]
+
+_AHEAD: Final = 2
+"""Portions waiting for each worker: enough to keep it busy, few enough to stay in memory."""
+
+_POOL_FROM_BYTES: Final = 16 << 20
+"""Below this much input a pool takes longer to start than it saves."""
+
+
+def read_portions(portions: Sequence[Sequence[Job]], log_format: str | None, workers: int) -> Iterator[Chunk]:
+    """Read portions one after the other, as many at once as there are workers.
+
+    Raises:
+        CotraceError: a worker process was killed.
+    """
+    size = sum(job.found.size for portion in portions for job in portion)
+    if workers == 1 or len(portions) == 1 or size < _POOL_FROM_BYTES:
+        return (read_chunk(portion, log_format) for portion in portions)
+    return _in_processes(portions, log_format, min(workers, len(portions)))
+
+
+def _in_processes(portions: Sequence[Sequence[Job]], log_format: str | None, workers: int) -> Iterator[Chunk]:
+    """Spawned, not forked: a fork would copy the threads' locks of whoever calls."""
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=start_worker)
+    waiting: deque[Future[Chunk]] = deque()
+    remaining = iter(portions)
+    try:
+        for portion in remaining:
+            waiting.append(pool.submit(read_chunk, portion, log_format))
+            if len(waiting) >= workers * _AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise CotraceError(
+            "a process that read logs was killed, perhaps for lack of memory: what was read before is in the store; "
+            "start again with one worker, and leave out very large files"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -1,0 +1,115 @@
+"""From paths to a filled store.
+
+Worker processes read; this process checks and writes. A file's rows go into one transaction, many files share one. Stopped at any
+moment, the store holds whole files only, and the next start takes in the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from ingest.adapters import adapter
+from ingest.files.load import known_sources
+from ingest.files.pool import read_portions
+from ingest.files.report import Progress, Report
+from ingest.files.sources import Found, search
+from ingest.files.worker import Chunk, Job, Known, unreadable
+from ingest.files.writer import Writer
+from schemas.store import Store
+from schemas.text import printable
+
+__all__ = ["ingest_paths"]
+
+_PORTION_BYTES: Final = 4 << 20
+_PORTION_FILES: Final = 64
+
+
+def ingest_paths(
+    paths: Sequence[str | Path],
+    store: Store,
+    *,
+    log_format: str | None = None,
+    workers: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Report:
+    """Read logs into a store, which is made if it does not exist.
+
+    Args:
+        paths: files, and folders to search. What is named itself must be a log; other files in folders are only counted.
+        store: where to.
+        log_format: name of the only format to read; by default formats are recognised by content.
+        workers: processes that read; by default one for each core.
+        on_progress: called after each portion of files.
+
+    Raises:
+        UsageError: none of the paths exists, or there is no such format.
+        StoreError: the store cannot be written.
+        CotraceError: a worker process was killed.
+    """
+    started = time.perf_counter()
+    if log_format is not None:
+        adapter(log_format)
+    found = search(paths)
+    store.create()
+    report = Report(found=len(found.files) + len(found.unreadable), missing=found.missing)
+    report.others += [(printable(other.found.path), other.reason) for other in found.others]
+    writer = Writer(store, report)
+    progress = _Counter(found.files, on_progress)
+    known = _known(store)
+    writer.add(Chunk([unreadable(missed, known.get(missed.found.stored_path)) for missed in found.unreadable], {}, 0.0, 0.0))
+    files = found.files
+    while files:
+        jobs = [Job(file, known.get(file.stored_path)) for file in files]
+        for chunk in read_portions(list(_portions(jobs)), log_format, workers or _cores()):
+            writer.add(chunk)
+            progress.count(chunk)
+        files = [orphan.found for orphan in writer.finish()]
+        known = _known(store) if files else known
+    writer.finish()
+    report.timing.wall_s = time.perf_counter() - started
+    return report
+
+
+def _known(store: Store) -> dict[str, Known]:
+    with store.reading() as connection:
+        return known_sources(connection)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _portions(jobs: Sequence[Job]) -> Iterator[list[Job]]:
+    portion: list[Job] = []
+    size = 0
+    for job in jobs:
+        if portion and (len(portion) == _PORTION_FILES or size + job.found.size > _PORTION_BYTES):
+            yield portion
+            portion, size = [], 0
+        portion.append(job)
+        size += job.found.size
+    if portion:
+        yield portion
+
+
+class _Counter:
+    """Tells how far the reading is."""
+
+    def __init__(self, files: Sequence[Found], on_progress: Callable[[Progress], None] | None) -> None:
+        self._tell = on_progress
+        self._done = Progress(0, len(files), 0, sum(file.size for file in files))
+
+    def count(self, chunk: Chunk) -> None:
+        """Count a portion as done."""
+        self._done = replace(
+            self._done,
+            files_done=min(self._done.files_done + len(chunk.files), self._done.files_total),
+            bytes_done=min(self._done.bytes_done + sum(file.found.size for file in chunk.files), self._done.bytes_total),
+        )
+        if self._tell is not None:
+            self._tell(self._done)

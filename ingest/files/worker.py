@@ -1,0 +1,276 @@
+"""Reads files into Arrow tables; runs in the worker processes."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from ingest.adapters import adapter, companions, recognise
+from ingest.files.kinds import judge_unknown
+from ingest.files.sources import Found, Missed, cannot_read
+from ingest.reading.adapter_types import Adapter, Place, Reading
+from ingest.reading.json_text import utf8
+from schemas.batches import to_arrow
+from schemas.errors import BadInputError
+from schemas.text import excerpt, printable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["MOST_BYTES", "Chunk", "FileResult", "Job", "Known", "Status", "read_chunk", "start_worker", "unreadable"]
+
+Status = Literal["read", "unchanged", "other"]
+
+_HEAD_BYTES: Final = 1 << 16
+MOST_BYTES: Final = 1 << 30
+"""Larger files are rejected: they would not fit into memory several times over."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What the store has of a path."""
+
+    source_id: str
+    format: str | None
+    adapter_version: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A file to read."""
+
+    found: Found
+    known: Known | None
+
+
+@dataclass(slots=True, kw_only=True)
+class FileResult:
+    """What became of one file."""
+
+    found: Found
+    status: Status
+    source_id: str = ""
+    """sha256 of the bytes; of the path where the file could not be read; empty for other files."""
+
+    format: str | None = None
+    adapter_version: int | None = None
+    size: int | None = None
+    """Bytes; None if the file could not be read."""
+
+    episodes: list[str] = field(default_factory=list)
+    turns: int = 0
+    rejects: list[BadInputError] = field(default_factory=list)
+    note: str = ""
+    """What other file it is, where it gives no episode and no reject."""
+
+    def refuse(self, reason: BadInputError) -> None:
+        """Take nothing from the file after all."""
+        self.episodes, self.turns, self.rejects = [], 0, [reason]
+
+
+@dataclass(slots=True)
+class Chunk:
+    """What became of some files, and their rows."""
+
+    files: list[FileResult]
+    tables: dict[str, pa.Table]
+    """Store table -> rows of all files of the chunk; `sources` and `rejects` are not among them."""
+
+    read_s: float
+    """Time spent on reading, decoding and building tables, in seconds."""
+
+    replay_s: float
+    """Time spent on replaying, in seconds."""
+
+
+def start_worker() -> None:
+    """Prepare a worker process: the parent alone answers Ctrl-C, it ends with the parent, and imports are not searched for garbage."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    gc.freeze()
+
+
+def _end_with_parent() -> None:
+    """A parent that was killed cannot tell its workers to stop: they would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def read_chunk(jobs: Sequence[Job], log_format: str | None) -> Chunk:
+    """Read some files. No fault of a file reaches the others or the caller: it becomes a reject."""
+    forced = adapter(log_format) if log_format is not None else None
+    with _without_collector():
+        return _chunk(jobs, forced)
+
+
+def _chunk(jobs: Sequence[Job], forced: Adapter | None) -> Chunk:
+    """Read some files; the rows are gone when this returns, so that the collector does not visit them when it is back."""
+    started = time.perf_counter()
+    results: list[FileResult] = []
+    readings: list[Reading] = []
+    for job in jobs:
+        result, reading = _read(job, forced)
+        results.append(result)
+        readings.append(reading)
+    tables = _tables(results, readings)
+    replay_s = sum(reading.replay_s for reading in readings)
+    return Chunk(results, tables, time.perf_counter() - started - replay_s, replay_s)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Rows hold no cycles, yet so many live at once that looking for cycles takes as long as the reading itself."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def unreadable(missed: Missed, known: Known | None) -> FileResult:
+    """What becomes of something that cannot be opened: a reject, told apart by its path since there are no bytes."""
+    path_hash = hashlib.sha256(missed.found.path.encode(errors="surrogateescape")).hexdigest()
+    result = FileResult(found=missed.found, status="read", source_id=path_hash, rejects=[BadInputError(missed.reason)])
+    return _unless_known(result, known)
+
+
+def _read(job: Job, forced: Adapter | None) -> tuple[FileResult, Reading]:
+    try:
+        return _opened(job, forced)
+    except OSError as error:
+        return unreadable(Missed(job.found, cannot_read(error)), job.known), Reading()
+
+
+def _opened(job: Job, forced: Adapter | None) -> tuple[FileResult, Reading]:
+    found = job.found
+    with Path(found.path).open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+        reader = _reader(found, _readable(head), forced)
+        if reader is None or found.size > MOST_BYTES:
+            return _unread(job, head, reader), Reading()
+        data = head + file.read()
+    return _decoded(job, data, reader)
+
+
+def _reader(found: Found, head: bytes, forced: Adapter | None) -> Adapter | None:
+    if forced is None:
+        return recognise(head)
+    return forced if found.named or forced.sniff(head) else None
+
+
+def _readable(head: bytes) -> bytes:
+    """The first bytes as UTF-8; a character that was cut at the end does not matter."""
+    for shorter in range(4):
+        try:
+            return utf8(head[: len(head) - shorter])
+        except BadInputError:
+            continue
+    return head
+
+
+def _unread(job: Job, head: bytes, reader: Adapter | None) -> FileResult:
+    found = job.found
+    if reader is not None:
+        reason = f"{found.size:,} bytes are more than cotrace reads at once ({MOST_BYTES:,}): split the file by games"
+        return unreadable(Missed(found, reason), job.known)
+    verdict = judge_unknown(_readable(head), found.file)
+    if not verdict.is_log and not found.named:
+        return FileResult(found=found, status="other", size=found.size, note=verdict.reason)
+    reject = BadInputError(verdict.reason, excerpt=excerpt(head[:200].decode(errors="replace")))
+    with Path(found.path).open("rb") as file:
+        source_id = hashlib.file_digest(file, "sha256").hexdigest()
+    return _unless_known(FileResult(found=found, status="read", source_id=source_id, size=found.size, rejects=[reject]), job.known)
+
+
+def _unless_known(result: FileResult, known: Known | None) -> FileResult:
+    """The result, or that nothing has changed since the store took the file in."""
+    if known == Known(source_id=result.source_id, format=result.format, adapter_version=result.adapter_version):
+        result.status, result.rejects = "unchanged", []
+    return result
+
+
+def _decoded(job: Job, data: bytes, reader: Adapter) -> tuple[FileResult, Reading]:
+    found = job.found
+    result = FileResult(
+        found=found,
+        status="read",
+        source_id=hashlib.sha256(data + _path_as_data(found, reader) + _companions(found, reader)).hexdigest(),
+        format=reader.FORMAT,
+        adapter_version=reader.VERSION,
+        size=len(data),
+    )
+    if _unless_known(result, job.known).status == "unchanged":
+        return result, Reading()
+    place = Place(path=found.stored_path, file=printable(found.file), source_id=result.source_id)
+    reading = _guarded(data, reader, place)
+    result.episodes, result.turns, result.rejects, result.note = reading.episodes, reading.turns, reading.rejects, reading.note
+    return result, reading
+
+
+def _path_as_data(found: Found, reader: Adapter) -> bytes:
+    """The last parts of a path where they say what the bytes do not: equal answers of two trials are no duplicates."""
+    parts = Path(found.path).parts[-reader.PATH_PARTS :] if reader.PATH_PARTS else ()
+    return "/".join(parts).encode(errors="surrogateescape")
+
+
+def _companions(found: Found, reader: Adapter) -> bytes:
+    """Hashes of the files that this one is read with: one that comes later, or changes, makes it another source."""
+    beside = companions(reader.FORMAT, Path(found.path))
+    return b"".join(hashlib.sha256(path.read_bytes()).digest() for path in beside)
+
+
+def _guarded(data: bytes, reader: Adapter, place: Place) -> Reading:
+    """Read one file; the boundary at which anything that goes wrong becomes a reject of this file."""
+    try:
+        return reader.read(utf8(data), place)
+    except BadInputError as error:
+        return Reading(rejects=[error])
+    except RecursionError:
+        return Reading(rejects=[BadInputError("nested deeper than any game log: this is no log, or it is damaged")])
+    except Exception as error:  # noqa: BLE001  # one file's surprise must not cost the others
+        return Reading(rejects=[_surprise(error)])
+
+
+def _surprise(error: Exception) -> BadInputError:
+    return BadInputError(f"cotrace could not read this ({excerpt(f'{type(error).__name__}: {error}')}): please report it")
+
+
+def _tables(results: Sequence[FileResult], readings: Sequence[Reading]) -> dict[str, pa.Table]:
+    """The rows of all readings; where they do not fit the tables' types, the files whose rows do not are rejected."""
+    try:
+        return to_arrow(_rows(readings))
+    except Exception:  # noqa: BLE001  # the faulty file is found below
+        for result, reading in zip(results, readings, strict=True):
+            _reject_unfit(result, reading)
+        return to_arrow(_rows(readings))
+
+
+def _reject_unfit(result: FileResult, reading: Reading) -> None:
+    try:
+        to_arrow(reading.rows)
+    except Exception as error:  # noqa: BLE001  # becomes the file's reject
+        reading.rows.clear()
+        result.refuse(_surprise(error))
+
+
+def _rows(readings: Sequence[Reading]) -> dict[str, list[tuple[object, ...]]]:
+    rows: dict[str, list[tuple[object, ...]]] = defaultdict(list)
+    for reading in readings:
+        for table, records in reading.rows.items():
+            rows[table] += records
+    return rows

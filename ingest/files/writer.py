@@ -1,0 +1,149 @@
+"""Checks what was read and writes it to the store, many files in one transaction."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from ingest.files.load import Loaded, load, only_episodes
+from ingest.files.report import RejectedPart, Report
+from ingest.files.worker import Chunk, FileResult
+from schemas.batches import check
+from schemas.errors import BadInputError, StoreError
+from schemas.store import Store
+from schemas.text import excerpt, printable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Writer"]
+
+_BATCH_ROWS: Final = 500_000
+"""Rows after which a transaction is written: opening and closing the store costs as much as some 20,000 rows."""
+
+
+class Writer:
+    """Gathers portions, writes them, and keeps the report."""
+
+    def __init__(self, store: Store, report: Report) -> None:
+        self._store = store
+        self._report = report
+        self._files: list[FileResult] = []
+        self._tables: dict[str, list[pa.Table]] = {}
+        self._waiting_rows = 0
+        self._unchanged: list[str] = []
+        self._duplicates: list[tuple[FileResult, str]] = []
+
+    def add(self, chunk: Chunk) -> None:
+        """Take a portion over; it is in the store at the latest after `flush`."""
+        self._report.timing.read_s += chunk.read_s
+        self._report.timing.replay_s += chunk.replay_s
+        for file in chunk.files:
+            self._sort(file)
+        for name, table in chunk.tables.items():
+            self._tables.setdefault(name, []).append(table)
+            self._waiting_rows += len(table)
+        if self._waiting_rows >= _BATCH_ROWS:
+            self.flush()
+
+    def _sort(self, file: FileResult) -> None:
+        if file.status == "read":
+            self._files.append(file)
+        elif file.status == "unchanged":
+            self._report.unchanged += 1
+            self._unchanged.append(file.source_id)
+        else:
+            self._report.others.append((printable(file.found.path), file.note))
+
+    def flush(self) -> None:
+        """Check and write what is waiting, in one transaction."""
+        if not self._files:
+            return
+        import pyarrow as pa
+
+        files, tables = self._files, {name: pa.concat_tables(parts) for name, parts in self._tables.items()}
+        self._files, self._tables, self._waiting_rows = [], {}, 0
+        started = time.perf_counter()
+        tables = _checked(files, tables)
+        checked = time.perf_counter()
+        self._report.timing.validate_s += checked - started
+        self._load(files, tables)
+        self._report.timing.insert_s += time.perf_counter() - checked
+
+    def _load(self, files: list[FileResult], tables: dict[str, pa.Table]) -> None:
+        """Write files in one transaction; where their rows are refused, each in one of its own: only the faulty file is lost."""
+        import duckdb
+
+        try:
+            with self._store.writing() as connection:
+                connection.execute("SET threads = 1")  # more would share the work at twice its cost, and the other cores read
+                loaded = load(connection, files, tables)
+        except (duckdb.DataError, duckdb.IntegrityError) as error:
+            if not any(file.episodes for file in files):
+                raise StoreError(f"store {self._store.path} refuses the list of files ({excerpt(str(error))}): please report it") from error
+            if len(files) == 1:
+                files[0].refuse(BadInputError(f"the store refuses its rows ({excerpt(str(error))}): please report it"))
+            for file in files:
+                self._load([file], only_episodes(tables, file.episodes))
+        except duckdb.Error as error:
+            raise StoreError(f"store {self._store.path} cannot be written ({excerpt(str(error))}): is the disk full?") from error
+        else:
+            self._tell(loaded)
+
+    def _tell(self, loaded: Loaded) -> None:
+        report = self._report
+        self._duplicates += loaded.duplicates
+        for files, is_new in ((loaded.ingested, True), (loaded.replaced, False)):
+            for file in files:
+                report.refused += bool(file.rejects) and not file.episodes
+                report.others += [] if file.episodes or file.rejects else [(printable(file.found.path), file.note)]
+                report.ingested += bool(file.episodes) and is_new
+                report.replaced += bool(file.episodes) and not is_new
+                report.episodes += len(file.episodes)
+                report.turns += file.turns
+                report.rejected += [_part(file, reject) for reject in file.rejects]
+        for name, rows in loaded.rows.items():
+            report.rows[name] = report.rows.get(name, 0) + rows
+
+    def finish(self) -> list[FileResult]:
+        """Write what is waiting and complete the report.
+
+        Returns:
+            Files that were left out as duplicates of a file that was then replaced: they have to be read once more.
+        """
+        self.flush()
+        with self._store.reading() as connection:
+            ids = {source_id for (source_id,) in connection.execute("SELECT source_id FROM sources").fetchall()}
+            unchanged = connection.execute(
+                "SELECT path, locator, reason FROM rejects WHERE source_id IN (SELECT unnest($1::VARCHAR[])) ORDER BY ALL",
+                [self._unchanged],
+            ).fetchall()
+        self._report.rejected += [RejectedPart(*row) for row in unchanged]
+        self._report.duplicates += [(printable(file.found.path), twin) for file, twin in self._duplicates if file.source_id in ids]
+        orphans = [file for file, _ in self._duplicates if file.source_id not in ids]
+        self._unchanged, self._duplicates = [], []
+        return orphans
+
+
+def _part(file: FileResult, reject: BadInputError) -> RejectedPart:
+    return RejectedPart(printable(file.found.path), reject.locator, printable(reject.reason))
+
+
+def _checked(files: Sequence[FileResult], tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
+    """The tables without the rows of files that break the store's contract; those files become rejects."""
+    try:
+        check(tables)
+    except StoreError:
+        for file in files:
+            _check_alone(file, tables)
+        tables = only_episodes(tables, [episode for file in files for episode in file.episodes])
+        check(tables)
+    return tables
+
+
+def _check_alone(file: FileResult, tables: dict[str, pa.Table]) -> None:
+    try:
+        check({name: table for name, table in only_episodes(tables, file.episodes).items() if name != "runs"})
+    except StoreError as error:
+        file.refuse(BadInputError(str(error)))

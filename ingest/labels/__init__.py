@@ -1,0 +1,1 @@
+"""Labels of people and planted truth, out of files into the store."""

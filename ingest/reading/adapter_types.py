@@ -1,0 +1,107 @@
+"""What every adapter takes and gives."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ingest.reading.json_text import dumps
+from schemas.errors import BadInputError
+
+__all__ = ["Adapter", "Place", "Reading", "episode_id", "run_id"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a log lies."""
+
+    path: str
+    """Absolute path."""
+
+    file: str
+    """Path relative to the folder given to `cotrace ingest`."""
+
+    source_id: str
+    """sha256 of the bytes."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """What an adapter took from one file. An episode is in ``rows``, or its loss is in ``rejects``, or both where a part was lost."""
+
+    rows: dict[str, list[tuple[object, ...]]] = field(default_factory=lambda: defaultdict(list))
+    """Table name -> records of that table's class (`schemas.records`)."""
+
+    episodes: list[str] = field(default_factory=list)
+    """Ids of the episodes in ``rows``."""
+
+    turns: int = 0
+    """Turns in ``rows``."""
+
+    rejects: list[BadInputError] = field(default_factory=list)
+    """What could not be used, and where it stood."""
+
+    replay_s: float = 0.0
+    """Time spent on replaying, in seconds."""
+
+    note: str = ""
+    """What else the file is, where it holds no episode of its own and nothing is lost."""
+
+    def add(self, episode: Reading) -> None:
+        """Take over what was read of one episode."""
+        for table, records in episode.rows.items():
+            self.rows[table].extend(records)
+        self.episodes += episode.episodes
+        self.turns += episode.turns
+        self.rejects += episode.rejects
+        self.replay_s += episode.replay_s
+
+
+class Adapter(Protocol):
+    """A module of this room that reads one format."""
+
+    @property
+    def FORMAT(self) -> str:  # noqa: N802
+        """Name of the format, as `--format` takes it and `sources.format` holds it."""
+        ...
+
+    @property
+    def VERSION(self) -> int:  # noqa: N802
+        """Raised when the same bytes would give other rows; files read by an older version are then read again."""
+        ...
+
+    @property
+    def PATH_PARTS(self) -> int:  # noqa: N802
+        """How many last parts of a path tell games apart that have the same bytes.
+
+        0 where a log names its game (by time, say), 1 where the name holds the trial, 2 where the folder is the run. Beyond them, equal
+        bytes are a duplicate.
+        """
+        ...
+
+    def sniff(self, head: bytes) -> bool:
+        """Tell from a file's first bytes (UTF-8) whether this adapter reads it."""
+        ...
+
+    def read(self, data: bytes, place: Place) -> Reading:
+        """Read a whole file.
+
+        Raises:
+            BadInputError: nothing in it can be used.
+        """
+        ...
+
+
+def episode_id(benchmark: str, path: str, index: int = 0) -> str:
+    """Id of the game at a place: it stays when the file grows or changes."""
+    place = f"{path}\0{index}".encode(errors="surrogateescape")
+    return f"{benchmark}-{hashlib.blake2b(place, digest_size=6).hexdigest()}"
+
+
+def run_id(benchmark: str, name: str, team: Mapping[str, str], condition: Mapping[str, object]) -> str:
+    """Id of an experiment: the same models under the same conditions with the same name are one run, wherever the files lie."""
+    facts = dumps([benchmark, name, sorted(team.items()), sorted(condition.items())])
+    return f"{benchmark}-{hashlib.blake2b(facts.encode(), digest_size=5).hexdigest()}"

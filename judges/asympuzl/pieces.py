@@ -1,0 +1,82 @@
+"""Pieces of evidence that only AsymPuzl has: clues, working hypotheses, the partner's latest message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from judges.evidence.pieces import AGENT_UNITS, Piece, Scene, action_text
+from judges.evidence.text import Entry, one_line
+from judges.evidence.transcript import TurnView, UtteranceView
+
+__all__ = ["PIECES"]
+
+
+def _clues(scene: Scene) -> list[Entry]:
+    view = scene.game.agents.get(scene.agent_name)
+    listed = (view.private_view or {}).get("clues", ()) if view else ()
+    return [Entry(f"The clues of {one_line(scene.agent_name)}:", _positions(listed))] if listed else []
+
+
+def _hypothesis(scene: Scene) -> list[Entry]:
+    return _hypotheses(scene, (("before its answer", scene.now.state_before), ("after its answer", scene.now.state_after)))
+
+
+def _hypotheses(scene: Scene, states: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Entry]:
+    name = scene.agent_name
+    return [Entry(f"The hypothesis of {one_line(name)} {when}:", _positions(state[name])) for when, state in states if state.get(name)]
+
+
+def _own_actions(scene: Scene) -> list[Entry]:
+    lines = [_action(action.verb, action.arguments, action.error_text) for action in scene.now.actions if action.agent == scene.agent_name]
+    return [Entry(f"The actions of {one_line(scene.agent_name)}, in order:", "\n".join(lines))] if lines else []
+
+
+def _action(verb: str, arguments: Mapping[str, Any], error: str | None) -> str:
+    return action_text(verb, arguments) + (f" (skipped: {error})" if error else "")
+
+
+def _partner_message(scene: Scene) -> list[Entry]:
+    """The latest message of the partner that this agent had when it answered: of this turn if the partner spoke before it."""
+    heard = [said for turn in _recent(scene) for said in _before(scene, turn) if said.agent != scene.agent_name]
+    return [Entry(f"{one_line(heard[-1].agent)} had said last:", heard[-1].text)] if heard else []
+
+
+def _previous_message(scene: Scene) -> list[Entry]:
+    earlier = [said for turn in _recent(scene)[:-1] for said in turn.said("public", scene.agent_name)]
+    return [Entry(f"{one_line(scene.agent_name)} itself had said before:", earlier[-1].text)] if earlier else []
+
+
+def _recent(scene: Scene) -> Sequence[TurnView]:
+    """The turn before, if there is one, and this turn."""
+    return [turn for turn in scene.game.turns if scene.now.turn - 1 <= turn.turn <= scene.now.turn]
+
+
+def _before(scene: Scene, turn: TurnView) -> list[UtteranceView]:
+    said = turn.said("public")
+    if turn.turn < scene.now.turn:
+        return said
+    own = next((place for place, one in enumerate(said) if one.agent == scene.agent_name), len(said))
+    return said[:own]
+
+
+def _puzzle_truth(scene: Scene) -> list[Entry]:
+    listed = (scene.game.goal or {}).get("truth", ())
+    return [Entry("The right solution:", _positions(listed))] if listed else []
+
+
+def _positions(listed: Iterable[Mapping[str, Any]]) -> str:
+    return "\n".join(f"{place}: {one.get('shape')} {one.get('color') or '(color unknown)'}" for place, one in enumerate(listed, start=1))
+
+
+_ASYMPUZL: Final = ("asympuzl",)
+
+PIECES: Final[tuple[Piece, ...]] = (
+    Piece("own_clues", "the clues of the judged agent", AGENT_UNITS, _ASYMPUZL, _clues),
+    Piece("own_hypothesis", "its working hypothesis before and after its answer", AGENT_UNITS, _ASYMPUZL, _hypothesis),
+    Piece("own_actions", "its actions, and which of them were skipped", AGENT_UNITS, _ASYMPUZL, _own_actions),
+    Piece("partner_message", "the latest message of the partner when it answered", AGENT_UNITS, _ASYMPUZL, _partner_message),
+    Piece("previous_message", "its own message of the turn before", AGENT_UNITS, _ASYMPUZL, _previous_message),
+    Piece("puzzle_truth", "the right solution, which no agent was shown", AGENT_UNITS, _ASYMPUZL, _puzzle_truth),
+)
+"""All of them; `judges.evidence.shows` joins them to the pieces of every benchmark."""

@@ -1,0 +1,76 @@
+"""Pieces of evidence that only LLM-Coordination has: what the player could see, what it replied, and what it did."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from games.coordination.players import partner_of
+from judges.coordination.situation import QUESTIONS, action_of, game_of, player_named
+from judges.evidence.pieces import AGENT_UNITS, Piece, Scene, action_text
+from judges.evidence.text import Entry, one_line
+from judges.evidence.transcript import JsonObject
+
+__all__ = ["PIECES"]
+
+_HIDDEN: Final = frozenset({"hands", "knowledge", "player", "adversary_choice", "layout"})
+"""Parts of a state that are not shown as they stand: own cards and the killer's decision are not known, the rest is written out."""
+
+
+def _view(scene: Scene) -> list[Entry]:
+    state = scene.now.state_before
+    if game_of(scene.game) == QUESTIONS:
+        return [Entry("The question:", str(state.get("question")))]
+    lines = [f"{name.replace('_', ' ')}: {_plain(value)}" for name, value in state.items() if name not in _HIDDEN]
+    return [Entry(f"What {one_line(scene.agent_name)} sees before this turn:", "\n".join([*lines, *_cards(scene, state)]))]
+
+
+def _cards(scene: Scene, state: JsonObject) -> list[str]:
+    player = player_named(scene.agent_name)
+    if player is None or "hands" not in state:
+        return []
+    partner = partner_of(player)
+    own = [f"own card {place} by hints: {_known(card)}" for place, card in enumerate(state["knowledge"][player])]
+    others = [
+        f"{partner}'s card {place} is {card}; {partner} knows by hints: {_known(known)}"
+        for place, (card, known) in enumerate(zip(state["hands"][partner], state["knowledge"][partner], strict=True))
+    ]
+    return [*own, *others]
+
+
+def _known(card: JsonObject) -> str:
+    return f"colours {card['colors']}, ranks {card['ranks']}"
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_plain(entry)}" for key, entry in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_plain, value)) or "none"
+    return one_line(str(value))
+
+
+def _reply(scene: Scene) -> list[Entry]:
+    """The replies of the judged agent's model that stand: of a player they are private, of a respondent they are the answer."""
+    kept = [said for said in scene.now.utterances if said.agent == scene.agent_name and not said.superseded and said.text.strip()]
+    return [Entry(f"{one_line(said.agent)} wrote:", said.text) for said in kept]
+
+
+def _move(scene: Scene) -> list[Entry]:
+    action = action_of(scene.now, scene.agent_name)
+    if action is None or game_of(scene.game) == QUESTIONS:
+        return []
+    given = {name: value for name, value in action.arguments.items() if name not in {"was", "asked"}}
+    return [Entry(f"{one_line(scene.agent_name)} did:", action_text(action.verb, given))]
+
+
+PIECES: Final = (
+    Piece(
+        "coordination_view",
+        "what the player sees before the turn (not its own cards), or the question",
+        AGENT_UNITS,
+        ("coordination",),
+        _view,
+    ),
+    Piece("coordination_reply", "what the player's or respondent's model replied on this turn", AGENT_UNITS, ("coordination",), _reply),
+    Piece("coordination_move", "what the player did on this turn, not what came of it", AGENT_UNITS, ("coordination",), _move),
+)

@@ -1,0 +1,199 @@
+"""Plants one defect into a clean text of a director, or into all texts of a turn, so that the right answer after it is known.
+
+A text is clean if it asks for exactly one block, completely, and that block is the next missing one of its cell in the director's own
+view. One word of it is exchanged, and the exchange counts only if the reader then finds that very attribute changed and nothing else;
+what cannot be changed so is left out. See formats, section 12.2, for how the answers follow.
+
+Of a turn, every message that gives a candidate away gets the defect, and it counts only if the answer to the question is proved on both
+sides: yes before it, no after it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from games.craft.engine.blocks import CELLS, COLORS, MAX_HEIGHT, SIZES, WALLS, Director
+from games.craft.engine.move import Move
+from judges.craft.checks.evidence import Game, game_of
+from judges.craft.checks.evidence import Scene as Turn
+from judges.craft.checks.pragmatic_sufficiency import describes_candidate_block, suffices
+from judges.craft.checks.requests import Request, compatible, requests_of
+from judges.craft.language import read
+from judges.engine.checks import Decision
+from judges.evidence.pieces import Scene
+from judges.evidence.transcript import ActionView, UtteranceView
+
+__all__ = ["DEFECTS", "planted", "planted_in_turn"]
+
+DEFECTS: Final[Mapping[str, str]] = {
+    "layer": "another layer than the right one",
+    "size": "the other size",
+    "colour": "a colour that is not wanted there",
+    "place": "a wrong cell; of one director's text, one that the director does not see",
+    "redundancy": "a block is asked for again that was asked for and placed a few turns ago",
+}
+"""Name -> what is planted."""
+
+_GROUPS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    "layer": (("bottom", "middle", "top"), ("first", "second", "third"), ("0", "1", "2")),
+    "size": (("small", "large"), tuple(SIZES)),
+    "colour": (tuple(COLORS.values()), tuple(COLORS)),
+    "place": (CELLS, ("left", "right"), ("left-hand", "right-hand")),
+}
+"""Attribute -> words that can be exchanged for one another."""
+
+_FIELDS: Final = {"layer": "layer", "size": "size", "colour": "color", "place": "cells"}
+_TURNS_BACK: Final = 5
+"""As far as a judge's history reaches."""
+
+
+def planted(kind: str, scene: Scene, said: UtteranceView) -> str | None:
+    """The text with that defect in it; None where the text is not clean or the defect cannot be put into it by a word."""
+    if said.agent not in WALLS or scene.turn is None:
+        return None
+    game = game_of(scene.game)
+    director: Director = next(name for name in WALLS if name == said.agent)
+    turn = game.scene(scene.turn.turn)
+    asked = _requests(said.text, director, turn)
+    if len(asked) != 1 or not _is_clean(asked[0], game, turn, director) or not _fits_thought(asked[0], said, turn, director):
+        return None
+    if kind == "redundancy":
+        return _with_old_request(said.text, game, turn, director)
+    return _with_defect(kind, said.text, director, turn, lambda found: _is_wrong(kind, found, game, turn, director))
+
+
+def planted_in_turn(kind: str, scene: Scene, messages: Sequence[UtteranceView], question: str) -> Mapping[int, str]:
+    """Number of the message -> its text with that defect in it; empty where the answer would not be known.
+
+    Args:
+        kind: of `DEFECTS`, none that adds a request.
+        scene: the turn.
+        messages: of the directors on that turn.
+        question: PS2 or PS3: the one whose answer turns to no.
+    """
+    if scene.turn is None:
+        return {}
+    turn = game_of(scene.game).scene(scene.turn.turn)
+    answer, is_of = _GROUP_QUESTIONS[question]
+    if answer(turn).answer != "yes":
+        return {}
+
+    def _gives_away(request: Request) -> bool:
+        return any(is_of(request, move) for move in turn.candidates)
+
+    changed: dict[int, str] = {}
+    for said in messages:
+        director = next((name for name in WALLS if name == said.agent), None)
+        asked = () if director is None else _requests(said.text, director, turn)
+        if director is None or not any(_gives_away(request) for request in asked):
+            continue
+        text = _with_defect(kind, said.text, director, turn, lambda found: not _gives_away(found))
+        if text is None:
+            return {}
+        changed[said.seq] = text
+    told = tuple(replace(said, text=changed.get(said.seq, said.text)) for said in turn.view.utterances)
+    after = Turn(scene.game, replace(turn.view, utterances=told))
+    return changed if changed and answer(after).answer == "no" else {}
+
+
+def _is_block_of(request: Request, move: Move) -> bool:
+    return request.block is not None and request.block == move.block
+
+
+def _may_be(request: Request, move: Move) -> bool:
+    known = (request.verb in (move.action, None), request.layer in (move.layer, None), set(request.cells) <= move.covered())
+    return all(known) and request.block in (move.block, None)
+
+
+_GROUP_QUESTIONS: Final[Mapping[str, tuple[Callable[[Turn], Decision], Callable[[Request, Move], bool]]]] = {
+    "PS2": (describes_candidate_block, _is_block_of),
+    "PS3": (suffices, _may_be),
+}
+"""Question -> its check, and which requests give a candidate away."""
+
+
+def _with_defect(kind: str, text: str, director: Director, turn: Turn, is_wrong: Callable[[Request], bool]) -> str | None:
+    """None unless the text asks for one thing, and one exchanged word makes just that attribute of it wrong."""
+    before = _requests(text, director, turn)
+    for changed in _exchanged(kind, text) if len(before) == 1 else ():
+        found = _requests(changed, director, turn)
+        if len(found) == 1 and _differs_only(kind, before[0], found[0]) and is_wrong(found[0]):
+            return changed
+    return None
+
+
+def _requests(text: str, director: Director, turn: Turn) -> tuple[Request, ...]:
+    return requests_of(read(text, director, turn.stacks).claims, text, director)
+
+
+def _is_clean(request: Request, game: Game, turn: Turn, director: Director) -> bool:
+    if not (request.complete and request.verb == "place" and request.on_wall(director) and game.has_view(director)):
+        return False
+    layer = request.layer or 0
+    wanted = (request.color, request.size)
+    return all(turn.board.height(c) == layer and game.shown(director, c, layer) == wanted for c in CELLS if c in request.cells)
+
+
+def _fits_thought(request: Request, said: UtteranceView, turn: Turn, director: Director) -> bool:
+    """A public message is clean if it says what the reasoning, where there is one that can be read, came to."""
+    thought = turn.thought(director) if said.channel == "public" else None
+    return thought is None or (len(thought.requests) == 1 and thought.requests[0].complete and compatible(thought.requests[0], request))
+
+
+def _exchanged(kind: str, text: str) -> Iterator[str]:
+    for group in _GROUPS[kind]:
+        for found in re.finditer("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in group), text, re.IGNORECASE):
+            for word in group:
+                if word != found[0].casefold():
+                    yield text[: found.start()] + word + text[found.end() :]
+
+
+def _differs_only(kind: str, before: Request, after: Request) -> bool:
+    field = _FIELDS[kind]
+    fields = ("verb", "color", "size", "cells", "layer")
+    return after.verb is not None and [f for f in fields if getattr(before, f) != getattr(after, f)] == [field]
+
+
+def _is_wrong(kind: str, request: Request, game: Game, turn: Turn, director: Director) -> bool:
+    if kind == "place":
+        return bool(request.cells) and not set(request.cells) & set(WALLS[director])
+    if kind == "colour":
+        rest = [game.shown(director, c, layer) for c in CELLS if c in request.cells for layer in range(turn.board.height(c), MAX_HEIGHT)]
+        return request.color is not None and all(block is None or block[0] != request.color for block in rest)
+    return request.layer is not None and request.size is not None
+
+
+def _with_old_request(text: str, game: Game, turn: Turn, director: Director) -> str | None:
+    for earlier in reversed(game.before(turn.view.turn)[-_TURNS_BACK:]):
+        for action in earlier.view.actions:
+            again = _sentence(action, game, turn, director)
+            both = f"{text.rstrip()} {again}"
+            if again is not None and _asks_again(_requests(both, director, turn), action, earlier):
+                return both
+    return None
+
+
+def _asks_again(asked: tuple[Request, ...], action: ActionView, earlier: Turn) -> bool:
+    """Whether there are two requests now, the second for what that action did and what had been asked for on its turn."""
+    where = (action.arguments["position"],), action.arguments["layer"], action.arguments["block"]
+    if len(asked) != 2 or (asked[1].cells, asked[1].layer, asked[1].block) != where:  # noqa: PLR2004 - the clean one and the old one
+        return False
+    before = [request for message in earlier.messages for request in message.requests]
+    return any(request.cells and compatible(request, asked[1]) for request in before)
+
+
+def _sentence(action: ActionView, game: Game, turn: Turn, director: Director) -> str | None:
+    """A request for the small block that this action has put where it still stands and belongs."""
+    block, cell, layer = (action.arguments.get(name) for name in ("block", "position", "layer"))
+    if not action.accepted or action.verb != "place" or cell not in WALLS[director] or not isinstance(layer, int):
+        return None
+    place = next(c for c in CELLS if c == cell)
+    stack = turn.board.stack(place)
+    if not isinstance(block, str) or block[1:] != "s" or layer >= len(stack) or stack[layer] != block:
+        return None
+    if game.shown(director, place, layer) != (block[0], "s"):
+        return None
+    return f"Also place a small {COLORS[block[0]]} block at {cell} on layer {layer}."

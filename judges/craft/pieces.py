@@ -1,0 +1,155 @@
+"""Pieces of evidence that only CRAFT has: board, walls, target views, the builder's answer.
+
+Source: CRAFT (arXiv 2603.25268), judges of section 8 of the format description; the pieces named ``published_...`` show what the released
+code shows beyond its own walls (8.5), and are meant for variants that measure the effect.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from games.craft.engine.blocks import CELLS, WALLS
+from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, Scene, action_text
+from judges.evidence.text import Entry, one_line
+from judges.evidence.transcript import JsonObject, TurnView
+
+__all__ = ["PIECES"]
+
+_LAYERS: Final = (("row_0", "bottom layer 0"), ("row_1", "middle layer 1"), ("row_2", "top layer 2"))
+_PUBLISHED_HISTORY_LINES: Final = 12
+"""3 x 4 lines, formats section 8.5.2."""
+
+
+def _state_before(scene: Scene) -> list[Entry]:
+    stacks = _stacks(scene.now.state_before)
+    lines = [f"{cell}: {', '.join(map(str, stacks.get(cell) or ())) or 'empty'}" for cell in CELLS]
+    return [Entry("The board before the move, each cell (row,column) from bottom to top:", "\n".join(lines))]
+
+
+def _stacks(state: JsonObject) -> JsonObject:
+    stacks = state.get("stacks")
+    return stacks if isinstance(stacks, dict) else {}
+
+
+def _wall(scene: Scene) -> tuple[str, ...]:
+    return next((cells for director, cells in WALLS.items() if director == scene.agent), ())
+
+
+def _wall_cells(scene: Scene) -> list[Entry]:
+    wall = _wall(scene)
+    return [Entry(f"Cells on the wall of {one_line(scene.agent_name)}, from its left to its right:", " ".join(wall))] if wall else []
+
+
+def _target_view(scene: Scene) -> list[Entry]:
+    """The view at face value: its first entry is what the director was told about the first cell of its wall, mirrored or not."""
+    view = _private_view(scene)
+    wall = _wall(scene)
+    if view is None or not wall:
+        return []
+    lines = []
+    for key, layer in _LAYERS:
+        row = view.get(key)
+        entries = row if isinstance(row, list) else []
+        shown = [f"{cell} {_block(entry)}" for cell, entry in zip(wall, entries, strict=False)]
+        lines.append(f"{layer}: {'; '.join(shown)}")
+    return [Entry(f"The target as {one_line(scene.agent_name)} was shown it on its own wall:", "\n".join(lines))]
+
+
+def _block(entry: object) -> str:
+    if not isinstance(entry, dict):
+        return str(entry)
+    if entry.get("color") in (None, "none"):
+        return "empty"
+    return f"{entry['color']} size {entry.get('size')}"
+
+
+def _private_view(scene: Scene) -> JsonObject | None:
+    agent = scene.game.agents.get(scene.agent_name)
+    return agent.private_view if agent else None
+
+
+def _builder_response(scene: Scene) -> list[Entry]:
+    entries = [
+        Entry("The builder asked:" if a.verb == "clarify" else "The builder attempted:", action_text(a.verb, a.arguments))
+        for a in scene.now.actions
+    ]
+    return entries + [
+        Entry("The builder said:", u.text) for u in scene.now.said("public") if _is_builder(scene, u.agent) and u.text.strip()
+    ]
+
+
+def _is_builder(scene: Scene, agent: str) -> bool:
+    known = scene.game.agents.get(agent)
+    return known is not None and known.role == "builder"
+
+
+def _outcome(scene: Scene) -> list[Entry]:
+    took = {True: "yes", False: "no", None: "none was listed"}[scene.now.oracle_followed]
+    moves = [a for a in scene.now.actions if a.accepted is not None]
+    lines = ["the move was carried out" if a.accepted else f"the move was refused: {a.error_text}" for a in moves]
+    lines.insert(0, f"one of the candidates was taken: {took}")
+    return [Entry("What came of it:", "\n".join(lines))]
+
+
+def _published_target_view(scene: Scene) -> list[Entry]:
+    view = _private_view(scene)
+    return [] if view is None else [Entry("Target view:", json.dumps(view, ensure_ascii=False))]
+
+
+def _published_history(scene: Scene) -> list[Entry]:
+    """The last lines of the shared history after the judged turn: with the judged message, the builder's reaction and the result."""
+    if scene.now.goal_reached:
+        return []
+    lines = [line for turn in scene.game.turns[: scene.now.turn] for line in _published_lines(turn)]
+    return [Entry("Recent conversation:", "\n".join(lines[-_PUBLISHED_HISTORY_LINES:]))]
+
+
+def _published_lines(turn: TurnView) -> list[str]:
+    lines = [f"{u.agent}: {u.text}" for u in turn.said("public")]
+    board = json.dumps(_stacks(turn.state_after), ensure_ascii=False)
+    for action in turn.actions:
+        if action.accepted:
+            where = action.arguments
+            span = f"↔{where['span_to']}" if where.get("span_to") else ""
+            placed = f"{where.get('block')} at {where.get('position')}{span} layer {where.get('layer')}"
+            lines.append(f"Builder: Placed {placed}. Current board: {board}")
+        elif action.accepted is not None:
+            lines.append(f"Builder: FAILED — {action.error_text}. Board unchanged: {board}")
+    return lines
+
+
+_CRAFT: Final = ("craft",)
+
+PIECES: Final[tuple[Piece, ...]] = (
+    Piece("state_before", "the board before the move, all nine cells", TURN_UNITS, _CRAFT, _state_before),
+    Piece("wall_cells", "which cells the judged director sees, from its left to its right", AGENT_UNITS, _CRAFT, _wall_cells),
+    Piece(
+        "target_view", "the judged director's view of the target as it was really shown, cell by cell", AGENT_UNITS, _CRAFT, _target_view
+    ),
+    Piece(
+        "builder_response",
+        "the move that the builder attempted and what it said; not whether it worked",
+        TURN_UNITS,
+        _CRAFT,
+        _builder_response,
+    ),
+    Piece(
+        "outcome", "whether a candidate was taken and whether the move was carried out (a leak; for variants)", TURN_UNITS, _CRAFT, _outcome
+    ),
+    Piece(
+        "published_target_view",
+        "the target view as bare JSON, without director and cells, as the released code shows it (for variants)",
+        AGENT_UNITS,
+        _CRAFT,
+        _published_target_view,
+    ),
+    Piece(
+        "published_history",
+        "the last 12 lines of the history after the judged turn, as the released code shows it (a leak; for variants)",
+        TURN_UNITS,
+        _CRAFT,
+        _published_history,
+    ),
+)
+"""All of them; `judges.evidence.shows` joins them to the pieces of every benchmark."""

@@ -1,0 +1,90 @@
+"""Pieces of evidence that only Einstein puzzles have: items, placed objects, reach, questions, shares, the chosen action."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from games.einstein.engine.bins import DESTINATIONS, REACH
+from games.einstein.game import AGENTS
+from judges.einstein.steps import action_of, asked_about, held_items, inferences, item_text, shared_before
+from judges.evidence.pieces import AGENT_UNITS, Piece, Scene, action_text
+from judges.evidence.text import Entry, one_line
+from judges.evidence.transcript import ActionView
+
+__all__ = ["PIECES"]
+
+
+def _chosen_action(scene: Scene) -> list[Entry]:
+    action = action_of(scene.now, scene.agent_name)
+    return [] if action is None else [Entry(f"{one_line(scene.agent_name)} chose:", _written(action))]
+
+
+def _written(action: ActionView) -> str:
+    """An action in the words of the game; of an unreadable one what stood there."""
+    given = action.arguments
+    if action.verb == "move":
+        return f"move {given.get('block')} from {given.get('from')} to {given.get('to')}"
+    item = item_text(action)
+    if item is not None:
+        return f"share {item}"
+    return f"ask {given.get('block')}" if action.verb == "ask" else action_text(action.verb, given)
+
+
+def _held(scene: Scene) -> list[Entry]:
+    return [Entry(f"Items that {one_line(scene.agent_name)} holds before this step:", "\n".join(held_items(scene.now, scene.agent_name)))]
+
+
+def _placed(scene: Scene) -> list[Entry]:
+    bins = scene.now.state_before.get("bins", {})
+    lines = [f"{name}: {', '.join(map(str, bins[name]))}" for name in DESTINATIONS if bins.get(name)]
+    return [Entry("Objects that lie in their goal bins, for both players to see:", "\n".join(lines) or "none")]
+
+
+def _reach(scene: Scene) -> list[Entry]:
+    if scene.agent_name not in AGENTS:
+        return []
+    bins = REACH[AGENTS.index(scene.agent_name)]
+    return [Entry(f"Bins that {one_line(scene.agent_name)} reaches:", ", ".join(bins))]
+
+
+def _shares(scene: Scene) -> list[Entry]:
+    lines = [f"turn {number}, {action.agent}: {item_text(action)}" for number, action in shared_before(scene.game, scene.now.turn)]
+    return [Entry("Items shared before this step:", "\n".join(lines) or "none")]
+
+
+def _question(scene: Scene) -> list[Entry]:
+    try:
+        asked = asked_about(scene.game, scene.now.turn)
+    except LookupError:  # a log that does not say whether the action space has asking
+        return []
+    return [] if asked is None else [Entry("On the step before, the partner asked about:", asked)]
+
+
+def _inferences(scene: Scene) -> list[Entry]:
+    known = inferences(scene.now, scene.agent_name)
+    lines = [f"{block}: {goal}" for block, goal in known.items()]
+    return [Entry(f"Goals that follow from what {one_line(scene.agent_name)} knows:", "\n".join(lines) or "none")]
+
+
+def _step_outcome(scene: Scene) -> list[Entry]:
+    action = action_of(scene.now, scene.agent_name)
+    if action is None:
+        return []
+    return [Entry("The engine's answer:", "accepted" if action.accepted else f"refused: {action.error_text}")]
+
+
+_EINSTEIN: Final = ("einstein",)
+
+PIECES: Final[tuple[Piece, ...]] = (
+    Piece("chosen_action", "the action that the judged player chose; not whether it worked", AGENT_UNITS, _EINSTEIN, _chosen_action),
+    Piece("held_items", "the knowledge items that the judged player held before the step", AGENT_UNITS, _EINSTEIN, _held),
+    Piece("placed_objects", "the objects that lay in their goal bins before the step", AGENT_UNITS, _EINSTEIN, _placed),
+    Piece("reachable_bins", "the bins that the judged player reaches", AGENT_UNITS, _EINSTEIN, _reach),
+    Piece("shares_so_far", "the items that either player had shared successfully before the step", AGENT_UNITS, _EINSTEIN, _shares),
+    Piece("question_before", "what the partner asked on the step directly before", AGENT_UNITS, _EINSTEIN, _question),
+    Piece(
+        "inferences", "the goals that follow from what the judged player knows (a leak; for variants)", AGENT_UNITS, _EINSTEIN, _inferences
+    ),
+    Piece("step_outcome", "whether the engine accepted the action (a leak; for variants)", AGENT_UNITS, _EINSTEIN, _step_outcome),
+)
+"""All of them; `judges.evidence.shows` joins them to the pieces of every benchmark."""

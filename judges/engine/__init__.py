@@ -1,0 +1,1 @@
+"""The engine judge: deterministic checks that answer only what they can prove."""

@@ -1,0 +1,72 @@
+"""Engine checks: deterministic answers to a rubric's questions, given only where they can be proved."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from judges.evidence.transcript import Transcript
+from schemas.errors import UsageError
+from schemas.plugins import check_sets
+
+__all__ = ["Check", "Decision", "all_checks", "find"]
+
+_MODULES = (
+    "judges.craft.checks",
+    "judges.asympuzl.checks",
+    "judges.einstein.checks",
+    "judges.overcooked.checks",
+    "judges.coordination.checks",
+    "judges.engine.failure_checks",
+)
+"""Modules that offer checks: each has a dict `CHECKS`, name -> check, its names starting with the benchmark's."""
+
+
+class Decision(NamedTuple):
+    """What a check found out."""
+
+    answer: str | None
+    """One of the rubric's answers, or None: it cannot be proved (verdict status `undecided`)."""
+    reason: str
+    """The evidence, or what is missing for a proof."""
+
+
+Check = Callable[[Transcript, int, str | None], Decision]
+"""(game, turn from 1 (0: the whole game), agent or None for the group) -> decision."""
+
+
+@cache
+def all_checks() -> Mapping[str, Check]:
+    """Every check there is, by name: our own, and those of installed packages (`schemas.plugins`).
+
+    Raises:
+        UsageError: two places offer a check of the same name (names both), or a package's entry point is broken.
+    """
+    found: dict[str, Check] = {}
+    home: dict[str, str] = {}
+    own = {module: importlib.import_module(module).CHECKS for module in _MODULES}
+    for place, checks in (own | check_sets()).items():
+        for name, check in checks.items():
+            if name in found:
+                raise UsageError(f"engine check {name} stands in {home[name]} and in {place}: rename one of them")
+            found[name] = check
+            home[name] = place
+    return found
+
+
+def find(name: str) -> Check:
+    """The check of that name.
+
+    Raises:
+        UsageError: there is none; suggests the nearest name.
+    """
+    import difflib
+
+    checks = all_checks()
+    if name not in checks:
+        near = difflib.get_close_matches(name, checks, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(checks))}"
+        raise UsageError(f"there is no engine check {name}: {hint}")
+    return checks[name]

@@ -1,0 +1,41 @@
+"""Engine checks that answer with the category which a rule gave (table `failures`), so that rule and judge can be compared.
+
+A rubric whose answers are the categories of a taxonomy names `failures.<taxonomy>`; the answers must be spelt as the taxonomy spells them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
+
+from judges.engine.checks import Check, Decision
+from judges.evidence.transcript import Transcript
+
+__all__ = ["CHECKS"]
+
+_NOTHING_FOUND: Final[Mapping[str, str | None]] = {
+    "craft_repaired": None,
+    "einstein_published": "no_error",
+    "coordqa_answer": None,
+}
+"""Taxonomy -> its category for a turn in which several could hold and none does; None: every judged turn has exactly one category."""
+
+_NOT_RULED: Final = "na"
+
+
+def _category(taxonomy: str, game: Transcript, turn: int, agent: str | None) -> Decision:
+    """The categories of the agent's turn, joined by |; N/A where the rules of the taxonomy look at nothing the agent did on this turn."""
+    given = [found for found in game.turn(turn).failures if found.taxonomy == taxonomy and found.agent == agent]
+    if not given:
+        return Decision(_NOT_RULED, f"the rules of {taxonomy} have no category for this agent on this turn")
+    nothing = _NOTHING_FOUND[taxonomy]
+    categories = list(dict.fromkeys(found.category for found in given))
+    evidence = "; ".join(dict.fromkeys(found.evidence for found in given if found.evidence)) or "the rule gives no evidence"
+    if nothing is None and len(categories) > 1:
+        return Decision(None, f"the rules gave {' and '.join(categories)}: the agent did several such things on this turn")
+    return Decision("|".join("none" if category == nothing else category for category in categories), evidence)
+
+
+CHECKS: Final[Mapping[str, Check]] = {f"failures.{taxonomy}": partial(_category, taxonomy) for taxonomy in _NOTHING_FOUND}
+"""Check name -> check."""

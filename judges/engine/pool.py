@@ -1,0 +1,70 @@
+"""Spreads the engine's work over processes, in order."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+from multiprocessing import get_context
+from typing import Final
+
+from judges.engine.verdicts import EngineAnswers, GameVerdicts
+from judges.evidence.transcript import load
+from judges.evidence.units import Selection
+from judges.rubric.model import Rubric
+from schemas.errors import CotraceError
+from schemas.records import JudgeRun
+from schemas.store import Store
+
+__all__ = ["answered_in_processes"]
+
+_GAMES_A_PORTION: Final = (8, 64)
+"""At least and at most: reading a portion costs a look at the whole store, so many games are shared out in large portions."""
+_PORTIONS_EACH: Final = 8
+"""Portions of a process, where neither bound holds: enough that none waits long for the other at the end."""
+_POOL_FROM_GAMES: Final = 40
+"""Below this many games a pool takes longer to start than it saves."""
+_MOST_PROCESSES: Final = 8
+"""More readers would keep the store from its one writer."""
+_AHEAD: Final = 2
+
+
+def answered_in_processes(store: Store, rubric: Rubric, run: JudgeRun, selection: Selection) -> Iterator[GameVerdicts] | None:
+    """The engine's verdicts game by game; None where one process does as well."""
+    processes = min(os.cpu_count() or 1, _MOST_PROCESSES)
+    if processes == 1 or len(selection) < _POOL_FROM_GAMES:
+        return None
+    return _answered(store, rubric, run, selection, processes)
+
+
+def _answered(store: Store, rubric: Rubric, run: JudgeRun, selection: Selection, processes: int) -> Iterator[GameVerdicts]:
+    """Spawned, not forked: a fork would copy the threads' locks of whoever calls."""
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+    waiting: deque[Future[list[GameVerdicts]]] = deque()
+    try:
+        least, most = _GAMES_A_PORTION
+        size = min(most, max(least, len(selection) // (processes * _PORTIONS_EACH)))
+        for portion in _portions(selection, size):
+            waiting.append(pool.submit(_answer, store, rubric, run, portion))
+            if len(waiting) >= processes * _AHEAD:
+                yield from waiting.popleft().result()
+        while waiting:
+            yield from waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise CotraceError("a process that judged games was killed, perhaps for lack of memory: start the same command again") from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _portions(selection: Selection, size: int) -> Iterator[Selection]:
+    items = iter(selection.items())
+    while portion := dict(islice(items, size)):
+        yield portion
+
+
+def _answer(store: Store, rubric: Rubric, run: JudgeRun, portion: Selection) -> list[GameVerdicts]:
+    answers = EngineAnswers(rubric, run)
+    return [answers.of_game(game, portion[game.episode_id]) for game in load(store, list(portion))]

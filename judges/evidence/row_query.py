@@ -1,0 +1,147 @@
+"""Runs a rubric's `unit_sql`, and sees to it that every row can be a unit before a judge is asked about the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from judges.rubric.model import Rubric
+from schemas.errors import UsageError
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["PLACE_COLUMNS", "Row", "query_mistake", "read_rows"]
+
+Row = Mapping[str, Any]
+"""Column, in small letters -> value; only the columns that place a unit and those that the rubric shows."""
+
+_INTEGER: Final = frozenset(f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")) | {"INTEGER", "UINTEGER"}
+_TEXT: Final = frozenset({"VARCHAR"})
+_NULL: Final = '"NULL"'
+_ZONED: Final = "WITH TIME ZONE"
+
+PLACE_COLUMNS: Final[Mapping[str, tuple[frozenset[str], str]]] = {
+    "unit_id": (frozenset(), ""),
+    "episode_id": (_TEXT, "VARCHAR"),
+    "turn": (_INTEGER, "INTEGER"),
+    "agent": (_TEXT, "VARCHAR"),
+}
+"""Columns that say where the unit stands -> the types they may have (none: any), and the one to cast to. The first two must be there; every
+other column is a piece of evidence."""
+
+
+class _Game(NamedTuple):
+    turns: int
+    agents: Sequence[str]
+
+
+def query_mistake(sql: str) -> str | None:
+    """What is wrong with the query, as far as can be told without a store: that it is no SQL, or not one SELECT."""
+    import duckdb
+
+    try:
+        statements = duckdb.extract_statements(sql)
+    except duckdb.Error as error:
+        return _reason(error)
+    if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
+        return "it has to be one SELECT statement"
+    return None
+
+
+def read_rows(store: Store, rubric: Rubric) -> list[Row]:
+    """All rows of the rubric's query, each a unit of its own at a place that the store has.
+
+    Raises:
+        StoreError: the store cannot be opened.
+        UsageError: the query does not work, lacks a column, or a row stands nowhere; names the first such row.
+    """
+    import duckdb
+
+    with store.reading() as connection:
+        try:
+            relation = connection.sql(_statement(rubric))
+            types = {name.lower(): str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
+            names = _columns(rubric, types)
+            values = relation.project(", ".join(_selected(name, types[name.lower()]) for name in names)).fetchall()
+        except duckdb.Error as error:
+            raise _refused(rubric, f"does not work: {_reason(error)}") from error
+        rows: list[Row] = [dict(zip(names, row, strict=True)) for row in values]
+        games = _games(connection, {row["episode_id"] for row in rows})
+    for reason in _misplaced(rows, games):
+        raise _refused(rubric, reason)
+    return rows
+
+
+def _statement(rubric: Rubric) -> str:
+    sql = rubric.unit_sql or ""
+    mistake = query_mistake(sql)
+    if mistake is not None:
+        raise _refused(rubric, f"does not work: {mistake}")
+    return _without_end(sql)
+
+
+def _without_end(sql: str) -> str:
+    """The query without semicolons and comments after it: DuckDB is to put it into another one."""
+    import duckdb
+
+    text = sql.encode()
+    for start, kind in reversed(duckdb.tokenize(sql)):
+        if kind != duckdb.token_type.comment and text[start : start + 1] != b";":
+            break
+        text = text[:start]
+    return text.decode()
+
+
+def _columns(rubric: Rubric, types: Mapping[str, str]) -> list[str]:
+    shown = [name for group in rubric.groups() for name in group.shows]
+    for name in ("unit_id", "episode_id", *shown):
+        if name.lower() not in types:
+            raise _refused(rubric, f"gives no column {name}: it gives {', '.join(types)}")
+    for name, (allowed, cast) in PLACE_COLUMNS.items():
+        if allowed and types.get(name, _NULL) not in allowed | {_NULL}:
+            raise _refused(rubric, f"gives {name} as {types[name]}: write CAST(... AS {cast}) AS {name}")
+    return list(dict.fromkeys([*(name for name in PLACE_COLUMNS if name in types), *shown]))
+
+
+def _selected(name: str, kind: str) -> str:
+    """A time with a zone is taken as text: what DuckDB makes of it otherwise needs a package of its own."""
+    quoted = '"' + name.replace('"', '""') + '"'
+    return f"CAST({quoted} AS VARCHAR) AS {quoted}" if _ZONED in kind else f"{quoted} AS {quoted}"
+
+
+def _games(connection: duckdb.DuckDBPyConnection, episodes: set[str | None]) -> dict[str, _Game]:
+    rows = connection.execute(
+        "SELECT episode_id, (SELECT coalesce(max(turn), 0) FROM turns WHERE turns.episode_id = episodes.episode_id), "
+        "(SELECT coalesce(list(agent ORDER BY agent), []) FROM agents WHERE agents.episode_id = episodes.episode_id) "
+        "FROM episodes WHERE episode_id IN (SELECT unnest(?::VARCHAR[]))",
+        [[episode for episode in episodes if episode is not None]],
+    ).fetchall()
+    return {episode: _Game(turns, agents) for episode, turns, agents in rows}
+
+
+def _misplaced(rows: Sequence[Row], games: Mapping[str, _Game]) -> Iterator[str]:
+    seen: set[str] = set()
+    for row in rows:
+        unit, episode, turn, agent = (row.get(name) for name in PLACE_COLUMNS)
+        if unit is None or str(unit) in seen:
+            yield f"gives {'a row without unit_id' if unit is None else f'two rows with unit_id {unit!r}'}: each row needs one of its own"
+        seen.add(str(unit))
+        game = games.get(str(episode))
+        if game is None:
+            yield f"gives row {unit!r} the episode_id {episode!r}, and no game of the store is called so: take it from one of its tables"
+            continue
+        if turn is not None and not 1 <= turn <= game.turns:
+            yield f"gives row {unit!r} the turn {turn}, and game {episode} has turns 1 to {game.turns}: give one of them, or null"
+        if agent is not None and agent not in game.agents:
+            there = ", ".join(game.agents)
+            yield f"gives row {unit!r} the agent {agent!r}, and game {episode} has {there}: give one of them or null, or rename the column"
+
+
+def _refused(rubric: Rubric, what: str) -> UsageError:
+    return UsageError(f"rubric {rubric.name}: its unit_sql {what}")
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).partition("LINE ")[0].split())

@@ -1,0 +1,180 @@
+"""The pieces of evidence that a rubric can list under `shows`: the wall around a judge.
+
+A prompt is built from the pieces that the rubric lists and from nothing else. Pieces of all benchmarks stand here, those of one
+benchmark in a module of their own (`judges.craft.pieces`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+from judges.asympuzl import pieces as asympuzl
+from judges.coordination import pieces as coordination
+from judges.craft import pieces as craft
+from judges.einstein import pieces as einstein
+from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, Scene, action_text
+from judges.evidence.text import Entry, one_line
+from judges.evidence.transcript import JsonObject, TurnView, UtteranceView
+from judges.overcooked import pieces as overcooked
+
+__all__ = ["HISTORY_TURNS", "PIECES", "Viewer", "doc"]
+
+HISTORY_TURNS = 5
+"""Turns before the judged one that `history` reaches back: a little more than the 12 lines of the published judge (formats section 8.5)."""
+
+
+class Viewer:
+    """Shows pieces of one scene; a piece that several groups of questions see is made once."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._made: dict[str, list[Entry]] = {}
+
+    def show(self, names: Sequence[str]) -> dict[str, list[Entry]]:
+        """The listed pieces, in that order; nothing else can be in the result."""
+        for name in names:
+            if name not in self._made:
+                self._made[name] = self._told(name)
+        return {name: self._made[name] for name in names}
+
+    def _told(self, name: str) -> list[Entry]:
+        scene = self._scene
+        entries = PIECES[name].render(scene) if scene.row is None else _column(scene.row, name)
+        return entries if scene.retelling is None else [scene.retelling.entry(entry) for entry in entries]
+
+
+def doc(name: str) -> str:
+    """What a piece shows: one of `PIECES`, or a column of the rubric's own query."""
+    return PIECES[name].doc if name in PIECES else "a column of the record that is judged"
+
+
+def _column(row: Mapping[str, object], name: str) -> list[Entry]:
+    value = row[name]
+    return [] if value is None or value == "" else [Entry(f"{name}:", str(value))]
+
+
+def _judged_agent(scene: Scene) -> list[Entry]:
+    name = scene.agent_name
+    agent = scene.game.agents.get(name)
+    return [Entry("The agent that is judged:", f"{one_line(name)} ({one_line(agent.role) if agent else 'role unknown'})")]
+
+
+def _quoted(messages: Iterable[UtteranceView]) -> list[Entry]:
+    return [Entry(f"{one_line(u.agent)} said:", u.text) for u in messages if u.text.strip()]
+
+
+def _utterance(scene: Scene) -> list[Entry]:
+    return _quoted(u for u in scene.now.utterances if u.seq == scene.seq)
+
+
+def _action(scene: Scene) -> list[Entry]:
+    done = scene.action
+    return [] if done is None else [Entry(f"{one_line(done.agent)} tried:", action_text(done.verb, done.arguments))]
+
+
+def _action_outcome(scene: Scene) -> list[Entry]:
+    done = scene.action
+    if done is None or done.accepted is None:
+        return []
+    return [Entry("What came of the action:", _outcome(accepted=done.accepted) + (f": {done.error_text}" if done.error_text else ""))]
+
+
+def _event(scene: Scene) -> list[Entry]:
+    spoken = (u for u in scene.now.utterances if u.seq == scene.seq)
+    said = [Entry(f"{one_line(u.agent)} {'thought' if u.channel == 'private' else 'said'}:", u.text) for u in spoken if u.text.strip()]
+    return said or _action(scene)
+
+
+def _first_dialogue(scene: Scene) -> list[Entry]:
+    return _record(scene.game.turns)
+
+
+def _second_dialogue(scene: Scene) -> list[Entry]:
+    return [] if scene.other is None else _record(scene.other.turns)
+
+
+def _public_message(scene: Scene) -> list[Entry]:
+    return _quoted(u for u in scene.now.said("public", scene.agent_name) if not u.superseded)
+
+
+def _private_reasoning(scene: Scene) -> list[Entry]:
+    thoughts = (u for u in scene.now.said("private", scene.agent_name) if not u.superseded and u.text.strip())
+    return [Entry(f"{one_line(u.agent)} thought:", u.text) for u in thoughts]
+
+
+def _public_messages(scene: Scene) -> list[Entry]:
+    return _quoted(u for u in scene.now.said("public") if not u.superseded and scene.is_judged_role(u.agent))
+
+
+def _other_messages(scene: Scene) -> list[Entry]:
+    said = scene.now.said("public")
+    return _quoted(u for u in said if not u.superseded and u.agent != scene.agent_name and scene.is_judged_role(u.agent))
+
+
+def _history(scene: Scene) -> list[Entry]:
+    turn = scene.now.turn
+    return _record(t for t in scene.game.turns if turn - HISTORY_TURNS <= t.turn < turn)
+
+
+def _dialogue(scene: Scene) -> list[Entry]:
+    return _record(scene.game.turns)
+
+
+def _record(turns: Iterable[TurnView]) -> list[Entry]:
+    """What everybody could hear and see happen; not the state, which not everybody could see."""
+    entries: list[Entry] = []
+    for turn in turns:
+        entries += [Entry(f"turn {turn.turn}, {one_line(u.agent)} said:", u.text) for u in turn.said("public") if u.text.strip()]
+        entries += [
+            Entry(f"turn {turn.turn}, {one_line(a.agent)} tried:", f"{action_text(a.verb, a.arguments)}: {_outcome(accepted=a.accepted)}")
+            for a in turn.actions
+            if a.accepted is not None
+        ]
+    return entries
+
+
+def _outcome(*, accepted: bool | None) -> str:
+    return "carried out" if accepted else "refused"
+
+
+def _world_before(scene: Scene) -> list[Entry]:
+    return _as_json("The world before this turn:", scene.now.state_before)
+
+
+def _goal(scene: Scene) -> list[Entry]:
+    return _as_json("The goal:", scene.game.goal or {})
+
+
+def _as_json(head: str, value: JsonObject) -> list[Entry]:
+    return [Entry(head, json.dumps(value, ensure_ascii=False))] if value else []
+
+
+def _oracle_actions(scene: Scene) -> list[Entry]:
+    listed = [action_text(o.verb, o.arguments) for o in scene.now.oracle if o.listed]
+    return [Entry("Candidate actions of this turn, each verified to make progress:", "\n".join(listed))] if listed else []
+
+
+_GENERAL: tuple[Piece, ...] = (
+    Piece("judged_agent", "who is judged: name and role", AGENT_UNITS, (), _judged_agent),
+    Piece("utterance", "the one public message that is judged", ("utterance",), (), _utterance),
+    Piece("public_message", "what the judged agent said to others this turn", AGENT_UNITS, (), _public_message),
+    Piece("private_reasoning", "what the judged agent thought this turn", AGENT_UNITS, (), _private_reasoning),
+    Piece("public_messages", "what the agents of the judged roles said this turn", TURN_UNITS, (), _public_messages),
+    Piece("other_messages", "what the other agents of the judged roles said this turn", AGENT_UNITS, (), _other_messages),
+    Piece("history", f"public messages and actions of up to {HISTORY_TURNS} turns strictly before this one", TURN_UNITS, (), _history),
+    Piece("dialogue", "public messages and actions of the whole game", ("episode",), (), _dialogue),
+    Piece("action", "the one action that is judged; not whether it worked", ("action", "event"), (), _action),
+    Piece("action_outcome", "whether the judged action was carried out", ("action", "event"), (), _action_outcome),
+    Piece("event", "the one thing that is judged: something said, thought or tried", ("event",), (), _event),
+    Piece("first_dialogue", "public messages and actions of the first game", ("pair",), (), _first_dialogue),
+    Piece("second_dialogue", "public messages and actions of the second game", ("pair",), (), _second_dialogue),
+    Piece("world_before", "the whole world before this turn, as JSON, also what an agent could not see", TURN_UNITS, (), _world_before),
+    Piece("goal", "the goal, as JSON, also where no agent was shown it", (*TURN_UNITS, "episode"), (), _goal),
+    Piece("oracle_actions", "the candidate actions that the log lists for this turn", TURN_UNITS, (), _oracle_actions),
+)
+
+PIECES: Mapping[str, Piece] = {
+    piece.name: piece for piece in (*_GENERAL, *craft.PIECES, *asympuzl.PIECES, *einstein.PIECES, *overcooked.PIECES, *coordination.PIECES)
+}
+"""Name -> piece: everything that a rubric can show."""

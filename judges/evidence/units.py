@@ -1,0 +1,117 @@
+"""Units: what one judgment looks at, which of them a rubric has in a game, and which of them a user selects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from judges.evidence.pieces import Scene
+from judges.evidence.transcript import Transcript, TurnView
+from judges.rubric.model import ANY_BENCHMARK, Rubric, UnitKind
+from schemas.errors import UsageError
+from schemas.store import Store
+
+__all__ = ["Selection", "Unit", "select", "units"]
+
+Selection = Mapping[str, frozenset[int] | None]
+"""Episode id -> its selected turns; None: the whole game."""
+
+
+class Unit(NamedTuple):
+    """What one judgment looks at."""
+
+    unit_id: str
+    """`<episode>/<turn>/<agent>/<seq>`, parts left out where the unit is larger; `<first episode> vs <second episode>` for a pair; of a row
+    what its column `unit_id` says."""
+    episode_id: str
+    turn: int | None
+    agent: str | None
+    scene: Scene
+
+
+def units(rubric: Rubric, game: Transcript, turns: frozenset[int] | None) -> Iterator[Unit]:
+    """The units of a game in order; only those on the given turns (None: all).
+
+    Pairs and rows do not come out of one game: `judges.evidence.unit_sources` has them.
+    """
+    if rubric.unit in {"pair", "row"}:
+        return
+    if rubric.unit == "episode":
+        yield Unit(game.episode_id, game.episode_id, None, None, Scene(game=game, roles=rubric.roles))
+        return
+    for turn in game.turns:
+        if turns is None or turn.turn in turns:
+            yield from _of_turn(rubric, game, turn)
+
+
+def _of_turn(rubric: Rubric, game: Transcript, turn: TurnView) -> Iterator[Unit]:
+    turn_id = f"{game.episode_id}/{turn.turn}"
+    group = Scene(game=game, roles=rubric.roles, turn=turn)
+    if rubric.unit == "turn":
+        yield Unit(turn_id, game.episode_id, turn.turn, None, group)
+        return
+    for part, scene in _PARTS[rubric.unit](group, turn):
+        if group.is_judged_role(scene.agent_name):
+            yield Unit(f"{turn_id}/{part}", game.episode_id, turn.turn, scene.agent, scene)
+
+
+def _agents(group: Scene, turn: TurnView) -> Iterator[tuple[str, Scene]]:
+    for agent in dict.fromkeys([*(u.agent for u in turn.utterances), *(a.agent for a in turn.actions)]):
+        yield agent, replace(group, agent=agent)
+
+
+def _utterances(group: Scene, turn: TurnView) -> Iterator[tuple[str, Scene]]:
+    for said in turn.said("public"):
+        yield f"{said.agent}/{said.seq}", replace(group, agent=said.agent, seq=said.seq)
+
+
+def _actions(group: Scene, turn: TurnView) -> Iterator[tuple[str, Scene]]:
+    for number, done in enumerate(turn.actions, start=1):
+        yield f"{done.agent}/action{number}", replace(group, agent=done.agent, action=done)
+
+
+def _events(group: Scene, turn: TurnView) -> Iterator[tuple[str, Scene]]:
+    """What was said and thought, in order, then what was tried."""
+    for said in turn.utterances:
+        yield f"{said.agent}/{said.seq}", replace(group, agent=said.agent, seq=said.seq)
+    yield from _actions(group, turn)
+
+
+_PARTS: Mapping[UnitKind, Callable[[Scene, TurnView], Iterator[tuple[str, Scene]]]] = {
+    "agent_turn": _agents,
+    "utterance": _utterances,
+    "action": _actions,
+    "event": _events,
+}
+"""Unit smaller than a turn -> the last parts of its ids, and its scenes, on a turn."""
+
+
+def select(store: Store, rubric: Rubric, where: str | None) -> Selection:
+    """The games of the rubric's benchmarks, and their turns, that meet an SQL condition over the tables `episodes` and `turns`.
+
+    The condition runs on a read-only connection that can reach nothing but the store. Columns that both tables have need the
+    table's name in front (`turns.error`).
+
+    Raises:
+        StoreError: the store cannot be opened.
+        UsageError: the condition is no SQL or names something that does not exist.
+    """
+    import duckdb
+
+    if where is not None and (not where.strip() or ";" in where):
+        raise UsageError(f"--where is {where!r}: give one SQL condition without a semicolon, such as \"model = 'gpt-4o' and turn <= 5\"")
+    whole = where is None or rubric.unit in {"episode", "pair"}
+    picked = "NULL" if whole else "list(turn)"
+    condition = "true" if where is None else f"(\n{where}\n)"
+    query = (
+        f"SELECT episode_id, {picked} FROM episodes LEFT JOIN turns USING (episode_id) "
+        f"WHERE (? OR list_contains(?, benchmark)) AND {condition} GROUP BY ALL ORDER BY episode_id"
+    )
+    with store.reading() as connection:
+        try:
+            rows = connection.execute(query, [ANY_BENCHMARK in rubric.benchmarks, list(rubric.benchmarks)]).fetchall()
+        except duckdb.Error as error:
+            reason = " ".join(str(error).partition("LINE ")[0].split())
+            raise UsageError(f"--where {where!r} does not work: {reason}") from error
+    return {episode_id: None if whole else frozenset(turns) for episode_id, turns in rows}

@@ -1,0 +1,104 @@
+"""Pieces of evidence that only Collab-Overcooked has: order and recipe, the kitchen, what was done, requests and answers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from games.overcooked.engine.layout import AGENTS
+from games.overcooked.engine.tasks import recipe_text, tasks
+from games.overcooked.text.grammar import requests_in
+from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, Scene
+from judges.evidence.text import Entry, one_line
+from judges.evidence.transcript import JsonObject
+from judges.overcooked.conversations import done_before, event_at, messages_of
+
+__all__ = ["PIECES"]
+
+
+def _order(scene: Scene) -> list[Entry]:
+    order = scene.game.task_id
+    return [Entry("The order and its recipe, which only the Chef is given:", recipe_text(order))] if order in tasks() else []
+
+
+def _kitchen(scene: Scene) -> list[Entry]:
+    return [Entry("The kitchen before this step:", "\n".join(_lines(scene.now.state_before)))]
+
+
+def _lines(state: JsonObject) -> list[str]:
+    hands = [f"{agent} holds {body['held'] or 'nothing'}" for agent, body in zip(AGENTS, state["agents"], strict=True)]
+    utensils = [f"{name}: {_contents(pot)}" for name, pot in state["utensils"].items()]
+    counters = [f"counter {place}: {item}" for place, item in state["counters"].items()]
+    return [*hands, *(utensils or ["all utensils are empty"]), *(counters or ["all counters are empty"])]
+
+
+def _contents(pot: JsonObject) -> str:
+    if pot["product"] is None:
+        return ", ".join(pot["contents"])
+    return f"{pot['product']}, {'ready' if pot['timer'] >= _READY else 'still processing'}"
+
+
+_READY: Final = 3
+
+
+def _partner_done(scene: Scene) -> list[Entry]:
+    return [
+        Entry(f"What {agent} has done so far:", "\n".join(done_before(scene.game, scene.now.turn, agent)) or "nothing")
+        for agent in AGENTS
+        if agent != scene.agent_name
+    ]
+
+
+def _own_done(scene: Scene) -> list[Entry]:
+    name = one_line(scene.agent_name)
+    return [Entry(f"What {name} has done so far:", "\n".join(done_before(scene.game, scene.now.turn, scene.agent_name)) or "nothing")]
+
+
+def _requests(scene: Scene) -> list[Entry]:
+    """What the judged agent's plans request, as written for the evaluation; the partner sees only what was said."""
+    asked = [
+        action
+        for message in messages_of(scene.game, scene.now, scene.agent_name)
+        if AGENTS[message.agent] == scene.agent_name
+        for action in requests_in(message.plan)
+    ]
+    return [Entry(f"{one_line(scene.agent_name)} requests:", "\n".join(asked))] if asked else []
+
+
+def _opening(scene: Scene) -> list[Entry]:
+    """What the judged agent said first, if that opened a conversation."""
+    if event_at(scene.game, scene.now.turn, scene.agent_name) is None:
+        return []
+    said = scene.now.said("public", scene.agent_name)[0]
+    return [Entry(f"{one_line(scene.agent_name)} said:", said.text)]
+
+
+def _asked(scene: Scene) -> list[Entry]:
+    """What the partner said when it opened a conversation."""
+    partner = next(name for name in AGENTS if name != scene.agent_name)
+    said = scene.now.said("public", partner)[:1] if event_at(scene.game, scene.now.turn, partner) else []
+    return [Entry(f"{partner} said:", entry.text) for entry in said]
+
+
+def _answer(scene: Scene) -> list[Entry]:
+    """The judged agent's first message in a conversation that the partner opened."""
+    partner = next(name for name in AGENTS if name != scene.agent_name)
+    if event_at(scene.game, scene.now.turn, partner) is None:
+        return []
+    answers = (message for message in messages_of(scene.game, scene.now, partner) if AGENTS[message.agent] == scene.agent_name)
+    first = next(answers)
+    name = one_line(scene.agent_name)
+    return [Entry(f"{name} planned:", first.plan or "nothing"), Entry(f"{name} said:", first.say)]
+
+
+_OVERCOOKED: Final = ("overcooked",)
+
+PIECES: tuple[Piece, ...] = (
+    Piece("order_recipe", "the order with the recipe", TURN_UNITS, _OVERCOOKED, _order),
+    Piece("kitchen", "hands, utensils and counters before the step", TURN_UNITS, _OVERCOOKED, _kitchen),
+    Piece("partner_done", "what the partner of the judged agent has done before this turn", AGENT_UNITS, _OVERCOOKED, _partner_done),
+    Piece("own_done", "what the judged agent has done before this turn", AGENT_UNITS, _OVERCOOKED, _own_done),
+    Piece("requests", "actions that the judged agent requests in its plans of this turn", AGENT_UNITS, _OVERCOOKED, _requests),
+    Piece("opening", "what the judged agent said to open a conversation", AGENT_UNITS, _OVERCOOKED, _opening),
+    Piece("partner_opening", "what the partner said to open a conversation", AGENT_UNITS, _OVERCOOKED, _asked),
+    Piece("answer", "plan and words with which the judged agent answered its partner", AGENT_UNITS, _OVERCOOKED, _answer),
+)

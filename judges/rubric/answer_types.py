@@ -1,0 +1,103 @@
+"""The typed answer of a judge: a Pydantic model made from a rubric's questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final, Literal, NamedTuple
+
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, create_model
+
+from judges.rubric.model import Group, Question, joined
+
+__all__ = ["Given", "answer_model", "given", "loosely", "parse_reply"]
+
+_AROUND: Final = " \t\r\n\"'`.,;:!()[]{}“”«»"
+"""What a model puts around an answer that means nothing."""
+_MARKED: Final = re.compile(r"(\*+)(.+)\1", re.DOTALL)
+"""Markdown's emphasis; a star on one side alone can be part of the answer."""
+_INSIDE: Final = re.compile(r"(?<=[^\W\d_])[\s_/.-]+(?=[^\W\d_])")
+"""What only holds words apart. Beside digits, or at an end, a sign can be all that tells answers apart: -1, A+, <."""
+
+
+class Given(NamedTuple):
+    """A judge's answer to one question."""
+
+    question: str
+    answer: str
+    reason: str
+
+
+def answer_model(group: Group) -> type[BaseModel]:
+    """A model with one field a question, each with a reason and, after it, one of the question's answers.
+
+    An answer that is written exactly so is taken as it is. Others are read loosely (`loosely`: N/A as na, "Too loud." as too_loud), because
+    the judges of the published code write them in several ways; what fits no answer, or more than one, is no answer.
+    """
+    kinds: dict[tuple[str, ...], type[BaseModel]] = {}
+    fields: dict[str, Any] = {}
+    for question in group.questions:
+        if question.answers not in kinds:
+            kinds[question.answers] = _one_answer(question, len(kinds), several=group.several)
+        fields[question.id] = (kinds[question.answers], Field(description=f"Reason and answer to question {question.id}."))
+    return create_model("Answers", __doc__="The answers to all questions.", **fields)
+
+
+def _one_answer(question: Question, number: int, *, several: bool) -> type[BaseModel]:
+    allowed: Any = Literal[question.answers]
+    checked: Any = Annotated[allowed, BeforeValidator(_reader(question.answers))]
+    if several:
+        checked = list[checked]
+    return create_model(
+        "Answer" if number == 0 else f"Answer{number}",
+        reason=(str, Field(description="One sentence that names the evidence.")),
+        answer=(checked, Field(description="All that hold." if several else "One of the allowed answers.")),
+    )
+
+
+def _reader(answers: Sequence[str]) -> Callable[[Any], Any]:
+    """What a model wrote -> the answer it stands for, or itself if that is none or not clear."""
+    meant: dict[str, set[str]] = {}
+    for answer in answers:
+        meant.setdefault(loosely(answer), set()).add(answer)
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, str) or value in answers:
+            return value
+        found = meant.get(loosely(value), set())
+        return next(iter(found)) if len(found) == 1 else value
+
+    return read
+
+
+def loosely(answer: str) -> str:
+    """The answer without what writers vary: case, quotes and stops around it, and what holds its words apart (`Too-Loud.`, too_loud).
+
+    Two answers of a rubric that read the same cannot be told apart; `cotrace rubric check` refuses them. Empty only for blank text.
+    """
+    plain = _MARKED.sub(r"\2", answer.strip().casefold())
+    return _INSIDE.sub("", plain.strip(_AROUND)) or plain
+
+
+def given(group: Group, answers: BaseModel) -> list[Given]:
+    """The answers of a filled model, in the order of the questions."""
+    found = []
+    for question in group.questions:
+        one = getattr(answers, question.id)
+        answer = joined(one.answer, question.answers) if group.several else one.answer
+        found.append(Given(question.id, answer, one.reason))
+    return found
+
+
+def parse_reply(model: type[BaseModel], text: str) -> BaseModel | None:
+    """The filled model out of a reply in prose that contains the JSON object; None if no such object is in it.
+
+    Some servers answer in prose around the JSON instead of a tool call; that is a complete answer and need not be paid twice.
+    """
+    start, end = text.find("{"), text.rfind("}")
+    if start < 0 or end < start:
+        return None
+    try:
+        return model.model_validate_json(text[start : end + 1])
+    except ValidationError:
+        return None

@@ -1,0 +1,217 @@
+"""Reads rubric files, and says in which line what is wrong and how to mend it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+from pydantic import ValidationError
+from yaml.reader import ReaderError
+
+from judges.rubric.format import DemonstrationFile, QuestionFile, RubricFile, VariantFile, possible
+from judges.rubric.mistakes import contradictions, near
+from judges.rubric.model import BUILT_IN, Demonstration, Question, Rubric, Variant
+from judges.rubric.yaml_lines import read_with_lines
+from schemas.errors import UsageError
+from schemas.plugins import rubric_folders
+from schemas.text import excerpt
+
+__all__ = ["Problem", "check", "clashes", "find", "load", "names", "shipped"]
+
+_LONGEST_GIVEN = 60
+"""Characters of a wrong value that a message shows."""
+
+
+class Problem(NamedTuple):
+    """A mistake in a rubric file."""
+
+    path: Path
+    line: int
+    """From 1."""
+    message: str
+    """What is wrong, and the mend."""
+
+    def __str__(self) -> str:
+        return f"{self.path}, line {self.line}: {self.message}"
+
+
+def names(folders: Sequence[Path] = ()) -> dict[str, Path]:
+    """Rubric name (the file's stem) -> file, in the given folders, among those of installed packages, and among the built-in ones.
+
+    A name that two files have is left out (`clashes`).
+
+    Raises:
+        UsageError: a folder does not exist, or a package's entry point is broken.
+    """
+    return {name: paths[0] for name, paths in _files(folders).items() if len(paths) == 1}
+
+
+def clashes(folders: Sequence[Path] = ()) -> list[str]:
+    """What is to be said of each name that two or more files have: `names` leaves it out, since nobody knows which is meant.
+
+    Raises:
+        UsageError: as `names`.
+    """
+    return [_clash(name, paths) for name, paths in _files(folders).items() if len(paths) > 1]
+
+
+def shipped(name: str) -> Path | None:
+    """The file of that name among the rubrics that come with cotrace, or with an installed package; None if there is none."""
+    return next(iter(_files(()).get(name, [])), None)
+
+
+def _files(folders: Sequence[Path]) -> dict[str, list[Path]]:
+    found: dict[str, list[Path]] = {}
+    for folder in dict.fromkeys(place.resolve() for place in (*folders, *rubric_folders(), BUILT_IN)):
+        if not folder.is_dir():
+            raise UsageError(f"no folder {folder}: --rubrics names a folder with rubric files (*.yaml)")
+        for path in sorted(folder.glob("*.yaml")):
+            found.setdefault(path.stem, []).append(path)
+    return found
+
+
+def _clash(name: str, paths: Sequence[Path]) -> str:
+    return f"{len(paths)} rubrics are called {name}: {' and '.join(map(str, paths))}; rename one of them"
+
+
+def find(name: str, folders: Sequence[Path] = ()) -> Rubric:
+    """The rubric of that name, or in that file when the name ends in .yaml.
+
+    Raises:
+        UsageError: there is none, there are two (names both), or its file has mistakes.
+    """
+    if name.endswith((".yaml", ".yml")):
+        return load(Path(name))
+    known = _files(folders)
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known))}"
+        raise UsageError(f"there is no rubric {name}: {hint}")
+    if len(known[name]) > 1:
+        raise UsageError(_clash(name, known[name]))
+    return load(known[name][0])
+
+
+def load(path: Path) -> Rubric:
+    """The rubric in the file.
+
+    Raises:
+        UsageError: the file cannot be read or has mistakes; shows the first one and how many there are.
+    """
+    content, problems = _read(path)
+    if content is None or problems:
+        more = f" (and {len(problems) - 1} more: cotrace rubric check {path})" if len(problems) > 1 else ""
+        raise UsageError(f"rubric {problems[0]}{more}")
+    return _rubric(content)
+
+
+def check(path: Path) -> list[Problem]:
+    """Every mistake in the file, by line; empty if there is none. Also looks whether its engine checks exist, and its name is free."""
+    from judges.engine.checks import all_checks
+
+    content, problems = _read(path)
+    if content is None:
+        return problems
+    known = all_checks()
+    _, lines = read_with_lines(path.read_text("utf-8"))
+    for question_id, question in content.questions.items():
+        if question.engine is not None and question.engine not in known:
+            where = ("questions", question_id, "engine")
+            problems.append(
+                Problem(path, lines.of(where), f"there is no engine check {question.engine}{near(question.engine, known)}, or leave it out")
+            )
+    taken = shipped(content.name)
+    if taken is not None and taken != path.resolve():
+        problems.append(
+            Problem(path, lines.of(("name",)), f"{content.name} is a rubric that is there already ({taken}): choose another name")
+        )
+    return sorted(problems, key=lambda problem: problem.line)
+
+
+def _read(path: Path) -> tuple[RubricFile | None, list[Problem]]:
+    try:
+        data, lines = read_with_lines(path.read_text("utf-8"))
+    except OSError as error:
+        return None, [Problem(path, 1, f"cannot be read: {error.strerror}")]
+    except UnicodeDecodeError as error:
+        return None, [Problem(path, 1, f"is not UTF-8 (byte {error.start}): save it as UTF-8")]
+    except RecursionError:
+        return None, [Problem(path, 1, "is nested too deeply, or refers to itself: a rubric needs five levels or so")]
+    except (yaml.YAMLError, ValueError) as error:  # a date or number that cannot be is a ValueError
+        return None, [_not_yaml(path, error)]
+    problems = [Problem(path, line, message) for line, message in lines.mistakes]
+    try:
+        content = RubricFile.model_validate(data)
+    except ValidationError as error:
+        if not lines.mistakes:  # a mistaken key spoils what stands below it: one message is enough
+            problems += [Problem(path, lines.of(e["loc"]), _explained(e)) for e in error.errors()]
+        return None, sorted(problems, key=lambda problem: problem.line)
+    problems += [Problem(path, lines.of(where), message) for where, message in contradictions(path, content)]
+    return content, sorted(problems, key=lambda problem: problem.line)
+
+
+def _not_yaml(path: Path, error: Exception) -> Problem:
+    if isinstance(error, yaml.MarkedYAMLError):
+        return Problem(path, error.problem_mark.line + 1 if error.problem_mark else 1, f"is not YAML: {error.problem}")
+    if isinstance(error, ReaderError):
+        line = path.read_text("utf-8").count("\n", 0, error.position) + 1
+        return Problem(path, line, f"is not YAML: there is a control character (code {error.character}): delete it")
+    return Problem(path, 1, f"is not YAML: {' '.join(str(error).split())}")
+
+
+def _explained(error: Any) -> str:
+    where = ".".join(str(part) for part in error["loc"] if part != "[key]") or "the file"
+    kind, given = error["type"], error.get("input")
+    if kind == "extra_forbidden":
+        fields = {**RubricFile.model_fields, **QuestionFile.model_fields, **VariantFile.model_fields, **DemonstrationFile.model_fields}
+        return f"unknown key {where}{near(str(error['loc'][-1]), fields)}"
+    if kind == "missing":
+        return f"{where} is missing: add it"
+    if not error["loc"]:
+        return f"the file is {excerpt(repr(given), _LONGEST_GIVEN)}, not a mapping of keys to values: start from `cotrace rubric new NAME`"
+    return f"{where} is {excerpt(repr(given), _LONGEST_GIVEN)}: {error['msg'][0].lower()}{error['msg'][1:]}"
+
+
+def _rubric(content: RubricFile) -> Rubric:
+    return Rubric(
+        name=content.name,
+        version=content.version,
+        source=content.source,
+        unit=content.unit,
+        benchmarks=tuple(content.benchmarks),
+        roles=tuple(content.roles),
+        about=content.about,
+        shows=tuple(content.shows),
+        answers=content.answers,
+        repeats=content.repeats,
+        instructions=content.instructions,
+        questions=tuple(
+            Question(
+                id=question_id,
+                ask=question.ask,
+                na_when=question.na_when,
+                examples=question.examples,
+                engine=question.engine,
+                also_shows=tuple(question.also_shows),
+                answers=possible(content, question),
+            )
+            for question_id, question in content.questions.items()
+        ),
+        choice=content.choice,
+        unit_sql=content.unit_sql,
+        variants=tuple(
+            Variant(name=name, why=v.why, shows_add=tuple(v.shows_add), shows_remove=tuple(v.shows_remove))
+            for name, v in content.variants.items()
+        ),
+        demonstrations=tuple(
+            Demonstration(
+                shown={piece: tuple((entry.head, entry.text) for entry in entries) for piece, entries in case.shown.items()},
+                answers={question: given.answer for question, given in case.answers.items()},
+                reasons={question: given.reason for question, given in case.answers.items() if given.reason is not None},
+            )
+            for case in content.demonstrations
+        ),
+    )

@@ -1,0 +1,28 @@
+"""Which answers the questions of the known rubrics can have: what people's labels are checked against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ingest.labels.files import plain_answer
+from ingest.labels.load import Answers
+from judges.rubric.files import find, names
+from judges.rubric.model import NONE_CHOSEN, Rubric
+
+__all__ = ["known_answers"]
+
+
+def known_answers(folders: Sequence[Path] = ()) -> Answers:
+    """Of the rubrics in the given folders, of installed packages and of cotrace itself.
+
+    Raises:
+        UsageError: a folder does not exist, or a rubric in one has mistakes.
+    """
+    rubrics = (find(name, folders) for name in names(folders))
+    return {rubric.name: _of_questions(rubric) for rubric in rubrics}
+
+
+def _of_questions(rubric: Rubric) -> dict[str, frozenset[str]]:
+    none_chosen = {NONE_CHOSEN} if rubric.choice == "several" else set()
+    return {question.id: frozenset({*map(plain_answer, question.answers), *none_chosen}) for question in rubric.questions}

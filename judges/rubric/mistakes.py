@@ -1,0 +1,203 @@
+"""What can be wrong with a rubric file whose keys and types are right: where its parts contradict each other."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from judges.evidence.row_query import query_mistake
+from judges.rubric.answer_types import loosely
+from judges.rubric.format import DemonstrationFile, QuestionFile, RubricFile, allowed, no_answers, possible
+from judges.rubric.model import ANY_BENCHMARK
+from judges.rubric.yaml_lines import NodePath
+
+__all__ = ["contradictions", "near"]
+
+_PLACEHOLDER: Final = re.compile(r"\{([a-z][a-z_]*)\}")
+_ROLES: Final = ("director", "builder", "player", "alice", "bob", "respondent")
+"""Roles that the adapters give; those of the kitchen are the names of its two agents."""
+_NOT_IN_SEVERAL: Final = re.compile(r"\||^none$")
+
+
+def near(word: str, known: Mapping[str, object] | Sequence[str]) -> str:
+    """`: did you mean ...?`, or all that is known."""
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f": did you mean {close[0]}?" if close else f": known are {', '.join(sorted(known))}"
+
+
+def contradictions(path: Path, content: RubricFile) -> Iterator[tuple[NodePath, str]]:
+    """Every contradiction: where it stands, what is wrong, and the mend."""
+    if content.name != path.stem:
+        yield ("name",), f"the rubric is called {content.name} but its file {path.name}: make them the same"
+    if content.about is not None and content.about not in content.shows:
+        yield ("about",), f"`about` names {content.about}, which `shows` does not list: a judge cannot judge what it may not see"
+    yield from _bad_scope(content)
+    yield from _bad_unit(content)
+    yield from _bad_answers(content)
+    yield from _bad_pieces(content)
+    yield from _bad_variants(content)
+    yield from _bad_placeholders(content)
+    for question_id, question in content.questions.items():
+        yield from _bad_question(content, question_id, question)
+    for index, case in enumerate(content.demonstrations):
+        yield from _bad_demonstration(content, ("demonstrations", index), case)
+
+
+def _bad_scope(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
+    """Benchmarks and roles that no game has: the rubric would judge nothing, or less than is meant."""
+    known = _benchmarks()
+    for index, name in enumerate(content.benchmarks):
+        if name not in known and name != ANY_BENCHMARK:
+            yield ("benchmarks", index), f"there is no benchmark {name}{near(name, [*known, ANY_BENCHMARK])}"
+    for index, role in enumerate(content.roles):  # a log of one's own may have any role, so only what looks misspelt is one
+        meant = difflib.get_close_matches(role, _ROLES, n=1, cutoff=0.8)
+        if meant and role not in _ROLES:
+            yield ("roles", index), f"{role} is no role of these games: did you mean {meant[0]}?"
+    for name, question in content.questions.items():
+        home = (question.engine or "").partition(".")[0]
+        if home in known and home not in content.benchmarks and ANY_BENCHMARK not in content.benchmarks:
+            yield (
+                ("questions", name, "engine"),
+                f"the engine check {question.engine} is for {home}, and the rubric for {', '.join(content.benchmarks)}: leave it out",
+            )
+
+
+def _benchmarks() -> list[str]:
+    from judges.evidence.shows import PIECES
+
+    return sorted({benchmark for piece in PIECES.values() for benchmark in piece.benchmarks})
+
+
+def _bad_unit(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
+    if content.unit == "row" and content.unit_sql is None:
+        yield ("unit",), "unit row needs `unit_sql`: a query with the columns unit_id, episode_id, and one column for each piece in `shows`"
+    if content.unit != "row" and content.unit_sql is not None:
+        yield ("unit_sql",), f"unit_sql goes with `unit: row`, not with {content.unit}: change the unit, or delete unit_sql"
+    if content.unit_sql is not None:
+        mistake = query_mistake(content.unit_sql)
+        if mistake is not None:
+            yield ("unit_sql",), f"unit_sql does not work: {mistake}"
+    if content.unit == "pair":
+        for name, question in content.questions.items():
+            if question.engine is not None:
+                yield ("questions", name, "engine"), "engine checks look at one game, not at a pair: delete engine"
+
+
+def _bad_answers(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
+    read_as: dict[str, str] = {}
+    for answer in content.answers:
+        plain = loosely(answer)
+        if not plain:
+            yield ("answers", answer), "an answer is empty: call it something, such as na"
+        elif plain in read_as:
+            yield (
+                ("answers", answer),
+                f'"{answer}" and "{read_as[plain]}" cannot be told apart when a model writes them in its own way: use different words',
+            )
+        read_as.setdefault(plain, answer)
+    scores = [score for score in content.answers.values() if score is not None]
+    if scores and len(set(scores)) == 1:
+        yield ("answers",), f"every answer that has a score has the score {scores[0]:g}, so no mean can tell anything: give different ones"
+    reachable = {answer for question in content.questions.values() for answer in possible(content, question)}
+    for answer, score in content.answers.items():
+        if answer not in reachable:
+            yield (
+                ("answers", answer),
+                f'no question can get the answer "{answer}": say in a question\'s na_when when it applies, or delete it',
+            )
+        if content.choice == "several" and score is not None:
+            yield ("answers", answer), f'"{answer}" has a score, but several answers at once have none: write "{answer}": null'
+        if content.choice == "several" and _NOT_IN_SEVERAL.search(answer):
+            yield ("answers", answer), f'"{answer}" is how a choice of several is written (a|b, none): call the answer something else'
+
+
+def _bad_placeholders(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
+    """A text that speaks of a piece in braces, but the wall keeps it out: the judge would be asked about what it cannot see."""
+    yield from _unfilled(content, ("instructions",), content.instructions, content.shows)
+    for name, question in content.questions.items():
+        shown = [*content.shows, *question.also_shows]
+        yield from _unfilled(content, ("questions", name, "ask"), question.ask, shown)
+        yield from _unfilled(content, ("questions", name, "na_when"), question.na_when or "", shown)
+
+
+def _unfilled(content: RubricFile, where: NodePath, text: str, shown: Sequence[str]) -> Iterator[tuple[NodePath, str]]:
+    from judges.evidence.shows import PIECES
+
+    known: Sequence[str] = content.shows if content.unit == "row" else [*PIECES]
+    for name in dict.fromkeys(_PLACEHOLDER.findall(text)):
+        if name not in known:
+            yield where, f"{{{name}}} stands for no piece of evidence{near(name, known)}"
+        elif name not in shown:
+            yield where, f"{{{name}}} is spoken of, but `shows` keeps it from the judge: list it there, or take it out of the text"
+
+
+def _bad_pieces(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
+    lists: list[tuple[NodePath, list[str]]] = [(("shows",), content.shows)]
+    lists += [(("questions", name, "also_shows"), question.also_shows) for name, question in content.questions.items()]
+    lists += [(("variants", name, "shows_add"), variant.shows_add) for name, variant in content.variants.items()]
+    for where, pieces in lists:
+        for index, name in enumerate(pieces):
+            if name in pieces[:index]:
+                yield (*where, index), f"{name} is listed twice: delete one"
+            elif content.unit != "row":  # the pieces of a row are the columns of its query, which are looked at when that runs
+                yield from (((*where, index), message) for message in _bad_piece(content, name))
+
+
+def _bad_variants(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
+    for variant_name, variant in content.variants.items():
+        for index, name in enumerate(variant.shows_remove):
+            if name not in content.shows:
+                yield ("variants", variant_name, "shows_remove", index), f"{name} is not in `shows`, so it cannot be removed"
+            elif name == content.about and name not in variant.shows_add:
+                yield ("variants", variant_name, "shows_remove", index), f"{name} is what is judged (`about`), so it cannot be removed"
+        for index, name in enumerate(variant.shows_add):
+            if name in content.shows and name not in variant.shows_remove:
+                yield ("variants", variant_name, "shows_add", index), f"{name} is in `shows` already: delete it here"
+
+
+def _bad_piece(content: RubricFile, name: str) -> Iterator[str]:
+    from judges.evidence.shows import PIECES
+
+    if name not in PIECES:
+        yield f"there is no piece of evidence {name}{near(name, PIECES)}"
+        return
+    piece = PIECES[name]
+    if content.unit not in piece.units:
+        yield f"{name} cannot be shown for unit {content.unit}: it goes with {', '.join(piece.units)}"
+    if piece.benchmarks and not set(content.benchmarks) <= set(piece.benchmarks):
+        yield f"{name} exists only for {', '.join(piece.benchmarks)}: the rubric is for {', '.join(content.benchmarks)}"
+
+
+def _bad_question(content: RubricFile, question_id: str, question: QuestionFile) -> Iterator[tuple[NodePath, str]]:
+    where: NodePath = ("questions", question_id)
+    can_be = possible(content, question)
+    for answer in can_be:
+        if answer not in question.examples:
+            yield (*where, "examples"), f'{question_id} has no example for the answer "{answer}": add one'
+    for answer in question.examples:
+        if answer not in content.answers:
+            yield (*where, "examples", answer), f'"{answer}" is not one of the rubric\'s answers ({", ".join(content.answers)})'
+        elif answer not in can_be:
+            yield (*where, "examples", answer), f'{question_id} cannot be answered "{answer}": say in na_when when it does not apply'
+    if question.na_when is not None and not no_answers(content):
+        yield (*where, "na_when"), "no answer stands for 'does not apply': add `na: null` to `answers`, or delete na_when"
+
+
+def _bad_demonstration(content: RubricFile, where: NodePath, case: DemonstrationFile) -> Iterator[tuple[NodePath, str]]:
+    """Demonstrations stand before every case, so they keep to the wall and to the answers like everything else."""
+    inside = {*content.shows, *(piece for question in content.questions.values() for piece in question.also_shows)}
+    for piece in case.shown:
+        if piece not in inside:
+            yield (
+                (*where, "shown", piece),
+                f"the demonstration shows {piece}, which `shows` keeps from the judge: list it there, or delete it",
+            )
+    for name, given in case.answers.items():
+        if name not in content.questions:
+            yield (*where, "answers", name), f"the demonstration answers {name}{near(name, list(content.questions))}"
+        elif not allowed(content, content.questions[name], given.answer):
+            can_be = ", ".join(possible(content, content.questions[name]))
+            yield (*where, "answers", name), f'{name} cannot be answered "{given.answer}": it can be {can_be}'

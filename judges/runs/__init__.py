@@ -1,0 +1,1 @@
+"""Scoring runs: planned, asked, journaled, stored."""

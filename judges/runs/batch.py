@@ -1,0 +1,260 @@
+"""Provider batches in the manner of OpenAI: submit a file of requests, go away, collect the replies later, at the provider's lower price.
+
+The same calls, prompts, answer types and rows as those of `judges.runs.runner`; nothing is asked twice whose answer is in the store or in a
+batch under way. Costs are by the price file, which knows no discount for batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import orjson
+
+from judges.evidence.prompt import PromptMaker
+from judges.evidence.units import select
+from judges.rubric.answer_types import answer_model, given, parse_reply
+from judges.rubric.model import Rubric
+from judges.runs import batch_record
+from judges.runs.batch_record import BatchRecord, SubmittedCall
+from judges.runs.job import JudgeRequest
+from judges.runs.journal import CallRecord, folder_of, starting
+from judges.runs.planning import Call, calls_to_make, new_run, now
+from judges.runs.verdict_store import Progressed, known_answers, recover, save, take_up, verdicts_of
+from providers.prices import Price, TokenEstimate, price_of
+from providers.provider import ModelSettings, batch_client, call_arguments, counted
+from schemas.errors import CotraceError, UsageError
+from schemas.store import Store
+from schemas.text import excerpt
+
+if TYPE_CHECKING:
+    import openai
+    from openai.types import Batch
+
+__all__ = ["Collected", "Submitted", "collect", "submit"]
+
+_ENDPOINT: Final = "/v1/chat/completions"
+_UNDER_WAY = frozenset({"validating", "in_progress", "finalizing", "cancelling"})
+_RUN_KEY = "cotrace_run"
+
+
+class Submitted(NamedTuple):
+    """What was submitted."""
+
+    batch_id: str | None
+    """None if there was nothing to ask."""
+    calls: int
+    skipped: int
+    """Calls not made because there is nothing to judge in the unit."""
+    left_out: int
+    """Calls that `max_cost` did not allow."""
+
+
+class Collected(NamedTuple):
+    """What came of a batch."""
+
+    batch_id: str | None
+    """None: it had never reached the provider."""
+    rubric: str
+    judge: str
+    status: str
+    """As the provider says; `lost` if it does not know the batch."""
+    done: int
+    """Requests that the provider is through with."""
+    calls: int
+    answered: int
+    """Calls; 0 while the batch is under way."""
+    failed: int
+    """Calls; they and those that the provider never came to are asked again at the next start."""
+
+
+def submit(request: JudgeRequest, store: Store) -> Submitted:
+    """Submit all calls of the job that are not answered.
+
+    Raises:
+        CotraceError: the provider does not take the batch.
+        StoreError: the store cannot be read or written.
+        UsageError: no such provider has batches, the request contradicts itself, or a batch of the same job is under way.
+    """
+    settings = request.settings
+    if settings is None:
+        raise UsageError("--batch is for models: the engine answers at once, leave it out")
+    client, maker, price = batch_client(settings), PromptMaker(request.rubric), price_of(settings.model, request.prices)
+    run = new_run(request, price)._replace(status="submitted")
+    selection = select(store, request.rubric, request.where)
+    with starting(store) as folder:
+        take_up(store, folder, run)
+        batch_record.refuse_if_pending(folder, run)
+        known = known_answers(store, run)
+        calls = list(calls_to_make(request, maker, store, selection, known))
+        skipped = [call for call in calls if not call.prompt.applies]
+        open_calls = [call for call in calls if call.prompt.applies]
+        asked = list(_within(request.max_cost, open_calls, maker, settings, price))
+        counts = len(asked), len(skipped), len(open_calls) - len(asked)
+        run = run._replace(units=len({call.unit.unit_id for call in calls}))
+        if skipped:
+            rows = verdicts_of(run, request.rubric.answers, [_skipped(call, maker, request.rubric) for call in skipped])
+            save(store, Progressed(run if asked else run._replace(status="finished", finished_at=now()), replaces="nothing"), rows)
+        if not asked:
+            return Submitted(None, *counts)
+        record = BatchRecord(run, request.rubric, settings, [_submitted(call) for call in asked], None)
+        path = batch_record.write(folder, record)  # first: a batch that is paid must be found again, whenever the process ends
+        save(store, Progressed(run, replaces="nothing"), [])
+        batch_id = _send(client, path, run.judge_run_id, _lines(asked, maker, settings))
+        batch_record.write(folder, record._replace(batch_id=batch_id))
+    return Submitted(batch_id, *counts)
+
+
+def _within(limit: float | None, calls: list[Call], maker: PromptMaker, settings: ModelSettings, price: Price | None) -> Iterator[Call]:
+    """The first calls whose highest possible cost stays within the limit."""
+    if limit is not None and price is None:
+        raise UsageError(f"--max-cost needs a price for {settings.model}: give one with --prices FILE")
+    estimate, reserved = TokenEstimate(), 0.0
+    for call in calls:
+        if limit is not None and price is not None:
+            characters = sum(len(message["content"]) for message in maker.messages(call.prompt))
+            reserved += price.cost(estimate.tokens(characters), settings.max_tokens)
+            if reserved > limit:
+                return
+        yield call
+
+
+def _submitted(call: Call) -> SubmittedCall:
+    unit, prompt = call.unit, call.prompt
+    return SubmittedCall(
+        unit.unit_id, prompt.unit_hash, unit.episode_id, unit.turn, unit.agent, call.repeat, prompt.group, prompt.flagged()
+    )
+
+
+def _skipped(call: Call, maker: PromptMaker, rubric: Rubric) -> CallRecord:
+    questions = maker.groups[call.prompt.group].questions
+    why = f"nothing to judge: {rubric.about} is empty"
+    return _record(_submitted(call), "skipped", [(question.id, None, why) for question in questions], 0, (0, 0))
+
+
+def _record(
+    call: SubmittedCall, status: str, answers: list[tuple[str, str | None, str | None]], requests: int, usage: tuple[int, int]
+) -> CallRecord:
+    return CallRecord(*call[:6], status, answers, requests, *usage, call.flagged)
+
+
+def _lines(calls: list[Call], maker: PromptMaker, settings: ModelSettings) -> bytes:
+    """The batch's file: one request a line, each as a direct call would send it."""
+    from instructor import openai_schema
+
+    models: list[Any] = [openai_schema(answer_model(group)) for group in maker.groups]
+    tools = [model.openai_schema for model in models]
+    arguments = {**call_arguments(settings), "model": settings.model_name}
+    lines = []
+    for number, call in enumerate(calls):
+        tool = tools[call.prompt.group]
+        body = {
+            **arguments,
+            "messages": maker.messages(call.prompt),
+            "tools": [{"type": "function", "function": tool}],
+            "tool_choice": {"type": "function", "function": {"name": tool["name"]}},
+        }
+        lines.append(orjson.dumps({"custom_id": str(number), "method": "POST", "url": _ENDPOINT, "body": body}))
+    return b"\n".join(lines) + b"\n"
+
+
+def _send(client: openai.OpenAI, record: Path, run_id: str, lines: bytes) -> str:
+    """Upload and submit; when the provider says no, the record goes, and when it says nothing, the record stays to look for the batch."""
+    import openai
+
+    try:
+        file = client.files.create(file=(f"{run_id}.jsonl", lines), purpose="batch")
+        once = client.with_options(max_retries=0)  # a second try could be a second batch
+        metadata = {_RUN_KEY: run_id}
+        batch = once.batches.create(input_file_id=file.id, endpoint=_ENDPOINT, completion_window="24h", metadata=metadata)
+    except openai.APIStatusError as error:
+        record.unlink(missing_ok=True)
+        raise CotraceError(f"the provider does not take the batch: {excerpt(str(error))}; ask without --batch instead") from error
+    except openai.OpenAIError as error:
+        raise CotraceError(
+            f"the provider cannot be reached ({excerpt(str(error))}): cotrace judge --collect finds out whether it has the batch"
+        ) from error
+    return batch.id
+
+
+def collect(store: Store) -> list[Collected]:
+    """Store the answers of every batch that is done; those under way are only told of.
+
+    Raises:
+        CotraceError: the provider cannot be reached.
+        StoreError: the store cannot be written, or a record is damaged.
+    """
+    import openai
+
+    with starting(store):
+        try:
+            return [_collected(store, path, record) for path, record in list(batch_record.pending(folder_of(store)))]
+        except openai.OpenAIError as error:
+            raise CotraceError(f"the provider cannot tell of the batch ({excerpt(str(error))}): try again later") from error
+
+
+def _collected(store: Store, path: Path, record: BatchRecord) -> Collected:
+    client = batch_client(record.settings)
+    batch = _find(client, record)
+    told = (record.rubric.name, record.run.judge)
+    if batch is None:
+        recover(store, path, record.as_run_record(), [], "interrupted")
+        return Collected(None, *told, "lost", 0, len(record.calls), 0, 0)
+    counts = batch.request_counts
+    done = counts.completed + counts.failed if counts else 0
+    if batch.status in _UNDER_WAY:
+        return Collected(batch.id, *told, batch.status, done, len(record.calls), 0, 0)
+    calls = list(_replies(client, batch, record))
+    recover(store, path, record.as_run_record(), calls, "finished")
+    answered = sum(call.status == "answered" for call in calls)
+    return Collected(batch.id, *told, batch.status, done, len(record.calls), answered, len(calls) - answered)
+
+
+def _find(client: openai.OpenAI, record: BatchRecord) -> Batch | None:
+    if record.batch_id is not None:
+        return client.batches.retrieve(record.batch_id)
+    run_id = record.run.judge_run_id
+    return next((batch for batch in client.batches.list() if (batch.metadata or {}).get(_RUN_KEY) == run_id), None)
+
+
+def _replies(client: openai.OpenAI, batch: Batch, record: BatchRecord) -> Iterator[CallRecord]:
+    groups = record.rubric.groups()
+    models = [answer_model(group) for group in groups]
+    for file in filter(None, (batch.output_file_id, batch.error_file_id)):
+        for line in client.files.content(file).content.splitlines():
+            reply = orjson.loads(line)
+            call = record.calls[int(reply["custom_id"])]
+            body = (reply.get("response") or {}).get("body") or {}
+            filled = parse_reply(models[call.group], _text(body))
+            if filled is None:
+                answers = [(question.id, None, _why_not(reply, body)) for question in groups[call.group].questions]
+                yield _record(call, "failed", list(answers), 1, _usage(body))
+            else:
+                found = given(groups[call.group], filled)
+                yield _record(call, "answered", [(one.question, one.answer, one.reason) for one in found], 1, _usage(body))
+
+
+def _message(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    choices = body.get("choices") or [{}]
+    message: Mapping[str, Any] = choices[0].get("message") or {}
+    return message
+
+
+def _text(body: Mapping[str, Any]) -> str:
+    message = _message(body)
+    calls = message.get("tool_calls") or [{}]
+    return str((calls[0].get("function") or {}).get("arguments") or message.get("content") or "")
+
+
+def _why_not(reply: Mapping[str, Any], body: Mapping[str, Any]) -> str:
+    refusal = _message(body).get("refusal")
+    error = reply.get("error") or body.get("error")
+    if refusal or error:
+        return f"refused: {excerpt(str(refusal))}" if refusal else f"the provider failed: {excerpt(str(error))}"
+    return f"no usable reply: {excerpt(_text(body)) or 'it is empty'}"
+
+
+def _usage(body: Mapping[str, Any]) -> tuple[int, int]:
+    usage = body.get("usage") or {}
+    return counted(usage.get("prompt_tokens")), counted(usage.get("completion_tokens"))

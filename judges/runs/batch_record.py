@@ -1,0 +1,92 @@
+"""What is remembered of a batch between submitting and collecting: `<store>.journal/<judge_run_id>.batch.json`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from judges.rubric.model import Rubric
+from judges.runs.journal import RunRecord
+from providers.provider import ModelSettings
+from schemas.errors import StoreError, UsageError
+from schemas.records import JudgeRun
+
+__all__ = ["BatchRecord", "SubmittedCall", "pending", "refuse_if_pending", "write"]
+
+_ENDING = ".batch.json"
+
+
+class SubmittedCall(NamedTuple):
+    """A call in a batch; its request is called by its place in the list."""
+
+    unit_id: str
+    unit_hash: str
+    episode_id: str
+    turn: int | None
+    agent: str | None
+    repeat: int
+    group: int
+    """Index of the rubric's group of questions."""
+    flagged: str | None
+
+
+class BatchRecord(NamedTuple):
+    """All that is needed to turn a batch's replies into verdicts."""
+
+    run: JudgeRun
+    rubric: Rubric
+    settings: ModelSettings
+    calls: list[SubmittedCall]
+    batch_id: str | None
+    """As the provider calls it; None: it was about to be submitted when the process ended."""
+
+    def as_run_record(self) -> RunRecord:
+        """The part that a journal has too."""
+        return RunRecord(self.run, self.rubric.answers, os.getpid())
+
+
+_RECORD = TypeAdapter(BatchRecord)
+
+
+def write(folder: Path, record: BatchRecord) -> Path:
+    """Put the record into the journal folder, replacing an earlier one of the same run at once or not at all."""
+    path = folder / f"{record.run.judge_run_id}{_ENDING}"
+    unfinished = path.with_suffix(".new")
+    try:
+        unfinished.write_bytes(orjson.dumps(record, default=tuple))
+        unfinished.replace(path)
+    except OSError as error:
+        raise StoreError(f"batch record {path} cannot be written: {error.strerror}; free some space and start again") from error
+    return path
+
+
+def pending(folder: Path) -> Iterator[tuple[Path, BatchRecord]]:
+    """The batches that were submitted and not collected.
+
+    Raises:
+        StoreError: a record is damaged.
+    """
+    for path in sorted(folder.glob(f"*{_ENDING}")):
+        try:
+            yield path, _RECORD.validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise StoreError(f"batch record {path} is damaged: move it away to go on without it") from error
+
+
+def refuse_if_pending(folder: Path, about_to_start: JudgeRun) -> None:
+    """See that nothing is asked that a batch is being asked already.
+
+    Raises:
+        UsageError: a batch that will give the same verdicts was submitted and not collected.
+    """
+    for _, record in pending(folder):
+        if record.as_run_record().is_same_job(about_to_start):
+            raise UsageError(
+                f"a batch with rubric {record.run.rubric} for {record.run.judge} is under way ({record.batch_id}): "
+                "get its answers first with cotrace judge --collect"
+            )

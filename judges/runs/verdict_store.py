@@ -1,0 +1,198 @@
+"""Judge runs and verdicts, into the store and out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import orjson
+
+from judges.runs.journal import CallRecord, RunRecord, leftovers, set_aside
+from schemas import batches
+from schemas.errors import StoreError
+from schemas.records import JudgeRun, Verdict
+from schemas.store import Store
+from schemas.text import excerpt
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import duckdb
+    import pyarrow as pa
+
+__all__ = ["Known", "Progressed", "known_answers", "recover", "save", "take_up", "verdicts_of"]
+
+_LONGEST_REASON = 4_000
+
+_Ended = Literal["interrupted", "finished"]
+
+
+class BadRowsError(StoreError):
+    """Rows that no store takes, whatever its state."""
+
+
+class Known(NamedTuple):
+    """Which calls need not be made any more."""
+
+    answers: frozenset[tuple[str, str, int, str]]
+    """(unit_id, unit_hash, repeat, question) of every verdict that did not fail."""
+    some_failed: bool
+    """Whether failed verdicts of the same job stand in the store, to be replaced."""
+
+
+class Progressed(NamedTuple):
+    """The state of a run to be written with its verdicts."""
+
+    run: JudgeRun
+    replaces: Literal["nothing", "failed", "all"]
+    """Which earlier verdicts of the same judge on the same questions and units go when these come: `failed` ones of the same rubric
+    text, or `all` under the same rubric name."""
+
+
+def known_answers(store: Store, run: JudgeRun) -> Known:
+    """What earlier runs of the same rubric, variant, judge and answering parameters have found out."""
+    job = [run.rubric, run.rubric_hash, run.judge, run.variant]
+    with store.reading() as connection:
+        runs = connection.execute(
+            "SELECT judge_run_id, parameters FROM judge_runs "
+            "WHERE rubric = ? AND rubric_hash = ? AND judge = ? AND variant IS NOT DISTINCT FROM ?",
+            job,
+        ).fetchall()
+        answering = _answering(run.parameters)
+        same = [judge_run_id for judge_run_id, parameters in runs if _answering(parameters) == answering]
+        rows = connection.execute(
+            "SELECT unit_id, unit_hash, repeat, question, status = 'failed' FROM verdicts "
+            "WHERE judge_run_id IN (SELECT unnest(?::VARCHAR[]))",
+            [same],
+        ).fetchall()
+    return Known(
+        answers=frozenset((unit_id, unit_hash, repeat, question) for unit_id, unit_hash, repeat, question, failed in rows if not failed),
+        some_failed=any(row[-1] for row in rows),
+    )
+
+
+def _answering(parameters: str) -> object:
+    return orjson.loads(parameters).get("answering")
+
+
+def verdicts_of(run: JudgeRun, scores: Mapping[str, float | None], calls: Iterable[CallRecord]) -> list[Verdict]:
+    """One row a question of every call."""
+    return [
+        Verdict(
+            judge_run_id=run.judge_run_id,
+            rubric=run.rubric,
+            rubric_hash=run.rubric_hash,
+            variant=run.variant,
+            question=question,
+            unit_id=call.unit_id,
+            unit_hash=call.unit_hash,
+            episode_id=call.episode_id,
+            turn=call.turn,
+            agent=call.agent,
+            judge=run.judge,
+            repeat=call.repeat,
+            answer=answer,
+            score=None if answer is None else scores.get(answer),  # several answers at once have no score
+            reason=None if reason is None else _storable(reason),
+            status=call.status,
+            flagged=call.flagged,
+        )
+        for call in calls
+        for question, answer, reason in call.answers
+    ]
+
+
+def _storable(reason: str) -> str:
+    return reason if reason.isascii() and reason.isprintable() and len(reason) <= _LONGEST_REASON else excerpt(reason, _LONGEST_REASON)
+
+
+def save(store: Store, state: Progressed, verdicts: Sequence[Verdict]) -> None:
+    """Write verdicts and the run's state in one short transaction.
+
+    Raises:
+        BadRowsError: a value does not fit its column.
+        StoreError: the store cannot be written.
+    """
+    arrow = _checked({"judge_runs": [state.run], "verdicts": verdicts})
+    with store.writing() as connection:
+        connection.execute("DELETE FROM judge_runs WHERE judge_run_id = ?", [state.run.judge_run_id])
+        if state.replaces != "nothing" and verdicts:
+            _delete_earlier(connection, state, verdicts)
+        batches.insert(connection, arrow)
+
+
+def _checked(rows: batches.Rows) -> dict[str, pa.Table]:
+    try:
+        arrow = batches.to_arrow(rows)
+        batches.check(arrow)
+    except (ValueError, TypeError, OverflowError, StoreError) as error:  # what pyarrow raises are the first two
+        raise BadRowsError(str(error)) from error
+    return arrow
+
+
+def _delete_earlier(connection: duckdb.DuckDBPyConnection, state: Progressed, verdicts: Sequence[Verdict]) -> None:
+    run = state.run
+    keys = zip(*((v.unit_id, v.repeat, v.question) for v in verdicts), strict=True)
+    only_failed = "AND status = 'failed' AND rubric_hash = ?" if state.replaces == "failed" else ""
+    connection.execute(
+        f"DELETE FROM verdicts WHERE rubric = ? AND judge = ? AND variant IS NOT DISTINCT FROM ? AND judge_run_id <> ? {only_failed} "
+        "AND (unit_id, repeat, question) IN (SELECT unnest(?::VARCHAR[]), unnest(?::BIGINT[]), unnest(?::VARCHAR[]))",
+        [run.rubric, run.judge, run.variant, run.judge_run_id, *([run.rubric_hash] if only_failed else []), *(list(k) for k in keys)],
+    )
+
+
+def take_up(store: Store, folder: Path, about_to_start: JudgeRun) -> int:
+    """Store what killed runs have left; returns the number of calls stored. A journal of which some cannot be stored is set aside.
+
+    Raises:
+        StoreError: the store cannot be read or written.
+        UsageError: a run that would write the same verdicts is under way.
+    """
+    stored = 0
+    for leftover in leftovers(folder, about_to_start):
+        why = leftover.damage
+        try:
+            if leftover.record is not None:
+                stored += _store(store, leftover.record, leftover.calls, "interrupted")
+        except BadRowsError as error:
+            why = str(error)
+        if why is None:
+            leftover.path.unlink(missing_ok=True)
+        else:
+            set_aside(leftover, why)
+    return stored
+
+
+def recover(store: Store, path: Path, record: RunRecord, calls: Sequence[CallRecord], status: _Ended) -> int:
+    """Store what a batch has brought and the store lacks, then delete its record; returns the number of calls stored."""
+    stored = _store(store, record, calls, status)
+    path.unlink(missing_ok=True)
+    return stored
+
+
+def _store(store: Store, record: RunRecord, calls: Sequence[CallRecord], status: _Ended) -> int:
+    """The record is deleted only after the store has everything, so a kill in here loses and doubles nothing either."""
+    with store.reading() as connection:
+        rows = connection.execute(
+            "SELECT DISTINCT unit_id, unit_hash, repeat FROM verdicts WHERE judge_run_id = ?", [record.run.judge_run_id]
+        ).fetchall()
+    stored = set(rows)
+    missing = [call for call in calls if (call.unit_id, call.unit_hash, call.repeat) not in stored]
+    run = record.run._replace(
+        calls=sum(call.requests for call in calls),
+        tokens_in=sum(call.tokens_in for call in calls),
+        tokens_out=sum(call.tokens_out for call in calls),
+        cost=_cost(record.run, calls),
+        finished_at=datetime.now(UTC).replace(tzinfo=None) if status == "finished" else None,
+        status=status,
+    )
+    save(store, Progressed(run, replaces="failed"), verdicts_of(run, record.scores, missing))
+    return len(missing)
+
+
+def _cost(run: JudgeRun, calls: Iterable[CallRecord]) -> float | None:
+    price = orjson.loads(run.parameters).get("price")
+    if price is None:
+        return None
+    return float(sum(call.tokens_in * price["input"] + call.tokens_out * price["output"] for call in calls)) / 1e6

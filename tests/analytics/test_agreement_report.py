@@ -1,0 +1,224 @@
+"""The agreement report: the published numbers of CRAFT's human validation, hand-worked stores, and its words."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from analytics.agreement.pairs import ALL
+from analytics.agreement.report import agreement_report
+from analytics.views import ensure_installed
+from cotrace.cli import cli
+from ingest.labels.load import import_labels
+from schemas.errors import UsageError
+from schemas.store import Store
+from tests.analytics.test_views_judges import FOUND, TRUTH, UNITS, job, judged, label, verdict
+
+RUBRICS = {"SG": "spatial_grounding", "MM": "mind_modeling", "PS": "pragmatic_sufficiency", "ALL": ALL}
+
+OF_THE_JUDGE = {
+    "n_items": "units",
+    "n_human_responses": "answers_a",
+    "n_llm_responses": "answers_b",
+    "human_mean": "mean_a",
+    "llm_mean": "mean_b",
+    "upstream_n_pairs": "mean_answer_n",
+    "upstream_pearson_r": "mean_answer_pearson",
+    "upstream_pearson_p": "mean_answer_pearson_p",
+    "upstream_spearman_rho": "mean_answer_spearman",
+    "upstream_spearman_p": "mean_answer_spearman_p",
+    "itemmean_pearson_r": "mean_mean_pearson",
+    "itemmean_pearson_p": "mean_mean_pearson_p",
+    "itemmean_spearman_rho": "mean_mean_spearman",
+    "itemmean_spearman_p": "mean_mean_spearman_p",
+    "consensus_percent_agreement": "consensus_agreement",
+    "consensus_cohen_kappa": "consensus_kappa",
+    "allpairs_n": "pairs",
+    "allpairs_percent_agreement": "agreement",
+    "allpairs_cohen_kappa": "kappa",
+}
+"""Column of the published numbers -> column of the row judge_people."""
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Store:
+    """A store with nothing but the published labels."""
+    store = Store(tmp_path_factory.mktemp("validation") / "s.duckdb")
+    import_labels(shared / "data/craft/human_validation/craftValidationOutputs.csv", store)
+    ensure_installed(store)
+    return store
+
+
+def rows_of(report: pl.DataFrame, kind: str) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(row["rubric"], row["question"]): row for row in report.filter(pl.col("kind") == kind).to_dicts()}
+
+
+@pytest.mark.shared
+def test_every_published_number_is_reproduced(published: Store, shared: Path) -> None:
+    """Every row and column of the reference, to its six digits, with N/A taken for 0.5 as the published procedure does."""
+    report = agreement_report(published, na_score=0.5)
+    between, people, repeats = (rows_of(report, kind) for kind in ("judge_people", "people", "judge_repeats"))
+    with (shared / "reference/craft_human_validation_expected.csv").open(encoding="utf-8") as file:
+        expected = list(csv.DictReader(file))
+    assert len(expected) == 25 == len(between)
+    names = [*OF_THE_JUDGE, "human_human_pairwise_agreement", "llm_llm_pairwise_agreement"]
+    assert set(expected[0]) == {"judge", "question", *names}
+    for row in expected:
+        key = (RUBRICS[row["judge"]], row["question"])
+        found = {name: between[key][column] for name, column in OF_THE_JUDGE.items()}
+        found["human_human_pairwise_agreement"] = people[key]["agreement"]
+        found["llm_llm_pairwise_agreement"] = repeats[key]["agreement"]
+        for name in names:
+            wanted = float(row[name]) if row[name] else None
+            tolerance = 6e-6 * abs(wanted) + 1e-12 if wanted is not None and name.endswith("_p") else 6e-7
+            assert found[name] == (None if wanted is None else pytest.approx(wanted, abs=tolerance)), (key, name)
+
+
+@pytest.mark.shared
+def test_it_says_what_to_make_of_the_published_judge(published: Store) -> None:
+    """The two judges that always answer the same are told apart from usable ones in words; SG3, the best question, is not condemned."""
+    report = rows_of(agreement_report(published), "judge_people")
+    ps4 = report["pragmatic_sufficiency", "PS4"]["advice"]
+    assert ps4 == "PS4: the judge llm:published always says No; people say Yes in 85 %: do not use"
+    assert "always says Yes; people say No" in report["spatial_grounding", "SG2"]["advice"]
+    assert "do not use" not in report["spatial_grounding", "SG3"]["advice"]
+    assert all("do not use" in report[rubric, ALL]["advice"] or "weak" in report[rubric, ALL]["advice"] for rubric in RUBRICS.values())
+
+
+@pytest.mark.shared
+def test_intervals_hold_their_value(published: Store) -> None:
+    """Every coefficient with an interval lies in it, and all lie in -1..1."""
+    report = agreement_report(published)
+    for name in ("agreement", "kappa", "ac1", "alpha_nominal"):
+        told = report.drop_nulls(f"{name}_low")
+        assert len(told) > 20
+        assert told.filter((pl.col(name) < pl.col(f"{name}_low")) | (pl.col(name) > pl.col(f"{name}_high"))).is_empty()
+        assert told.filter((pl.col(f"{name}_low") < -1) | (pl.col(f"{name}_high") > 1)).is_empty()
+
+
+def test_a_judge_against_people_by_hand(tmp_path: Path) -> None:
+    """Nine answers: six agree; of four yes three are found; of three no (an unclear left out) two are."""
+    run = job("a", judge="llm:x/y")
+    rows = [verdict(run, unit, answer) for unit, answer in zip(UNITS, FOUND, strict=True)]
+    store = judged(tmp_path, [run], rows, [label(unit, answer) for unit, answer in zip(UNITS, TRUTH, strict=True)])
+    (row,) = agreement_report(store).to_dicts()
+    assert (row["kind"], row["rater_a"], row["rater_b"], row["units"], row["games"]) == ("judge_people", "people", "llm:x/y", 9, 3)
+    assert row["agreement"] == pytest.approx(6 / 9)
+    assert row["sensitivity"] == pytest.approx(3 / 4)
+    assert row["specificity"] == pytest.approx(2 / 3)
+    assert row["confusion"] == '{"no":{"no":2,"unclear":1,"yes":1},"yes":{"no":1,"yes":3},"na":{"na":1}}'
+
+
+def test_full_agreement_is_not_taken_for_certainty(tmp_path: Path) -> None:
+    """Eight answers in three games without a difference: intervals for all coefficients, that reach 1 and down to about a half.
+
+    By hand: with half an answer added each way the log odds are log(8.5 / 0.5) = 2.833, the variance of what was added
+    0.5 / 8.5^2 + 0.5 / 0.5^2 = 2.007, so at most 1 / (1 + exp(-2.833 + 1.96 * 1.417)) = 0.51; unequal games widen it a little.
+    """
+    run = job("a")
+    rows = [verdict(run, unit, answer.lower()) for unit, answer in zip(UNITS, TRUTH, strict=True) if answer != "N/A"]
+    labels = [label(unit, answer) for unit, answer in zip(UNITS, TRUTH, strict=True) if answer != "N/A"]
+    (row,) = agreement_report(judged(tmp_path, [run], rows, labels)).to_dicts()
+    assert 0.43 < row["agreement_low"] < 0.514
+    assert row["agreement_high"] == row["agreement"] == 1.0
+    for name in ("kappa", "alpha_nominal", "ac1"):
+        assert row[name] == 1.0
+        assert -0.5 < row[f"{name}_low"] < 0.6
+        assert row[f"{name}_high"] == pytest.approx(1.0, abs=0.02)
+
+
+def test_numbers_of_answers_are_the_rubrics(tmp_path: Path) -> None:
+    """In MAST the yes is the failure, so its number is 0, whatever a label file takes for granted."""
+    run = job("a")._replace(rubric="mast")
+    question = "FM-1.1"
+    rows = [verdict(run, unit, "no")._replace(rubric="mast", question=question) for unit in UNITS[:4]]
+    labels = [label(unit, "Yes")._replace(rubric="mast", question=question, score=1.0) for unit in UNITS[:4]]
+    (row,) = agreement_report(judged(tmp_path, [run], rows, labels)).filter(pl.col("question") == question).to_dicts()
+    assert (row["mean_a"], row["mean_b"], row["sensitivity"]) == (0.0, 1.0, 0.0)
+
+
+def test_what_is_not_answered_is_told_and_in_no_coefficient(tmp_path: Path) -> None:
+    """Three labels, one answer, one undecided, one never asked."""
+    run = job("a")
+    rows = [verdict(run, UNITS[0], "yes"), verdict(run, UNITS[1], None, status="undecided")]
+    store = judged(tmp_path, [run], rows, [label(unit, "Yes") for unit in UNITS[:3]])
+    (row,) = agreement_report(store).to_dicts()
+    assert (row["units"], row["unanswered"], row["agreement"], row["kappa"]) == (1, 1, 1.0, None)
+
+
+def test_everybody_is_compared_with_everybody(tmp_path: Path) -> None:
+    """People among themselves, repeats, engine and judge against people, the judge against the engine, and two judges."""
+    engine, model, other = job("a"), job("b", judge="llm:x/y"), job("c", judge="llm:z")
+    rows = [verdict(engine, UNITS[0], "yes"), verdict(other, UNITS[0], "yes")]
+    rows += [verdict(model, UNITS[0], "yes"), verdict(model, UNITS[0], "no", repeat=2)]
+    store = judged(tmp_path, [engine, model, other], rows, [label(UNITS[0], "Yes", "p"), label(UNITS[0], "No", "q")])
+    found = agreement_report(store).select("kind", "rater_a", "rater_b", "pairs", "agreement").sort("kind", "rater_a", "rater_b").rows()
+    assert found == [
+        ("judge_engine", "engine", "llm:x/y", 2, 0.5),
+        ("judge_engine", "engine", "llm:z", 1, 1.0),
+        ("judge_judge", "llm:x/y", "llm:z", 2, 0.5),
+        ("judge_people", "people", "engine", 2, 0.5),
+        ("judge_people", "people", "llm:x/y", 4, 0.5),
+        ("judge_people", "people", "llm:z", 2, 0.5),
+        ("judge_repeats", "llm:x/y", "llm:x/y", 1, 0.0),
+        ("people", "people", "people", 1, 0.0),
+    ]
+
+
+def test_only_raters_of_several_questions_are_pooled(tmp_path: Path) -> None:
+    """The engine answered two questions, the model one: the row of all questions is the engine's alone."""
+    engine, model = job("a"), job("b", judge="llm:x/y")
+    labels = [label(UNITS[0], "Yes"), label(UNITS[0], "Yes")._replace(question="PS2")]
+    rows = [verdict(engine, UNITS[0], "yes"), verdict(engine, UNITS[0], "no")._replace(question="PS2"), verdict(model, UNITS[0], "yes")]
+    report = agreement_report(judged(tmp_path, [engine, model], rows, labels)).filter(pl.col("question") == ALL)
+    assert report.select("rubric", "rater_a", "rater_b", "pairs", "agreement").rows() == [("ps", "people", "engine", 2, 0.5)]
+
+
+def test_a_store_without_answers_gives_an_empty_report(tmp_path: Path) -> None:
+    """No rows, but all columns."""
+    report = agreement_report(judged(tmp_path, [], []))
+    assert report.is_empty()
+    assert {"kappa_low", "advice", "consensus_kappa"} <= set(report.columns)
+
+
+# --- the command ------------------------------------------------------------------------------------------------------------------------
+
+
+def reported(store: Store, *options: str) -> str:
+    """What `cotrace report agreement` prints."""
+    result = CliRunner().invoke(cli, ["report", "agreement", "--store", str(store.path), *options], catch_exceptions=False)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("output_format", ["table", "csv", "json", "html"])
+def test_the_command_shows_the_words_in_every_format(published: Store, output_format: str) -> None:
+    """A filtered report has the row it was filtered to and no other."""
+    shown = reported(published, "--format", output_format, "--where", "question = 'PS4' and kind = 'judge_people'")
+    assert "people say Yes in 85 %: do not use" in shown
+    assert "PS5" not in shown
+
+
+@pytest.mark.shared
+def test_the_command_reproduces_the_published_means(published: Store) -> None:
+    """With N/A as 0.5 the mean of PS6 is the published one, without it is that of the answers with a number."""
+    where = ("--format", "json", "--where", "question = 'PS6' and kind = 'judge_people'")
+    with_na, without = (json.loads(reported(published, *where, *more))[0]["mean_b"] for more in (("--na-score", "0.5"), ()))
+    assert with_na == pytest.approx(0.725)
+    assert without == pytest.approx(1.0)
+
+
+def test_a_wrong_condition_is_one_line(tmp_path: Path) -> None:
+    """It names the column that there is not."""
+    store = judged(tmp_path, [], [])
+    with pytest.raises(UsageError, match="nothing_of_the_kind"):
+        CliRunner().invoke(
+            cli, ["report", "agreement", "--store", str(store.path), "--where", "nothing_of_the_kind"], catch_exceptions=False
+        )

@@ -1,0 +1,125 @@
+"""The reports of corrected rates: by model and question, from whichever labels there are, never from too few."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from analytics.rates.corrected import corrected_rates, labels_needed_report
+from analytics.rates.correction import Labelled, Units, prediction_powered
+from cotrace.cli import cli
+from schemas import batches
+from schemas.records import Label
+from schemas.store import Store
+from tests.analytics.little_games import Game, Move, Step, store_with
+from tests.analytics.test_views_judges import job, verdict
+
+TURNS = 10
+GAMES = 30
+RATE, FINDS, CLEARS = 0.3, 0.8, 0.9
+
+
+def simulated(folder: Path, *, labels_a_game: int, source: str = "people") -> tuple[Store, dict[str, float]]:
+    """Games of two models with known truth, a judge that errs, labels on the first turns; gives the true rate of each model."""
+    random = np.random.default_rng(3)
+    steps = [Step(f'"{turn}"', (Move("place"),)) for turn in range(TURNS)]
+    store = store_with(folder, [Game(steps, name=f"g{number:02}") for number in range(GAMES)])
+    run = job("a", judge="llm:x/y")
+    verdicts, labels, truths = [], [], {"m": RATE, "n": 0.7}
+    with store.writing() as connection:
+        connection.execute("UPDATE episodes SET model = CASE WHEN episode_id < 'g15' THEN 'm' ELSE 'n' END")
+        for number in range(GAMES):
+            for turn in range(1, TURNS + 1):
+                truth = random.random() < truths["m" if number < GAMES / 2 else "n"]
+                said = random.random() < (FINDS if truth else 1 - CLEARS)
+                verdicts.append(verdict(run, (f"g{number:02}", turn), "yes" if said else "no"))
+                if turn <= labels_a_game:
+                    unit = f"g{number:02}/{turn}"
+                    answer, score = ("Yes", 1.0) if truth else ("No", 0.0)
+                    labels.append(Label(source, "p", "ps", "PS1", unit, f"g{number:02}", turn, None, answer, score))
+        batches.insert(connection, batches.to_arrow({"judge_runs": [run], "verdicts": verdicts, "labels": labels}))
+    return store, truths
+
+
+def test_each_model_gets_its_corrected_rate(tmp_path: Path) -> None:
+    """Estimate and interval are those of the formula over the games of that model, and hold the truth."""
+    store, truths = simulated(tmp_path, labels_a_game=5)
+    rows = {row["model"]: row for row in corrected_rates(store).to_dicts()}
+    assert rows.keys() == truths.keys()
+    for model, row in rows.items():
+        assert (row["units"], row["games"], row["labels"], row["labelled_games"], row["reference"]) == (150, 15, 75, 15, "people")
+        assert row["rate_low"] <= truths[model] <= row["rate_high"]
+        assert row["rogan_gladen_low"] <= truths[model] <= row["rogan_gladen_high"]
+        assert row["sensitivity"] == pytest.approx(FINDS, abs=0.15)
+        assert row["error_labels"] == 150
+        assert f"corrected {row['rate']:.2f}" in row["advice"]
+
+
+def test_the_estimate_is_that_of_the_formula(tmp_path: Path) -> None:
+    """A second computation from the store's rows gives the same numbers."""
+    store, _ = simulated(tmp_path, labels_a_game=2)
+    with store.reading() as connection:
+        sums = connection.execute(
+            "select sum(v.score), count(*), coalesce(sum(l.score - v.score), 0), count(l.score) from verdicts v "
+            "join episodes using (episode_id) left join labels l on l.unit_key = v.unit_id where model = 'm' group by episode_id"
+        ).fetchall()
+    judged, units, difference, labels = np.array(sums, dtype=float).T
+    expected = prediction_powered(Units(judged, units), Labelled(difference, labels))
+    row = corrected_rates(store).filter(pl.col("model") == "m").row(0, named=True)
+    assert (row["rate"], row["rate_low"], row["rate_high"]) == pytest.approx(tuple(map(float, expected)))
+
+
+def test_without_labels_nothing_is_corrected(tmp_path: Path) -> None:
+    """The judge's own rate stands there, with the advice to label."""
+    store, _ = simulated(tmp_path, labels_a_game=0)
+    for row in corrected_rates(store).to_dicts():
+        assert row["judge_rate"] > 0
+        assert (row["rate"], row["rogan_gladen"], row["labels"]) == (None, None, 0)
+        assert "too few labels" in row["advice"]
+
+
+def test_planted_truth_serves_where_no_person_labelled(tmp_path: Path) -> None:
+    """The reference is named."""
+    store, _ = simulated(tmp_path, labels_a_game=3, source="planted")
+    assert corrected_rates(store)["reference"].unique().to_list() == ["planted truth"]
+
+
+def test_a_model_with_one_game_is_not_corrected(tmp_path: Path) -> None:
+    """Labels of other models tell how the judge errs, but one game does not tell how games differ: no estimate, and no crash."""
+    store, _ = simulated(tmp_path, labels_a_game=5)
+    with store.writing() as connection:
+        connection.execute("UPDATE episodes SET model = 'alone' WHERE episode_id = 'g00'")
+    row = corrected_rates(store).filter(pl.col("model") == "alone").row(0, named=True)
+    assert (row["games"], row["rate"], row["rogan_gladen"]) == (1, None, None)
+    assert "too few" in row["advice"]
+
+
+def test_labels_drawn_by_disagreement_do_not_correct(tmp_path: Path) -> None:
+    """They are no random sample: a rate from them would be wrong."""
+    store, _ = simulated(tmp_path, labels_a_game=3, source="dashboard:disagreements")
+    assert corrected_rates(store)["labels"].unique().to_list() == [0]
+
+
+def test_more_labels_are_needed_for_narrower_intervals(tmp_path: Path) -> None:
+    """Numbers grow with the precision; what the store cannot give is null; today's half-width is told."""
+    store, _ = simulated(tmp_path, labels_a_game=5)
+    for row in labels_needed_report(store).to_dicts():
+        assert 0 < row["half_width"] < 0.3
+        assert row["design_effect"] >= 1
+        assert row["labels_for_0_10"] is None or 0 < row["labels_for_0_10"] <= row["units"]
+        assert row["labels_for_0_02"] is None
+        assert row["model"] in row["advice"]
+
+
+@pytest.mark.parametrize("name", ["corrected-rates", "labels-needed"])
+@pytest.mark.parametrize("output_format", ["table", "csv", "json", "html"])
+def test_the_commands_show_them_in_every_format(tmp_path: Path, name: str, output_format: str) -> None:
+    """Both models, and the words."""
+    store, _ = simulated(tmp_path, labels_a_game=2)
+    result = CliRunner().invoke(cli, ["report", name, "--store", str(store.path), "--format", output_format], catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "PS1, n: " in result.stdout

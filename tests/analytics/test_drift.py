@@ -1,0 +1,266 @@
+"""Drift: found where a played model turns into another, not claimed where it stays; the statistics on games with a known truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from analytics.drift.report import drift_report
+from analytics.query import query
+from analytics.statistics.shifts import Cells, Shift, group_shift, holm, paired_shift
+from analytics.views import ensure_installed
+from cotrace.cli import cli
+from judges.runs.runner import run
+from schemas.store import Store
+from tests.analytics.test_views_judges import UNITS, job, judged, verdict
+from tests.judges.judged_games import ask_model, store_of
+from tests.servers.model_server import Drift, Player, Shares, played_model
+
+GAMES, TURNS = 30, 3
+MOSTLY: dict[str, Shares] = {"yes": {"yes": 0.8, "no": 0.2}}
+RARELY: dict[str, Shares] = {"yes": {"yes": 0.4, "no": 0.6}}
+QUESTIONS = [f"PS{number}" for number in range(1, 7)]
+
+
+def asked(store: Store, player: Player, *, repeats: int, where: str | None = None, model: str = "local/x") -> None:
+    """Have a played model judge what is not answered yet, in a job of its own."""
+    with played_model(player) as url:
+        assert run(ask_model(url, repeats=repeats, where=where, model=model), store).failed == 0
+    ensure_installed(store)
+
+
+def rows_of(store: Store, compared: str) -> dict[str, dict[str, Any]]:
+    """Row of the answer yes by question."""
+    rows = drift_report(store).filter((pl.col("compared") == compared) & (pl.col("answer") == "yes")).to_dicts()
+    assert [row["question"] for row in rows] == QUESTIONS
+    return {row["question"]: row for row in rows}
+
+
+# --- with a model that drifts, and one that does not ------------------------------------------------------------------------------------
+
+
+def test_a_model_that_changed_between_two_jobs_is_found(tmp_path: Path) -> None:
+    """From 80 to 40 % yes on the same units: every question says so, and its interval holds the truth."""
+    store = store_of(tmp_path / "s.duckdb", GAMES, TURNS)
+    asked(store, Player(defect="never", confusion=MOSTLY, seed=1), repeats=1)
+    asked(store, Player(defect="never", confusion=RARELY, seed=2), repeats=2)
+    rows = rows_of(store, "again")
+    assert all(row["drifted"] for row in rows.values())
+    assert sum(row["low"] <= -0.4 <= row["high"] for row in rows.values()) >= 5
+    for row in rows.values():
+        assert (row["units"], row["games"]) == (GAMES * TURNS, GAMES)
+        assert row["rate_before"] == pytest.approx(0.8, abs=0.13)
+        assert row["rate_after"] == pytest.approx(0.4, abs=0.15)
+        assert row["agreement"] == pytest.approx(0.8 * 0.4 + 0.2 * 0.6, abs=0.15)
+        assert "it has drifted" in row["advice"]
+    assert not drift_report(store).filter(pl.col("compared") == "within")["drifted"].any()
+
+
+def test_a_model_that_stays_what_it_is_is_left_alone(tmp_path: Path) -> None:
+    """Its answers change at random from job to job, in both directions: no question claims a drift, and repeats differ as often."""
+    store = store_of(tmp_path / "s.duckdb", GAMES, TURNS)
+    asked(store, Player(defect="never", confusion=MOSTLY, seed=1), repeats=2)
+    asked(store, Player(defect="never", confusion=MOSTLY, seed=2), repeats=4)
+    report = drift_report(store)
+    assert set(report["compared"]) == {"again", "within"}
+    assert not report["drifted"].any()
+    for row in rows_of(store, "again").values():
+        assert row["repeats_agree"] == pytest.approx(0.68, abs=0.1)
+        assert row["agreement"] == pytest.approx(row["repeats_agree"], abs=0.1)
+        assert "it has drifted" not in row["advice"]
+    assert sum("no drift shown" in advice for advice in report["advice"]) >= len(report) - 2
+
+
+def test_a_model_that_changes_in_the_middle_of_a_job_is_found(tmp_path: Path) -> None:
+    """By the order in which its answers came."""
+    store = store_of(tmp_path / "s.duckdb", GAMES, TURNS)
+    drift = Drift(after=GAMES * TURNS // 2, confusion=RARELY)
+    asked(store, Player(defect="never", confusion=MOSTLY, drift=drift, seed=3), repeats=1)
+    rows = rows_of(store, "within")
+    assert all(row["drifted"] for row in rows.values())
+    assert all(row["difference"] == pytest.approx(-0.4, abs=0.2) for row in rows.values())
+    assert "ask the same units again" in rows["PS1"]["advice"]
+
+
+def test_new_units_are_compared_with_earlier_ones(tmp_path: Path) -> None:
+    """Games that came later: a changed model shows, with the caution that the games differ."""
+    store = store_of(tmp_path / "s.duckdb", GAMES, TURNS)
+    asked(store, Player(defect="never", confusion=MOSTLY, seed=4), repeats=1, where="episode_id < 'game-22'")
+    asked(store, Player(defect="never", confusion=RARELY, seed=5), repeats=1)
+    rows = rows_of(store, "new")
+    assert all(row["drifted"] for row in rows.values())
+    assert {row["games"] for row in rows.values()} == {GAMES}
+    assert "the games differ too" in rows["PS1"]["advice"]
+
+
+def test_another_model_or_temperature_is_no_drift(tmp_path: Path) -> None:
+    """They are other judges."""
+    store = store_of(tmp_path / "s.duckdb", 6, 1)
+    with played_model(Player(defect="never", confusion=MOSTLY)) as url:
+        for changes in ({"model": "local/x"}, {"model": "local/y"}, {"model": "local/x", "temperature": 0.7}):
+            assert run(ask_model(url, repeats=1, **changes), store).failed == 0
+    assert set(drift_report(store)["compared"]) <= {"within"}
+
+
+def test_few_games_are_told_and_not_tested(tmp_path: Path) -> None:
+    """Four units on a side prove nothing."""
+    store = store_of(tmp_path / "s.duckdb", 4, 2)
+    asked(store, Player(defect="never", confusion=MOSTLY), repeats=1)
+    report = drift_report(store)
+    assert len(report)
+    assert report["p"].null_count() == report["drifted"].null_count() == len(report)
+    assert all("too few to tell a drift from chance" in advice for advice in report["advice"])
+
+
+def test_without_model_judges_there_are_columns_and_no_rows(tmp_path: Path) -> None:
+    """The engine does not drift."""
+    run = job("a")
+    report = drift_report(judged(tmp_path, [run], [verdict(run, unit, "yes") for unit in UNITS]))
+    assert report.is_empty()
+    assert {"difference", "p_corrected", "advice"} <= set(report.columns)
+
+
+@pytest.mark.parametrize("output_format", ["table", "csv", "json", "html"])
+def test_the_command_shows_it_in_every_format(tmp_path: Path, output_format: str) -> None:
+    """With the words."""
+    first, second = job("a", judge="llm:x/y"), job("b", judge="llm:x/y", hours=24)
+    rows = [verdict(run, unit, answer, repeat=n) for n, (run, answer) in enumerate([(first, "yes"), (second, "no")], 1) for unit in UNITS]
+    store = judged(tmp_path, [first, second], rows)
+    result = CliRunner().invoke(cli, ["report", "drift", "--store", str(store.path), "--format", output_format], catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "asked again on 2026-01-02: yes in 100 % before, 0 % after" in result.stdout
+
+
+# --- the view ---------------------------------------------------------------------------------------------------------------------------
+
+
+def test_answer_rates_by_hand(tmp_path: Path) -> None:
+    """Three games of three units: 6 of 9 yes, whose games have 3, 2 and 1; the other answer mirrors it."""
+    run = job("a", judge="llm:x/y")
+    answers = ["yes", "yes", "yes", "yes", "yes", "no", "yes", "no", "no"]
+    store = judged(tmp_path, [run], [verdict(run, unit, answer) for unit, answer in zip(UNITS, answers, strict=True)])
+    ensure_installed(store)
+    no, yes = query(store, "SELECT answer, n, answered, games, rate, rate_low, rate_high FROM answer_rates ORDER BY answer").to_dicts()
+    assert (yes["n"], yes["answered"], yes["games"], yes["rate"]) == (6, 9, 3, pytest.approx(2 / 3))
+    assert (no["rate_low"], no["rate_high"]) == (pytest.approx(1 - yes["rate_high"]), pytest.approx(1 - yes["rate_low"]))
+    variance = 3 / 2 * ((3 - 2) ** 2 + 0 + (1 - 2) ** 2) / 9**2
+    trials = (2 / 3) * (1 / 3) / variance
+    z2 = 1.959963984540054**2
+    half = (z2 * (2 / 9) / trials + z2**2 / (4 * trials**2)) ** 0.5
+    assert yes["rate_low"] == pytest.approx((2 / 3 + z2 / (2 * trials) - half) / (1 + z2 / trials))
+
+
+# --- the statistics ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_mcnemar_by_hand() -> None:
+    """Nine games of one unit that changed, eight up and one down: 2 (1 + 9) / 2^9; without any change there is no evidence."""
+    moved = np.array([1.0] * 8 + [-1.0] + [0.0] * 11)
+    found = paired_shift(moved, np.ones(20))
+    assert found.difference == pytest.approx(7 / 20)
+    assert found.p == pytest.approx(20 / 512)
+    still = paired_shift(np.zeros(20), np.ones(20))
+    assert still.difference == 0
+    assert still.p == 1
+    assert still.high == pytest.approx(0.161, abs=0.001)
+
+
+def test_the_sum_of_many_games_is_that_of_mcnemars_statistic() -> None:
+    """Above fourteen games: (b - c)^2 / (b + c) of single units."""
+    moved = np.array([1.0] * 20 + [-1.0] * 8)
+    from scipy import stats
+
+    assert paired_shift(moved, np.ones(28)).p == pytest.approx(stats.chi2.sf(12**2 / 28, 1))
+
+
+def test_holm_by_hand() -> None:
+    """The smallest times their number, never falling, and what was not tested is not counted."""
+    assert holm([0.01, None, 0.04, 0.03]) == [pytest.approx(0.03), None, pytest.approx(0.06), pytest.approx(0.06)]
+
+
+def test_strata_keep_models_apart() -> None:
+    """The later side has more of the better model: inside each model nothing differs, so there is no shift."""
+    strata = np.array([0] * 10 + [1] * 10)
+    late = np.array([False] * 8 + [True] * 2 + [False] * 2 + [True] * 8)
+    sums = np.where(strata == 0, 2.0, 8.0)
+    found = group_shift(Cells(strata, np.arange(20), late, np.full(20, 10.0), sums))
+    assert found is not None
+    assert found.difference == pytest.approx(0, abs=1e-12)
+
+
+def test_a_shift_is_the_slope_and_its_error_that_of_leaving_games_out() -> None:
+    """Refitted by least squares on single units, with all games and without each."""
+    from scipy import stats
+
+    random = np.random.default_rng(14)
+    games = np.repeat(np.arange(16), 2)  # each has units on both sides
+    strata, late = games % 2, np.tile([False, True], 16)
+    sizes = random.integers(1, 6, 32).astype(float)
+    sums = random.binomial(sizes.astype(int), 0.5).astype(float)
+    found = group_shift(Cells(strata, games, late, sizes, sums))
+
+    def slope(kept: np.ndarray[Any, Any]) -> float:
+        design = np.column_stack([late, strata == 0, strata == 1])[kept]
+        values, weights = (sums / sizes)[kept], np.sqrt(sizes)[kept]
+        return float(np.linalg.lstsq(design * weights[:, None], values * weights, rcond=None)[0][0])
+
+    whole = slope(np.ones(32, dtype=bool))
+    error = np.sqrt(15 / 16 * sum((slope(games != game) - whole) ** 2 for game in range(16)))
+    assert found is not None
+    assert found.difference == pytest.approx(whole)
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(whole) / error, 16 - 2 - 1))
+
+
+def clustered(random: np.random.Generator, games: int, rate: float) -> np.ndarray[Any, Any]:
+    """Yes of ten units of each game whose own rate varies (intra-game correlation 0.2)."""
+    own = random.beta(4 * rate, 4 * (1 - rate), games)
+    return random.binomial(10, own).astype(float)
+
+
+def new_units(random: np.random.Generator, games: int, shift: float) -> Shift | None:
+    late = np.arange(games) % 2 == 1
+    sums = np.where(late, clustered(random, games, 0.6 + shift), clustered(random, games, 0.6))
+    return group_shift(Cells(np.zeros(games, dtype=np.int64), np.arange(games), late, np.full(games, 10.0), sums))
+
+
+def same_units(random: np.random.Generator, games: int, shift: float) -> Shift | None:
+    own = random.beta(2.4, 1.6, games)
+    later, earlier = (random.binomial(10, np.clip(own + more, 0, 1)).astype(float) for more in (shift, 0.0))
+    return paired_shift(later - earlier, np.full(games, 10.0))
+
+
+@pytest.mark.parametrize("simulated", [new_units, same_units])
+@pytest.mark.parametrize("games", [12, 40])
+def test_no_drift_is_claimed_as_seldom_as_promised(simulated: Callable[..., Shift | None], games: int) -> None:
+    """In 1,000 data sets without drift, p is below 0.05 in about 50 and the interval holds 0 in about 950."""
+    random = np.random.default_rng(11)
+    found = [shift for _ in range(1000) if (shift := simulated(random, games, 0.0))]
+    assert 0.025 <= np.mean([(shift.p or 0) < 0.05 for shift in found]) <= 0.07
+    assert 0.92 <= np.mean([(shift.low or 0) <= 0 <= (shift.high or 0) for shift in found]) <= 0.975
+
+
+@pytest.mark.parametrize(("games", "models", "rate"), [(12, 3, 0.6), (30, 3, 0.6), (12, 1, 0.05), (30, 3, 0.05)])
+def test_several_models_and_rare_answers_claim_no_more(games: int, models: int, rate: float) -> None:
+    """Where little is known the test may be careful, never rash."""
+    random = np.random.default_rng(13)
+    found = []
+    for _ in range(600):
+        strata = np.unique(random.integers(0, models, games), return_inverse=True)[1]
+        late = random.permutation(games) < games // 2
+        shift = group_shift(Cells(strata, np.arange(games), late, np.full(games, 10.0), clustered(random, games, rate)))
+        found += [shift.p] if shift is not None and shift.p is not None else []
+    assert len(found) > 300
+    assert np.mean(np.array(found) < 0.05) <= 0.07
+
+
+@pytest.mark.parametrize("simulated", [new_units, same_units])
+def test_a_real_drift_is_seen(simulated: Callable[..., Shift | None]) -> None:
+    """Thirty points in forty games nearly always."""
+    random = np.random.default_rng(12)
+    assert np.mean([(shift.p or 1) < 0.05 for _ in range(200) if (shift := simulated(random, 40, -0.3))]) > 0.9

@@ -1,0 +1,95 @@
+"""The failure map: one kind of failure for each category, and what it makes comparable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from analytics.query import query
+from analytics.views import ensure_installed
+from games.coordination.capture import moves as capture_moves
+from games.coordination.escape import moves as escape_moves
+from games.coordination.hanabi import moves as hanabi_moves
+from games.coordination.kitchen import macros
+from games.craft.measures.taxonomy import RepairedCategory
+from games.einstein.measures.labels import CATEGORIES
+from games.overcooked.engine.validator_codes import OTHER, VALIDATOR_CODES
+from games.overcooked.measures.taxonomy import INITIATING, RESPONDING
+from ingest.files.run import ingest_paths
+from schemas import batches
+from schemas.records import Failure
+from schemas.store import Store
+from tests.played import played_store
+
+KINDS = {
+    "none",
+    "format",
+    "infeasible_action",
+    "wrong_reference",
+    "redundant_talk",
+    "unanswered_request",
+    "flawed_pragmatics",
+    "inefficient_inference",
+    "limited_search",
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Nine CRAFT games."""
+    return played_store(tmp_path_factory.mktemp("map"), judged=False)
+
+
+def test_every_category_has_one_kind_and_a_source(store: Store) -> None:
+    """No category twice, only known kinds, no line without a source."""
+    lines = query(store, "from failure_map")
+    assert lines.select("taxonomy", "category").is_unique().all()
+    assert set(lines["common"]) <= KINDS
+    assert lines.filter(lines["source"].str.len_chars() < 10).is_empty()
+
+
+@pytest.mark.parametrize(
+    ("taxonomy", "categories"),
+    [
+        ("craft_repaired", set(get_args(RepairedCategory)) - {"no_oracle_or_attempt"}),
+        ("einstein_published", {category.key for category in CATEGORIES} | {"no_error"}),
+        ("overcooked_engine", {code for code, _ in VALIDATOR_CODES} | {OTHER, "accepted", "format", "wrong_synthesis"}),
+        ("overcooked_initiating", set(INITIATING)),
+        ("overcooked_responding", set(RESPONDING)),
+        ("hanabi_move", set(hanabi_moves.MOVE_CATEGORIES)),
+        ("capture_move", set(capture_moves.MOVE_CATEGORIES)),
+        ("escape_move", set(escape_moves.MOVE_CATEGORIES)),
+        ("overcooked_macro", set(macros.MACRO_CATEGORIES)),
+    ],
+)
+def test_mapped_taxonomies_are_mapped_whole(store: Store, taxonomy: str, categories: set[str]) -> None:
+    """A category that a rule can give has a line, and no line is about a category that does not exist."""
+    mapped = set(query(store, "select category from failure_map where taxonomy = $taxonomy", {"taxonomy": taxonomy})["category"])
+    assert mapped == categories
+
+
+def test_published_logs_have_no_unmapped_category(shared: Path, tmp_path: Path) -> None:
+    """Every category that the rules give on real logs of mapped taxonomies has a line."""
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([shared / "data" / name for name in ("overcooked/runs", "coordination", "einstein", "craft/craft_results")], store)
+    ensure_installed(store)
+    assert query(store, "select * from failures_common where common = 'unmapped'").is_empty()
+
+
+def test_turn_that_fails_in_two_ways_of_one_kind_counts_once(store: Store) -> None:
+    """Turns are counted, not categories; a category that nobody mapped shows up as such."""
+    (episode,) = query(store, "select episode_id from games where model = 'clear' order by 1 limit 1")["episode_id"]
+    before = query(store, "select sum(turns) as n from failures_common where model = 'clear' and common = 'format'").item() or 0
+    extra = [
+        Failure(episode, 1, "Builder", "craft_repaired", name, None)
+        for name in ("engine_block_error", "engine_coordinate_error", "made_up")
+    ]
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"failures": extra}))
+
+    counts = dict(query(store, "select common, sum(turns) from failures_common where model = 'clear' group by all").iter_rows())
+
+    assert counts["format"] == before + 1
+    assert counts["unmapped"] == 1

@@ -1,0 +1,125 @@
+"""Every view says in its header what it is, and says it completely."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from analytics import views
+from analytics.query import query
+from analytics.views import NAMES, VIEWS, View, ensure_installed, install, view
+from schemas.errors import StoreError, UsageError
+from schemas.store import Store
+from schemas.tables import TABLES
+
+SQL_FILES = sorted(path.stem for path in Path(views.__file__).parent.rglob("*.sql"))
+WITH_COLUMNS = [spec for spec in VIEWS if spec.kind != "macros"]
+ARGUMENTS = {"remove_gap_by": "('any')", "judge_scores_by": "(true)", "leaderboard_by": "()", "remove_gap_models_by": "()"}
+"""What a table macro is called with, if it must be given something."""
+
+
+def empty_store(folder: Path) -> Store:
+    store = Store(folder / "empty.duckdb")
+    store.create()
+    ensure_installed(store)
+    return store
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """An empty store that tests only read."""
+    return empty_store(tmp_path_factory.mktemp("views"))
+
+
+def by_name(spec: View) -> str:
+    return spec.name
+
+
+def test_every_sql_file_is_installed() -> None:
+    """A view that nobody lists would never exist."""
+    assert sorted(spec.name for spec in VIEWS) == SQL_FILES
+
+
+@pytest.mark.parametrize("spec", WITH_COLUMNS, ids=by_name)
+def test_the_header_documents_exactly_the_columns(spec: View, store: Store) -> None:
+    """In the order in which the view gives them, each with a unit and a meaning."""
+    arguments = ARGUMENTS.get(spec.name, "()") if spec.kind == "table macro" else ""
+    found = query(store, f"select * from {spec.name}{arguments}")
+    assert [column.name for column in spec.columns] == found.columns
+    assert all(column.doc for column in spec.columns)
+
+
+@pytest.mark.parametrize("spec", WITH_COLUMNS, ids=by_name)
+def test_the_header_says_what_one_row_is(spec: View) -> None:
+    """The grain stands in the summary, which the docs and the store show."""
+    assert "One row is" in spec.summary
+
+
+@pytest.mark.parametrize("spec", VIEWS, ids=by_name)
+def test_the_header_names_what_is_read(spec: View) -> None:
+    """`Reads:` lists exactly the tables and views that the statement names, and only ones that exist by then."""
+    body = re.sub(r"--[^\n]*", "", spec.sql)
+    known = {table.name for table in TABLES} | {view.name for view in VIEWS[: VIEWS.index(spec)]}
+    named = {name for name in known if re.search(rf"\b(?:from|join)\s+{name}\b", body)}
+    if re.search(r"\b(?:wilson_low|t_critical|clustered_low)\(", body) and spec.name != "intervals":
+        named.add("intervals")
+    assert set(spec.reads) - {"nothing"} == named
+
+
+def test_an_empty_store_gives_empty_views(store: Store) -> None:
+    """No view fails where there is nothing to count; the failure map is data and always there."""
+    assert [name for name in NAMES if not query(store, f"select * from {name}").is_empty()] == ["failure_map"]
+
+
+def test_installing_again_writes_nothing(tmp_path: Path) -> None:
+    """A store whose views are current is not opened for writing: here it could not be."""
+    store = empty_store(tmp_path)
+    before = store.path.read_bytes()
+    ensure_installed(store)
+    assert store.path.read_bytes() == before
+
+
+def test_other_views_are_replaced(tmp_path: Path) -> None:
+    """A store with another cotrace's views gets ours."""
+    store = empty_store(tmp_path)
+    with store.writing() as connection:
+        connection.execute("create or replace view cost as select 1 as stale")
+        connection.execute("update store_info set value = 'another' where name = 'views_hash'")
+    ensure_installed(store)
+    assert "cost_usd" in query(store, "select * from cost").columns
+
+
+def test_installing_is_part_of_the_callers_transaction(tmp_path: Path) -> None:
+    """What fails afterwards takes the views back with it."""
+    store = Store(tmp_path / "new.duckdb")
+    store.create()
+    with pytest.raises(ZeroDivisionError, match="on purpose"):
+        _install_and_fail(store)
+    with pytest.raises(UsageError, match="leaderboard"):
+        query(store, "select * from leaderboard")
+
+
+def test_a_missing_store_is_named(tmp_path: Path) -> None:
+    """The error says what is missing and what to do."""
+    with pytest.raises(StoreError, match=r"no store at .*cotrace ingest"):
+        ensure_installed(Store(tmp_path / "none.duckdb"))
+
+
+def test_an_unknown_view_gets_a_hint() -> None:
+    """A slip of the pen is told what was meant."""
+    with pytest.raises(UsageError, match="did you mean 'outcomes'"):
+        view("outcome")
+
+
+def test_descriptions_stand_in_the_store_too(store: Store) -> None:
+    """Any DuckDB client can read what a view is."""
+    found = query(store, "select comment from duckdb_views() where view_name = 'outcomes'").item()
+    assert found == view("outcomes").summary
+
+
+def _install_and_fail(store: Store) -> None:
+    with store.writing() as connection:
+        install(connection)
+        raise ZeroDivisionError("on purpose")

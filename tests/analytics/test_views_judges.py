@@ -1,0 +1,251 @@
+"""Judge scores, agreement and cost, on verdicts that can be counted by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from analytics.query import query
+from analytics.statistics.intervals import clustered_sem
+from schemas import batches
+from schemas.records import Json, JudgeRun, Label, Verdict
+from schemas.store import Store
+from tests.analytics.little_games import Candidate, Game, Move, Step, store_with
+
+STARTED = datetime(2026, 1, 1)  # noqa: DTZ001 - stored without a zone
+SCORES = {"yes": 1.0, "no": 0.0, "unclear": 0.5, "na": None}
+GAMES = [
+    Game(
+        [
+            Step('"B"', (Move("place"),), followed=True),
+            Step('"C"', (Move("place"),), followed=False),
+            Step('"C"', (Move("clarify", accepted=None),)),
+        ],
+        name=name,
+        start='"A"',
+    )
+    for name in ("g1", "g2", "g3")
+]
+
+
+def job(
+    name: str,
+    *,
+    judge: str = "engine",
+    hours: int = 0,
+    variant: str | None = None,
+    cost: float | None = None,
+    status: str = "finished",
+) -> JudgeRun:
+    start = STARTED + timedelta(hours=hours)
+    end = start + timedelta(seconds=30) if status == "finished" else None
+    model = None if judge == "engine" else judge.removeprefix("llm:")
+    return JudgeRun(name, "ps", "h", variant, judge, model, Json("{}"), start, end, 2, 3, 100, 10, cost, status)
+
+
+def verdict(
+    run: JudgeRun, unit: tuple[str, int | None], answer: str | None, *, repeat: int = 1, status: str = "answered", wording: str = "h"
+) -> Verdict:
+    episode, turn = unit
+    return Verdict(
+        judge_run_id=run.judge_run_id,
+        rubric="ps",
+        rubric_hash=wording,
+        variant=run.variant,
+        question="PS1",
+        unit_id=f"{episode}/{turn}",
+        unit_hash="u",
+        episode_id=episode,
+        turn=turn,
+        agent=None,
+        judge=run.judge,
+        repeat=repeat,
+        answer=answer,
+        score=None if answer is None else SCORES[answer],
+        reason=None,
+        status=status,
+    )
+
+
+def label(unit: tuple[str, int | None], answer: str, annotator: str = "p") -> Label:
+    episode, turn = unit
+    return Label("people", annotator, "ps", "PS1", f"{episode}/{turn}", episode, turn, None, answer, None)
+
+
+def judged(folder: Path, runs: Sequence[JudgeRun], verdicts: Sequence[Verdict], labels: Sequence[Label] = ()) -> Store:
+    store = store_with(folder, GAMES)
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"judge_runs": runs, "verdicts": verdicts, "labels": labels}))
+    return store
+
+
+# --- which verdicts count ---------------------------------------------------------------------------------------------------------------
+
+
+def test_the_latest_job_counts(tmp_path: Path) -> None:
+    """A second job replaces the answers it gave, and leaves the others."""
+    old, new = job("z-old"), job("a-new", hours=1)
+    store = judged(tmp_path, [old, new], [verdict(old, ("g1", 1), "no"), verdict(old, ("g1", 2), "no"), verdict(new, ("g1", 1), "yes")])
+    assert query(store, "select turn, answer from verdicts_latest order by turn").rows() == [(1, "yes"), (2, "no")]
+
+
+def test_a_later_failure_counts_too(tmp_path: Path) -> None:
+    """The latest word on a unit may be that no reply came."""
+    old, new = job("old"), job("new", hours=1)
+    store = judged(tmp_path, [old, new], [verdict(old, ("g1", 1), "no"), verdict(new, ("g1", 1), None, status="failed")])
+    assert query(store, "select status from verdicts_latest").rows() == [("failed",)]
+
+
+def test_judges_variants_and_repeats_stand_side_by_side(tmp_path: Path) -> None:
+    """None of them replaces another."""
+    plain, opened, other = job("a"), job("b", hours=1, variant="published"), job("c", hours=2, judge="llm:x/y")
+    unit = ("g1", 1)
+    rows = [verdict(plain, unit, "no"), verdict(plain, unit, "no", repeat=2), verdict(opened, unit, "no"), verdict(other, unit, "no")]
+    assert len(query(judged(tmp_path, [plain, opened, other], rows), "select * from verdicts_latest")) == 4
+
+
+def test_verdicts_on_what_is_gone_do_not_count(tmp_path: Path) -> None:
+    """Neither on a game that was taken out, nor on a turn that a replaced log no longer has."""
+    run = job("a")
+    rows = [verdict(run, ("gone", 1), "no"), verdict(run, ("g1", 4), "no"), verdict(run, ("g1", 3), "no"), verdict(run, ("g1", None), "no")]
+    found = query(judged(tmp_path, [run], rows), "select turn from verdicts_latest order by turn nulls first")
+    assert found["turn"].to_list() == [None, 3]
+
+
+# --- scores -----------------------------------------------------------------------------------------------------------------------------
+
+
+def test_scores_stand_beside_every_count(tmp_path: Path) -> None:
+    """N/A, undecided, failed and skipped are counted apart and in no mean."""
+    run = job("a")
+    rows = [
+        verdict(run, ("g1", 1), "yes"),
+        verdict(run, ("g1", 2), "unclear"),
+        verdict(run, ("g1", 3), "na"),
+        verdict(run, ("g2", 1), None, status="undecided"),
+        verdict(run, ("g2", 2), None, status="failed"),
+        verdict(run, ("g2", 3), None, status="skipped"),
+        verdict(run, ("g3", 1), "no"),
+    ]
+    found = query(
+        judged(tmp_path, [run], rows),
+        "select verdicts, units, scored, na, undecided, failed, skipped, score_mean, episodes, wordings from judge_scores_models",
+    )
+    assert found.rows() == [(7, 7, 3, 1, 1, 1, 1, 0.5, 2, 1)]
+
+
+def test_scores_are_split_by_what_became_of_the_turn(tmp_path: Path) -> None:
+    """Turn 1 was followed, turn 2 was not, turn 3 was a question; whole games stand apart."""
+    run = job("a")
+    answers = {1: "yes", 2: "no", 3: "unclear", None: "yes"}
+    rows = [verdict(run, ("g1", turn), answer) for turn, answer in answers.items()]
+    found = query(judged(tmp_path, [run], rows), "select outcome, score_mean from judge_scores order by outcome")
+    assert found.rows() == [("clarify", 0.5), ("episode", 1.0), ("followed", 1.0), ("not_followed", 0.0)]
+
+
+def test_the_error_is_clustered_by_game(tmp_path: Path) -> None:
+    """Answers about one game are not independent: the error is the sandwich over games, here checked against its Python twin."""
+    run = job("a")
+    answers = {("g1", 1): "yes", ("g1", 2): "yes", ("g2", 1): "no", ("g2", 2): "yes", ("g2", 3): "no", ("g3", 1): "unclear"}
+    rows = [verdict(run, unit, answer) for unit, answer in answers.items()]
+    found = query(judged(tmp_path, [run], rows), "select score_mean, score_sem from judge_scores_models").row(0)
+    scores = [1.0, 1.0, 0.0, 1.0, 0.0, 0.5]
+    assert found == pytest.approx((3.5 / 6, clustered_sem(scores, [episode for episode, _ in answers])))
+
+
+def test_mixed_wordings_are_shown(tmp_path: Path) -> None:
+    """Answers to two versions of a rubric in one mean are counted as such."""
+    run = job("a")
+    rows = [verdict(run, (name, 1), "yes", wording=wording) for name, wording in (("g1", "old"), ("g2", "new"), ("g3", "new"))]
+    assert query(judged(tmp_path, [run], rows), "select wordings from judge_scores_models").item() == 2
+
+
+# --- agreement --------------------------------------------------------------------------------------------------------------------------
+
+UNITS = [(episode, turn) for episode in ("g1", "g2", "g3") for turn in (1, 2, 3)]
+TRUTH = ["Yes", "Yes", "No", "N/A", "No", "Yes", "No", "Yes", "No"]
+FOUND = ["yes", "no", "no", "na", "no", "yes", "yes", "yes", "unclear"]
+
+
+def test_agreement_with_labels_is_cohens_kappa(tmp_path: Path) -> None:
+    """As sklearn computes it, over all answers; upper case and the slash of N/A do not matter."""
+    run = job("a")
+    rows = [verdict(run, unit, answer) for unit, answer in zip(UNITS, FOUND, strict=True)]
+    store = judged(tmp_path, [run], rows, [label(unit, answer) for unit, answer in zip(UNITS, TRUTH, strict=True)])
+    found = query(store, "select kind, rater_a, rater_b, n, agreed, agreement, kappa from agreement").row(0)
+    kappa = cohen_kappa_score([answer.lower().replace("/", "") for answer in TRUTH], FOUND)
+    assert found[:5] == ("label_judge", "people", "engine", 9, 6)
+    assert found[5:] == pytest.approx((6 / 9, kappa))
+
+
+def test_confusion_counts_every_pair(tmp_path: Path) -> None:
+    """What was labelled against what was answered."""
+    run = job("a")
+    rows = [verdict(run, unit, answer) for unit, answer in zip(UNITS, FOUND, strict=True)]
+    store = judged(tmp_path, [run], rows, [label(unit, answer) for unit, answer in zip(UNITS, TRUTH, strict=True)])
+    found = query(store, "select answer_a, answer_b, n from agreement_confusion order by all")
+    assert found.rows() == [("na", "na", 1), ("no", "no", 2), ("no", "unclear", 1), ("no", "yes", 1), ("yes", "no", 1), ("yes", "yes", 3)]
+
+
+def test_what_was_not_answered_is_counted_and_in_no_rate(tmp_path: Path) -> None:
+    """Five labels: one answer, one undecided, one failed, one skipped, one never asked."""
+    run = job("a")
+    rows = [
+        verdict(run, UNITS[0], "yes"),
+        verdict(run, UNITS[1], None, status="undecided"),
+        verdict(run, UNITS[2], None, status="failed"),
+        verdict(run, UNITS[3], None, status="skipped"),
+    ]
+    store = judged(tmp_path, [run], rows, [label(unit, "Yes") for unit in UNITS[:5]])
+    found = query(store, "select pairs, n, undecided, failed, skipped, coverage, agreement, kappa from agreement")
+    assert found.rows() == [(4, 1, 1, 1, 1, 0.25, 1.0, None)]
+
+
+def test_every_annotator_meets_every_repeat(tmp_path: Path) -> None:
+    """Two people and two repeats on one unit are four pairs, and the judge meets itself once."""
+    run = job("a")
+    rows = [verdict(run, UNITS[0], "yes"), verdict(run, UNITS[0], "no", repeat=2)]
+    store = judged(tmp_path, [run], rows, [label(UNITS[0], "Yes", "p"), label(UNITS[0], "Yes", "q")])
+    assert query(store, "select kind, n, agreed from agreement order by kind").rows() == [("label_judge", 4, 2), ("self", 1, 0)]
+
+
+def test_two_judges_and_two_variants_are_compared_once(tmp_path: Path) -> None:
+    """Engine with model, model with its other variant, engine with that: three rows, none of them twice."""
+    engine, model, opened = job("a"), job("b", judge="llm:x/y"), job("c", judge="llm:x/y", variant="published")
+    rows = [verdict(engine, UNITS[0], "yes"), verdict(model, UNITS[0], "yes"), verdict(opened, UNITS[0], "no")]
+    found = query(
+        judged(tmp_path, [engine, model, opened], rows),
+        "select kind, rater_a, variant_a, rater_b, variant_b, agreed from agreement order by all",
+    )
+    assert found.rows() == [
+        ("judge_judge", "engine", None, "llm:x/y", "published", 0),
+        ("judge_judge", "engine", None, "llm:x/y", None, 1),
+        ("judge_judge", "llm:x/y", None, "llm:x/y", "published", 0),
+    ]
+
+
+# --- cost -------------------------------------------------------------------------------------------------------------------------------
+
+
+def test_cost_sums_priced_jobs_only(tmp_path: Path) -> None:
+    """A job without a price is counted but not taken for free."""
+    runs = [
+        job("a", judge="llm:x/y", cost=0.5),
+        job("b", judge="llm:x/y", cost=0.25, status="interrupted"),
+        job("c", judge="llm:x/y"),
+    ]
+    found = query(
+        judged(tmp_path, runs, []),
+        "select runs, unfinished, units, calls, tokens_in, tokens_out, runs_priced, cost_usd, cost_per_unit_usd, wall_s from cost",
+    )
+    assert found.rows() == [(3, 1, 6, 9, 300, 30, 2, 0.75, 0.1875, 60.0)]
+
+
+def test_candidates_that_are_not_listed_do_not_make_an_outcome(tmp_path: Path) -> None:
+    """A turn whose candidates only the replay knows is no_oracle."""
+    game = Game([Step('"B"', (Move("place"),), (Candidate("place", listed=False),))], start='"A"')
+    assert query(store_with(tmp_path, [game]), "select outcome from outcomes").item() == "no_oracle"

@@ -1,0 +1,135 @@
+"""Intervals and standard errors: in Python, in SQL, and by hand."""
+
+from __future__ import annotations
+
+import math
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analytics.rates.correction import Units, rogan_gladen_known
+from analytics.statistics.intervals import clustered_sem, sem, t_interval, wilson
+from analytics.views import view
+from schemas.errors import UsageError
+
+
+@pytest.fixture(scope="module")
+def sql() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    connection.execute(view("intervals").sql)
+    return connection
+
+
+def number(connection: duckdb.DuckDBPyConnection, expression: str, *values: float) -> float | None:
+    row = connection.execute(f"select {expression}", values).fetchone()
+    assert row is not None
+    return None if row[0] is None else float(row[0])
+
+
+def test_wilson_equals_a_published_interval() -> None:
+    """Newcombe 1998, table I: 81 of 263 gives 0.2553 to 0.3662; 0 of 20 gives 0 to 0.1611."""
+    assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+    assert wilson(0, 20) == pytest.approx((0.0, 0.1611), abs=5e-5)
+
+
+def test_wilson_of_nothing_is_nothing() -> None:
+    """Without trials there is no share to be uncertain about."""
+    assert wilson(0, 0) is None
+
+
+def test_wilson_refuses_impossible_counts() -> None:
+    """More successes than trials is a mistake of the caller, not an interval."""
+    with pytest.raises(UsageError, match="3 successes of 2 trials"):
+        wilson(3, 2)
+
+
+@given(st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilson_in_sql_is_wilson_in_python(sql: duckdb.DuckDBPyConnection, counts: tuple[int, int]) -> None:
+    """The views and the pages show the same interval."""
+    successes, n = counts
+    interval = wilson(successes, n)
+    assert interval is not None
+    assert number(sql, "wilson_low(?, ?)", successes, n) == pytest.approx(interval.low, abs=1e-12)
+    assert number(sql, "wilson_high(?, ?)", successes, n) == pytest.approx(interval.high, abs=1e-12)
+    assert 0 <= interval.low <= successes / n <= interval.high <= 1
+
+
+def test_wilson_in_sql_is_null_without_trials(sql: duckdb.DuckDBPyConnection) -> None:
+    """As in Python."""
+    assert number(sql, "wilson_low(0, 0)") is None
+    assert number(sql, "wilson_high(0, 0)") is None
+
+
+@pytest.mark.parametrize("df", [1, 2, 5, 29, 30, 31, 40, 60, 100, 1000, 100_000])
+def test_t_points_in_sql_are_those_of_student(sql: duckdb.DuckDBPyConnection, df: int) -> None:
+    """The table and the series meet the exact quantile."""
+    from scipy import stats
+
+    assert number(sql, "t_critical(?)", df) == pytest.approx(stats.t.ppf(0.975, df), abs=1e-6)
+
+
+def test_t_points_need_a_degree_of_freedom(sql: duckdb.DuckDBPyConnection) -> None:
+    """One game has no interval."""
+    assert number(sql, "t_critical(0)") is None
+
+
+def test_sem_and_t_interval_by_hand() -> None:
+    """1, 2, 3: deviation 1, error 1/sqrt(3), t(2) = 4.302653."""
+    assert sem([1, 2, 3]) == pytest.approx(1 / math.sqrt(3))
+    assert t_interval([1, 2, 3]) == pytest.approx((2 - 4.302653 / math.sqrt(3), 2 + 4.302653 / math.sqrt(3)), abs=1e-6)
+
+
+def test_one_value_has_no_error() -> None:
+    """A spread needs two values, and a clustered one two clusters."""
+    assert sem([1]) is None
+    assert t_interval([1]) is None
+    assert clustered_sem([1, 0, 1], ["a", "a", "a"]) is None
+
+
+def test_clustered_sem_by_hand() -> None:
+    """Clusters (1, 1) and (0, 1): mean 3/4, residual sums 1/2 and -1/2, so sqrt(2 * (1/4 + 1/4)) / 4 = 1/4."""
+    assert clustered_sem([1, 1, 0, 1], ["a", "a", "b", "b"]) == pytest.approx(0.25)
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=40))
+def test_clusters_of_one_give_the_plain_error(values: list[float]) -> None:
+    """With one value a cluster the sandwich is the textbook formula."""
+    assert clustered_sem(values, list(range(len(values)))) == pytest.approx(sem(values), abs=1e-9)
+
+
+def test_values_and_clusters_must_match() -> None:
+    """A value without a cluster is a mistake."""
+    with pytest.raises(UsageError, match="2 values but 1 clusters"):
+        clustered_sem([1, 2], ["a"])
+
+
+games = st.lists(st.integers(1, 30).flatmap(lambda size: st.tuples(st.integers(0, size), st.just(size))), min_size=2, max_size=40)
+
+
+@settings(deadline=None)
+@given(games)
+def test_clustered_shares_in_sql_are_those_in_python(sql: duckdb.DuckDBPyConnection, counts: list[tuple[int, int]]) -> None:
+    """The views have the interval of corrected rates, for a rater that never errs."""
+    import numpy as np
+
+    hits, sizes = np.array(counts, dtype=float).T
+    expected = rogan_gladen_known(Units(hits, sizes), 1.0, 1.0)
+    sums = (hits.sum(), sizes.sum(), len(counts), (hits**2).sum(), (hits * sizes).sum(), (sizes**2).sum())
+    for end, value in (("low", expected.low), ("high", expected.high)):
+        assert number(sql, f"clustered_{end}(?, ?, ?, ?, ?, ?)", *map(int, sums)) == pytest.approx(float(value), abs=1e-5)
+    assert float(expected.low) <= hits.sum() / sizes.sum() <= float(expected.high)
+    assert expected.low < expected.high
+
+
+def test_clustered_share_by_hand(sql: duckdb.DuckDBPyConnection) -> None:
+    """Games (4 of 4) and (2 of 4): 3/4, and with t(1) = 12.7 nothing is excluded but the ends; from one game nothing is said.
+
+    Variance 2 * (1 + 1) / 64 = 1/16; spread 3/16; weight of the icc of 0.3: 1 / (1 + (0.375 / 0.1)^2) = 0.06639; so
+    k = 0.93361 / 3 + 0.06639 * 1.9 / 8 = 0.32697 and f = t^2 k = 52.789: (0.75 + f / 2 -+ sqrt(f * (3/16 + f / 4))) / (1 + f).
+    """
+    low, high = (number(sql, f"clustered_{end}(6, 8, 2, 20, 24, 32)") for end in ("low", "high"))
+    assert low == pytest.approx((27.1445 - math.sqrt(52.789 * 13.38475)) / 53.789, abs=2e-4)
+    assert high == pytest.approx((27.1445 + math.sqrt(52.789 * 13.38475)) / 53.789, abs=2e-4)
+    assert number(sql, "clustered_low(1, 2, 1, 1, 2, 4)") is None

@@ -1,0 +1,281 @@
+"""The command line: help, exit codes, one-line errors, data on stdout and everything else on stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from cotrace.cli import COMMANDS, cli
+from schemas.store import Store
+from tests.judges.judged_games import fake_server, store_of
+from tests.played import played_store
+
+pytestmark = pytest.mark.xdist_group("cli")
+
+
+def run(*arguments: str, store: Store | Path | None = None, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Call the real command in a process of its own."""
+    env = {**os.environ, "NO_COLOR": "1"}
+    env.pop("COTRACE_DEBUG", None)
+    if store is not None:
+        env["COTRACE_STORE"] = str(store.path if isinstance(store, Store) else store)
+    command = [sys.executable, "-c", "from cotrace.cli import main; main()", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=env, cwd=cwd, timeout=120, check=False)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Nine played games with verdicts of the engine."""
+    return played_store(tmp_path_factory.mktemp("cli"))
+
+
+def commands(path: tuple[str, ...] = (), command: click.Command = cli) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Every verb with its path, groups included."""
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from commands((*path, name), inner)
+
+
+@pytest.mark.parametrize(("path", "command"), [pytest.param(p, c, id=" ".join(p) or "cotrace") for p, c in commands()])
+def test_every_command_has_help_an_example_and_explained_options(path: tuple[str, ...], command: click.Command) -> None:
+    """`--help` says what the command does, shows a call of it, and explains each option."""
+    assert command.help
+    assert f"cotrace {' '.join(path)}".strip() in command.help.split("Example:")[1]
+    unexplained = [p.name for p in command.params if isinstance(p, click.Option) and not p.help]
+    assert unexplained == []
+
+
+def test_help_does_not_pay_for_heavy_libraries() -> None:
+    """`cotrace --help` imports neither the store's engine nor frames, pages or models."""
+    heavy = ["duckdb", "polars", "pandera", "plotly", "dash", "instructor", "openai", "dspy", "sklearn", "scipy", "pyarrow", "rich"]
+    code = (
+        "import sys\nfrom cotrace.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        f"print([m for m in {heavy} if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+    assert all(name in done.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        pytest.param(["nonsense"], "No such command 'nonsense'", id="unknown command"),
+        pytest.param(["report", "nothing"], "'nothing' is not one of", id="unknown report"),
+        pytest.param(["sql", "drop table turns"], "read-only", id="sql that writes"),
+        pytest.param(["sql", "select sucess from games"], "sucess", id="sql with a wrong column"),
+        pytest.param(["sql", "select * from read_csv('/etc/passwd')"], "disabled", id="sql that reads another file"),
+        pytest.param(["ingest", "/no/such/place"], "no file or folder /no/such/place", id="missing path"),
+        pytest.param(["judge", "--rubric", "spatial_grounding"], "say who judges", id="nobody judges"),
+        pytest.param(["judge", "--rubric", "spatial", "--judge", "engine"], "there is no rubric spatial", id="unknown rubric"),
+        pytest.param(
+            ["judge", "--rubric", "spatial_grounding", "--judge", "engine", "--where", "nocolumn = 1"], "nocolumn", id="wrong where"
+        ),
+        pytest.param(["judge", "--rubric", "spatial_grounding", "--model", "gpt"], "provider/model", id="model without provider"),
+        pytest.param(["play", "craft", "--persona", "nobody", "--out", "never"], "unknown persona 'nobody'", id="unknown persona"),
+        pytest.param(["play", "craft", "--start", "full", "--out", "never"], "firstLayer", id="unknown start board"),
+        pytest.param(["rubric", "new", "Not A Name"], "small letters", id="bad rubric name"),
+    ],
+)
+def test_wrong_use_is_one_line_and_exit_code_2(arguments: list[str], complaint: str, store: Store, tmp_path: Path) -> None:
+    """What, why, the mend, on one line of stderr; no traceback, nothing on stdout."""
+    done = run(*arguments, store=store, cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--max-cost", "nan"),
+        ("--max-cost", "-1"),
+        ("--max-cost", "inf"),
+        ("--temperature", "nan"),
+        ("--timeout", "0"),
+        ("--max-tokens", "0"),
+        ("--requests-per-minute", "0"),
+        ("--tokens-per-minute", "nan"),
+    ],
+)
+def test_a_number_that_bounds_nothing_is_refused(option: str, value: str, store: Store) -> None:
+    """No limit is switched off by a number that compares with nothing, and none is passed on to fail somewhere else."""
+    done = run("judge", "--rubric", "mast", "--model", "local/fake", "--base-url", "http://127.0.0.1:9/v1", option, value, store=store)
+
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert option in done.stderr
+
+
+@pytest.mark.parametrize("more", [["--rubric", "mast"], ["--batch"], ["--judge", "engine"], ["--dry-run"]])
+def test_collect_goes_alone(more: list[str], store: Store) -> None:
+    """What it would ignore is refused."""
+    done = run("judge", "--collect", *more, store=store)
+
+    assert (done.returncode, "nothing but --store" in done.stderr) == (2, True)
+
+
+def test_a_job_without_units_says_what_there_is_and_exits_1(store: Store) -> None:
+    """Benchmarks and roles of the store, so that a misspelt one is seen."""
+    done = run("judge", "--rubric", "knowledge_sharing", "--judge", "engine", store=store)
+
+    assert done.returncode == 1
+    assert "nothing to judge: the rubric is for einstein with roles player; games in" in done.stderr
+    assert "craft (roles builder, director)" in done.stderr
+
+
+def test_a_budget_that_a_server_breaks_is_said_to_be_exceeded(tmp_path: Path) -> None:
+    """A call that is billed at more than --max-tokens cannot be foreseen; that it was is not hidden."""
+    store, prices = store_of(tmp_path / "s.duckdb", turns=6), tmp_path / "prices.yaml"
+    prices.write_text("local/*: {input: 1, output: 1}\n")
+    with fake_server("--bills", "100", "1000000") as url:
+        model = ["--model", "local/fake", "--base-url", url, "--prices", str(prices)]
+        done = run("judge", "--rubric", "pragmatic_sufficiency", *model, "--max-cost", "0.5", "--concurrency", "1", store=store)
+
+    assert done.returncode == 1
+    assert "--max-cost 0.5 was exceeded by 0.5001 USD" in done.stderr
+    assert "stopped before" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["leaderboard", "agreement"])
+def test_a_condition_with_a_comment_cannot_swallow_what_follows(name: str, store: Store) -> None:
+    """The comment ends with its line; the order stays."""
+    plain = run("report", name, "--format", "csv", "--where", "true", store=store)
+    commented = run("report", name, "--format", "csv", "--where", "true -- all", store=store)
+    broken = run("report", name, "--format", "csv", "--where", "true) --", store=store)
+
+    assert (commented.returncode, commented.stdout) == (0, plain.stdout)
+    assert broken.returncode == 2
+
+
+def test_missing_store_names_the_command_that_makes_one(tmp_path: Path) -> None:
+    """Reading a store that is not there says how to get it."""
+    done = run("report", "leaderboard", store=tmp_path / "none.duckdb")
+    assert done.returncode == 2
+    assert "cotrace ingest" in done.stderr
+
+
+def test_ingest_play_and_report_work_together(tmp_path: Path) -> None:
+    """The first minutes of a user: play, ingest twice, look."""
+    store = tmp_path / "s.duckdb"
+    assert run("play", "craft", "--structures", "2", "--turns", "6", "--out", "logs", cwd=tmp_path).returncode == 0
+
+    first = run("ingest", "logs", store=store, cwd=tmp_path)
+    second = run("ingest", "logs", store=store, cwd=tmp_path)
+
+    assert first.returncode == 0
+    assert "2 files: 2 read" in first.stderr
+    assert "2 unchanged" in second.stderr
+    assert run("sql", "select count(*) as n from turns", "--format", "csv", store=store).stdout == "n\n12\n"
+
+
+def test_ingest_of_a_missing_path_reads_the_others_and_exits_1(tmp_path: Path) -> None:
+    """A slip in one path costs that path alone, and says so on one line."""
+    run("play", "craft", "--structures", "1", "--turns", "3", "--out", "logs", cwd=tmp_path)
+
+    done = run("ingest", "nowhere", "logs", store=tmp_path / "s.duckdb", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "1 read" in done.stderr
+    assert [line for line in done.stderr.splitlines() if "nowhere" in line] == [
+        f"  missing: no file or folder {tmp_path / 'nowhere'}: check the path, the others were read"
+    ]
+    assert "Traceback" not in done.stderr
+
+
+def test_ingest_of_a_bad_file_keeps_the_good_ones_and_exits_1(tmp_path: Path) -> None:
+    """A damaged log beside a good one: the good one is read, the other named with its reason."""
+    run("play", "craft", "--structures", "1", "--turns", "3", "--out", "logs", cwd=tmp_path)
+    (tmp_path / "logs" / "bad.json").write_text('{"experiment_info": {}, "games": [', encoding="utf-8")
+
+    done = run("ingest", "logs", store=tmp_path / "s.duckdb", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "1 read" in done.stderr
+    assert "bad.json" in done.stderr
+    assert "cotrace report rejects" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["leaderboard", "failures", "remove-gap", "spirals", "missed", "judges", "outcomes", "cost"])
+def test_report_gives_the_same_rows_in_every_form(name: str, store: Store) -> None:
+    """Table, CSV and JSON agree on the number of rows, and data alone is on stdout."""
+    as_json = json.loads(run("report", name, "--format", "json", store=store).stdout)
+    as_csv = run("report", name, "--format", "csv", store=store)
+    as_table = run("report", name, store=store)
+
+    assert f"{len(as_json)} rows" in as_csv.stderr
+    assert f"{len(as_json)} rows" in as_table.stderr
+    assert as_csv.stdout.startswith(",".join(as_json[0]) if as_json else "")
+
+
+def test_html_report_is_one_self_contained_file(store: Store) -> None:
+    """Figures and tables in one page that loads nothing from anywhere."""
+    page = run("report", "all", "--format", "html", store=store).stdout
+
+    outside = re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=[\"']?([^\"' >]+)", page)
+    assert outside == []
+    assert page.count("<section") >= 8
+    assert page.count("plotly-graph-div") >= 4
+
+
+def test_export_writes_every_table_as_parquet(store: Store, tmp_path: Path) -> None:
+    """One folder a table; the rows read back."""
+    done = run("export", "--to", str(tmp_path / "out"), store=store)
+    assert done.returncode == 0
+    assert (tmp_path / "out" / "turns" / "part-0.parquet").stat().st_size > 0
+
+
+def test_claims_reads_what_it_can_and_names_the_rest(tmp_path: Path) -> None:
+    """A bad line is named by number and costs only itself."""
+    board: dict[str, list[str]] = {f"({i},{j})": [] for i in range(3) for j in range(3)}
+    good = {"id": "a", "speaker": "D1", "utterance": "Place a small red block in my bottom left corner.", "board_before": board}
+    file = tmp_path / "u.jsonl"
+    file.write_text(json.dumps(good) + "\nnot json\n" + json.dumps({**good, "id": "b", "speaker": "D9"}) + "\n", encoding="utf-8")
+
+    done = run("claims", str(file))
+
+    assert done.returncode == 1
+    (found,) = [json.loads(line) for line in done.stdout.splitlines()]
+    assert found["claims"][0] == {"verb": "place", "color": "r", "size": "s", "cells": ["(0,0)"], "layer": 0, "first": True}
+    assert "line 2" in done.stderr
+    assert "line 3" in done.stderr
+
+
+def test_new_rubric_passes_its_own_check(tmp_path: Path) -> None:
+    """`rubric new` writes a file that `rubric check` accepts, and leaves an existing one alone."""
+    assert run("rubric", "new", "mine", cwd=tmp_path).returncode == 0
+    assert run("rubric", "check", "mine.yaml", cwd=tmp_path).returncode == 0
+    assert run("rubric", "new", "mine", cwd=tmp_path).returncode == 2
+
+
+def test_sql_answers_while_a_writer_works_in_between(store: Store) -> None:
+    """A reader waits its turn while another process holds the store for a moment, then answers."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", f"import duckdb, time; c = duckdb.connect({str(store.path)!r}); print('held', flush=True); time.sleep(1.5)"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    began = time.monotonic()
+    done = run("sql", "select 1 as one", "--format", "csv", store=store)
+    holder.wait()
+    holder.stdout.close()
+
+    assert done.stdout == "one\n1\n"
+    assert time.monotonic() - began > 0.5

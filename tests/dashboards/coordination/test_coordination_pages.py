@@ -1,0 +1,81 @@
+"""Pages and drawings of LLM-Coordination: every state can be drawn, the page shows what the views say, correlations keep their caution."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import plotly.utils
+import pytest
+
+from analytics.query import query
+from analytics.statistics.intervals import pearson
+from analytics.views import ensure_installed
+from dashboards.address import Address
+from dashboards.app import draw_page
+from games.coordination.play import PlayRequest, play
+from ingest.files.run import ingest_paths
+from schemas.store import Store
+
+
+def _drawn(store: Store, path: str, search: str = "") -> str:
+    return json.dumps(draw_page(store, Address.parse(path, search))[2], cls=plotly.utils.PlotlyJSONEncoder)
+
+
+@pytest.fixture(scope="module")
+def store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """The recorded games and two respondents."""
+    found = Store(tmp_path_factory.mktemp("pages") / "s.duckdb")
+    data = shared / "data" / "coordination"
+    logs = [data / "coordqa" / "native_logs" / f"all_openai_{who}0.json" for who in ("refusal", "bare_letter")]
+    ingest_paths([data / "hanabi", data / "overcooked", data / "collab_games", *logs], found, workers=1)
+    ensure_installed(found)
+    return found
+
+
+def test_the_page_shows_every_card(store: Store) -> None:
+    """Questions beside chance, lost letters, the games, and that no model has both."""
+    shown = _drawn(store, "/coordination")
+    for text in ("CoordinationQA by type", "Where letters get lost", "The four games", "No model has both answered", "bare_letter"):
+        assert text in shown
+
+
+def test_every_kind_of_game_has_its_drawing(store: Store) -> None:
+    """One game of each kind, and a question: what is particular to it stands on the game page."""
+    marks = {
+        "hanabi": "what hints tell",
+        "overcooked": "points",
+        "collab_capture": "door 1-2",
+        "collab_escape": "generator 0/2",
+        "JP": "Options",
+    }
+
+    for level, mark in marks.items():
+        episode = query(store, f"select episode_id from episodes where level = '{level}' order by episode_id limit 1").item()
+        shown = _drawn(store, "/game", f"?episode={episode}&turn=1")
+        assert "could not be drawn" not in shown
+        assert mark in shown, level
+
+
+def test_a_store_without_such_games_says_so(tmp_path: Path) -> None:
+    """The page names what to do."""
+    play(PlayRequest(game="collab_escape", out=tmp_path / "logs", policies=("camper",), seeds=(1,)))
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([tmp_path / "logs"], store, workers=1)
+    shown = _drawn(store, "/coordination")
+    assert "The four games" in shown
+    assert "CoordinationQA by type" not in shown
+
+
+def test_correlation_of_few_models_says_little() -> None:
+    """Two pairs give none; three give an interval of everything; four on a line with noise are compared with a hand-worked value."""
+    assert pearson([1, 2], [1, 2]) is None
+    assert pearson([1, 1, 1], [1, 2, 3]) is None
+    three = pearson([1, 2, 3], [1, 3, 2])
+    assert three is not None
+    assert three.value == pytest.approx(0.5)
+    assert (three.low, three.high) == (-1, 1)
+    four = pearson([1, 2, 3, 4], [1, 3, 2, 4])
+    assert four is not None
+    assert four.value == pytest.approx(0.8)
+    assert four.low < 0 < four.high

@@ -1,0 +1,118 @@
+"""The page of Collab-Overcooked and the kitchen on the game page, without a browser: what is drawn is what was counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from analytics.query import query
+from analytics.views import ensure_installed
+from dashboards.address import Address
+from dashboards.overcooked import page as overcooked
+from dashboards.overcooked.board import OvercookedDrawing
+from dashboards.reader import reader
+from games.overcooked.play import PlayRequest, play
+from ingest.files.run import ingest_paths
+from judges.evidence.transcript import load
+from schemas.store import Store
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    folder = tmp_path_factory.mktemp("overcooked_pages")
+    orders = ("boiled_egg", "baked_carrot_soup")
+    play(PlayRequest(out=folder / "logs", orders=orders, policies=("optimal", "wrong-ingredient", "bad-responder-param"), games=2))
+    filled = Store(folder / "played.duckdb")
+    ingest_paths([folder / "logs"], filled, workers=1)
+    ensure_installed(filled)
+    return filled
+
+
+def drawn(store: Store, search: str) -> str:
+    with reader(store, Address.parse("/overcooked", search)) as read:
+        return str(overcooked.content(read))
+
+
+def test_every_part_is_there(store: Store) -> None:
+    """Success, progress, both capabilities, the matrix, both mixes, levels and decline."""
+    text = drawn(store, "")
+    for title in (
+        "Success rate by level",
+        "Progress completeness by level",
+        "Initiating by level",
+        "Responding by level",
+        "Request and answer",
+        "Requests by position in the task",
+        "Answers by position in the task",
+        "Levels",
+        "Decline",
+    ):
+        assert title in text
+
+
+def test_filters_leave_nothing(store: Store) -> None:
+    """No game under the filters: the page says so, and how to get some."""
+    assert "No Collab-Overcooked game under these filters." in drawn(store, "?model=nobody")
+
+
+def test_rates_have_their_intervals(store: Store) -> None:
+    """Two of two delivered: 100 % with the Wilson interval down to 34.2 %; games that are alike have a PC interval of no width."""
+    with reader(store, Address.parse("/overcooked", "?model=optimal&level=1")) as read:
+        figure = overcooked.report_figure(read)
+    assert figure is not None
+    (trace,) = figure.data
+    assert list(trace.y) == [100.0]
+    assert trace.error_y.arrayminus[0] == pytest.approx(100 - 34.24, abs=0.01)
+
+
+def test_one_game_has_no_interval_of_progress(store: Store) -> None:
+    """A t interval needs two games: with one there is none, and none is drawn."""
+    with reader(store, Address.parse("/overcooked", "")) as read:
+        rows = read.rows(
+            "SELECT 'a' AS model, '1' AS level, 50.0 AS v, NULL::DOUBLE AS l, NULL::DOUBLE AS h, 1 AS n_games, 1 AS conversations"
+        )
+    (trace,) = overcooked.rates(rows, "v", "l", "h", "PC (%)").data
+    assert (list(trace.error_y.array), list(trace.error_y.arrayminus)) == ([0.0], [0.0])
+
+
+def test_the_matrix_counts_conversations(store: Store) -> None:
+    """Its cells sum to the Chef's conversations, and are those of the view."""
+    with reader(store, Address.parse("/overcooked", "")) as read:
+        rows = read.rows("SELECT initiate_ok, respond_ok, count(*) AS n FROM overcooked_collaborations WHERE opener = 'Chef' GROUP BY ALL")
+    (heat,) = overcooked.confusion(rows).data
+    assert sum(sum(row) for row in heat.z) == query(store, "select sum(n_communications) from overcooked_games").item()
+    wrong_both = query(store, "select count(*) from overcooked_collaborations where not initiate_ok and not respond_ok").item()
+    assert heat.z[0][1] == wrong_both > 0
+
+
+def test_the_kitchen_shows_plans_requests_and_refusals(store: Store) -> None:
+    """First turn of a game with a misspelt place: the request, the refusal with its code, and both trajectories against a reference."""
+    found = query(store, "select episode_id from episodes where model = 'bad-responder-param' and task_id = 'baked_carrot_soup' limit 1")
+    (game,) = load(store, [found.item()])
+    drawing = OvercookedDrawing()
+    first, last = str(drawing.turn(game, game.turn(1))), str(drawing.turn(game, game.turns[-1]))
+    assert "Requested of the partner" in first
+    assert "V_REACH" in first
+    assert "Assistant: trajectory score 1.000, 7 of 7 followed" in last
+    assert "Put carrot slices into the oven0" in str(drawing.goal(game))
+
+
+def test_decline_is_counted(store: Store) -> None:
+    """The wrong request of a soup comes second: all right in the first conversations, none or fewer in the later ones."""
+    row = query(
+        store,
+        "select n, rate_first, rate_last, slope from overcooked_decline "
+        "where model = 'wrong-ingredient' and capability = 'initiate' and scale = 'level'",
+    ).row(0)
+    asked = query(
+        store,
+        "select level, avg(initiate_ok::int) as rate from overcooked_collaborations where model = 'wrong-ingredient' group by 1 order by 1",
+    )
+    assert row[1:3] == pytest.approx(tuple(asked["rate"]))
+    assert row[3] == pytest.approx((asked["rate"][1] - asked["rate"][0]) / 2)
+
+
+def test_collaborations_name_their_quarter(store: Store) -> None:
+    """The first conversation of every game is in the first quarter, before any progress."""
+    rows = query(store, "select position, progress_before from overcooked_collaborations where turn = 1").rows()
+    assert rows
+    assert set(rows) == {(1, 0.0)}

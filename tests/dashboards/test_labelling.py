@@ -1,0 +1,241 @@
+"""The labelling page in a real browser, and what stands behind it: the judge's wall, order, resuming, export."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+from werkzeug.serving import make_server
+
+from analytics.judging.labels_export import exported
+from analytics.query import query
+from analytics.views import ensure_installed
+from dashboards.address import Address
+from dashboards.label_queue import LABELLED_HERE, next_task, progress
+from dashboards.reader import reader
+from ingest.labels.load import add_labels, import_labels
+from judges.evidence.labelling import Answer, Task, annotator_name, labels_of
+from judges.evidence.transcript import load
+from judges.evidence.units import units
+from judges.rubric.files import find
+from judges.rubric.model import Rubric, UnitKind
+from schemas import batches
+from schemas.errors import UsageError
+from schemas.records import Json, JudgeRun, Label, Verdict
+from schemas.store import Store
+from tests.analytics.test_views_judges import STARTED
+from tests.dashboards.test_pages import browser, page, serve
+from tests.judges.judged_games import mark, store_of
+
+__all__ = ["browser", "page"]
+
+MM = find("mind_modeling")
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two games of three turns with three directors, every text saying where it stands."""
+    store = store_of(tmp_path_factory.mktemp("labelling") / "s.duckdb", games=2)
+    ensure_installed(store)
+    return store.path
+
+
+@pytest.fixture
+def store(tmp_path: Path, untouched: Path) -> Store:
+    """A copy of those games to label."""
+    return Store(shutil.copy(untouched, tmp_path / "s.duckdb"))
+
+
+def asked(store: Store, rubric: Rubric = MM, annotator: str = "ann", order: str = "random", skip: int = 0) -> Task | None:
+    with reader(store, Address("/labelling")) as read:
+        return next_task(read, rubric, annotator, order=order, skip=skip)
+
+
+def answer(store: Store, task: Task, annotator: str = "ann", rubric: Rubric = MM) -> None:
+    answers: dict[str, Answer] = {question.id: question.answers[0] for question in task.group.questions}
+    add_labels(store, labels_of(rubric, task, answers, annotator=annotator, source="dashboard"))
+
+
+def split_verdicts(store: Store, unit: tuple[str, int, str]) -> None:
+    """Two repeats of a judge that disagree about one unit and agree about another."""
+    run = JudgeRun("r", MM.name, "h", None, "llm:x/y", "x/y", Json("{}"), STARTED, STARTED, 1, 1, 0, 0, None, "finished")
+    rows = []
+    for (episode, turn, agent), answers in ((unit, ("yes", "no")), (("game-0", 1, "D1"), ("yes", "yes"))):
+        for repeat, given in enumerate(answers, start=1):
+            what = (f"{episode}/{turn}/{agent}", "u", episode, turn, agent)
+            rows.append(Verdict("r", MM.name, "h", None, "MM1", *what, "llm:x/y", repeat, given, 1.0, None, "answered"))
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"judge_runs": [run], "verdicts": rows}))
+
+
+def test_every_unit_is_asked_once_group_by_group(store: Store) -> None:
+    """Each director turn of a game comes, its walled-off group after the first; then nothing is left; another person starts anew."""
+    with store.writing() as connection:
+        connection.execute("DELETE FROM episodes WHERE episode_id = 'game-1'")
+    seen = []
+    while (task := asked(store)) is not None:
+        seen.append((task.unit.unit_id, task.number))
+        answer(store, task)
+    units = {f"game-0/{turn}/D{director}" for turn in (1, 2, 3) for director in (1, 2, 3)}
+    assert sorted(seen) == sorted((unit, number) for unit in units for number in range(len(MM.groups())))
+    assert all(seen[index][0] == seen[index + 1][0] for index in range(0, len(seen), 2))
+    assert [unit for unit, _ in seen[::2]] != sorted(units)
+    with reader(store, Address("/labelling")) as read:
+        assert progress(read, MM, "ann") == (9, 9)
+    assert asked(store, annotator="bob") is not None
+
+
+def test_the_random_order_is_the_same_for_everybody(store: Store) -> None:
+    """Two people who stop early have labelled the same units."""
+    first, second = (asked(store, annotator=name, skip=3) for name in ("ann", "bob"))
+    assert first is not None
+    assert second is not None
+    assert first.unit.unit_id == second.unit.unit_id
+
+
+def test_disagreement_comes_first(store: Store) -> None:
+    """The unit on which two repeats split is the first to be labelled in that order."""
+    split_verdicts(store, ("game-1", 3, "D2"))
+    task = asked(store, order="disagreement")
+    assert task is not None
+    assert task.unit.unit_id == "game-1/3/D2"
+
+
+@pytest.mark.parametrize("kind", sorted(LABELLED_HERE))
+@pytest.mark.parametrize("roles", [(), ("builder",)])
+def test_units_of_the_page_are_those_of_the_judge(store: Store, kind: UnitKind, roles: tuple[str, ...]) -> None:
+    """For every kind of unit: once all but one of the units are labelled, that one is asked, then none."""
+    rubric = replace(MM, unit=kind, roles=roles, about=None, shows=(), questions=(replace(MM.questions[0], also_shows=()),))
+    *most, last = [unit for game in load(store, ["game-0", "game-1"]) for unit in units(rubric, game, None)]
+    done = [Label("dashboard", "ann", MM.name, "MM1", unit.unit_id, unit.episode_id, unit.turn, unit.agent, "yes", 1.0) for unit in most]
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"labels": done}))
+    task = asked(store, rubric)
+    assert task is not None
+    assert task.unit.unit_id == last.unit_id
+    answer(store, task, rubric=rubric)
+    assert asked(store, rubric) is None
+    with reader(store, Address("/labelling")) as read:
+        assert progress(read, rubric, "ann") == (len(most) + 1, len(most) + 1)
+
+
+def test_a_choice_of_several_is_stored_as_judges_store_it(store: Store) -> None:
+    """All that hold, in the rubric's order; nothing chosen is an answer too."""
+    rubric = replace(MM, choice="several", answers=dict.fromkeys(("early", "late", "never")))
+    answers = ("early", "late", "never")
+    question = replace(MM.questions[0], answers=answers, examples=dict.fromkeys(answers, "an example"))
+    task = asked(store, replace(rubric, questions=(question,)))
+    assert task is not None
+    stored = [
+        labels_of(rubric, task, {"MM1": chosen}, annotator="ann", source="dashboard")[0].answer for chosen in (["never", "early"], None)
+    ]
+    assert stored == ["early|never", "none"]
+
+
+def test_incomplete_or_foreign_answers_are_refused(store: Store) -> None:
+    """A question without an answer, an answer the question does not have, and a judge's name."""
+    task = asked(store)
+    assert task is not None
+    with pytest.raises(UsageError, match="MM1: no answer"):
+        labels_of(MM, task, {}, annotator="ann", source="dashboard")
+    with pytest.raises(UsageError, match="MM1: answer perhaps; choose one of yes, no"):
+        labels_of(MM, task, {"MM1": "perhaps"}, annotator="ann", source="dashboard")
+    with pytest.raises(UsageError, match="stand for judges"):
+        annotator_name("LLM:gpt")
+
+
+def test_an_export_can_be_imported(store: Store, tmp_path: Path) -> None:
+    """Another store gets the same labels, joined to the same games."""
+    task = asked(store)
+    assert task is not None
+    answer(store, task)
+    exported(store).write_csv(tmp_path / "labels.csv")
+    other = store_of(tmp_path / "other.duckdb", games=2)
+    report = import_labels(tmp_path / "labels.csv", other)
+    assert (report.refused, report.joined) == ([], len(task.group.questions))
+    columns = "rubric, question, annotator, unit_key, episode_id, turn, agent, answer, score"
+    same = [query(s, f"SELECT {columns} FROM labels WHERE source != 'planted' ORDER BY ALL").rows() for s in (store, other)]
+    assert same[0] == same[1]
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------------------------
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+
+@pytest.fixture
+def site(store: Store) -> Iterator[str]:
+    """The address of the dashboard over the marked games."""
+    yield from serve(store)
+
+
+def test_a_person_labels_resumes_and_exports(site: str, store: Store, page: Page) -> None:
+    """Name, answers, save, the next unit; a page opened anew goes on; what was saved can be downloaded."""
+    page.goto(f"{site}/labelling?rubric=mind_modeling")
+    page.locator("#label-name").fill("ann")
+    page.locator("#label-start").click()
+    page.get_by_text("ann has labelled 0 of 18 units", exact=False).wait_for()
+    first = asked(store)
+    assert first is not None
+
+    page.locator("#label-save").click()
+    page.get_by_text("Not saved. MM1: no answer", exact=False).wait_for()
+    for question in first.group.questions:
+        page.locator(".card div", has=page.get_by_text(f"{question.id}: ", exact=False)).last.locator("input").first.check()
+    page.locator("#label-save").click()
+    page.get_by_text("ann has labelled 1 of 18 units", exact=False).wait_for()
+
+    page.goto(f"{site}/labelling?rubric=mind_modeling&annotator=ann")
+    page.get_by_text("ann has labelled 1 of 18 units", exact=False).wait_for()
+    stored = exported(store)
+    assert set(stored["question"]) == {question.id for question in first.group.questions}
+    assert stored["unit_key"].unique().to_list() == [first.unit.unit_id]
+    assert stored["source"].unique().to_list() == ["dashboard"]
+
+    with page.expect_download() as download:
+        page.locator("#label-export").click()
+    assert download.value.path().read_text(encoding="utf-8") == stored.write_csv()
+
+
+def test_the_page_shows_what_the_judge_is_shown_and_nothing_else(site: str, store: Store, page: Page) -> None:
+    """Every marked text of the store that is on the page is in the task's evidence, and the other way round; verdicts are nowhere."""
+    split_verdicts(store, ("game-1", 3, "D2"))
+    task = asked(store)
+    assert task is not None
+    page.goto(f"{site}/labelling?rubric=mind_modeling&annotator=ann")
+    page.locator("#label-save").wait_for()
+    shown = page.locator("main").inner_text()
+    evidence = " ".join(f"{entry.head} {entry.text}" for entries in task.shown.values() for entry in entries)
+    every = {mark(channel, agent, turn) for channel in ("public", "private") for agent in ("D1", "D2", "D3") for turn in (1, 2, 3)}
+    every |= {mark("model"), mark("truth"), mark("persona", "D1"), mark("view", "D1"), mark("goal"), mark("before", 1), mark("tried", 1)}
+    assert {text for text in every if text in shown} == {text for text in every if text in evidence} != set()
+    assert "llm:x/y" not in shown
+
+
+def test_a_rubric_of_ones_own_can_be_labelled_by(store: Store, tmp_path: Path, page: Page) -> None:
+    """A folder given to the dashboard brings its rubrics to the page."""
+    from dashboards.app import create_app
+    from judges.rubric.template import template
+
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "own_idea.yaml").write_text(template("own_idea"), encoding="utf-8")
+    for address in served(create_app(store, [tmp_path / "mine"]).server):
+        page.goto(f"{address}/labelling?rubric=own_idea&annotator=ann")
+        page.get_by_text("Q1: Does the message acknowledge", exact=False).wait_for()
+
+
+def served(server: object) -> Iterator[str]:
+    """Serve a WSGI application on a free port."""
+    import threading
+
+    running = make_server("127.0.0.1", 0, server, threaded=True)  # type: ignore[arg-type]  # Dash ships no types
+    thread = threading.Thread(target=running.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{running.server_port}"
+    running.shutdown()
+    thread.join()
+    running.server_close()

@@ -1,0 +1,274 @@
+"""The dashboard in a real browser: what a person sees, chooses and clicks."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Position, sync_playwright
+from werkzeug.serving import make_server
+
+from analytics.query import query
+from dashboards.app import create_app
+from ingest.files.run import ingest_paths
+from schemas.store import Store
+from tests.ingest.asympuzl import asympuzl_logs
+from tests.played import HOSTILE_TEXT, played_store
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+PAGES = {
+    "/": "Leaderboard: craft",
+    "/failures": "Failure breakdown",
+    "/remove-gap": "Gap and progress",
+    "/spirals": "Games, turn by turn",
+    "/judges": "By question, oracle followed or not",
+    "/labelling": "Who labels?",
+    "/asympuzl": "No finished AsymPuzl game under these filters.",
+    "/overcooked": "No Collab-Overcooked game under these filters.",
+    "/game": "Games",
+    "/turns?outcome=not_followed": "Turns: not followed",
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Games with a hostile message and a hostile model name planted among them."""
+    store = played_store(tmp_path_factory.mktemp("pages"))
+    with store.writing() as connection:
+        connection.execute("UPDATE utterances SET text = ? WHERE turn = 1 AND channel = 'public'", [HOSTILE_TEXT])
+        connection.execute("UPDATE episodes SET model = ? WHERE model = 'clear'", ["<b>clear</b>"])
+    return store
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium."""
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.fail("the page tests need Debian's chromium: apt-get install chromium (or leave them out with -m 'not browser')")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        )
+        yield chromium
+        chromium.close()
+
+
+def serve(store: Store) -> Iterator[str]:
+    """Serve a store on a free port; gives the address."""
+    server = make_server("127.0.0.1", 0, create_app(store).server, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def site(store: Store) -> Iterator[str]:
+    """The address of the dashboard over the played games."""
+    yield from serve(store)
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page that fails the test if the browser's console shows an error or a warning."""
+    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    complaints: list[str] = []
+
+    def listen(message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            complaints.append(message.text)
+
+    page.on("console", listen)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    page.close()
+    assert complaints == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_page_shows_its_content_without_console_errors(path: str, site: str, page: Page) -> None:
+    """Every page draws, and the browser has nothing to complain about."""
+    page.goto(site + path)
+
+    page.get_by_text(PAGES[path], exact=True).first.wait_for()
+
+
+def test_filter_changes_what_is_shown_and_lives_in_the_address(site: str, page: Page) -> None:
+    """Choosing a model narrows the page, and the address alone brings the same page back."""
+    page.goto(f"{site}/game")
+    page.get_by_text("over_remover", exact=True).first.wait_for()
+    rows = page.locator("main tbody tr")
+    assert rows.count() == 9
+
+    page.locator(".filter", has_text="Model").locator("button, .dash-dropdown").first.click()
+    page.get_by_role("option", name="layer_confused").click()
+    page.wait_for_url("**model=layer_confused**")
+    page.wait_for_function("document.querySelectorAll('main tbody tr').length === 3")
+    page.goto(page.url)
+    page.wait_for_function("document.querySelectorAll('main tbody tr').length === 3")
+
+    assert set(page.locator("main tbody tr td:nth-child(2)").all_inner_texts()) == {"layer_confused"}
+
+
+def test_filter_that_fits_no_game_shows_none_and_can_be_taken_back(site: str, page: Page) -> None:
+    """A value from a colleague's address that this store does not know stays a filter; it is not dropped, which would show everything."""
+    page.goto(f"{site}/?model=somebody_else")
+    page.get_by_text("under these filters", exact=False).first.wait_for()
+
+    page.locator(".filter", has_text="Model").get_by_text("somebody_else").first.wait_for()
+
+
+def test_click_on_a_bar_leads_to_exactly_the_turns_behind_it(site: str, store: Store, page: Page) -> None:
+    """The bar of a category opens the turns of that category and model, as many as the store has."""
+    expected = query(
+        store,
+        "SELECT count(*) AS n FROM failure_turns WHERE taxonomy = 'craft_published' AND model = 'over_remover' AND category = 'correct'",
+    ).item()
+    page.goto(f"{site}/failures?taxonomy=craft_published&model=over_remover")
+    page.locator(".js-plotly-plot .bars .point path").first.wait_for()
+
+    page.locator(".nsewdrag").first.click(position=_center_of(page, ".js-plotly-plot .bars .point path"))
+    page.wait_for_url("**/turns?**")
+
+    page.get_by_text(f"{expected} turns", exact=False).first.wait_for()
+    assert "category=correct" in page.url
+    assert "model=over_remover" in page.url
+
+
+def _center_of(page: Page, selector: str) -> Position:
+    bar = page.locator(selector).first.bounding_box()
+    plot = page.locator(".nsewdrag").first.bounding_box()
+    assert bar is not None
+    assert plot is not None
+    return {"x": bar["x"] + bar["width"] / 2 - plot["x"], "y": bar["y"] + bar["height"] / 2 - plot["y"]}
+
+
+def test_cell_of_a_spiral_opens_the_game_at_that_turn(site: str, page: Page) -> None:
+    """A click into the heat map opens the game page of that episode and turn."""
+    page.goto(f"{site}/spirals")
+    page.locator(".js-plotly-plot .heatmaplayer image").first.wait_for()
+
+    page.locator(".nsewdrag").first.click(position={"x": 30, "y": 14})
+    page.wait_for_url("**/game?episode=**turn=1")
+
+    page.get_by_text("turn 1 of 12", exact=False).wait_for()
+
+
+def test_game_page_steps_through_the_turns(site: str, page: Page) -> None:
+    """Next turn shows the next turn's board, messages and verdicts."""
+    page.goto(f"{site}/game")
+    page.locator("main tbody a").first.click()
+    page.get_by_text("turn 1 of", exact=False).wait_for()
+    assert page.locator(".grid").count() == 9  # three layers before, after, and of the target
+
+    page.get_by_text("next turn →").click()
+    page.get_by_text("turn 2 of", exact=False).wait_for()
+
+    assert page.get_by_text("Verdicts", exact=True).count() == 1
+    assert page.locator("section", has_text="Verdicts").locator("tbody tr").count() > 0
+
+
+def test_long_list_of_games_is_paged(site: str, page: Page) -> None:
+    """Every game can be reached: the list says where it is, and an address beyond its end leads back."""
+    page.goto(f"{site}/game")
+    page.get_by_text("games 1 to 9 of 9").wait_for()
+    page.goto(f"{site}/game?from=5")
+    page.get_by_text("games 6 to 9 of 9").wait_for()
+    assert page.locator("main tbody tr").count() == 4
+
+    page.goto(f"{site}/game?from=900")
+    page.get_by_text("Show the first").click()
+    page.get_by_text("games 1 to 9 of 9").wait_for()
+
+
+def test_turn_that_is_not_there_is_said(site: str, page: Page) -> None:
+    """An address with a turn beyond the end says which turns there are."""
+    page.goto(f"{site}/game")
+    href = page.locator("main tbody a").first.get_attribute("href")
+    page.goto(f"{site}{href}".replace("turn=1", "turn=99") if "turn=" in str(href) else f"{site}{href}&turn=99")
+
+    page.get_by_text("This game has turns 1 to", exact=False).wait_for()
+
+
+def test_very_long_message_is_folded(store: Store, site: str, page: Page) -> None:
+    """A message of 100,000 characters shows its beginning; the whole is one click away."""
+    row = query(store, "SELECT episode_id, text FROM utterances WHERE turn = 2 AND channel = 'public' ORDER BY ALL LIMIT 1").row(0)
+    with store.writing() as connection:
+        connection.execute("UPDATE utterances SET text = ? WHERE episode_id = ? AND turn = 2", ["word " * 20_000, row[0]])
+    page.goto(f"{site}/game?episode={row[0]}&turn=2")
+
+    page.get_by_text("all 100000 characters").first.click()
+
+    assert page.locator("details[open] .text, details[open] .thought").first.inner_text().count("word") == 20_000
+
+
+def test_text_from_logs_cannot_become_markup(site: str, page: Page) -> None:
+    """Markup in a message or a model's name is shown as the text it is."""
+    page.goto(f"{site}/turns?turn=1")
+    page.get_by_text(HOSTILE_TEXT, exact=False).first.wait_for()
+    assert page.locator("#planted").count() == 0
+
+    page.goto(f"{site}/failures")
+    page.locator(".js-plotly-plot .xtick").first.wait_for()
+
+    assert page.locator(".js-plotly-plot .xtick").first.text_content() == "<b>clear</b>"
+
+
+def test_unknown_page_and_unknown_game_say_what_to_do(site: str, page: Page) -> None:
+    """A wrong address gives a line and a link, not an error."""
+    page.goto(f"{site}/nowhere")
+    page.get_by_text("There is no page /nowhere.").wait_for()
+
+    page.goto(f"{site}/game?episode=nothing&turn=x")
+    page.get_by_text("The store has no game nothing.").wait_for()
+
+
+def test_empty_store_gives_a_helpful_page(tmp_path: Path, browser: Browser) -> None:
+    """A store without games says how to get some."""
+    store = Store(tmp_path / "empty.duckdb")
+    store.create()
+    for site in serve(store):
+        page = browser.new_page()
+        page.goto(site)
+        page.get_by_text("has no games yet", exact=False).wait_for()
+        page.close()
+
+
+def test_store_that_is_gone_gives_a_page_that_says_so(tmp_path: Path, browser: Browser) -> None:
+    """A store that cannot be read is named, with the mend."""
+    for site in serve(Store(tmp_path / "gone.duckdb")):
+        page = browser.new_page()
+        page.goto(site)
+        page.get_by_text("no store at", exact=False).wait_for()
+        page.close()
+
+
+@pytest.fixture(scope="module")
+def mixed_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A dashboard over games of two benchmarks."""
+    folder = tmp_path_factory.mktemp("mixed")
+    store = played_store(folder, judged=False)
+    lines = asympuzl_logs.log_of([asympuzl_logs.answer("mine", asympuzl_logs.replace(1, "cross", "navy"))] * 6)
+    ingest_paths([asympuzl_logs.write(folder / "asympuzl" / "game.jsonl", lines)], store, workers=1)
+    yield from serve(store)
+
+
+@pytest.mark.parametrize("path", ["/failures", "/spirals"])
+def test_benchmarks_are_shown_one_at_a_time(path: str, mixed_site: str, page: Page) -> None:
+    """Without a filter the first benchmark is drawn; a click shows the other, and the way back stays open."""
+    page.goto(mixed_site + path)
+    page.locator(".choice.chosen", has_text="craft").first.wait_for()
+
+    page.locator(".choice", has_text="asympuzl").first.click()
+    page.wait_for_url("**benchmark=asympuzl**")
+    page.locator(".choice.chosen", has_text="asympuzl").first.wait_for()
+    page.locator(".choice", has_text="craft").first.click()
+
+    page.wait_for_url("**benchmark=craft**")

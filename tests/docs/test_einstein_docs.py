@@ -1,0 +1,48 @@
+"""docs/einstein.md names every difference of the rules, every label and every persona, and its example runs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+
+from games.einstein.engine.rules import Rules
+from games.einstein.measures.labels import CATEGORIES, EXTENSIONS, NO_ERROR
+from games.einstein.players.personas import PERSONAS
+from tests.places import DOCS
+
+PAGE = (DOCS / "einstein.md").read_text(encoding="utf-8")
+
+
+def table_after(heading: str) -> set[str]:
+    """First cells of the table rows between a marker and the next heading or table."""
+    lines = PAGE.partition(heading)[2].lstrip("\n").split("\n")
+    start = next(number for number, line in enumerate(lines) if line.startswith("|---"))
+    rows = lines[start + 1 :]
+    end = next((number for number, line in enumerate(rows) if not line.startswith("|")), len(rows))
+    return {row.split("|")[1].strip(" `") for row in rows[:end]}
+
+
+def test_every_difference_of_the_rules_has_its_line() -> None:
+    """One row per field of ``Rules``."""
+    assert {field.name for field in fields(Rules)} == table_after("## Two readings of the rules")
+
+
+def test_every_label_has_its_line() -> None:
+    """The paper's categories and the additional ones."""
+    assert {*(category.key for category in CATEGORIES), NO_ERROR} == table_after("## Error taxonomy")
+    assert set(EXTENSIONS) == table_after("Additional labels")
+
+
+def test_every_persona_has_its_line() -> None:
+    """One row per scripted player."""
+    assert set(PERSONAS) == table_after("never from the text")
+
+
+def test_the_example_runs() -> None:
+    """Two idle players never solve a puzzle."""
+    example = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    assert example is not None
+    scope: dict[str, object] = {}
+    exec(example[1].replace("print", "result = "), scope)  # noqa: S102 - our own page
+
+    assert scope["result"] == ("step_limit", False)

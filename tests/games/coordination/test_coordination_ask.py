@@ -1,0 +1,120 @@
+"""Asking a model the CoordinationQA questions: the published prompt, one line an answer, nothing asked twice, faults kept apart."""
+
+from __future__ import annotations
+
+import csv
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analytics.query import query
+from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES
+from ingest.files.run import ingest_paths
+from judges.coordination.ask import AskRequest, ask
+from providers.faults import HopelessError
+from providers.provider import ModelSettings
+from schemas.store import Store
+
+
+class _Server(ThreadingHTTPServer):
+    """Answers every question with option C; refuses with `status` while that is set, for questions that contain `victim`."""
+
+    status: int | None = None
+    victim = ""
+    bodies: list[Any]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.server.bodies.append(body)
+        refused = self.server.status is not None and self.server.victim in body["messages"][-1]["content"]
+        message = {"role": "assistant", "content": "Explanation: so.\nAction: C"}
+        choices = [{"index": 0, "finish_reason": "stop", "message": message}]
+        reply = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": choices}
+        content = json.dumps({"error": {"message": "no"}} if refused else reply).encode()
+        self.send_response(self.server.status or 500 if refused else 200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that http.server wants
+        """Be quiet."""
+
+
+@pytest.fixture
+def server() -> Iterator[_Server]:
+    """A chat server on a free port."""
+    found = _Server(("127.0.0.1", 0), _Handler)
+    found.bodies = []
+    thread = threading.Thread(target=found.serve_forever, args=(0.01,))
+    thread.start()
+    yield found
+    found.shutdown()
+    thread.join()
+    found.server_close()
+
+
+@pytest.fixture
+def request_(server: _Server, tmp_path: Path) -> AskRequest:
+    """Two scenarios, two trials."""
+    rows = []
+    for scenario in range(2):
+        cells = {"Game": "CollabGames", "Game Description": "A killer walks about."}
+        for kind in QUESTION_TYPES:
+            text = f"Scenario {scenario}, {kind}.\nAvailable Actions:\nA. Go.\nB. Run.\nC. Stay."
+            cells |= {f"{kind} Question": text, f"{kind} Answer": "", f"{kind} Answer Ordinal": "C", f"{kind} Directive": "Choose."}
+        rows.append(cells)
+    path = tmp_path / QUESTION_FILE
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    settings = ModelSettings(model="local/some-model", base_url=f"http://127.0.0.1:{server.server_port}/v1", temperature=0.6, tries=2)
+    return AskRequest(questions=path, out=tmp_path / "answers", settings=settings, trials=2, concurrency=4)
+
+
+def test_answers_are_asked_once_and_read_back(request_: AskRequest, server: _Server, tmp_path: Path) -> None:
+    """Twelve questions with the published messages; the second call asks nothing; ingest scores them."""
+    report = ask(request_)
+    assert (report.asked, report.kept, report.failed) == (12, 0, 0)
+    assert ask(request_)[:3] == (0, 12, 0)
+    assert len(server.bodies) == 12
+    first = next(body for body in server.bodies if "Scenario 0, EC" in body["messages"][-1]["content"])
+    assert [message["role"] for message in first["messages"]] == ["system", "user", "assistant", "user"]
+    assert (first["model"], first["temperature"]) == ("some-model", 0.6)
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([request_.out], store, workers=1)
+    found = query(store, "select model, count(*) as n, count(distinct seed) as trials from episodes group by all").rows()
+    assert found == [("some-model", 12, 2)]
+    assert query(store, "select distinct stop_reason from episodes").rows() == [("bare_letter",)]
+
+
+def test_failed_requests_are_told_apart_and_asked_again(request_: AskRequest, server: _Server) -> None:
+    """A question on which the server fails is a failed call, and only it is asked the next time."""
+    server.status, server.victim = 400, "Scenario 1, JP"
+    assert ask(request_)[:3] == (12, 0, 2)
+    server.status = None
+    assert ask(request_)[:3] == (2, 10, 0)
+
+
+def test_an_interrupted_run_goes_on(request_: AskRequest) -> None:
+    """A line that was cut is asked again; the others are kept."""
+    path = ask(request_).path
+    path.write_bytes(path.read_bytes()[:-20])
+    assert ask(request_)[:3] == (1, 11, 0)
+
+
+def test_a_wrong_key_stops_the_run(request_: AskRequest, server: _Server) -> None:
+    """With a message that says what to check."""
+    server.status = 401
+    with pytest.raises(HopelessError, match="--model"):
+        ask(request_)

@@ -1,0 +1,290 @@
+"""The kitchen: reach, synthesis, timing, validators, references; hand-worked, and against the published files where they lie beside."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from games.overcooked.engine.drawing import map_text
+from games.overcooked.engine.execution import next_move
+from games.overcooked.engine.layout import kitchen, load_layout
+from games.overcooked.engine.tasks import recipe_text, task_of, tasks
+from games.overcooked.engine.timing import sequences, shortest_pair, time_of
+from games.overcooked.engine.validator import refusal
+from games.overcooked.engine.validator_codes import OTHER, VALIDATOR_CODES, code_of
+from games.overcooked.engine.world import Rules, World, start_world
+from games.overcooked.measures.references import published_references, searched_references
+from schemas.errors import BadInputError, UsageError
+
+
+def world_of(order: str = "boiled_egg", rules: Rules = "published") -> World:
+    return start_world(kitchen(), order, rules)
+
+
+def run(world: World, *pairs: tuple[str, str]) -> list[str]:
+    """Hold each pair of actions in force until both have changed the world or two dozen steps are over; gives what was recorded."""
+    recorded: list[str] = []
+    for pair in pairs:
+        wanted = sum(not action.startswith("wait") for action in pair)
+        found: list[str] = []
+        for _ in range(24):
+            if len(found) >= wanted:
+                break
+            done = world.step([next_move(world, agent, action) for agent, action in enumerate(pair)])
+            found += [entry.text for entry in done]
+        recorded += found
+    return recorded
+
+
+def test_reach() -> None:
+    """Three shared counters are the only passage; each half has its own utensils (section 1)."""
+    layout = kitchen()
+    assert layout.reach(0) == {"pot0", "oven0", "delivery"}
+    assert layout.reach(1) == {"chopping_board0", "blender0", "ingredient_dispenser", "dish_dispenser"}
+    assert layout.shared_counters == {(2, 1), (2, 2), (2, 3)}
+    assert layout.counters_of(0) - layout.shared_counters == {(4, 1), (4, 2)}
+    assert layout.counters_of(1) - layout.shared_counters == {(1, 0)}
+
+
+@pytest.mark.shared
+def test_the_kitchen_is_the_published_one(shared: Path) -> None:
+    """Tables, ingredients and dishes of the published layout file."""
+    published = ast.literal_eval((shared / "data/overcooked/new_env.layout").read_text(encoding="utf-8"))
+    layout = kitchen()
+    for name, table in published["recipes"].items():
+        if name != "none":
+            made = layout.utensils[f"{name}0"].makes
+            assert {product: list(inputs) for product, inputs in made.items()} == {key: entry["recipe"] for key, entry in table.items()}
+    assert list(layout.ingredients) == published["ingredients"]
+    assert layout.needs_dish == {order: bool(needed) for order, needed in published["need_dish"].items()}
+    assert (layout.cook_time, layout.utensil_capacity, layout.reward) == (3, 3, 20)
+
+
+@pytest.mark.shared
+def test_tasks_and_references_are_the_published_ones(shared: Path) -> None:
+    """Thirty orders; the published references are made by the rule, and each of them is among all that the search finds, as a pair."""
+    folder = shared / "data/overcooked/reference"
+    assert {f"{task.level}_{order}_ref.txt" for order, task in tasks().items()} == {path.name for path in folder.iterdir()}
+    for order, task in tasks().items():
+        files = json.loads((folder / f"{task.level}_{order}_ref.txt").read_text(encoding="utf-8"))
+        published = {
+            tuple(tuple(action.replace(" ", "") for action in entry[agent]) for agent in ("agent_0", "agent_1")) for entry in files.values()
+        }
+        assert {tuple(pair) for pair in published_references(order)} == published
+        found = searched_references(order)
+        assert all(found.has_pair(pair) for pair in published_references(order))
+        assert all(found.is_reference(0, pair.chef) and found.is_reference(1, pair.assistant) for pair in published_references(order))
+
+
+def test_all_references_of_a_soup() -> None:
+    """The dish goes beside five units in a row in four places: before, and behind each of the three units of the Assistant."""
+    found = searched_references("baked_carrot_soup")
+    assert (found.count(0), found.count(1)) == (1, 4)
+    assert len(list(sequences(found, 1))) == 4
+    chef, assistant = published_references("baked_carrot_soup")[0]
+    dish_first = (*assistant[5:], *assistant[:5])
+    assert found.is_reference(1, dish_first)
+    assert not found.is_reference(1, assistant[1:])
+    assert found.tes(1, dish_first) == pytest.approx(1.0)
+    assert found.tes(0, chef[:4]) == pytest.approx(1.9025 * 4 / (9 + 0.9025 * 4))
+
+
+@pytest.mark.parametrize("order", [order for order, task in tasks().items() if task.level in (1, 3, 6)])
+def test_published_constants_come_out(order: str) -> None:
+    """Following the first reference takes the published optimal time; level 1 is a step shorter with the pot (section 3)."""
+    expected = task_of(order).time_optimal - (order.startswith("boiled"))
+    assert time_of(order, published_references(order)[0]) == (expected if task_of(order).level == 1 else task_of(order).time_optimal)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "baked_bell_pepper",
+        "boiled_egg",
+        "boiled_corn_slices",
+        "baked_carrot_soup",
+        "sliced_bell_pepper_and_corn_stew",
+        "mashed_potato_and_pea_patty",
+    ],
+)
+def test_the_shortest_time_comes_out(order: str) -> None:
+    """The time in the tasks' file is that of the fastest of all pairs, and none of the published ones is faster."""
+    shortest, pair = shortest_pair(order)
+    assert shortest == task_of(order).time_shortest == time_of(order, pair)
+    published = [time_of(order, known) for known in published_references(order)]
+    assert all(time is not None and time >= shortest for time in published)
+
+
+def test_the_shortest_time_of_level_6() -> None:
+    """A published reference reaches it; that no pair is faster was found by trying all 69 300, which takes minutes."""
+    order = "taro_bean_and_bell_pepper_patty"
+    assert min(time_of(order, pair) or 99 for pair in published_references(order)) == task_of(order).time_shortest
+    assert [searched_references(order).count(agent) for agent in (0, 1)] == [30, 2310]
+
+
+def test_cooking_takes_three_steps() -> None:
+    """Started in one step, the product can be taken three steps later and not before (section 1.1)."""
+    world = world_of()
+    run(world, ("wait(1)", "pickup(egg,ingredient_dispenser)"), ("wait(1)", "place_obj_on_counter()"))
+    run(world, ("pickup(egg,counter)", "wait(1)"), ("put_obj_in_utensil(pot0)", "wait(1)"))
+    assert run(world, ("cook(pot0)", "wait(1)")) == ["cook(pot0)"]
+    started = world.timestep - 1
+    assert run(world, ("pickup(boiled_egg,pot0)", "wait(1)")) == ["pickup(boiled_egg, pot0)"]
+    assert world.timestep - 1 == started + 3
+    assert run(world, ("deliver_soup()", "wait(1)")) == ["deliver_soup()"]
+    assert (world.delivered, world.score) == (True, 20)
+
+
+def test_what_makes_nothing_is_deleted() -> None:
+    """The operation is recorded, the contents are gone, and both are told so in the next step."""
+    world = world_of()
+    run(world, ("wait(1)", "pickup(egg,ingredient_dispenser)"), ("wait(1)", "put_obj_in_utensil(chopping_board0)"))
+    assert run(world, ("wait(1)", "cut(chopping_board0)")) == ["cut(chopping_board0)"]
+    assert "chopping_board0" not in world.utensils
+    assert world.notices[0].startswith(f"TIMESTEP {world.timestep}: Due to the items in chopping_board0 not matching any recipe")
+
+
+@pytest.mark.parametrize(
+    ("rules", "recorded"), [("published", ["put_obj_in_utensil(oven0)"] * 2), ("sane", ["fill_dish_with_food(oven0)"])]
+)
+def test_filling_at_the_oven(rules: Rules, recorded: list[str]) -> None:
+    """As published it is recorded as a put, once more for each step of waiting (section 2.1)."""
+    world = world_of("baked_carrot_soup", rules)
+    chef = world.bodies[0]
+    chef.at, chef.facing = (3, 3), "east"
+    chef.held = "carrot_slices"
+    run(world, ("put_obj_in_utensil(oven0)", "wait(1)"), ("bake(oven0)", "wait(1)"))
+    world.step([next_move(world, agent, "wait(1)") for agent in (0, 1)])
+    chef.held = "dish"
+    found = [
+        done.text for _ in range(2) for done in world.step([next_move(world, 0, "fill_dish_with_food(oven0)"), next_move(world, 1, "")])
+    ]
+    assert found == recorded
+    assert chef.held == "baked_carrot_slices"
+
+
+@pytest.mark.parametrize(("rules", "timer"), [("published", 1), ("sane", 2)])
+def test_a_start_holds_up_what_was_filled_later(rules: Rules, timer: int) -> None:
+    """The engine's defect: a utensil that comes later in the table does not advance in the step in which another is started."""
+    world = world_of(rules=rules)
+    chef, assistant = world.bodies
+    chef.at, chef.facing, chef.held = (3, 1), "north", "egg"
+    assistant.at, assistant.facing, assistant.held = (1, 2), "west", "potato"
+    run(
+        world,
+        ("put_obj_in_utensil(pot0)", "wait(1)"),
+        ("wait(1)", "put_obj_in_utensil(chopping_board0)"),
+        ("wait(1)", "cut(chopping_board0)"),
+    )
+    world.step([next_move(world, 0, "cook(pot0)"), next_move(world, 1, "wait(1)")])
+    assert world.utensils["chopping_board0"].timer == timer
+
+
+REFUSALS = [
+    (0, "nonsense", "P_FORMAT"),
+    (0, "fly(pot0)", "P_FORMAT"),
+    (0, " deliver_soup()", "P_FORMAT"),
+    (1, "pickup(egg)", "P_PICKUP_ARITY"),
+    (1, "pickup(knife,counter)", "P_PICKUP_OBJ"),
+    (1, "pickup(egg,table)", "P_PICKUP_PLACE"),
+    (1, "pickup(egg,dispenser)", "V_REACH"),
+    (1, "pickup(boiled_egg,ingredient_dispenser)", "P_DISP_COOKED"),
+    (1, "pickup(dish,ingredient_dispenser)", "P_DISH_SRC"),
+    (1, "pickup(egg,dish_dispenser)", "P_INGR_SRC"),
+    (0, "pickup(egg,ingredient_dispenser)", "V_CHEF_DISP"),
+    (0, "pickup(egg,counter)", "V_NO_COUNTER_ITEM"),
+    (1, "pickup(boiled_egg,pot0)", "V_REACH"),
+    (0, "pickup(boiled_egg,pot0)", "V_NOT_IN_UTENSIL"),
+    (0, "put_obj_in_utensil()", "P_PUT"),
+    (0, "put_obj_in_utensil(table)", "P_PUT"),
+    (0, "put_obj_in_utensil(pot0)", "V_PUT_EMPTY"),
+    (0, "put_obj_in_utensil(blender0)", "V_REACH"),
+    (0, "fill_dish_with_food()", "P_FILL"),
+    (0, "fill_dish_with_food(pot0)", "V_FILL_NO_DISH"),
+    (0, "cook(oven0)", "P_OP_UTENSIL"),
+    (1, "cook(pot0)", "V_REACH"),
+    (0, "cook(pot0)", "V_OP_EMPTY"),
+    (0, "place_obj_on_counter()", "V_PLACE_EMPTY"),
+    (0, "deliver_soup()", "V_DELIVER_EMPTY"),
+    (0, "wait(6)", "P_WAIT"),
+]
+
+
+@pytest.mark.parametrize(("agent", "action", "code"), REFUSALS)
+def test_refusals_in_an_empty_kitchen(agent: int, action: str, code: str) -> None:
+    """Each message carries the fragment of its code."""
+    message = refusal(world_of(), agent, action)
+    assert message is not None
+    assert code_of(message) == code
+
+
+@pytest.mark.parametrize(
+    ("held", "action", "code"),
+    [
+        ("dish", "put_obj_in_utensil(pot0)", "V_PUT_DISH"),
+        ("dish", "fill_dish_with_food(pot0)", "V_FILL_NOT_NEEDED"),
+        ("egg", "deliver_soup()", "V_DELIVER_ITEM"),
+        ("egg", "put_obj_in_utensil(oven0)", None),
+        ("potato", "deliver_soup()", None),
+        ("boiled_egg", "deliver_soup()", None),
+    ],
+)
+def test_refusals_with_something_in_the_hand(held: str, action: str, code: str | None) -> None:
+    """What is held decides; anything whose name contains an order's can be delivered."""
+    world = world_of()
+    world.bodies[0].held = held
+    message = refusal(world, 0, action)
+    assert (message and code_of(message)) == code
+
+
+def test_refusals_while_cooking() -> None:
+    """A running utensil gives nothing, takes nothing and is not started again; a ready one has to be emptied first."""
+    world = world_of()
+    world.bodies[0].held = "egg"
+    run(world, ("put_obj_in_utensil(pot0)", "wait(1)"), ("cook(pot0)", "wait(1)"))
+    codes = [code_of(refusal(world, 0, action) or "") for action in ("pickup(boiled_egg,pot0)", "cook(pot0)")]
+    world.bodies[0].held = "egg"
+    codes.append(code_of(refusal(world, 0, "put_obj_in_utensil(pot0)") or ""))
+    for _ in range(2):
+        world.step([next_move(world, agent, "wait(1)") for agent in (0, 1)])
+    codes.append(code_of(refusal(world, 0, "put_obj_in_utensil(pot0)") or ""))
+    assert codes == ["V_COOKING", "V_OP_BUSY", "V_COOKING", "V_READY_PUT"]
+
+
+def test_an_unknown_message_has_no_code() -> None:
+    """A message of another engine is not guessed at."""
+    assert code_of("something else went wrong") == OTHER
+    assert len({code for code, _ in VALIDATOR_CODES}) == 31
+
+
+def test_the_picture() -> None:
+    """Cells of eight characters, rows with a blank line between; pot, arrows, held object."""
+    world = world_of()
+    world.bodies[1].held = "egg"
+    rows = map_text(world).split("\n\n")
+    assert rows[0] == "X       X       X       P       X       "
+    assert rows[2].split() == ["C", "\N{UPWARDS ARROW}1e", "X", "X"]
+
+
+def test_a_recipe_is_written_from_the_tables() -> None:
+    """Ingredients and steps follow from what is made of what."""
+    text = recipe_text("mashed_potato_and_pea_patty")
+    assert "INGREDIENTS: potato (1), pea (1)" in text
+    assert "5. Serve it on a dish." in text
+
+
+def test_a_bad_layout_file(tmp_path: Path) -> None:
+    """A file that is no kitchen is named, with where to look."""
+    path = tmp_path / "mine.yaml"
+    path.write_text("grid: [XX]", encoding="utf-8")
+    with pytest.raises(BadInputError, match=r"mine\.yaml is no kitchen"):
+        load_layout(path)
+
+
+def test_an_unknown_order() -> None:
+    """A slip of the pen is told what was meant."""
+    with pytest.raises(UsageError, match="did you mean 'boiled_egg'"):
+        task_of("boild_egg")

@@ -1,0 +1,241 @@
+"""Scripted games: written as published logs, replayed exactly, with the planted faults found by rule and by the engine judge."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analytics.query import query
+from analytics.views import ensure_installed
+from games.overcooked.engine.tasks import task_of
+from games.overcooked.engine.world import Rules
+from games.overcooked.game import Game, Query
+from games.overcooked.play import PlayRequest, play, play_order
+from games.overcooked.players.scripts import POLICIES
+from games.overcooked.text.prompts import ModelPlayer, Prompt
+from ingest.files.run import ingest_paths
+from judges.evidence.transcript import load
+from judges.overcooked.checks import CHECKS
+from schemas.errors import UsageError
+from schemas.store import Store
+
+ORDERS = ("boiled_egg", "baked_carrot_soup", "mashed_potato_and_pea_patty")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    folder = tmp_path_factory.mktemp("overcooked_play")
+    play(PlayRequest(out=folder / "logs", orders=ORDERS, policies=tuple(POLICIES)))
+    filled = Store(folder / "played.duckdb")
+    ingest_paths([folder / "logs"], filled, workers=1)
+    ensure_installed(filled)
+    return filled
+
+
+def test_every_game_replays_exactly(store: Store) -> None:
+    """Pictures, recorded actions and points of all games; nothing is rejected."""
+    assert query(store, "select count(*) from episodes").item() == len(ORDERS) * len(POLICIES)
+    assert query(store, "from log_disagreements").is_empty()
+    assert query(store, "from rejects").is_empty()
+
+
+def test_the_good_team_is_perfect(store: Store) -> None:
+    """It takes the published optimal time, and every request and answer is right; against all references its score is 1."""
+    found = query(
+        store,
+        "select task_id, turns_taken, episodes.success, f.value as fair, c.initiate_collaboration, c.respond_collaboration from episodes "
+        "inner join episode_metrics as f on episodes.episode_id = f.episode_id and f.metric = 'overcooked.pc_all_references' "
+        "inner join overcooked_games as c on episodes.file = c.file where model = 'optimal'",
+    )
+    for task, steps, success, fair, initiated, responded in found.rows():
+        assert steps == task_of(task).time_optimal + 1 - (task == "boiled_egg")
+        assert (success, initiated, responded) == (True, 1.0, 1.0)
+        assert fair == pytest.approx(1.0)
+
+
+def test_every_planted_fault_is_named(store: Store) -> None:
+    """The rule's category of each request and answer is what its player meant, and each kind of fault occurs."""
+    found = query(
+        store,
+        "select l.answer, f.category from labels as l inner join failures as f on l.episode_id = f.episode_id and l.turn = f.turn "
+        "and l.agent = f.agent and l.rubric = f.taxonomy",
+    )
+    assert len(found) == query(store, "select count(*) from labels").item()
+    assert found.filter(found["answer"] != found["category"]).is_empty()
+    planted = set(query(store, "select distinct question || ' ' || answer from labels").to_series())
+    faults = ("premature", "repetitive", "irrelevant", "infeasible", "wrong_parameter", "missing_step")
+    assert {f"IC1 {fault}" for fault in faults} <= planted
+    assert {f"RC1 {fault}" for fault in ("wrong_parameter", "missing_step", "infeasible", "refused", "followed_wrong_request")} <= planted
+
+
+def test_the_engine_judge_agrees(store: Store) -> None:
+    """What the checks read out of the stored conversation is what was planted."""
+    ids = query(store, "select episode_id from episodes order by episode_id").to_series().to_list()
+    games = {game.episode_id: game for game in load(store, ids)}
+    rows = query(store, "select episode_id, turn, agent, question, answer from labels").rows()
+    wrong = [
+        (agent, question, answer)
+        for episode, turn, agent, question, answer in rows
+        if CHECKS[f"overcooked.{question}"](games[episode], turn, agent).answer != answer
+    ]
+    assert wrong == []
+
+
+def test_a_turn_without_conversation_is_not_judged(store: Store) -> None:
+    """The silent Chef asks for nothing: not applicable, for either agent."""
+    (episode,) = query(store, "select episode_id from episodes where model = 'silent' and task_id = 'boiled_egg'").to_series()
+    (game,) = load(store, [episode])
+    answers = {check(game, turn.turn, agent).answer for turn in game.turns for check in CHECKS.values() for agent in game.agents}
+    assert answers == {"na"}
+
+
+def test_published_layout_of_files(tmp_path: Path) -> None:
+    """`<policy>/<order>/experiment_<time>_<order>.json`, byte for byte the same each time."""
+    request = PlayRequest(out=tmp_path / "a", orders=("boiled_egg",), games=2)
+    report = play(request)
+    again = play(PlayRequest(out=tmp_path / "b", orders=("boiled_egg",), games=2))
+    assert report.paths[0] == tmp_path / "a/optimal/boiled_egg/experiment_2026-01-01_00-00-00_boiled_egg.json"
+    assert [path.read_bytes() for path in report.paths] == [path.read_bytes() for path in again.paths]
+    assert (report.played, play(request).kept) == (2, 2)
+
+
+def test_a_cut_game_is_played_again_and_another_is_not_touched(tmp_path: Path) -> None:
+    """A log that says it is not complete is replaced; one of another seed is refused."""
+    request = PlayRequest(out=tmp_path, orders=("boiled_egg",))
+    (path,) = play(request).paths
+    whole = path.read_bytes()
+    log = json.loads(whole)
+    log["cotrace"]["complete"], log["content"] = False, log["content"][:4]
+    path.write_text(json.dumps(log), encoding="utf-8")
+    assert play(request).played == 1
+    assert path.read_bytes() == whole
+    with pytest.raises(UsageError, match="holds another game"):
+        play(PlayRequest(out=tmp_path, orders=("boiled_egg",), seed=4))
+
+
+def test_a_running_game_is_a_whole_log_after_every_step() -> None:
+    """Killed at any step, a game leaves a log with that many steps."""
+    lengths = [len(log["content"]) for log in play_order("boiled_egg", "optimal")]
+    assert lengths == list(range(1, 17))
+
+
+def test_the_sane_rules_record_fillings_rightly() -> None:
+    """Without the engine's defects the Chef's last actions at the oven carry their own name."""
+    *_, log = play_order("mashed_potato_and_pea_patty", "optimal", rules="sane")
+    assert [entry["action"] for entry in log["total_action_list"][0]][-2:] == ["fill_dish_with_food(oven0)", "deliver_soup()"]
+
+
+@pytest.mark.parametrize(
+    ("request_part", "message"),
+    [
+        ({"policies": ("optimum",)}, "no overcooked policy 'optimum'"),
+        ({"orders": ("soup",)}, "no overcooked order 'soup'"),
+        ({"levels": (7,)}, "no overcooked level 7"),
+        ({"games": 0}, "must be at least 1"),
+        ({"horizon": 0}, "must be at least 1"),
+    ],
+)
+def test_wrong_requests(tmp_path: Path, request_part: dict[str, tuple[str, ...]], message: str) -> None:
+    """Each is told in one line before anything is played."""
+    with pytest.raises(UsageError, match=message):
+        play(PlayRequest(out=tmp_path / "logs", **request_part))  # type: ignore[arg-type]  # one field of several types at a time
+    assert not (tmp_path / "logs").exists()
+
+
+def test_a_language_model_plays_from_its_prompt_alone() -> None:
+    """The Chef's prompt has the recipe, the Assistant's has not; a refused action is asked about once more, then waited away."""
+    prompts: list[Prompt] = []
+
+    def complete(prompt: Prompt) -> str:
+        prompts.append(prompt)
+        role = "Chef" if "You are the Chef." in prompt.user else "Assistant"
+        return f"{role} analysis: go\n{role} plan: deliver_soup()\n{role} say: [NOTHING]"
+
+    game = Game("boiled_egg", (ModelPlayer(complete), ModelPlayer(complete)), horizon=1)
+    entry = game.step()
+    chef, again, *_ = [prompt.user for prompt in prompts if "You are the Chef." in prompt.user]
+    assistant = next(prompt.user for prompt in prompts if "You are the Assistant." in prompt.user)
+    assert "Put egg into the pot0" in chef
+    assert "Put egg" not in assistant
+    assert "Your hand is empty" in again
+    assert entry["actions"] == ["wait(1)", "wait(1)"]
+    assert [errors["validator_error"]["error_num"] for errors in entry["statistical_data"]["error"]] == [1, 1]
+    assert game.over
+
+
+class _Fixed:
+    """A player that reads its outputs off a list, the last one again and again."""
+
+    def __init__(self, *outputs: str) -> None:
+        self._outputs = list(outputs)
+
+    def answer(self, query: Query) -> str:  # noqa: ARG002 - whatever is asked
+        return self._outputs.pop(0) if len(self._outputs) > 1 else self._outputs[0]
+
+
+def said(role: str, plan: str, say: str = "[NOTHING]") -> str:
+    return f"{role} analysis: a\n{role} plan: {plan}\n{role} say: {say}"
+
+
+IDLE = said("Assistant", "wait(1)")
+
+
+def entries(chef: tuple[str, ...], assistant: tuple[str, ...], steps: int, rules: Rules = "published") -> list[dict[str, Any]]:
+    game = Game("boiled_egg", (_Fixed(*chef), _Fixed(*assistant)), horizon=steps, rules=rules)
+    return list(game.play())
+
+
+@pytest.mark.parametrize(
+    ("rules", "in_force"),
+    [("published", ["pickup(egg,ingredient_dispenser)"]), ("sane", ["wait(2)", "pickup(egg,ingredient_dispenser)"])],
+)
+def test_a_wait_before_other_items(rules: Rules, in_force: list[str]) -> None:
+    """As published it is dropped; the sane rules wait first."""
+    plan = said("Assistant", "wait(2);pickup(egg,ingredient_dispenser)")
+    found = entries((said("Chef", "wait(1)"),), (plan,), 3, rules)
+    assert list(dict.fromkeys(entry["actions"][1] for entry in found)) == in_force
+
+
+def test_a_numbered_action_is_carried_out() -> None:
+    """Published logs have `1. wait(4)` in force: numbering does no harm, but to the two actions that must be written exactly."""
+    found = entries((said("Chef", "1. wait(3)"),), (said("Assistant", "1. pickup(egg, ingredient_dispenser)"),), 3)
+    assert [entry["actions"] for entry in found] == [["1. wait(3)", "1. pickup(egg, ingredient_dispenser)"]] * 3
+    assert sum(errors["validator_error"]["error_num"] for entry in found for errors in entry["statistical_data"]["error"]) == 0
+
+
+def test_an_action_behind_a_request_stays_in_the_queue() -> None:
+    """The queue receives all items but the first, so that the action is scheduled once more (section 5.3)."""
+    plan = said("Assistant", "request('cook(pot0)');pickup(egg,ingredient_dispenser)")
+    (entry,) = entries((said("Chef", "wait(1)"),), (plan,), 1)
+    assert entry["content"]["action_list"][1] == ["pickup(egg,ingredient_dispenser)", "pickup(egg,ingredient_dispenser)"]
+
+
+def test_a_blank_behind_a_request_makes_an_action_invalid() -> None:
+    """` place_obj_on_counter()` is not the action's exact text; reached otherwise the blank does no harm."""
+    (entry,) = entries((said("Chef", "request('x()'); deliver_soup()"), said("Chef", "wait(1)")), (IDLE,), 1)
+    assert "please check your plan" in entry["statistical_data"]["error"][0]["validator_error"]["error_message"][0]
+
+
+@pytest.mark.parametrize(("rules", "messages"), [("published", 3), ("sane", 5)])
+def test_the_letters_end_inside_a_word(rules: Rules, messages: int) -> None:
+    """The word friend ends a conversation as published; the sane rules go on until the opener repeats itself."""
+    chef = (said("Chef", "wait(1)", "Hello"), said("Chef", "wait(1)", "My friend"), said("Chef", "wait(1)", "My friend"))
+    (entry,) = entries(chef, (said("Assistant", "wait(1)", "One"), said("Assistant", "wait(1)", "Two"), IDLE), 1, rules)
+    assert len(entry["content"]["content"][0]) == messages
+    assert entry["statistical_data"]["communication"][0]["call"] == 1
+
+
+@pytest.mark.parametrize(
+    ("output", "retries"),
+    [("Chef analysis: a\nChef plan: first: wait(1)\nChef say: [NOTHING]", 1), ("Chef analysis: a\nChef say: [NOTHING]", 2)],
+)
+def test_a_plan_that_stays_missing_is_waited_away(output: str, retries: int) -> None:
+    """One retry for a malformed plan; two where its label is absent too. Failed ones count as corrections."""
+    (entry,) = entries((output,), (IDLE,), 1)
+    statistics = entry["statistical_data"]
+    assert statistics["error"][0]["format_error"]["error_num"] == retries
+    assert statistics["error_correction"][0]["format_correction"]["correction_num"] == retries
+    assert (entry["actions"][0], entry["content"]["content"][0][0]["plan"]) == ("wait(1)", "")

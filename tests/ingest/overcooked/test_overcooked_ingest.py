@@ -1,0 +1,209 @@
+"""What becomes of damaged, foreign and unusual Collab-Overcooked logs."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analytics.query import query
+from analytics.views import ensure_installed
+from games.overcooked.engine.layout import kitchen
+from games.overcooked.engine.world import Pot, start_world
+from games.overcooked.measures.oracle import verified_actions
+from games.overcooked.play import play_order
+from ingest.files.run import ingest_paths
+from schemas.store import Store
+
+
+@pytest.fixture(scope="module")
+def log() -> dict[str, Any]:
+    """A whole game of sixteen timesteps, without what cotrace adds."""
+    *_, found = play_order("boiled_egg", "optimal")
+    return {key: value for key, value in json.loads(json.dumps(found)).items() if key != "cotrace"}
+
+
+def ingested(folder: Path, *logs: tuple[str, str]) -> Store:
+    for name, text in logs:
+        path = folder / "logs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    store = Store(folder / "store.duckdb")
+    ingest_paths([folder / "logs"], store, workers=1)
+    ensure_installed(store)
+    return store
+
+
+FILE = "gpt-x/boiled_egg/experiment_2026-02-03_04-05-06_boiled_egg.json"
+
+
+def test_the_model_is_the_folder_above_the_order(tmp_path: Path, log: dict[str, Any]) -> None:
+    """The log names no model; the time of its start stands in the file's name; the horizon is the time limit."""
+    store = ingested(tmp_path, (FILE, json.dumps(log)))
+    row = query(store, "select model, task_id, level, success, turns_taken, started_at::varchar, max_turns from episodes").row(0)
+    assert row == ("gpt-x", "boiled_egg", "1", True, 16, "2026-02-03 04:05:06", None)
+    assert query(store, "select policy, horizon, pc from overcooked_games").row(0) == ("gpt-x", 24, 1.0)
+    assert query(store, "select agent, role, view_kind from agents order by agent").rows() == [
+        ("Assistant", "assistant", None),
+        ("Chef", "chef", "recipe"),
+    ]
+
+
+def test_who_could_read_what(tmp_path: Path, log: dict[str, Any]) -> None:
+    """Analysis and plan are the author's alone; what is said reaches both; a say of nothing leaves no row."""
+    store = ingested(tmp_path, (FILE, json.dumps(log)))
+    rows = query(store, "select channel, agent, audience, text from utterances where turn = 1 order by seq").rows()
+    assert [(channel, agent) for channel, agent, _, _ in rows] == [
+        ("private", "Chef"), ("private", "Chef"), ("public", "Chef"),
+        ("private", "Assistant"), ("private", "Assistant"), ("public", "Assistant"),
+        ("private", "Chef"), ("private", "Chef"), ("public", "Chef"),
+    ]  # fmt: skip
+    assert all(audience == [agent] for channel, agent, audience, _ in rows if channel == "private")
+    assert query(store, "select count(*) from utterances where text = '[NOTHING]'").item() == 0
+
+
+def test_a_cut_file_is_a_reject(tmp_path: Path, log: dict[str, Any]) -> None:
+    """The JSON breaks off: nothing of it is used, and the reason says so."""
+    store = ingested(tmp_path, (FILE, json.dumps(log)[:4000]))
+    assert "breaks off" in query(store, "select reason from rejects").item()
+    assert query(store, "from episodes").is_empty()
+
+
+def test_a_killed_run_is_an_episode(tmp_path: Path, log: dict[str, Any]) -> None:
+    """A shorter log is valid: what is there is the game; whether it would have been delivered nobody knows."""
+    cut = deepcopy(log)
+    cut |= {"total_timestamp": list(range(6)), "total_order_finished": [], "total_score": 0, "content": log["content"][:6]}
+    cut["total_action_list"] = [[entry for entry in own if entry["timestamp"] < 6] for own in log["total_action_list"]]
+    store = ingested(tmp_path, (FILE, json.dumps(cut)))
+    assert query(store, "select turns_taken, success, score from episodes").row(0) == (6, None, None)
+    assert query(store, "from rejects").is_empty()
+    assert query(store, "from log_disagreements").is_empty()
+
+
+def test_a_broken_step_keeps_what_came_before(tmp_path: Path, log: dict[str, Any]) -> None:
+    """The game is kept up to the step before; where and how much is lost stands in the reject."""
+    broken = deepcopy(log)
+    del broken["content"][9]["actions"]
+    store = ingested(tmp_path, (FILE, json.dumps(broken)))
+    assert query(store, "select turns_taken, success, score from episodes").row(0) == (9, None, None)
+    locator, reason = query(store, "select locator, reason from rejects").row(0)
+    assert locator == "content[9].actions"
+    assert "7 of 16 steps are lost" in reason
+
+
+def test_an_unknown_order_is_a_reject(tmp_path: Path, log: dict[str, Any]) -> None:
+    """Nothing can be measured for an order that is not the benchmark's."""
+    other = json.loads(json.dumps(log).replace("boiled_egg", "fried_egg"))
+    store = ingested(tmp_path, (FILE, json.dumps(other)))
+    assert "'fried_egg' is not one of the benchmark's thirty" in query(store, "select reason from rejects").item()
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (lambda log: log["content"][4].update(map="X"), "map"),
+        (lambda log: log["total_action_list"][0].pop(), "total_action_list[0]"),
+        (lambda log: log.update(total_score=40), "total_score"),
+    ],
+)
+def test_disagreements_are_said(tmp_path: Path, log: dict[str, Any], change: Any, field: str) -> None:
+    """What the log says is stored as it says it; where the replay differs, a row says where."""
+    changed = deepcopy(log)
+    change(changed)
+    store = ingested(tmp_path, (FILE, json.dumps(changed)))
+    assert query(store, "select field from log_disagreements").to_series().to_list() == [field]
+
+
+def test_too_late_is_no_success(tmp_path: Path) -> None:
+    """Delivered behind the time limit: a success for the code, none for the paper, and a second row as cut to the limit."""
+    *_, late = play_order("baked_carrot_soup", "repetitive-request", horizon=120)
+    waits = late["content"][-1]
+    assert len(late["content"]) < 52
+    found = json.loads(json.dumps({key: value for key, value in late.items() if key != "cotrace"}))
+    pause = json.loads(json.dumps(waits)) | {"actions": ["wait(1)", "wait(1)"]}
+    del found["content"][-1]
+    first = len(found["content"])
+    found["content"] += [pause | {"timestamp": first + extra} for extra in range(60 - first)] + [waits | {"timestamp": 60}]
+    found["total_timestamp"] = list(range(61))
+    found["total_action_list"][0][-1]["timestamp"] = 60
+    store = ingested(tmp_path, ("m/baked_carrot_soup/experiment_x.json", json.dumps(found)))
+    rows = query(store, "select variant, success, within_limit, n_timesteps, horizon from overcooked_games order by variant").rows()
+    assert rows == [("raw", 1, 0, 61, 120), ("truncated_1_5", 0, 0, 52, 120)]
+    assert query(store, "select success from episodes").item() is False
+
+
+def test_evaluation_files_are_left_alone(tmp_path: Path) -> None:
+    """Results, references and kitchens beside the logs are no logs, and no rejects."""
+    store = ingested(
+        tmp_path,
+        ("evaluation_result.json", '{"boiled_egg": {"similarity_and_redundancy_result": {}}}'),
+        ("ref.txt", '{"reference_1": {"agent_0": [], "agent_1": []}}'),
+    )
+    assert query(store, "from rejects").is_empty()
+    assert query(store, "from episodes").is_empty()
+
+
+def test_verified_actions_bring_the_order_on(shared: Path, tmp_path: Path) -> None:
+    """In the published games a step with nothing but verified actions always raises progress, save one that the log does not record."""
+    store = Store(tmp_path / "store.duckdb")
+    ingest_paths([shared / "data" / "overcooked" / "runs"], store)
+    sql = """with steps as (
+            select episode_id, turn, progress > coalesce(lag(progress) over game, 0) as rose,
+                turn = max(turn) over (partition by episode_id) as last
+            from turns window game as (partition by episode_id order by turn))
+        select followed.value, episodes.success, last, rose, count(*) as n
+        from turn_metrics as followed inner join steps using (episode_id, turn) inner join episodes using (episode_id)
+        where followed.metric = 'overcooked.followed_verified' group by all"""
+    rows = query(store, sql).to_dicts()
+    verified = [row for row in rows if row["value"] == 1]
+    assert sum(row["n"] for row in verified if row["rose"]) > 900
+    assert [(row["success"], row["last"], row["n"]) for row in verified if not row["rose"]] == [(False, True, 1)]
+    sql = """select regexp_extract(episodes.file, '[^/]+') as policy, avg(value) as share
+        from turn_metrics inner join episodes using (episode_id)
+        where metric = 'overcooked.followed_verified' group by all"""
+    shares = {row["policy"]: row["share"] for row in query(store, sql).to_dicts()}
+    assert shares["optimal"] == 1
+    assert shares["wrong-ingredient"] < shares["slow"] < 1
+
+
+def test_what_the_kitchen_forbids_is_not_verified(tmp_path: Path, log: dict[str, Any]) -> None:
+    """At the start the Assistant alone can act; the Chef's pickup comes when the egg lies there; nothing follows what has been spoilt."""
+    store = ingested(tmp_path, (FILE, json.dumps(log)))
+    rows = query(store, "select turn, arguments ->> 'agent', verb, listed, undoes from oracle_actions order by turn, rank").rows()
+    assert rows[0] == (1, "Assistant", "pickup", False, False)
+    first_of_chef = min(turn for turn, agent, *_ in rows if agent == "Chef")
+    laid = query(store, "select turn from actions where verb = 'place_obj_on_counter' order by turn limit 1").item()
+    assert first_of_chef == laid + 1
+    assert query(store, "select bool_or(oracle_available), count(oracle_followed) from turns").rows() == [(False, 0)]
+
+
+@pytest.mark.parametrize(
+    ("held", "contents", "action", "is_verified"),
+    [
+        ("egg", (), "put_obj_in_utensil(pot0)", True),
+        ("apple", (), "put_obj_in_utensil(pot0)", False),
+        ("egg", ("egg",), "put_obj_in_utensil(pot0)", False),
+        (None, ("egg",), "cook(pot0)", True),
+        (None, ("egg", "apple"), "cook(pot0)", False),
+        ("egg", (), "deliver_soup()", False),
+    ],
+)
+def test_only_what_belongs_to_the_order_is_verified(held: str | None, contents: tuple[str, ...], action: str, is_verified: bool) -> None:  # noqa: FBT001  # a table
+    """What the references have next does not help where the hand or the pot holds something else."""
+    world = start_world(kitchen(), "boiled_egg")
+    world.bodies[0].held = held
+    if contents:
+        world.utensils["pot0"] = Pot(contents)
+    assert bool(verified_actions(world, 0, (action,))) is is_verified
+
+
+def test_nothing_is_passed_over_full_counters() -> None:
+    """With all three shared counters taken, putting something down would lose it for the partner."""
+    world = start_world(kitchen(), "boiled_egg")
+    world.bodies[1].held = "egg"
+    assert verified_actions(world, 1, ("place_obj_on_counter()",)) == ("place_obj_on_counter()",)
+    world.counters = dict.fromkeys(world.layout.shared_counters, "apple")
+    assert verified_actions(world, 1, ("place_obj_on_counter()",)) == ()

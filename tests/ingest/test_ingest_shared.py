@@ -1,0 +1,112 @@
+"""The published CRAFT logs go in whole, and replay agrees with every one of them."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.files.report import Report
+from ingest.files.run import ingest_paths
+from schemas.store import Store
+
+pytestmark = [pytest.mark.shared, pytest.mark.xdist_group("ingest_shared")]
+
+
+@pytest.fixture(scope="module")
+def filled(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Report]:
+    """A store with all of the published CRAFT data."""
+    store = Store(tmp_path_factory.mktemp("store") / "craft.duckdb")
+    return store, ingest_paths([shared / "data" / "craft"], store)
+
+
+def rows(filled: tuple[Store, Report], query: str) -> list[tuple[Any, ...]]:
+    with filled[0].reading() as connection:
+        return connection.execute(query).fetchall()
+
+
+def reference(shared: Path, name: str) -> list[dict[str, str]]:
+    with (shared / "reference" / name).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_everything_goes_in(filled: tuple[Store, Report], shared: Path) -> None:
+    """As many games and turns as the reference tables have; nothing rejected; every other file is told."""
+    report = filled[1]
+    games = reference(shared, "craft_engine_games_expected.csv") + reference(shared, "craft_real_logs_games_expected.csv")
+    turns = reference(shared, "craft_engine_turns_expected.csv") + reference(shared, "craft_real_logs_turns_expected.csv")
+    assert (report.episodes, report.turns, report.rejected) == (len(games), len(turns), [])
+    assert report.found == len(games) + len(report.others)
+
+
+def test_replay_agrees_with_every_log(filled: tuple[Store, Report]) -> None:
+    """Boards, candidates, refusals, flags, metrics and ends: no difference is left."""
+    assert rows(filled, "FROM log_disagreements") == []
+
+
+def test_every_refusal_has_the_code_of_its_message(filled: tuple[Store, Report]) -> None:
+    """A refused move has a code and a text, an accepted one neither."""
+    assert rows(filled, "SELECT accepted, error_code IS NULL, error_text IS NULL FROM actions GROUP BY ALL ORDER BY ALL") == [
+        (False, False, False),
+        (True, True, True),
+        (None, True, True),
+    ]
+
+
+def test_number_of_directors_of_each_turn(filled: tuple[Store, Report], shared: Path) -> None:
+    """Different directors who spoke, turn by turn, as in the reference."""
+    expected = sorted(
+        (row["model"], row["structure_id"], int(row["run"]), int(row["turn"]), int(row["n_directors"]))
+        for row in reference(shared, "craft_engine_turns_expected.csv")
+    )
+    found = rows(
+        filled,
+        "SELECT model, task_id, seed, turn, count(DISTINCT agent) FROM utterances JOIN episodes USING (episode_id) "
+        "WHERE agent <> 'Builder' AND file LIKE 'engine_games/%' GROUP BY ALL ORDER BY ALL",
+    )
+    assert found == expected
+
+
+def test_scores_and_categories_of_each_turn(filled: tuple[Store, Report], shared: Path) -> None:
+    """The five metrics, the published category and the two strict readings of following equal the reference."""
+    found = {
+        key: (category, metrics)
+        for *key_parts, category, metrics in rows(
+            filled,
+            "SELECT model, task_id, seed, turn, any_value(category), map_from_entries(list((metric, value))) "
+            "FROM turn_metrics JOIN episodes USING (episode_id) JOIN failures USING (episode_id, turn) "
+            "WHERE taxonomy = 'craft_published' AND file LIKE 'engine_games/%' GROUP BY ALL",
+        )
+        for key in [tuple(key_parts)]
+    }
+    yes_no = {"True": 1.0, "False": 0.0}
+    metrics = ("overall_progress", "completion_percentage", "iou_score", "position_accuracy", "distance_score")
+    expected_rows = reference(shared, "craft_engine_turns_expected.csv")
+    assert len(found) == len(expected_rows)
+    for row in expected_rows:
+        category, values = found[row["model"], row["structure_id"], int(row["run"]), int(row["turn"])]
+        assert category == row["taxonomy_code"]
+        for name in metrics:
+            assert values[f"craft.{name}"] == pytest.approx(float(row[name]), abs=1e-6)
+        for name in ("followed_full", "followed_physical", "correct_structure_placement", "correct_side_placement"):
+            assert values.get(f"craft.{name}") == yes_no.get(row[name])
+
+
+def test_real_logs_showed_the_views_of_the_released_code(filled: tuple[Store, Report]) -> None:
+    """Their prompts hold the target with large blocks and unmirrored; shortened prompts leave the logged view."""
+    found = rows(
+        filled,
+        "SELECT file LIKE 'craft_results/%', view_kind, view_source, count(*) FROM agents JOIN episodes USING (episode_id) "
+        "WHERE role = 'director' AND view_kind IS NOT NULL GROUP BY ALL ORDER BY ALL",
+    )
+    assert {(is_real, kind, source) for is_real, kind, source, _ in found} == {(False, "spans", "log"), (True, "spans", "prompt")}
+
+
+def test_second_ingest_changes_nothing(filled: tuple[Store, Report], shared: Path) -> None:
+    """All files are known; no row is written."""
+    before = rows(filled, "FROM sources ORDER BY ALL")
+    report = ingest_paths([shared / "data" / "craft"], filled[0])
+    assert (report.unchanged, report.ingested, report.replaced, report.rows) == (filled[1].ingested, 0, 0, {})
+    assert rows(filled, "FROM sources ORDER BY ALL") == before

@@ -1,0 +1,175 @@
+"""The engine judge and the selection of units: the same rows as a model's, undecided where nothing can be proved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from judges.engine.checks import Decision, all_checks, find
+from judges.engine.judge import run_engine
+from judges.evidence.transcript import Transcript
+from judges.rubric.files import find as find_rubric
+from judges.rubric.files import load
+from judges.runs.job import JudgeRequest
+from judges.runs.runner import run
+from schemas.errors import UsageError
+from schemas.store import Store
+from tests.judges.judged_games import ask_model, fake_server, mark, store_of, verdict_counts
+
+PS = find_rubric("pragmatic_sufficiency")
+
+
+def decide(game: Transcript, turn: int, agent: str | None) -> Decision:
+    """Yes on turn 1, unproved on turn 2, broken on turn 3, an answer that the rubric does not have after that."""
+    assert agent is None
+    assert game.turn(turn).said("public", "D2")[0].text == mark("public", "D2", turn)
+    if turn == 3:
+        raise ValueError("odd board")
+    return Decision({1: "yes", 2: None}.get(turn, "maybe"), f"looked at turn {turn}")
+
+
+def checked(store: Store, where: str | None = None) -> dict[str, int]:
+    """Verdicts by status after a run of one check for all questions."""
+    run_engine(JudgeRequest(rubric=PS, where=where), store, checks={f"craft.PS{n}": decide for n in range(1, 7)})
+    return verdict_counts(store)
+
+
+def test_what_cannot_be_proved_is_undecided_and_what_breaks_is_failed(tmp_path: Path) -> None:
+    """A check that breaks off, or answers something else, costs only its own verdict, and says why."""
+    store = store_of(tmp_path / "s.duckdb", turns=4)
+
+    assert checked(store) == {"answered": 6, "undecided": 6, "failed": 12}
+    with store.reading() as connection:
+        rows = connection.execute(
+            "SELECT turn, status, answer, score, reason FROM verdicts WHERE question = 'PS1' ORDER BY turn"
+        ).fetchall()
+    assert rows == [
+        (1, "answered", "yes", 1.0, "looked at turn 1"),
+        (2, "undecided", None, None, "looked at turn 2"),
+        (3, "failed", None, None, "the check broke off: ValueError: odd board"),
+        (4, "failed", None, None, "the check answered 'maybe', which the rubric does not have"),
+    ]
+
+
+def test_a_second_engine_run_replaces_the_first(tmp_path: Path) -> None:
+    """Each unit has one engine verdict a question; units outside the selection keep theirs."""
+    store = store_of(tmp_path / "s.duckdb", turns=4)
+    checked(store)
+
+    assert checked(store, where="turn = 1") == {"answered": 6, "undecided": 6, "failed": 12}
+    with store.reading() as connection:
+        units = connection.execute("SELECT units FROM judge_runs ORDER BY started_at").fetchall()
+        latest = connection.execute("SELECT count(*) FROM verdicts JOIN judge_runs USING (judge_run_id) WHERE units = 1").fetchone()
+    assert units == [(4,), (1,)]
+    assert latest == (6,)
+
+
+def test_engine_and_model_judge_the_same_units(tmp_path: Path) -> None:
+    """Agreement is a join on unit, hash and question."""
+    store = store_of(tmp_path / "s.duckdb", turns=2)
+    checked(store)
+    with fake_server() as url:
+        run(ask_model(url), store)
+    with store.reading() as connection:
+        pairs = connection.execute(
+            "SELECT count(*) FROM verdicts a JOIN verdicts b USING (unit_id, unit_hash, question, episode_id, turn) "
+            "WHERE a.judge = 'engine' AND b.judge = 'llm:local/fake' AND a.agent IS NOT DISTINCT FROM b.agent"
+        ).fetchone()
+    assert pairs == (2 * 6,)
+
+
+def test_many_games_spread_over_processes_give_the_same_verdicts(tmp_path: Path) -> None:
+    """Sixty games at once or thirty at a time: the same rows, in whatever process they were made."""
+    at_once, halves = store_of(tmp_path / "a.duckdb", games=60, turns=2), store_of(tmp_path / "b.duckdb", games=60, turns=2)
+    run(JudgeRequest(rubric=PS), at_once)
+    for half in ("<", ">="):
+        run(JudgeRequest(rubric=PS, where=f"substr(episode_id, 6)::int {half} 30"), halves)
+
+    def rows(store: Store) -> list[tuple[object, ...]]:
+        columns = "unit_id, unit_hash, question, status, answer, score, reason"
+        with store.reading() as connection:
+            return connection.execute(f"SELECT {columns} FROM verdicts ORDER BY ALL").fetchall()
+
+    assert len(rows(at_once)) == 60 * 2 * 6
+    assert rows(at_once) == rows(halves)
+
+
+@pytest.mark.parametrize(
+    ("where", "turns"),
+    [
+        (None, [1, 2, 3, 4] * 2),
+        ("turn <= 2", [1, 2] * 2),
+        ("episode_id = 'game-1' and turn in (1, 4)", [1, 4]),
+        ("model = 'nobody' -- or true", []),
+        ("turns.progress > 0.9", []),
+    ],
+)
+def test_where_selects_turns_of_games(tmp_path: Path, where: str | None, turns: list[int]) -> None:
+    """A condition over `episodes` and `turns`; a comment in it cannot swallow the rest of the query."""
+    store = store_of(tmp_path / "s.duckdb", games=2, turns=4)
+    checked(store, where)
+
+    with store.reading() as connection:
+        rows = connection.execute("SELECT turn FROM verdicts WHERE question = 'PS1' ORDER BY episode_id, turn").fetchall()
+    assert [turn for (turn,) in rows] == turns
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("turn <=", "syntax error"),
+        ("sucess", "Referenced column"),
+        ("true); DROP TABLE turns; --", "without a semicolon"),
+        ("turn = (SELECT count(*) FROM read_text('/etc/passwd'))", "disabled"),
+        (" ", "give one SQL condition"),
+    ],
+)
+def test_a_bad_condition_is_one_line_and_harms_nothing(tmp_path: Path, where: str, message: str) -> None:
+    """The store is open read-only and nothing but the store can be reached."""
+    store = store_of(tmp_path / "s.duckdb", turns=1)
+    with pytest.raises(UsageError, match=message) as caught:
+        checked(store, where)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_rubric_without_checks_is_refused_and_a_misspelt_check_is_named(tmp_path: Path) -> None:
+    """The error says what to do instead."""
+    path = tmp_path / "mine.yaml"
+    text = (
+        'name: mine\nversion: 1\nunit: turn\nbenchmarks: [craft]\nshows: [public_messages]\nanswers: {"yes": 1, "no": 0}\n'
+        'instructions: Judge.\nquestions:\n  Q1:\n    ask: Is it clear?\n    examples: {"yes": clear, "no": murky}\n'
+    )
+    path.write_text(text)
+    store = store_of(tmp_path / "s.duckdb", turns=1)
+
+    with pytest.raises(UsageError, match=r"names an engine check .*: ask a model with --model"):
+        run(JudgeRequest(rubric=load(path)), store)
+    path.write_text(text + "    engine: craft.PS11\n")
+    with pytest.raises(UsageError, match=r"no engine check craft.PS11: did you mean craft.PS1\?"):
+        run(JudgeRequest(rubric=load(path)), store)
+
+
+def test_every_check_has_its_name_and_can_be_found() -> None:
+    """The names are those of the rubrics' questions."""
+    assert {f"craft.SG{n}" for n in range(1, 8)} <= set(all_checks())
+    assert find("craft.SG1") is all_checks()["craft.SG1"]
+
+
+def test_a_transcript_holds_the_game_as_stored(tmp_path: Path) -> None:
+    """Typed, parsed, in order; unknown ids are left out and turns that do not exist are an error."""
+    from judges.evidence.transcript import load as load_games
+
+    store = store_of(tmp_path / "s.duckdb", games=2, turns=2)
+    games = list(load_games(store, ["game-1", "nobody", "game-0"]))
+
+    assert [game.episode_id for game in games] == ["game-1", "game-0"]
+    game = games[0]
+    assert (game.team, game.goal) == ({"director": mark("team")}, {"stacks": {"(0,0)": [mark("goal")]}})
+    assert game.agents["D2"].private_view == {f"row_{n}": [{"color": mark("view", "D2"), "size": 1}] * 3 for n in range(3)}
+    assert game.turn(2).state_before["stacks"]["(0,0)"] == [mark("before", 2)]
+    assert [(o.listed, o.arguments["block"]) for o in game.turn(1).oracle] == [(True, mark("listed", 1)), (False, mark("unlisted", 1))]
+    assert [u.superseded for u in game.turn(1).said("public", "D1")] == [True, False]
+    assert (game.turn(2).actions[0].accepted, game.turn(2).actions[0].error_text) == (False, mark("refusal", 2))
+    with pytest.raises(IndexError, match="turns 1 to 2, not 3"):
+        game.turn(3)

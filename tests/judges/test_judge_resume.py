@@ -1,0 +1,238 @@
+"""Kill a scoring run at any moment, start it again: every unit is answered exactly once, and nothing that had arrived is asked again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from judges.runs.runner import run
+from schemas import batches
+from schemas.errors import StoreError, UsageError
+from schemas.records import Utterance
+from schemas.store import Store
+from tests.judges.judged_games import ask_model, counted, fake_server, mark, store_of, verdict_counts
+
+CALLS = 120
+QUESTIONS = 6
+RUN = """
+import sys
+from judges.runs.runner import run
+from schemas.store import Store
+from tests.judges.judged_games import ask_model
+run(ask_model(sys.argv[2], concurrency=8), Store(sys.argv[1]))
+"""
+
+
+def start(store: Store, url: str) -> subprocess.Popen[bytes]:
+    """A scoring run in a process of its own."""
+    return subprocess.Popen([sys.executable, "-c", RUN, str(store.path), url], stderr=subprocess.PIPE)
+
+
+def wait_for_answers(url: str, number: int) -> None:
+    """Wait until the server has given so many answers."""
+    deadline = time.monotonic() + 60
+    while counted(url)["answers"] < number:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("answers", [1, 90])
+def test_a_killed_run_is_completed_without_asking_twice(tmp_path: Path, answers: int) -> None:
+    """SIGKILL when so many answers were out: only the calls in flight (8) can be asked again, and each verdict stands once."""
+    store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)
+    with fake_server("--latency-ms", "40") as url:
+        process = start(store, url)
+        wait_for_answers(url, answers)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert verdict_counts(store).get("answered", 0) < CALLS * QUESTIONS
+
+        report = run(ask_model(url, concurrency=8), store)
+        server = counted(url)
+
+    assert verdict_counts(store) == {"answered": CALLS * QUESTIONS}
+    assert CALLS <= server["requests"] <= CALLS + 8
+    assert report.recovered + report.answered_before + report.requests >= CALLS
+    assert not list(Path(f"{store.path}.journal").glob("*.jsonl"))
+    with store.reading() as connection:
+        runs = connection.execute("SELECT status, sum(calls), sum(tokens_in) FROM judge_runs GROUP BY status ORDER BY status").fetchall()
+    assert [row[0] for row in runs] == ["finished", "interrupted"]
+    assert sum(row[1] for row in runs) * 1000 == sum(row[2] for row in runs)
+
+
+def test_a_second_start_asks_nothing_when_all_is_answered(tmp_path: Path) -> None:
+    """The same rubric, model and parameters: no request, no new run; other parameters or repeats are asked."""
+    store = store_of(tmp_path / "s.duckdb", turns=5)
+    with fake_server() as url:
+        first = run(ask_model(url), store)
+        again = run(ask_model(url), store)
+        more_repeats = run(ask_model(url, repeats=3), store)
+        warmer = run(ask_model(url, temperature=0.7), store)
+        leaky = run(ask_model(url, variant="published"), store)
+
+    assert (first.requests, again.requests, more_repeats.requests, warmer.requests, leaky.requests) == (5, 0, 10, 5, 5)
+    assert (again.judge_run_id, again.answered_before) == (None, 5)
+
+
+def test_failed_calls_are_asked_again_and_replaced(tmp_path: Path) -> None:
+    """The second start meets a server that has recovered; answered verdicts are left alone."""
+    store = store_of(tmp_path / "s.duckdb", turns=12)
+    with fake_server("--fault", "refusal:0.5:99") as url:
+        first = run(ask_model(url), store)
+    with fake_server() as url:
+        second = run(ask_model(url), store)
+
+    assert 0 < first.failed < 12 * QUESTIONS
+    assert second.requests * QUESTIONS == first.failed
+    assert verdict_counts(store) == {"answered": 12 * QUESTIONS}
+
+
+def test_a_unit_whose_evidence_changed_is_asked_again_and_the_others_are_not(tmp_path: Path) -> None:
+    """Verdicts hang on what the judge was shown, not on the row that it came from."""
+    store = store_of(tmp_path / "s.duckdb", turns=4)
+    with fake_server() as url:
+        run(ask_model(url), store)
+        with store.writing() as connection:
+            connection.execute("UPDATE utterances SET text = 'other words' WHERE text = ?", [mark("public", "D2", 3)])
+        again = run(ask_model(url), store)
+        with store.writing() as connection:
+            connection.execute("UPDATE utterances SET text = 'other thoughts' WHERE channel = 'private'")
+        unseen = run(ask_model(url), store)
+
+    assert (again.requests, unseen.requests) == (1, 0)
+
+
+def test_a_journal_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
+    """A kill in the middle of a write loses that one line, and nothing before it."""
+    store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)
+    with fake_server("--latency-ms", "40") as url:
+        process = start(store, url)
+        wait_for_answers(url, 40)
+        process.kill()
+        process.communicate()
+        (journal,) = Path(f"{store.path}.journal").glob("*.jsonl")
+        journal.write_bytes(journal.read_bytes() + b'["game-0/1","ab')
+        run(ask_model(url), store)
+
+    assert verdict_counts(store) == {"answered": CALLS * QUESTIONS}
+
+
+def test_two_runs_of_the_same_job_at_once_are_refused_and_of_another_are_not(tmp_path: Path) -> None:
+    """The second gets one clear error and leaves the first alone; another rubric may be scored meanwhile."""
+    store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)
+    with fake_server("--latency-ms", "40") as url:
+        process = start(store, url)
+        wait_for_answers(url, 10)
+        with pytest.raises(UsageError, match=rf"being scored by llm:local/fake on this store already \(process {process.pid}\)"):
+            run(ask_model(url), store)
+        other = run(ask_model(url, "spatial_grounding", where="episode_id = 'game-0'"), store)
+        assert process.wait(60) == 0
+        process.communicate()
+
+    assert other.answered == 10 * 3 * 7
+    assert verdict_counts(store) == {"answered": CALLS * QUESTIONS + other.answered}
+
+
+def test_ctrl_c_stores_what_was_answered_and_the_run_can_go_on(tmp_path: Path) -> None:
+    """The run ends as interrupted with everything answered in the store; the next one asks the rest."""
+    store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)
+    with fake_server("--latency-ms", "40") as url:
+        process = start(store, url)
+        wait_for_answers(url, 30)
+        process.send_signal(signal.SIGINT)
+        assert b"KeyboardInterrupt" in process.communicate()[1]
+        stored = verdict_counts(store)["answered"]
+        with store.reading() as connection:
+            assert connection.execute("SELECT status FROM judge_runs").fetchall() == [("interrupted",)]
+        rest = run(ask_model(url), store)
+
+    assert rest.recovered == 0
+    assert rest.answered_before * QUESTIONS == stored
+    assert verdict_counts(store) == {"answered": CALLS * QUESTIONS}
+
+
+def test_a_store_that_cannot_be_written_is_said_before_anything_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No call is paid whose verdict could not be kept, and no journal stays behind."""
+    store = store_of(tmp_path / "s.duckdb", turns=2)
+    monkeypatch.setattr("os.access", lambda _, mode: not mode & os.W_OK)  # root may write anything
+    with fake_server() as url:
+        with pytest.raises(StoreError, match="is read-only: make it writable"):
+            run(ask_model(url), store)
+        assert counted(url)["requests"] == 0
+    assert not list(Path(f"{store.path}.journal").glob("*.jsonl"))
+
+
+def test_a_run_works_where_an_event_loop_runs_already(tmp_path: Path) -> None:
+    """As in a notebook."""
+    store = store_of(tmp_path / "s.duckdb", turns=2)
+
+    async def cell() -> int:
+        return run(ask_model(url), store).answered
+
+    with fake_server() as url:
+        assert asyncio.run(cell()) == 2 * QUESTIONS
+
+
+def test_a_store_that_is_not_there_is_said_and_nothing_is_made(tmp_path: Path) -> None:
+    """No stray journal folder beside a misspelt name."""
+    with pytest.raises(StoreError, match="no store at"):
+        run(ask_model("http://127.0.0.1:9/v1"), Store(tmp_path / "none.duckdb"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_unit_without_anything_to_judge_is_skipped_without_a_call(tmp_path: Path) -> None:
+    """A turn in which nobody spoke: rows with status `skipped`, no request, and none at the second start."""
+    store = store_of(tmp_path / "s.duckdb", turns=2)
+    with store.writing() as connection:
+        connection.execute("DELETE FROM utterances WHERE turn = 2")
+        silent = Utterance("game-0", 2, 1, "D1", "public", ["Builder"], "  ", tokens=None, superseded=False)
+        batches.insert(connection, batches.to_arrow({"utterances": [silent]}))
+    with fake_server() as url:
+        first, second = run(ask_model(url), store), run(ask_model(url), store)
+
+    assert (first.requests, first.skipped, second.requests, second.skipped) == (1, QUESTIONS, 0, 0)
+    assert verdict_counts(store) == {"answered": QUESTIONS, "skipped": QUESTIONS}
+
+
+@pytest.mark.parametrize("broken", [0, 3], ids=["the line about the run", "one call"])
+def test_a_damaged_journal_is_set_aside_and_stops_nobody(tmp_path: Path, broken: int, caplog: pytest.LogCaptureFixture) -> None:
+    """Calls on sound lines are stored, the others asked again; the file stays for whoever wants to look, and that is said once."""
+    store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)
+    with fake_server("--latency-ms", "40") as url:
+        process = start(store, url)
+        wait_for_answers(url, 40)
+        process.kill()
+        process.communicate()
+        (journal,) = Path(f"{store.path}.journal").glob("*.jsonl")
+        lines = journal.read_bytes().splitlines(keepends=True)
+        lines[broken] = b'["game-0/1", "ab", "game-0", "three"]\n'
+        journal.write_bytes(b"".join(lines))
+        other = run(ask_model(url, "spatial_grounding", where="turn = 1"), store)
+        again = run(ask_model(url), store)
+
+    assert (other.failed, again.failed) == (0, 0)
+    assert verdict_counts(store) == {"answered": CALLS * QUESTIONS + other.answered}
+    assert [path.name for path in journal.parent.glob("*.jsonl*")] == [f"{journal.name}.damaged"]
+    (told,) = (record.getMessage() for record in caplog.records if record.levelname == "WARNING")
+    assert f"line {broken + 1}: " in told
+    assert f"{journal.name}.damaged" in told
+
+
+@pytest.mark.parametrize("billed", [("-60", "5"), ("7", "9000000000000000000")])
+def test_impossible_token_counts_of_a_server_cost_no_answers(tmp_path: Path, billed: tuple[str, str]) -> None:
+    """They count as not said, and the next run is not stopped by them."""
+    store = store_of(tmp_path / "s.duckdb", turns=3)
+    with fake_server("--bills", *billed) as url:
+        first = run(ask_model(url), store)
+        second = run(ask_model(url, "spatial_grounding"), store)
+
+    assert (first.failed, second.failed) == (0, 0)
+    assert min(first.tokens_in, first.tokens_out) == 0
+    assert verdict_counts(store)["answered"] == first.answered + second.answered

@@ -1,0 +1,104 @@
+"""Error taxonomies as rubrics: the rules' categories as the engine's answers, a judge beside them, and the confusion of both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analytics.query import query
+from analytics.views import ensure_installed
+from games.craft.measures.taxonomy import RepairedCategory
+from games.einstein.game import GameSettings
+from games.einstein.measures.labels import CATEGORIES
+from games.einstein.play import PlayRequest, play
+from ingest.files.run import ingest_paths
+from judges.rubric.files import check, find, names
+from judges.runs.job import JudgeRequest
+from judges.runs.runner import run
+from schemas.store import Store
+from tests.judges.judged_games import ask_model, fake_server, store_of
+from tests.played import played_store
+
+
+def by_rule(store: Store, taxonomy: str) -> dict[tuple[str, int, str], str]:
+    """(game, turn, agent) -> the categories that the rules gave, joined as an answer."""
+    rows = query(
+        store,
+        f"select episode_id, turn, agent, list(category) as categories from failures where taxonomy = '{taxonomy}' group by all",
+    ).rows()
+    return {(episode, turn, agent): "|".join(sorted(categories)) for episode, turn, agent, categories in rows}
+
+
+def by_engine(store: Store, rubric: str) -> dict[tuple[str, int, str], str]:
+    """The same, as the engine answered."""
+    rows = query(store, f"select episode_id, turn, agent, answer from verdicts where judge = 'engine' and rubric = '{rubric}'").rows()
+    return {(episode, turn, agent): "|".join(sorted(answer.split("|"))) for episode, turn, agent, answer in rows}
+
+
+@pytest.mark.parametrize("name", ["craft_failures", "einstein_errors", "coordination_answers", "mast"])
+def test_they_are_sound(name: str) -> None:
+    """No mistakes in the files."""
+    assert check(names()[name]) == []
+
+
+def test_their_answers_are_the_categories_of_the_rules() -> None:
+    """All of them and no other; 14 questions make up MAST."""
+    assert set(find("craft_failures").answers) == set(RepairedCategory.__args__)  # type: ignore[attr-defined]
+    assert list(find("einstein_errors").answers) == [category.key for category in CATEGORIES]
+    assert len(find("mast").questions) == 14
+
+
+def test_the_engine_answers_craft_actions_with_the_rules_category(tmp_path: Path) -> None:
+    """Every action of every played game gets the category in `failures`, several kinds of them."""
+    store = played_store(tmp_path, judged=False)
+
+    run(JudgeRequest(rubric=find("craft_failures")), store)
+
+    engine, rules = by_engine(store, "craft_failures"), by_rule(store, "craft_repaired")
+    assert engine == {unit: rules[unit] for unit in engine}
+    assert len(engine) > 50
+    assert len(set(engine.values())) > 3
+
+
+def test_rule_and_judge_meet_in_the_confusion_matrix(tmp_path: Path) -> None:
+    """Steps with several errors at once are answered so, by engine and model; each pair of answers stands in one row."""
+    play(
+        PlayRequest(out=tmp_path / "logs", personas=("sensible", "misspeller"), partners=("mixed",), games=1, conditions=(GameSettings(),))
+    )
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([tmp_path / "logs"], store, workers=1)
+    run(JudgeRequest(rubric=find("einstein_errors")), store)
+    with fake_server() as url:
+        run(ask_model(url, "einstein_errors"), store)
+    ensure_installed(store)
+
+    engine, rules = by_engine(store, "einstein_errors"), by_rule(store, "einstein_published")
+    assert engine == {unit: rules[unit].replace("no_error", "none") for unit in engine}
+    ((pairs, rows),) = query(store, "select sum(n), count(*) from agreement_confusion where rubric = 'einstein_errors'").rows()
+    assert pairs == len(engine)
+    assert rows > 1
+
+
+def test_the_engine_answers_questions_of_coordination(shared: Path, tmp_path: Path) -> None:
+    """Every answer with a text gets its category from the rules."""
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([shared / "data" / "coordination" / "coordqa"], store)
+
+    run(JudgeRequest(rubric=find("coordination_answers")), store)
+
+    engine, rules = by_engine(store, "coordination_answers"), by_rule(store, "coordqa_answer")
+    assert engine == {unit: rules[unit] for unit in engine}
+    assert engine
+
+
+def test_mast_asks_about_any_game(tmp_path: Path) -> None:
+    """A rubric for any benchmark is asked about games of each, and what it sees is what everybody could hear and see."""
+    store = store_of(tmp_path / "s.duckdb", games=2, turns=2)
+    with store.writing() as connection:
+        connection.execute("UPDATE episodes SET benchmark = 'another' WHERE episode_id = 'game-1'")
+
+    with fake_server() as url:
+        report = run(ask_model(url, "mast"), store)
+
+    assert (report.units, report.answered) == (2, 28)

@@ -1,0 +1,11 @@
+"""Where things lie: the project, and the published data beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["DOCS", "ROOT", "SHARED"]
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+SHARED = ROOT.parent / "shared"
