@@ -30,7 +30,7 @@ from schemas.records import Turn as TurnRow
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "cotrace"
-VERSION: Final = 1
+VERSION: Final = 2
 PATH_PARTS: Final = 0
 
 DERIVATIONS: Final[Mapping[str, Derivation]] = {"craft": craft_own.derive, "einstein": einstein_own.derive}

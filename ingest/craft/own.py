@@ -12,18 +12,18 @@ from games.craft.engine.blocks import DIRECTORS
 from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 from games.craft.engine.oracle import DEFAULT_SAMPLE
-from games.craft.engine.views import ViewKind, all_views, views_json
+from games.craft.engine.views import VIEW_KINDS, ViewKind, all_views, views_json
 from games.craft.targets.start_boards import START_BOARDS, start_board
 from games.craft.text.builder import ParsedMove, parse_answer
 from ingest.cotrace_log.derivation import BadTurnError, Derived
 from ingest.craft.game import CraftGame, CraftOutcome, CraftTurn
 from ingest.craft.records import Int, Spans, Structure
 from ingest.craft.replay import derive as derive_craft
-from ingest.craft.views import VIEW_KIND_NAMES
+from ingest.craft.views import OTHER_VIEW, shown_views
 from ingest.reading.json_text import dumps
 from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
-from schemas.game import ActionEntry, End, Header, Turn
+from schemas.game import ActionEntry, AgentEntry, End, Header, Turn
 from schemas.records import LogDisagreement
 
 __all__ = ["derive"]
@@ -59,7 +59,6 @@ class _Arguments(_Record):
 
 _Part = TypeVar("_Part", bound=_Record)
 
-_KINDS: Final = {name: kind for kind, name in VIEW_KIND_NAMES.items()}
 _MOVES: Final = ("place", "remove")
 
 
@@ -160,16 +159,22 @@ def _written(action: ActionEntry, attempted: Move) -> Move:
 
 
 def _view_differences(header: Header, target: Board, episode: str) -> list[tuple[object, ...]]:
-    """Directors whose logged view is not the reading of the target that the log names."""
-    differing: list[tuple[object, ...]] = []
-    for agent in header.agents:
-        kind = _KINDS.get(agent.view_kind or "")
-        if kind is None or agent.agent not in DIRECTORS:
-            continue
-        view = _views(target, kind)[agent.agent]
-        if view != agent.private_view:
-            differing.append(LogDisagreement(episode, None, f"private_view.{agent.agent}", dumps(agent.private_view), dumps(view)))
-    return differing
+    """Directors whose logged view is not the reading of the target that the log names, or whose reading has no known name."""
+    directors = [agent for agent in header.agents if agent.agent in DIRECTORS and agent.view_kind not in (None, OTHER_VIEW)]
+    found = [_view_difference(agent, target) for agent in directors]
+    return [
+        LogDisagreement(episode, None, f"{field}.{agent}", logged, recomputed) for field, agent, logged, recomputed in filter(None, found)
+    ]
+
+
+def _view_difference(agent: AgentEntry, target: Board) -> tuple[str, str, str, str] | None:
+    """Field, agent, what was logged, and what it should be."""
+    kind = next((known for known in VIEW_KINDS if known == agent.view_kind), None)
+    if kind is None:
+        shown = shown_views(target, {}, {agent.agent: agent.private_view})
+        return "view_kind", agent.agent, str(agent.view_kind), next(view.kind for name, view in shown.items() if name == agent.agent)
+    view = _views(target, kind)[agent.agent]
+    return None if view == agent.private_view else ("private_view", agent.agent, dumps(agent.private_view), dumps(view))
 
 
 @lru_cache(maxsize=1024)

@@ -15,15 +15,7 @@ from games.craft.engine.blocks import DIRECTORS, Director
 from games.craft.engine.board import Board
 from games.craft.engine.views import VIEW_KINDS, ViewKind, all_views, views_json
 
-__all__ = ["OTHER_VIEW", "VIEW_KIND_NAMES", "ShownView", "shown_in_prompt", "shown_views"]
-
-VIEW_KIND_NAMES: Final[Mapping[ViewKind, str]] = {
-    "spans": "spans",
-    "flat": "size1",
-    "spans_mirrored": "mirrored",
-    "flat_mirrored": "mirrored_size1",
-}
-"""The store's names of the engine's view kinds."""
+__all__ = ["OTHER_VIEW", "ShownView", "shown_in_prompt", "shown_views"]
 
 OTHER_VIEW: Final = "other"
 """A view that is no reading of the target."""
@@ -38,7 +30,7 @@ class ShownView(NamedTuple):
     """Rows of colours and sizes, as found."""
 
     kind: str
-    """One of ``VIEW_KIND_NAMES`` or ``OTHER_VIEW``."""
+    """One of ``games.craft.views.VIEW_KINDS`` or ``OTHER_VIEW``."""
 
     source: str
     """``prompt``, ``log`` or ``derived``."""
@@ -90,5 +82,4 @@ def _found(
 
 
 def _kind(fitting: Iterable[ViewKind]) -> str:
-    kind = next(iter(fitting), None)
-    return OTHER_VIEW if kind is None else VIEW_KIND_NAMES[kind]
+    return next(iter(fitting), OTHER_VIEW)

@@ -43,7 +43,7 @@ class AgentView:
     private_view: JsonObject | None
     """What only this agent knew, as it was really shown; None if it knew nothing of its own."""
     view_kind: str | None
-    """Which reading of the target that view is (CRAFT: spans, size1, mirrored, mirrored_size1, other)."""
+    """Which reading of the target that view is (CRAFT: spans, flat, spans_mirrored, flat_mirrored, other)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,11 +236,35 @@ def test_changed_log_is_told_apart_from_its_replay(store: Store, log: Path, play
     assert (1, field) in rows(store, "SELECT turn, field FROM log_disagreements")
 
 
-def test_view_that_is_not_of_its_kind_is_a_difference(store: Store, log: Path, played: bytes) -> None:
-    """A log that names a view `spans` and shows another one contradicts itself."""
+@pytest.mark.parametrize("kind", ["flat", "spans_mirrored", "flat_mirrored"])
+def test_view_that_is_not_of_its_kind_is_a_difference(store: Store, log: Path, played: bytes, kind: str) -> None:
+    """A log that shows a view `spans` and names it otherwise, in any documented spelling, contradicts itself."""
+    entries = lines(played)
+    assert {agent["view_kind"] for agent in entries[0]["agents"]} == {"spans", None}
+    entries[0]["agents"][1]["view_kind"] = kind
+    write(log, entries)
+    ingest_paths([log], store)
+    assert rows(store, "SELECT turn, field FROM log_disagreements") == [(None, "private_view.D2")]
+    assert rows(store, "SELECT view_kind, view_source FROM agents WHERE agent = 'D2'") == [(kind, "log")]
+
+
+def test_view_of_its_kind_is_no_difference(store: Store, log: Path, played: bytes) -> None:
+    """A view that was shown mirrored, and is called so, is checked against the mirrored target."""
+    entries = lines(played)
+    d2 = entries[0]["agents"][1]
+    d2["view_kind"] = "spans_mirrored"
+    d2["private_view"] = {row: cells[::-1] for row, cells in d2["private_view"].items()}
+    write(log, entries)
+    ingest_paths([log], store)
+    assert rows(store, "FROM log_disagreements") == []
+
+
+def test_view_kind_nobody_knows_is_told(store: Store, log: Path, played: bytes) -> None:
+    """A spelling that is not documented cannot be checked, and must not pass in silence."""
     entries = lines(played)
     entries[0]["agents"][1]["view_kind"] = "mirrored_size1"
     write(log, entries)
     ingest_paths([log], store)
-    assert rows(store, "SELECT turn, field FROM log_disagreements") == [(None, "private_view.D2")]
-    assert rows(store, "SELECT view_kind, view_source FROM agents WHERE agent = 'D2'") == [("mirrored_size1", "log")]
+    assert rows(store, "SELECT turn, field, logged, recomputed FROM log_disagreements") == [
+        (None, "view_kind.D2", "mirrored_size1", "spans")
+    ]

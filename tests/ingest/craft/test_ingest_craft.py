@@ -163,10 +163,8 @@ def test_run_is_named_by_its_folder_or_its_conditions(store: Store, tmp_path: Pa
     assert rows(store, "SELECT name, condition ->> 'provider_group' FROM runs") == [(name, group)]
 
 
-@pytest.mark.parametrize(
-    ("kind", "stored"), [("spans", "spans"), ("flat", "size1"), ("spans_mirrored", "mirrored"), ("flat_mirrored", "mirrored_size1")]
-)
-def test_view_is_the_one_in_the_prompt(store: Store, tmp_path: Path, kind: ViewKind, stored: str) -> None:
+@pytest.mark.parametrize("kind", ["spans", "flat", "spans_mirrored", "flat_mirrored"])
+def test_view_is_the_one_in_the_prompt(store: Store, tmp_path: Path, kind: ViewKind) -> None:
     """What a director was shown is read out of the prompt, whatever the log states elsewhere."""
     log = published()
     for turn in log["games"][0]["turns"]:
@@ -178,9 +176,9 @@ def test_view_is_the_one_in_the_prompt(store: Store, tmp_path: Path, kind: ViewK
             )
     ingest(store, tmp_path, log)
     found = rows(store, "SELECT agent, view_kind, view_source FROM agents WHERE role = 'director' ORDER BY agent")
-    d1 = "size1" if stored.endswith("size1") else "spans"
-    assert found[1:] == [("D2", stored, "prompt"), ("D3", found[2][1], "log")]
-    assert found[0][1] in {d1, stored}
+    d1 = "flat" if kind.startswith("flat") else "spans"
+    assert found[1:] == [("D2", kind, "prompt"), ("D3", found[2][1], "log")]
+    assert found[0][1] in {d1, kind}
 
 
 def test_shortened_prompt_leaves_the_logged_view(store: Store, tmp_path: Path) -> None:
