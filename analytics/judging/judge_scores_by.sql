@@ -12,18 +12,25 @@
 --   wordings  count  versions of the rubric (hashes of its content) among the verdicts: above 1, answers to different wordings are mixed
 --   episodes  count  games with a scored answer: the clusters of score_sem
 --   units  count  units put to the judge
---   verdicts  count  answers asked for: units times repeats; the sum of the five numbers that follow
+--   verdicts  count  answers asked for: units times repeats; the sum of the six numbers that follow
 --   scored  count  answers with a number
---   na  count  answered not applicable; not in score_mean
+--   categorised  count  answered with a category, which has no number; not in score_mean
+--   na  count  answered not applicable: `na`, or any answer without a number to a wording whose other answers have one; not in score_mean
 --   undecided  count  the judge could not tell; not in score_mean
 --   failed  count  no usable reply came; not in score_mean
 --   skipped  count  the rubric does not apply to the unit; not in score_mean
 --   score_mean  0..1  mean of the scored answers; null if there is none
 --   score_sem  number  its standard error, clustered by game (Liang and Zeger 1986, with G/(G-1)); null below two games
--- Reads: verdicts_latest, episodes, run_conditions, outcomes.
+-- Reads: verdicts, verdicts_latest, episodes, run_conditions, outcomes.
 create or replace macro judge_scores_by(split, levels := null) as table
 
-with clusters as (
+with numbered as (
+    select distinct rubric_hash
+    from verdicts
+    where score is not null
+),
+
+clusters as (
     select
         verdicts_latest.rubric,
         verdicts_latest.question,
@@ -39,12 +46,18 @@ with clusters as (
         count(distinct verdicts_latest.unit_id) as units,
         count(*) as verdicts,
         count(verdicts_latest.score) as scored,
-        count(*) filter (verdicts_latest.status = 'answered' and verdicts_latest.score is null) as na,
+        count(*) filter (verdicts_latest.status = 'answered' and verdicts_latest.score is null) as unscored,
+        count(*) filter (
+            verdicts_latest.status = 'answered'
+            and verdicts_latest.score is null
+            and (numbered.rubric_hash is not null or replace(lower(verdicts_latest.answer), '/', '') = 'na')
+        ) as na,
         count(*) filter (verdicts_latest.status = 'undecided') as undecided,
         count(*) filter (verdicts_latest.status = 'failed') as failed,
         count(*) filter (verdicts_latest.status = 'skipped') as skipped,
         coalesce(sum(verdicts_latest.score), 0) as total
     from verdicts_latest
+    left join numbered using (rubric_hash)
     left join outcomes
         on split and verdicts_latest.episode_id = outcomes.episode_id and verdicts_latest.turn = outcomes.turn
     group by all
@@ -65,6 +78,7 @@ summed as (
         sum(clusters.units)::bigint as units,
         sum(clusters.verdicts)::bigint as verdicts,
         sum(clusters.scored)::bigint as scored,
+        sum(clusters.unscored - clusters.na)::bigint as categorised,
         sum(clusters.na)::bigint as na,
         sum(clusters.undecided)::bigint as undecided,
         sum(clusters.failed)::bigint as failed,

@@ -69,6 +69,7 @@ def content(read: Reader, rubric: str) -> Part:
         "score_mean": "Mean score",
         "score_sem": "SEM",
         "scored": "Scored",
+        "categorised": "Categories",
         "na": "N/A",
         "undecided": "Undecided",
         "failed": "Failed",

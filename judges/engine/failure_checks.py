@@ -21,14 +21,13 @@ _NOTHING_FOUND: Final[Mapping[str, str | None]] = {
 }
 """Taxonomy -> its category for a turn in which several could hold and none does; None: every judged turn has exactly one category."""
 
-_NOT_RULED: Final = "na"
-
 
 def _category(taxonomy: str, game: Transcript, turn: int, agent: str | None) -> Decision:
-    """The categories of the agent's turn, joined by |; N/A where the rules of the taxonomy look at nothing the agent did on this turn."""
-    given = [found for found in game.turn(turn).failures if found.taxonomy == taxonomy and found.agent == agent]
+    """The categories of the agent's turn, joined by |: its own, else those of the turn as a whole; undecided where the rules give none."""
+    ruled = [found for found in game.turn(turn).failures if found.taxonomy == taxonomy]
+    given = [found for found in ruled if found.agent == agent] or [found for found in ruled if found.agent is None]
     if not given:
-        return Decision(_NOT_RULED, f"the rules of {taxonomy} have no category for this agent on this turn")
+        return Decision(None, f"the rules of {taxonomy} have no category for this agent on this turn")
     nothing = _NOTHING_FOUND[taxonomy]
     categories = list(dict.fromkeys(found.category for found in given))
     evidence = "; ".join(dict.fromkeys(found.evidence for found in given if found.evidence)) or "the rule gives no evidence"

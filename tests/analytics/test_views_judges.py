@@ -65,7 +65,7 @@ def verdict(
         judge=run.judge,
         repeat=repeat,
         answer=answer,
-        score=None if answer is None else SCORES[answer],
+        score=SCORES.get(answer or ""),
         reason=None,
         status=status,
     )
@@ -133,9 +133,25 @@ def test_scores_stand_beside_every_count(tmp_path: Path) -> None:
     ]
     found = query(
         judged(tmp_path, [run], rows),
-        "select verdicts, units, scored, na, undecided, failed, skipped, score_mean, episodes, wordings from judge_scores_models",
+        "select verdicts, units, scored, categorised, na, undecided, failed, skipped, score_mean, episodes, wordings "
+        "from judge_scores_models",
     )
-    assert found.rows() == [(7, 7, 3, 1, 1, 1, 1, 0.5, 2, 1)]
+    assert found.rows() == [(7, 7, 3, 0, 1, 1, 1, 1, 0.5, 2, 1)]
+
+
+def test_a_category_is_no_na(tmp_path: Path) -> None:
+    """Categories have no number either, but the question did apply; N/A is what is spelt so, or has no number beside answers that have."""
+    kinds, scores = job("a"), job("b", judge="llm:x/y")
+    rows = [
+        verdict(kinds, ("g1", 1), "wrong_layer", wording="kinds"),
+        verdict(kinds, ("g1", 2), "correct", wording="kinds"),
+        verdict(kinds, ("g1", 3), "N/A", wording="kinds"),
+        verdict(scores, ("g1", 1), "yes", wording="scores"),
+        verdict(scores, ("g1", 2), "not_this_time", wording="scores"),
+    ]
+    store = judged(tmp_path, [kinds, scores], rows)
+    found = query(store, "select verdicts, scored, categorised, na from judge_scores_models order by scored")
+    assert found.rows() == [(3, 0, 2, 1), (2, 1, 0, 1)]
 
 
 def test_scores_are_split_by_what_became_of_the_turn(tmp_path: Path) -> None:

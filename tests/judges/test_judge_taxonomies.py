@@ -9,6 +9,8 @@ import pytest
 from analytics.query import query
 from analytics.views import ensure_installed
 from games.craft.measures.taxonomy import RepairedCategory
+from games.craft.play import PlayRequest as CraftRequest
+from games.craft.play import play as play_craft
 from games.einstein.game import GameSettings
 from games.einstein.measures.labels import CATEGORIES
 from games.einstein.play import PlayRequest, play
@@ -59,6 +61,27 @@ def test_the_engine_answers_craft_actions_with_the_rules_category(tmp_path: Path
     assert engine == {unit: rules[unit] for unit in engine}
     assert len(engine) > 50
     assert len(set(engine.values())) > 3
+
+
+@pytest.mark.parametrize("oracle", [True, False], ids=["clarifications", "no candidates"])
+def test_actions_that_the_rules_file_under_the_turn_have_that_category(tmp_path: Path, *, oracle: bool) -> None:
+    """Questions, and moves without listed candidates, belong to no agent's mistakes: every verdict is no_oracle_or_attempt, none fails."""
+    play_craft(
+        CraftRequest(out=tmp_path / "logs", personas=("vague",), builders=("clarifier",), structures=2, turns=8, oracle=oracle, processes=1)
+    )
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([tmp_path / "logs"], store, workers=1)
+
+    run(JudgeRequest(rubric=find("craft_failures")), store)
+
+    uncounted = query(
+        store,
+        "select v.status, v.answer, count(*) as n from verdicts as v inner join failures as f using (episode_id, turn) "
+        "where f.taxonomy = 'craft_repaired' and f.agent is null group by all",
+    ).rows()
+    assert [row[:2] for row in uncounted] == [("answered", "no_oracle_or_attempt")]
+    assert uncounted[0][2] > 3
+    assert query(store, "select count(*) from verdicts where status <> 'answered'").item() == 0
 
 
 def test_rule_and_judge_meet_in_the_confusion_matrix(tmp_path: Path) -> None:
