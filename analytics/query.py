@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
+from schemas.read_only_sql import as_condition, as_query, sealed_memory
 from schemas.store import Store
 
 if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
-__all__ = ["filtered", "frame", "query"]
+__all__ = ["condition", "filtered", "frame", "query"]
 
 
 def query(store: Store, sql: str, parameters: Mapping[str, object] | None = None) -> pl.DataFrame:
-    """Run one read-only query and give its rows.
+    """Run one query, which may come from anywhere, and give its rows: it can read the store, reach nothing else, and write nowhere.
 
     Args:
         store: where to read.
-        sql: one statement; `$name` stands for a parameter.
+        sql: one statement that reads; `$name` stands for a parameter.
         parameters: values of the parameters.
 
     Raises:
-        UsageError: the SQL is wrong, or writes.
+        UsageError: the SQL is wrong, or no query that reads.
         StoreError: the store cannot be read.
     """
     with store.reading() as connection:
-        return frame(connection, sql, parameters)
+        with _blamed("SQL"):
+            checked = as_query(sql, connection)
+        return frame(connection, checked, parameters)
+
+
+def condition(text: str) -> str:
+    """A condition on the columns of a report, in brackets: one expression, which cannot reach out of them.
+
+    Raises:
+        UsageError: it is no expression, or could do more than read.
+    """
+    with sealed_memory() as connection, _blamed(f"--where {text!r}"):
+        return as_condition(text, connection)
 
 
 def frame(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object] | None = None) -> pl.DataFrame:
@@ -49,16 +63,21 @@ def frame(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[s
     raise UsageError("SQL: the statement gives no rows; begin with select, from, describe or explain")
 
 
-def filtered(rows: pl.DataFrame, condition: str) -> pl.DataFrame:
+def filtered(rows: pl.DataFrame, where: str) -> pl.DataFrame:
     """The rows that meet an SQL condition on their columns, in their order; the condition can reach nothing else.
 
     Raises:
         UsageError: the condition is no SQL, or names a column that there is not.
     """
-    import duckdb
-
-    with duckdb.connect(config={"enable_external_access": "false"}) as connection:
-        connection.register("rows_to_filter", rows.with_row_index("row_to_filter").to_arrow())
-        connection.execute("SET lock_configuration = true")
-        kept = frame(connection, f"SELECT row_to_filter FROM rows_to_filter WHERE (\n{condition}\n) ORDER BY 1")
+    chosen = condition(where)
+    with sealed_memory(rows_to_filter=rows.with_row_index("row_to_filter").to_arrow()) as connection:
+        kept = frame(connection, f"SELECT row_to_filter FROM rows_to_filter WHERE {chosen} ORDER BY 1")
     return rows[kept["row_to_filter"]]
+
+
+@contextmanager
+def _blamed(what: str) -> Iterator[None]:
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(f"{what}: {error}") from error

@@ -7,6 +7,7 @@ and each write opens the file, does its work and closes it, and waits its turn w
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemas.errors import StoreError
+from schemas.read_only_sql import SEALED, seal
 from schemas.tables import TABLES, Table
 
 if TYPE_CHECKING:
@@ -25,8 +27,8 @@ DEFAULT_STORE = "cotrace.duckdb"
 SCHEMA_VERSION = 1
 """Raised when a table of `schemas.records` changes in a way that an older cotrace cannot read."""
 
-_SEALED = {"enable_external_access": "false", "lock_configuration": "true"}
-"""Given on opening: threads of a process share what they open, so the second one could not set anything any more."""
+_SEALING = threading.Lock()
+"""Threads of a process share the database that they open: one of them seals it, the others find it sealed."""
 
 
 class Store:
@@ -69,7 +71,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A read-only connection that can neither reach other files nor change its settings; closed on leaving.
+        """A read-only connection that can neither reach a file (not even beside the store) nor change its settings; closed on leaving.
 
         Raises:
             StoreError: there is no store at the path, it is no DuckDB file, of a newer version, or stays locked.
@@ -154,9 +156,18 @@ class Store:
             reraise=True,
         )
         try:
-            return retrying(duckdb.connect, str(self.path), read_only=read_only, config=_SEALED if read_only else {})
+            return retrying(self._open_sealed if read_only else duckdb.connect, str(self.path))
         except duckdb.Error as error:
             raise StoreError(self._why_not_opened(error)) from error
+
+    @staticmethod
+    def _open_sealed(path: str) -> duckdb.DuckDBPyConnection:
+        import duckdb
+
+        with _SEALING:
+            connection = duckdb.connect(path, read_only=True, config=SEALED)
+            seal(connection)
+        return connection
 
     def _why_not_opened(self, error: Exception) -> str:
         first_line = str(error).splitlines()[0]

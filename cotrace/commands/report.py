@@ -70,13 +70,13 @@ _ALL: Final = (*REPORTS, *COMPUTED)
 @click.argument("name", type=click.Choice([*_ALL, "all"]))
 @store_option
 @format_option("table", "csv", "json", "html")
-@click.option("--where", "condition", default="true", show_default=True, help="SQL condition on the report's columns.")
+@click.option("--where", default="true", show_default=True, help="SQL condition on the report's columns.")
 @click.option(
     "--na-score",
     type=click.FloatRange(0, 1),
     help="agreement: the number of N/A in means and correlations [default: none]; CRAFT's use 0.5.",
 )
-def command(name: str, store: Store, output_format: str, condition: str, na_score: float | None) -> None:
+def command(name: str, store: Store, output_format: str, where: str, na_score: float | None) -> None:
     """Print one of the named reports; `all` only as HTML, with the figures of the dashboard.
 
     \b
@@ -95,13 +95,13 @@ def command(name: str, store: Store, output_format: str, condition: str, na_scor
         from dashboards.document import document
 
         chosen = _ALL if name == "all" else (name,)
-        tables = {key: _rows(key, store, condition if name != "all" else "true", options) for key in chosen}
+        tables = {key: _rows(key, store, where if name != "all" else "true", options) for key in chosen}
         click.echo(document(store, tables))
         say(f"one self-contained page with {len(chosen)} reports from {store.path}; open it in a browser")
         return
     if name == "all":
         raise UsageError("report all: a terminal shows one report at a time; name one, or add --format html")
-    rows = _rows(name, store, condition, options)
+    rows = _rows(name, store, where, options)
     if name in COMPUTED:
         emit(rows.select(_short(name)) if output_format == "table" else rows, output_format)
         if output_format == "table" and "advice" in rows.columns:
@@ -113,13 +113,13 @@ def command(name: str, store: Store, output_format: str, condition: str, na_scor
     say(f"{len(rows)} rows from {REPORTS[name][0]} in {store.path}; its columns are explained in docs/views.md, pages: cotrace dash")
 
 
-def _rows(name: str, store: Store, condition: str, options: dict[str, float]) -> pl.DataFrame:
-    from analytics.query import filtered, query
+def _rows(name: str, store: Store, where: str, options: dict[str, float]) -> pl.DataFrame:
+    from analytics.query import condition, filtered, query
 
     if name not in COMPUTED:
-        return query(store, _select(name, condition))
+        return query(store, _select(name, condition(where)))
     compute = getattr(importlib.import_module(COMPUTED[name].module), COMPUTED[name].function)
-    return filtered(compute(store, **options), condition)
+    return filtered(compute(store, **options), where)
 
 
 def _short(name: str) -> list[str]:
@@ -128,4 +128,4 @@ def _short(name: str) -> list[str]:
 
 def _select(name: str, condition: str) -> str:
     source, order = REPORTS[name]
-    return f"SELECT * FROM {source} WHERE (\n{condition}\n) ORDER BY {order}"  # lines of its own: a comment in it ends there
+    return f"SELECT * FROM {source} WHERE {condition} ORDER BY {order}"

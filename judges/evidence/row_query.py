@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from judges.rubric.model import Rubric
 from schemas.errors import UsageError
+from schemas.read_only_sql import as_query, sealed_memory, without_end
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -41,13 +42,17 @@ def query_mistake(sql: str) -> str | None:
     """What is wrong with the query, as far as can be told without a store: that it is no SQL, or not one SELECT."""
     import duckdb
 
-    try:
-        statements = duckdb.extract_statements(sql)
-    except duckdb.Error as error:
-        return _reason(error)
-    if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
-        return "it has to be one SELECT statement"
-    return None
+    with sealed_memory() as connection:
+        try:
+            kinds = [statement.type for statement in connection.extract_statements(sql)]
+            if kinds == [duckdb.StatementType.SELECT]:
+                as_query(sql, connection)
+                return None
+        except UsageError as error:
+            return str(error)
+        except duckdb.Error as error:
+            return _reason(error)
+    return "it has to be one SELECT statement"
 
 
 def read_rows(store: Store, rubric: Rubric) -> list[Row]:
@@ -79,19 +84,7 @@ def _statement(rubric: Rubric) -> str:
     mistake = query_mistake(sql)
     if mistake is not None:
         raise _refused(rubric, f"does not work: {mistake}")
-    return _without_end(sql)
-
-
-def _without_end(sql: str) -> str:
-    """The query without semicolons and comments after it: DuckDB is to put it into another one."""
-    import duckdb
-
-    text = sql.encode()
-    for start, kind in reversed(duckdb.tokenize(sql)):
-        if kind != duckdb.token_type.comment and text[start : start + 1] != b";":
-            break
-        text = text[:start]
-    return text.decode()
+    return without_end(sql)
 
 
 def _columns(rubric: Rubric, types: Mapping[str, str]) -> list[str]:

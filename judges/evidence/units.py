@@ -10,6 +10,7 @@ from judges.evidence.pieces import Scene
 from judges.evidence.transcript import Transcript, TurnView
 from judges.rubric.model import ANY_BENCHMARK, Rubric, UnitKind
 from schemas.errors import UsageError
+from schemas.read_only_sql import as_condition
 from schemas.store import Store
 
 __all__ = ["Selection", "Unit", "select", "units"]
@@ -99,19 +100,19 @@ def select(store: Store, rubric: Rubric, where: str | None) -> Selection:
     """
     import duckdb
 
-    if where is not None and (not where.strip() or ";" in where):
-        raise UsageError(f"--where is {where!r}: give one SQL condition without a semicolon, such as \"model = 'gpt-4o' and turn <= 5\"")
     whole = where is None or rubric.unit in {"episode", "pair"}
     picked = "NULL" if whole else "list(turn)"
-    condition = "true" if where is None else f"(\n{where}\n)"
-    query = (
-        f"SELECT episode_id, {picked} FROM episodes LEFT JOIN turns USING (episode_id) "
-        f"WHERE (? OR list_contains(?, benchmark)) AND {condition} GROUP BY ALL ORDER BY episode_id"
-    )
     with store.reading() as connection:
         try:
+            condition = as_condition("true" if where is None else where, connection)
+            query = (
+                f"SELECT episode_id, {picked} FROM episodes LEFT JOIN turns USING (episode_id) "
+                f"WHERE (? OR list_contains(?, benchmark)) AND {condition} GROUP BY ALL ORDER BY episode_id"
+            )
             rows = connection.execute(query, [ANY_BENCHMARK in rubric.benchmarks, list(rubric.benchmarks)]).fetchall()
-        except duckdb.Error as error:
+        except (UsageError, duckdb.Error) as error:
             reason = " ".join(str(error).partition("LINE ")[0].split())
-            raise UsageError(f"--where {where!r} does not work: {reason}") from error
+            raise UsageError(
+                f"--where {where!r} does not work: {reason}; give one SQL condition, such as \"model = 'gpt-4o' and turn <= 5\""
+            ) from error
     return {episode_id: None if whole else frozenset(turns) for episode_id, turns in rows}

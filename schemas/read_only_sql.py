@@ -1,0 +1,199 @@
+"""The gate for SQL that comes from outside (a user, a rubric, a page): one query, or one condition, that only reads.
+
+What a text is, DuckDB's own parser says; nothing here matches patterns in SQL. Statement types alone do not tell: since DuckDB 2.0 the body
+of a WITH may be a COPY, an INSERT, an UPDATE or a DELETE, and EXPLAIN ANALYZE runs what it explains. So the tree is looked through as
+well. The second wall is the connection (`Store.reading`): its file system is switched off, so what came through could still write nowhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+from schemas.errors import UsageError
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["SEALED", "as_condition", "as_query", "seal", "sealed_memory", "without_end"]
+
+SEALED: Final[dict[str, str | bool | int | float | list[str]]] = {
+    "enable_external_access": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+    "temp_directory": "",
+}
+"""What a connection for reading is opened with. Without a folder for them, large results are not spilled to files beside the store."""
+
+_READING_NODES: Final = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE", "RECURSIVE_CTE_NODE"})
+_RUNS_MORE: Final = frozenset({"query", "json_execute_serialized_sql", "checkpoint", "force_checkpoint"})
+"""Functions that run SQL which the parser has not seen, or do more than give rows."""
+_EXPLAIN_WORDS: Final = frozenset({"explain", "analyze", "verbose", "format", "text", "json", "html", "graphviz", "mermaid", *"(),"})
+_KINDS: Final = "SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE, PIVOT, UNPIVOT or EXPLAIN"
+_PARAMETER: Final = "VALUE_PARAMETER"
+
+
+def seal(connection: duckdb.DuckDBPyConnection) -> None:
+    """Switch off the file system of the connection's database and lock its settings; what is open stays readable."""
+    if connection.execute("SELECT current_setting('lock_configuration')").fetchall() == [(True,)]:
+        return
+    connection.execute("SET disabled_filesystems = 'LocalFileSystem'")
+    connection.execute("SET lock_configuration = true")
+
+
+@contextmanager
+def sealed_memory(**tables: object) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to an empty database in memory with the given Arrow tables, as sealed as those to a store."""
+    import duckdb
+
+    with duckdb.connect(config=SEALED) as connection:
+        for name, rows in tables.items():
+            connection.register(name, rows)
+        seal(connection)
+        yield connection
+
+
+def as_query(sql: str, connection: duckdb.DuckDBPyConnection) -> str:
+    """The one query that the text holds, in words that can be run as they are.
+
+    Args:
+        sql: what was given; parameters (`$name`) may stand in it.
+        connection: asked to parse; nothing of the text is run.
+
+    Raises:
+        UsageError: it is no SQL, not one statement, or no query; or it could do more than read.
+    """
+    import duckdb
+
+    try:
+        statements = connection.extract_statements(sql)
+    except duckdb.Error as error:
+        raise UsageError(_reason(error)) from error
+    if len(statements) != 1:
+        raise UsageError(f"it has to be one statement, and here are {len(statements)}")
+    kind = statements[0].type.name
+    if kind == "SELECT":
+        _check(_parsed(sql, connection))
+        return sql
+    if kind == "MULTI" and _is_table(without_end(sql), connection):
+        return f"FROM (\n{without_end(sql)}\n)"
+    if kind == "EXPLAIN" and _explains_query(sql, connection):
+        return sql
+    raise UsageError(f"{kind} is no query, and the store is read-only here: begin with {_KINDS}")
+
+
+def as_condition(text: str, connection: duckdb.DuckDBPyConnection) -> str:
+    """The one expression that the text holds, in brackets, to be put behind WHERE or AND.
+
+    It has to parse as all of a WHERE, with and without brackets around it: so none of its own can close ours, and nothing can follow it.
+
+    Raises:
+        UsageError: it is no expression, more than one, or it could do more than read.
+    """
+    if not text.strip():
+        raise UsageError("it is empty")
+    bracketed = f"(\n{text}\n)"  # lines of its own: a comment in it ends there
+    rest = [_besides_where(f"SELECT 1 WHERE {condition}", connection) for condition in (f"\n{text}\n", bracketed, "true")]
+    if rest[0] != rest[2] or rest[1] != rest[2]:
+        raise UsageError("it has to be one condition and nothing besides")
+    return bracketed
+
+
+def without_end(sql: str) -> str:
+    """The query without semicolons and comments after it, so that it can be put into another one."""
+    import duckdb
+
+    text = sql.encode()
+    for start, kind in reversed(duckdb.tokenize(sql)):
+        if kind != duckdb.token_type.comment and text[start : start + 1] != b";":
+            break
+        text = text[:start]
+    return text.decode()
+
+
+def _besides_where(sql: str, connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    """The tree of the query without its condition; the condition is checked."""
+    statements = _parsed(sql, connection)
+    _check(statements)
+    if any(node.get("type") == _PARAMETER for node in _nodes(statements)):
+        raise UsageError("a parameter (?, $name) has no value here: write the value itself")
+    if len(statements) != 1:
+        raise UsageError(f"it has to be one condition, and here are {len(statements)} statements")
+    return {key: value for key, value in statements[0]["node"].items() if key != "where_clause"}
+
+
+def _is_table(sql: str, connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether the text can stand in brackets behind FROM: a PIVOT that looks up its columns can, a COPY of one cannot."""
+    import duckdb
+
+    try:
+        return len(connection.extract_statements(f"FROM (\n{sql}\n)")) == 1
+    except duckdb.Error:
+        return False
+
+
+def _explains_query(sql: str, connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether the text is EXPLAIN with its options, and then a query that could be run itself."""
+    import duckdb
+
+    text = sql.encode()
+    starts = [start for start, _ in duckdb.tokenize(sql)]
+    for begin, end in pairwise(starts):
+        if text[begin:end].decode().strip().lower() not in _EXPLAIN_WORDS:
+            return False
+        if _is_query(text[end:].decode(), connection):
+            return True
+    return False
+
+
+def _is_query(sql: str, connection: duckdb.DuckDBPyConnection) -> bool:
+    answer = _serialized(sql, connection)
+    _check(answer)
+    return not answer["error"]
+
+
+def _parsed(sql: str, connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """The trees of the statements, all of them SELECTs (which to DuckDB's parser FROM, VALUES, DESCRIBE, SHOW and SUMMARIZE are too)."""
+    answer = _serialized(sql, connection)
+    if answer["error"]:
+        raise UsageError(" ".join(answer["error_message"].split()))
+    statements: list[dict[str, Any]] = answer["statements"]
+    return statements
+
+
+def _serialized(sql: str, connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    ((text,),) = connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [sql]).fetchall()
+    try:
+        answer: dict[str, Any] = json.loads(text)
+    except RecursionError as error:
+        raise UsageError("it is nested too deeply") from error
+    return answer
+
+
+def _check(tree: object) -> None:
+    for node in _nodes(tree):
+        kind = node.get("type")
+        if isinstance(kind, str) and kind.endswith("_NODE") and kind not in _READING_NODES:
+            raise UsageError(f"{kind.partition('_')[0]} inside a query writes, and the store is read-only here")
+        name = node.get("function_name")
+        if isinstance(name, str) and name.lower() in _RUNS_MORE:
+            raise UsageError(f"{name}() does more than read: it cannot be used here")
+
+
+def _nodes(tree: object) -> Iterator[dict[str, Any]]:
+    waiting = [tree]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            yield part
+            waiting.extend(part.values())
+        elif isinstance(part, list):
+            waiting.extend(part)
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).partition("LINE ")[0].split())

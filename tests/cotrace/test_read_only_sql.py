@@ -1,0 +1,188 @@
+"""SQL that users, rubrics and pages give reads the store and nothing else: attacked through the command line, on a real store."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from analytics.query import query
+from analytics.views import ensure_installed
+from schemas.errors import UsageError
+from schemas.store import Store
+from tests.cotrace.test_cli import run
+from tests.played import played_store
+
+pytestmark = pytest.mark.xdist_group("cli")
+
+LOG = "(SELECT unhex('0123456789abcdef') AS bytes)"
+"""Bytes to be planted as the store's write-ahead log; the next open would replay, or stumble over, them."""
+
+QUOTED = LOG.replace("'", "''")
+
+WRITING = {
+    "copy to the log": f"COPY {LOG} TO '{{store}}.wal' (FORMAT blob)",
+    "copy over the store": f"COPY {LOG} TO '{{store}}' (FORMAT blob)",
+    "copy in a with": f"WITH planted AS (COPY {LOG} TO '{{store}}.wal' (FORMAT blob)) SELECT * FROM planted",
+    "copy in an inner with": f"SELECT * FROM (WITH planted AS (COPY {LOG} TO '{{store}}.wal' (FORMAT blob)) SELECT * FROM planted)",
+    "copy explained": f"EXPLAIN ANALYZE COPY {LOG} TO '{{store}}.wal' (FORMAT blob)",
+    "copy in a with explained": f"EXPLAIN ANALYZE WITH planted AS (COPY {LOG} TO '{{store}}.wal' (FORMAT blob)) SELECT 1",
+    "copy beside a pivot": f"WITH a AS (COPY {LOG} TO '{{store}}.wal' (FORMAT blob)) FROM (PIVOT games ON model USING count(*))",
+    "copy of a pivot": "COPY (PIVOT games ON model USING count(*)) TO '{store}.wal' (FORMAT csv)",
+    "copy as data": f"FROM json_execute_serialized_sql(json_serialize_sql('WITH a AS (COPY {QUOTED} TO ''{{nested}}.wal'') FROM a'))",
+    "query as text": "FROM query('SELECT * FROM games')",
+    "second statement": f"SELECT 1; COPY {LOG} TO '{{store}}.wal' (FORMAT blob)",
+    "export": "EXPORT DATABASE '{store}.tmp'",
+    "delete": "DELETE FROM turns",
+    "delete in a with": "WITH gone AS (DELETE FROM turns RETURNING *) SELECT * FROM gone",
+    "temporary table": "CREATE TEMP TABLE copied AS SELECT * FROM games",
+    "attach": "ATTACH '{store}.wal' AS other",
+    "setting": "SET temp_directory = '{store}.tmp'",
+    "pragma": "PRAGMA enable_profiling",
+    "secret": "CREATE PERSISTENT SECRET planted (TYPE s3)",
+    "install": "INSTALL httpfs",
+    "call": "CALL enable_logging(storage := 'file')",
+    "logging": "FROM enable_logging(storage := 'file')",
+    "checkpoint": "CHECKPOINT",
+    "checkpoint as a table": "FROM force_checkpoint()",
+    "prepared": "PREPARE later AS SELECT 1",
+    "another file": "FROM read_text('/etc/hostname')",
+    "its own file": "FROM read_blob('{store}')",
+    "list of files": "FROM glob('{store}*')",
+    "two queries": "SELECT 1; SELECT 2",
+    "none": "-- nothing",
+}
+REACHING = ("copy", "export", "attach", "secret", "install", "another", "its", "list")
+"""Those of them that would touch a file."""
+
+CONDITIONS = {
+    "copy behind a bracket": f"true); COPY {LOG} TO '{{store}}.wal' (FORMAT blob); --",
+    "copy in a subquery": f"1 IN (WITH planted AS (COPY {LOG} TO '{{store}}.wal' (FORMAT blob)) SELECT 1)",
+    "bracket closed and opened": "true) OR (true",
+    "union": "true UNION SELECT 1",
+    "order": "true ORDER BY 1",
+    "two": "true, true",
+    "parameter": "benchmark = ?",
+    "comment without end": "true /*",
+    "empty": " ",
+}
+READING = {
+    "select": "SELECT count(*) AS n FROM games",
+    "from": "FROM games SELECT model",
+    "with": "WITH picked AS (SELECT * FROM games) SELECT count(*) FROM picked",
+    "values": "VALUES (1)",
+    "describe": "DESCRIBE games",
+    "show": "SHOW TABLES",
+    "summarize": "SUMMARIZE episodes",
+    "explain": "EXPLAIN SELECT 1",
+    "explain analyze": "EXPLAIN (ANALYZE, FORMAT json) (SELECT 1)",
+    "pivot": "PIVOT games ON model USING count(*) GROUP BY benchmark;",
+    "pivot inside": "WITH wide AS (PIVOT games ON model USING count(*) GROUP BY benchmark) FROM wide -- end",
+    "pivot of named values": "PIVOT games ON model IN ('vague') USING count(*)",
+    "view": "FROM leaderboard",
+    "macro": "FROM leaderboard_by(levels := NULL)",
+    "text that looks like a copy": "SELECT 'COPY x TO ''y''; COPY_QUERY_NODE' AS said",
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """A store alone in its folder; its path has a quote in it."""
+    folder = tmp_path_factory.mktemp("it's")
+    played = played_store(tmp_path_factory.mktemp("played"))
+    ensure_installed(played)
+    alone = folder / "s.duckdb"
+    alone.write_bytes(played.path.read_bytes())
+    return Store(alone)
+
+
+@pytest.fixture(autouse=True)
+def _unharmed(store: Store) -> Iterator[None]:
+    """No test may change a byte in the store's folder, nor leave anything there."""
+    before = _folder(store)
+    yield
+    assert _folder(store) == before
+
+
+def _folder(store: Store) -> dict[str, str]:
+    files = [path for path in store.path.parent.rglob("*") if path.is_file()]
+    return {str(path.relative_to(store.path.parent)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def _aimed(sql: str, store: Store) -> str:
+    path = str(store.path)
+    return sql.replace("{store}", path.replace("'", "''")).replace("{nested}", path.replace("'", "''''"))
+
+
+@pytest.mark.parametrize("sql", [pytest.param(sql, id=name) for name, sql in WRITING.items()])
+def test_what_does_more_than_read_is_refused(sql: str, store: Store) -> None:
+    """Through the gate that `cotrace sql` and Python users come by; the fixture looks at the folder afterwards."""
+    with pytest.raises(UsageError):
+        query(store, _aimed(sql, store))
+
+
+@pytest.mark.parametrize("sql", [pytest.param(sql, id=name) for name, sql in READING.items()])
+def test_what_reads_is_answered(sql: str, store: Store) -> None:
+    """Every kind of query, with commas, comments and semicolons after it."""
+    assert query(store, sql).height >= 1
+
+
+@pytest.mark.parametrize("name", ["copy to the log", "copy in a with", "copy explained", "copy as data", "second statement"])
+def test_the_command_refuses_in_one_line(name: str, store: Store) -> None:
+    """Exit code 2, one line, and the games are all there afterwards."""
+    done = run("sql", _aimed(WRITING[name], store), store=store)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("cotrace: SQL: ")
+    assert run("sql", "SELECT count(*) AS n FROM episodes", "--format", "csv", store=store).stdout == "n\n9\n"
+
+
+@pytest.mark.parametrize("condition", [pytest.param(text, id=name) for name, text in CONDITIONS.items()])
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(("report", "leaderboard"), id="view"),
+        pytest.param(("report", "agreement"), id="computed"),
+        pytest.param(("judge", "--rubric", "spatial_grounding", "--judge", "engine", "--dry-run"), id="judge"),
+    ],
+)
+def test_a_condition_is_one_expression(command: tuple[str, ...], condition: str, store: Store) -> None:
+    """It cannot close the bracket it stands in, nor bring another statement, a clause or a parameter."""
+    done = run(*command, "--where", _aimed(condition, store), store=store)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "--where" in done.stderr
+
+
+def test_a_rubric_brings_no_writing_query(tmp_path: Path, store: Store) -> None:
+    """`unit_sql` comes with a rubric that somebody else may have written."""
+    rubric = tmp_path / "planting.yaml"
+    sql = _aimed(WRITING["copy in a with"], store).replace(
+        "SELECT * FROM planted", "SELECT episode_id AS unit_id, episode_id FROM episodes"
+    )
+    rubric.write_text(
+        f'name: planting\nversion: 1\nunit: row\nbenchmarks: [any]\nunit_sql: "{sql}"\nshows: [said]\n'
+        'answers: {"yes": 1, "no": 0}\ninstructions: Look.\nquestions:\n  Q1:\n    ask: Is it?\n'
+    )
+    done = run("judge", "--rubric", str(rubric), "--model", "openai/none", "--dry-run", store=store)
+    assert done.returncode == 2
+    assert "COPY inside a query writes" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in WRITING if name.startswith(("copy", "export", "attach", "secret", "install", "an", "its", "list"))]
+)
+def test_the_connection_itself_reaches_no_file(name: str, store: Store) -> None:
+    """The second wall: what a gate with a hole would let through, the connection cannot do."""
+    with store.reading() as connection, pytest.raises(duckdb.Error, match=r"disabled|top level|Secret|extension"):
+        connection.execute(_aimed(WRITING[name], store)).fetchall()
+
+
+def test_large_results_are_not_spilled_beside_the_store(store: Store) -> None:
+    """A connection for reading has no folder for temporary files, and cannot be given one."""
+    with store.reading() as connection:
+        assert connection.execute("SELECT current_setting('temp_directory')").fetchall() == [("",)]
+        for setting in ("temp_directory = '/tmp'", "disabled_filesystems = ''", "lock_configuration = false"):
+            with pytest.raises(duckdb.Error, match="locked"):
+                connection.execute(f"SET {setting}")
