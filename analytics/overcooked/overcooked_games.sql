@@ -42,19 +42,32 @@
 -- Reads: episodes, episode_metrics.
 create or replace view overcooked_games as
 
-with variants as (
-    select * from (values ('raw', ''), ('truncated_1_5', '_truncated_1_5')) as names (variant, suffix)
+with spans as (
+    select
+        episode_id,
+        map_from_entries(list((metric[len('overcooked.') + 1 :], value)) filter (not ends_with(metric, '_uncut'))) as within_limit,
+        map_from_entries(
+            list((replace(metric[len('overcooked.') + 1 :], '_uncut', ''), value)) filter (ends_with(metric, '_uncut'))
+        ) as uncut
+    from episode_metrics
+    where starts_with(metric, 'overcooked.')
+    group by episode_id
 ),
 
+-- what was cut failed, whatever became of the order later
 numbers as (
     select
-        episode_metrics.episode_id,
-        variants.variant,
-        map_from_entries(list((replace(metric[len('overcooked.') + 1 :], '_truncated_1_5', ''), value))) as number
-    from episode_metrics
-    inner join variants on (variants.suffix = '') = not ends_with(metric, '_truncated_1_5')
-    where starts_with(metric, 'overcooked.')
-    group by all
+        episode_id,
+        'raw' as variant,
+        map_concat(within_limit, uncut) as number
+    from spans
+    union all
+    select
+        episode_id,
+        'truncated_1_5' as variant,
+        map_concat(within_limit, map {'success_upstream': 0::double}) as number
+    from spans
+    where uncut is not null
 ),
 
 texts as (
@@ -65,7 +78,7 @@ texts as (
         '[['
             || array_to_string(json_extract_string(json_extract(details, '$.events') -> variant, '$[*].process_code'), ', ')
             || ']]' as process_result
-    from episodes, variants
+    from episodes, (values ('raw'), ('truncated_1_5')) as variants (variant)
     where benchmark = 'overcooked'
 )
 

@@ -21,7 +21,17 @@ from games.overcooked.measures.collaboration import Message
 from games.overcooked.measures.evaluation import Evaluation, evaluate
 from games.overcooked.measures.truncation import GameRecord, Recorded, cut_to_limit
 from games.overcooked.replay import ReplayedStep, replay
-from ingest.overcooked.measures import details_of, differences, episode_metrics, failures, following, labels, progress, turn_metrics
+from ingest.overcooked.measures import (
+    Measured,
+    details_of,
+    differences,
+    episode_metrics,
+    failures,
+    following,
+    labels,
+    progress,
+    turn_metrics,
+)
 from ingest.overcooked.records import LogRecord, StepRecord
 from ingest.overcooked.turns import actions_of, oracle_actions_of, utterances_of
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
@@ -34,7 +44,7 @@ from schemas.text import excerpt
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "overcooked"
-VERSION: Final = 2
+VERSION: Final = 3
 PATH_PARTS: Final = 0
 
 _FILE_TIME: Final = re.compile(r"experiment_(\d{4}-\d\d-\d\d)_(\d\d-\d\d-\d\d)_")
@@ -69,8 +79,9 @@ def read(data: bytes, place: Place) -> Reading:
     log = _log(data, place)
     started = time.perf_counter()
     game = _game(log)
-    evaluation = evaluate(game)
-    cut = cut_to_limit(game)
+    whole = Measured(game, evaluate(game))
+    limited = cut_to_limit(game)
+    cut = Measured(limited, evaluate(limited)) if limited else None
     replayed = list(replay(log.task.order, [step.actions for step in log.steps], following=following(game)))
     advance = progress(game)
     replay_s = time.perf_counter() - started
@@ -79,19 +90,17 @@ def read(data: bytes, place: Place) -> Reading:
     run = _run(log, place)
     rows = reading.rows
     rows["runs"].append(run)
-    cut_evaluation = evaluate(cut) if cut else None
-    rows["episodes"].append(_episode(log, place, run, evaluation, details_of(log.record, log.steps, evaluation, cut_evaluation)))
+    details = details_of(log.record, log.steps, whole.evaluation, cut.evaluation if cut else None)
+    rows["episodes"].append(_episode(log, place, run, (cut or whole).evaluation, details))
     rows["agents"] += _agents(episode, log, run)
     rows["turns"] += _turns(episode, log, replayed, advance)
     for step, result in zip(log.steps, replayed, strict=True):
         rows["utterances"] += utterances_of(episode, step)
         rows["actions"] += actions_of(episode, step, result)
         rows["oracle_actions"] += oracle_actions_of(episode, step, result)
-    rows["episode_metrics"] += episode_metrics(episode, game, evaluation)
-    if cut and cut_evaluation:
-        rows["episode_metrics"] += episode_metrics(episode, cut, cut_evaluation, suffix="_truncated_1_5")
-    rows["turn_metrics"] += turn_metrics(episode, log.steps, evaluation, replayed)
-    rows["failures"] += failures(episode, log.steps, evaluation, replayed)
+    rows["episode_metrics"] += episode_metrics(episode, whole, cut)
+    rows["turn_metrics"] += turn_metrics(episode, log.steps, whole.evaluation, replayed)
+    rows["failures"] += failures(episode, log.steps, whole.evaluation, replayed)
     rows["labels"] += labels(episode, log.record)
     rows["log_disagreements"] += differences(episode, log.record, log.steps, replayed)
     return reading

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from games.overcooked.engine.layout import AGENTS, DISH
 from games.overcooked.engine.validator_codes import code_of
@@ -20,9 +21,16 @@ from ingest.overcooked.records import LogRecord, StepRecord
 from ingest.overcooked.turns import conversations_of
 from schemas.records import EpisodeMetric, Failure, Label, LogDisagreement, TurnMetric
 
-__all__ = ["details_of", "differences", "episode_metrics", "failures", "following", "labels", "progress", "turn_metrics"]
+__all__ = ["Measured", "details_of", "differences", "episode_metrics", "failures", "following", "labels", "progress", "turn_metrics"]
 
 _SCORES = {"yes": 1.0, "no": 0.0}
+
+
+class Measured(NamedTuple):
+    """A game, or what of it lies within its time limit, and its numbers."""
+
+    record: GameRecord
+    evaluation: Evaluation
 
 
 def progress(game: GameRecord) -> list[float]:
@@ -61,17 +69,27 @@ def following(game: GameRecord) -> list[tuple[tuple[str, ...], tuple[str, ...]]]
     return list(zip(*found, strict=True))
 
 
-def episode_metrics(episode: str, game: GameRecord, found: Evaluation, suffix: str = "") -> Iterator[EpisodeMetric]:
-    """The numbers of a game; ``suffix`` is put behind the names for the game as cut to the time limit."""
+def episode_metrics(episode: str, game: Measured, cut: Measured | None) -> Iterator[EpisodeMetric]:
+    """The numbers of a game up to its time limit, and behind names in `_uncut` those of the whole game where it went on behind that."""
+    once: dict[str, float] = {
+        "horizon": game.record.horizon,
+        "time_limit_1_5": game.record.task.time_limit,
+        "success": finished_in_time(game.record),
+        "success_upstream": game.record.finished,
+        "total_score": game.record.score,
+    }
+    yield from (EpisodeMetric(episode, f"overcooked.{name}", float(value)) for name, value in once.items())
+    yield from _numbers(episode, cut or game, "")
+    if cut:
+        yield from _numbers(episode, game, "_uncut")
+
+
+def _numbers(episode: str, measured: Measured, suffix: str) -> Iterator[EpisodeMetric]:
+    game, found = measured
     calls = [sum(pair[agent] for pair in game.calls) for agent in (0, 1)]
     numbers: dict[str, float] = {
-        "horizon": game.horizon,
-        "time_limit_1_5": game.task.time_limit,
         "n_timesteps": len(game.timestamps),
         "last_timestamp": game.timestamps[-1] if game.timestamps else 0,
-        "success": finished_in_time(game),
-        "success_upstream": game.finished,
-        "total_score": game.score,
         "pc": found.pc,
         "pc_all_references": found.fair_pc,
         "overall_mean_f1": found.overall_f1_upstream,
@@ -79,6 +97,8 @@ def episode_metrics(episode: str, game: GameRecord, found: Evaluation, suffix: s
         "n_initiate_ok": found.initiated,
         "n_respond_ok": found.responded,
         "n_required_collaborations": found.required,
+        "n_hand_overs_asked": found.hand_overs_asked,
+        "n_hand_overs_answered": found.hand_overs_answered,
         "initiate_collaboration": found.initiating_capability,
         "respond_collaboration": found.responding_capability,
         "initiate_collaboration_upstream": found.initiating_upstream,

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, NamedTuple
 
-from games.overcooked.engine.vocabulary import known_actions
-from games.overcooked.measures.metrics import Trajectory, best_tes, history
+from games.overcooked.engine.vocabulary import PLACE, known_actions
+from games.overcooked.measures.metrics import Trajectory, best_tes, d_max, history, tes
 from games.overcooked.text.grammar import NOTHING, calls_in, requests_in
 
 __all__ = ["BOTH_RIGHT", "NEITHER", "ONLY_INITIATED", "ONLY_RESPONDED", "Event", "Message", "confusion", "event_of", "requested"]
@@ -56,6 +57,12 @@ class Event:
 
     responding: float
     """c_3, the increment of TES that the response would bring: ITES of the response."""
+
+    asked: frozenset[str]
+    """Items whose hand-over a right request brings on; empty if it is wrong."""
+
+    answered: frozenset[str]
+    """Items whose hand-over a right response brings on; empty if it is wrong."""
 
     @property
     def responder(self) -> int:
@@ -119,7 +126,48 @@ def event_of(
         with_request - before,
         with_request - with_plan,
         with_plan - before,
+        _handed_over(responder, done, request, own) if with_request > before else frozenset(),
+        _handed_over(responder, done, plan, own) if with_plan > before else frozenset(),
     )
+
+
+def _handed_over(responder: int, done: Trajectory, more: Trajectory, references: Sequence[Trajectory]) -> frozenset[str]:
+    """Items to whose hand-over those further actions belong that bring the best reference on."""
+    best = tuple(max(references, key=lambda reference: tes((*done, *more), reference)))
+    items = _HAND_OVERS[responder](best)
+    return frozenset(item for item in items[d_max(done, best) : d_max((*done, *more), best)] if item)
+
+
+@cache
+def _received(reference: tuple[str, ...]) -> tuple[str, ...]:
+    """Of each action of the Chef's reference, which item it took from the counter last; empty before the first."""
+    found, item = [], ""
+    for action in reference:
+        item = _picked(action) if action.endswith(",counter)") else item
+        found.append(item)
+    return tuple(found)
+
+
+@cache
+def _given(reference: tuple[str, ...]) -> tuple[str, ...]:
+    """Of each action of the Assistant's reference, which item is put on the counter next."""
+    found: list[str] = []
+    item = ""
+    for place, action in enumerate(reference):
+        item = _picked(action) or item
+        if action == PLACE:
+            found += [item] * (place + 1 - len(found))
+    return tuple(found)
+
+
+_HAND_OVERS: Final = (_received, _given)
+"""Per responder, how the actions of its reference divide into the hand-overs that the order requires of the Assistant."""
+
+
+def _picked(action: str) -> str:
+    """The item of a `pickup(item,place)`; empty for other actions."""
+    name, _, rest = action.partition("(")
+    return rest.partition(",")[0] if name == "pickup" else ""
 
 
 def _first_plan(messages: Sequence[Message], responder: int) -> tuple[str, ...]:

@@ -58,14 +58,24 @@ class Evaluation:
         return sum(event.responded for event in self.events)
 
     @property
+    def hand_overs_asked(self) -> int:
+        """Required hand-overs that either agent rightly asked for, each counted once however often that happened."""
+        return len(frozenset[str]().union(*(event.asked for event in (*self.events, *self.assistant_events))))
+
+    @property
+    def hand_overs_answered(self) -> int:
+        """Required hand-overs that either agent rightly responded to, each counted once."""
+        return len(frozenset[str]().union(*(event.answered for event in (*self.events, *self.assistant_events))))
+
+    @property
     def initiating_capability(self) -> float:
-        """IC of the paper: right initiations of either agent over the collaborations that are required, at most 1."""
-        return min(1.0, (self.initiated + sum(event.initiated for event in self.assistant_events)) / self.required)
+        """IC of the paper, 0 to 1: the share of the required hand-overs that was rightly asked for."""
+        return self.hand_overs_asked / self.required
 
     @property
     def responding_capability(self) -> float:
-        """RC of the paper: right responses of either agent over the collaborations that are required, at most 1."""
-        return min(1.0, (self.responded + sum(event.responded for event in self.assistant_events)) / self.required)
+        """RC of the paper, 0 to 1: the share of the required hand-overs that was rightly responded to."""
+        return self.hand_overs_answered / self.required
 
     @property
     def initiating_upstream(self) -> float:

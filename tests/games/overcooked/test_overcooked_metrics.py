@@ -125,6 +125,31 @@ def test_increments_of_a_right_request() -> None:
     assert confusion([event]) == [[[0, 0], [0, 0]], [[1, 0], [0, 0]], [[0, 0], [0, 0]]]
 
 
+CARROT_SOUP = tuple(next(iter(published_references("baked_carrot_soup"))).assistant)
+
+
+def test_hand_overs_of_a_conversation() -> None:
+    """Each item passed is told apart, however it is asked for: one alone, both at once, the rest of one; a wrong request brings none on."""
+    order, (first, dish) = "baked_carrot_soup", (CARROT_SOUP[:5], CARROT_SOUP[5:])
+    assert measured(order, (), conversation(first, first[:2])).asked == {"carrot_slices"}
+    assert measured(order, (), conversation(first, first[:2])).answered == {"carrot_slices"}
+    assert measured(order, (), conversation(CARROT_SOUP, first)).asked == {"carrot_slices", "dish"}
+    assert measured(order, first[:2], conversation(first[2:], ())).asked == {"carrot_slices"}
+    assert measured(order, first, conversation(dish, dish)).answered == {"dish"}
+    wrong = measured(order, (), conversation(dish, ()))
+    assert (wrong.asked, wrong.answered) == (frozenset(), frozenset())
+
+
+def test_hand_overs_that_the_assistant_asks_the_chef_to_take() -> None:
+    """What the Chef does with an item belongs to the hand-over of that item."""
+    (pair, *_) = published_references("baked_carrot_soup")
+    asked = "; ".join(f"request('{action}')" for action in pair.chef[:2])
+    messages = [Message(1, "a", f"Assistant plan: {asked}", "Take it."), Message(0, "a", "Chef plan: wait(1)", "No.")]
+    event = event_of(messages, 9, [(), CARROT_SOUP[:5]], [[pair.chef], [pair.assistant]])
+    assert event is not None
+    assert (event.asked, event.answered) == ({"carrot_slices"}, frozenset())
+
+
 def test_an_answer_that_does_only_half() -> None:
     """One of two actions: TES is 1.9025 / (2 + 0.9025), and the request would have brought more."""
     event = measured("boiled_egg", (), conversation(FETCH_EGG, FETCH_EGG[:1]))

@@ -69,6 +69,22 @@ def test_the_view_equals_the_reference(store: Store, shared: Path, view: str, fi
     assert differences(expected, found, key) == []
 
 
+def test_success_and_score_rest_on_the_same_time(store: Store, shared: Path) -> None:
+    """The score is PC of the game as cut to its time limit, where the reference has it so; each required hand-over is in IC and RC once."""
+    expected = {}
+    for row in reference(shared, ""):  # a game's row of variant `truncated_1_5`, if it has one, comes second
+        expected[row["file"]] = (row["within_limit"] == "1", pytest.approx(float(row["pc"]), abs=TOLERANCE))
+    found = {file: (success, score) for file, success, score in query(store, "select file, success, score from episodes").rows()}
+    assert found == expected
+    wide = query(
+        store,
+        "pivot (select episode_id, replace(metric, 'overcooked.', '') as metric, value from episode_metrics) on metric in "
+        "('n_hand_overs_asked', 'n_required_collaborations', 'initiate_collaboration') using any_value(value)",
+    )
+    assert wide.filter(pl.col("n_hand_overs_asked") > pl.col("n_required_collaborations")).is_empty()
+    assert wide.filter(pl.col("initiate_collaboration") != pl.col("n_hand_overs_asked") / pl.col("n_required_collaborations")).is_empty()
+
+
 def test_a_wrong_cell_would_be_seen(store: Store, shared: Path) -> None:
     """The comparison itself can fail: on a number, a text, a missing row."""
     expected, found = reference(shared, ""), query(store, "from overcooked_games")

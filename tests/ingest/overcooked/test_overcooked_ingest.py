@@ -135,6 +135,49 @@ def test_too_late_is_no_success(tmp_path: Path) -> None:
     assert query(store, "select success from episodes").item() is False
 
 
+def test_what_is_done_behind_the_limit_is_in_no_score(tmp_path: Path) -> None:
+    """Success and score are measured over the same time; the whole game's numbers have names of their own."""
+    store = ingested(tmp_path, ("m/boiled_egg/experiment_x.json", json.dumps(delayed(30))))
+    success, score = query(store, "select success, score from episodes").row(0)
+    metrics = dict(query(store, "select metric, value from episode_metrics").rows())
+    assert (success, metrics["overcooked.success_upstream"]) == (False, 1.0)
+    assert score == metrics["overcooked.pc"] < metrics["overcooked.pc_uncut"] == 1.0
+    assert metrics["overcooked.initiate_collaboration"] == 0.0 < metrics["overcooked.initiate_collaboration_uncut"] == 1.0
+    assert dict(query(store, "select variant, pc from overcooked_games").rows()) == {"raw": 1.0, "truncated_1_5": score}
+
+
+def delayed(waits: int) -> dict[str, Any]:
+    """A perfect game that begins so many steps late."""
+    *_, found = play_order("boiled_egg", "optimal")
+    late = json.loads(json.dumps({key: value for key, value in found.items() if key != "cotrace"}))
+    quiet = next(step for step in late["content"] if not any(opened["call"] for opened in step["statistical_data"]["communication"]))
+    for step in late["content"]:
+        step["timestamp"] += waits
+    for action in (*late["total_action_list"][0], *late["total_action_list"][1]):
+        action["timestamp"] += waits
+    pause = {**quiet, "actions": ["wait(1)", "wait(1)"], "map": "", "content": {**quiet["content"], "content": [[], []]}}
+    late["content"] = [{**pause, "timestamp": step} for step in range(waits)] + late["content"]
+    late["total_timestamp"] = list(range(len(late["content"])))
+    return late
+
+
+def test_a_required_hand_over_counts_once(tmp_path: Path) -> None:
+    """The Chef asks twice for the first of two hand-overs and never for the second: half of what it had to initiate."""
+    *_, found = play_order("baked_carrot_soup", "bad-responder-refuse")
+    log = json.loads(json.dumps({key: value for key, value in found.items() if key != "cotrace"}))
+    asked = [index for index, step in enumerate(log["content"]) if step["statistical_data"]["communication"][0]["call"]]
+    assert len(asked) == 3
+    log["content"], log["total_order_finished"] = log["content"][: asked[2]], []
+    log["total_timestamp"] = list(range(asked[2]))
+    log["total_action_list"] = [[entry for entry in actions if entry["timestamp"] <= asked[2]] for actions in log["total_action_list"]]
+    store = ingested(tmp_path, ("m/baked_carrot_soup/experiment_x.json", json.dumps(log)))
+    metrics = dict(query(store, "select replace(metric, 'overcooked.', ''), value from episode_metrics").rows())
+    assert (metrics["n_initiate_ok"], metrics["n_respond_ok"], metrics["n_required_collaborations"]) == (2, 1, 2)
+    assert (metrics["n_hand_overs_asked"], metrics["initiate_collaboration"]) == (1, 0.5)
+    assert (metrics["n_hand_overs_answered"], metrics["respond_collaboration"]) == (1, 0.5)
+    assert metrics["initiate_collaboration_upstream"] == 1.0
+
+
 def test_evaluation_files_are_left_alone(tmp_path: Path) -> None:
     """Results, references and kitchens beside the logs are no logs, and no rejects."""
     store = ingested(
