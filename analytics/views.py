@@ -1,5 +1,8 @@
 """The named views: one commented ``.sql`` file each, in a folder a subject, put into order by what each one reads.
 
+What a family adds to a view of all benchmarks is a view of its own, `<family>_<piece>`; `every_family('<piece>')` in the view of all stands
+for the rows of all families that have one. Families from other distributions bring theirs in `<package>/analytics`.
+
 The header of each file is its documentation, and data: ``docs/views.md`` and the checks are made from it. Its grammar::
 
     -- <name>: <what it is>
@@ -7,20 +10,24 @@ The header of each file is its documentation, and data: ``docs/views.md`` and th
     -- Parameters: <name: what it is>            (table macros)
     --   <column>  <unit or type>  <meaning>     (two blanks between the three; deeper indented lines continue the meaning)
     -- Columns as in: <view or table>.           (instead, or for those that are not listed)
-    -- Reads: <what it builds on>.
+    -- Report: <name>, ordered by <columns>      (of one that `cotrace report` prints)
+    -- Reads: <what it builds on>.               (also: every family's <piece>)
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from graphlib import TopologicalSorter
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
+from schemas.families import families
 from schemas.store import Store
 from schemas.tables import TABLES
 
@@ -30,8 +37,10 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "VIEWS", "View", "ViewColumn", "ensure_installed", "install", "view"]
 
 _HASH = "views_hash"
-_SECTION = re.compile(r"^-- (One row is|Parameters:|Macros:|Columns as in:|Reads:) ?(.*)$")
+_SECTION = re.compile(r"^-- (One row is|Parameters:|Macros:|Columns as in:|Report:|Reads:) ?(.*)$")
 _COLUMN = re.compile(r"^-- {3}(\w+(?:\([\w, ]+\))?) {2,}(\S+) {2,}(\S.*)$")
+_EVERY = re.compile(r"every_family\('(\w+)'\)")
+_READS_EVERY = re.compile(r"every family's (\w+)")
 _MORE = re.compile(r"^-- {4,}(\S.*)$")
 
 
@@ -60,6 +69,8 @@ class View:
     reads: tuple[str, ...]
     parameters: str
     """What a table macro takes; empty elsewhere."""
+    report: tuple[str, str] | None
+    """Name of the report that prints it and the order of its rows; None of a view that no report prints."""
     sql: str
 
 
@@ -124,6 +135,7 @@ def _load(name: str, sql: str, known: dict[str, tuple[ViewColumn, ...]]) -> View
         columns=(*(column for column in inherited if column.name not in own and _selected(sql, column.name)), *columns),
         reads=_reads(sections),
         parameters=sections.get("Parameters:", ""),
+        report=_report(name, sections["Report:"]) if "Report:" in sections else None,
         sql=sql,
     )
 
@@ -167,6 +179,13 @@ def _reads(sections: dict[str, str]) -> tuple[str, ...]:
     return tuple(part.strip(" .") for part in sections["Reads:"].split(","))
 
 
+def _report(name: str, section: str) -> tuple[str, str]:
+    report, said, order = section.partition(", ordered by ")
+    if not said:
+        raise ValueError(f"{name}.sql: write `-- Report: <name>, ordered by <columns>`")
+    return report, order
+
+
 def _texts() -> dict[str, str]:
     """The text of each ``.sql`` file below this folder, by name.
 
@@ -174,11 +193,28 @@ def _texts() -> dict[str, str]:
         ValueError: two files have one name.
     """
     texts: dict[str, str] = {}
-    for path in sorted(Path(__file__).parent.rglob("*.sql")):
+    for path in (path for folder in _folders() for path in sorted(folder.rglob("*.sql"))):
         if path.stem in texts:
-            raise ValueError(f"two files are named {path.name} below analytics/: a view has one home")
+            raise ValueError(f"two files are named {path.name} ({path.parent}): a view has one home")
         texts[path.stem] = path.read_text(encoding="utf-8")
-    return texts
+    return {name: _united(sql, texts) for name, sql in texts.items()}
+
+
+def _folders() -> Iterator[Path]:
+    yield Path(__file__).parent
+    for known in families():
+        if known.package:
+            yield Path(str(files(known.package))) / "analytics"
+
+
+def _united(sql: str, texts: Mapping[str, str]) -> str:
+    """The statement with the rows of every family's piece in the place of `every_family`."""
+
+    def pieces(piece: str) -> list[str]:
+        return [name for known in families() if (name := f"{known.name}_{piece}") in texts]
+
+    sql = _READS_EVERY.sub(lambda found: ", ".join(pieces(found[1])), sql)
+    return _EVERY.sub(lambda found: f"({' union all by name '.join(f'from {name}' for name in pieces(found[1]))})", sql)
 
 
 def _in_order(texts: dict[str, str]) -> list[str]:

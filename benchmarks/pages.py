@@ -18,7 +18,7 @@ from benchmarks.timing import medians
 from benchmarks.workload import TURNS, craft_games, ingest, judge, multiply
 from dashboards.address import Address
 from dashboards.app import draw_page
-from dashboards.pages import PAGES
+from dashboards.pages import pages
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def addresses(store: Store) -> dict[str, Address]:
     """Every page; beside the list of games one game, and of the turns those that a click on a bar leads to."""
     with store.reading() as connection:
         ((episode,),) = connection.execute("SELECT min(episode_id) FROM episodes WHERE benchmark = 'craft'").fetchall()
-    found = {page.TITLE: Address.parse(page.PATH, "") for page in PAGES}
+    found = {page.TITLE: Address.parse(page.PATH, "") for page in pages()}
     found["Turns"] = Address.parse("/turns", "outcome=not_followed")
     for section in ("agreement", "corrected", "cost"):
         found[f"Judges, {section}"] = Address.parse("/judges", f"rubric=pragmatic_sufficiency&show={section}")

@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "demo": "Play games, ingest, judge, report, then serve the dashboard.",
     "play": "Play games with scripted players and write their logs.",
     "ingest": "Read logs into the store.",
+    "formats": "List the log formats that can be read.",
     "judge": "Have a judge answer a rubric's questions.",
     "probe": "See whether a judge is swayed, and whether it sees planted defects.",
     "report": "Print one of the named reports.",
@@ -35,8 +36,7 @@ COMMANDS: dict[str, str] = {
 
 @click.command(
     cls=LazyGroup,
-    verbs=COMMANDS,
-    module="cotrace.commands.{}",
+    verbs=lambda: {verb: (f"cotrace.commands.{verb}", text) for verb, text in COMMANDS.items()},
     heading="Commands",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -57,6 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 done but some input or calls failed, 2 wrong use."""
     try:
         code = cli.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        code = 0
     except click.ClickException as error:
         code = _complain(error.format_message(), error)
     except (click.Abort, KeyboardInterrupt):

@@ -11,7 +11,7 @@ from dash import ALL, Dash, Input, Output, State, dcc, html
 
 from analytics.views import ensure_installed
 from dashboards.address import FILTERS, Address
-from dashboards.pages import PAGES
+from dashboards.pages import pages
 from dashboards.parts import Part, note
 from dashboards.reader import Reader, reader
 from schemas.errors import CotraceError
@@ -79,7 +79,7 @@ def create_app(store: Store, rubric_folders: Sequence[Path] = ()) -> Dash:
     def follow(clicks: Sequence[dict[str, Any] | None]) -> Any:
         return next((target for click in clicks if (target := _target(click))), dash.no_update)
 
-    for page in PAGES:
+    for page in pages():
         if hasattr(page, "register"):
             page.register(app, store, rubric_folders)
     return app
@@ -96,7 +96,7 @@ def _target(click: dict[str, Any] | None) -> str | None:
 
 def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = ()) -> tuple[Part, Part, Part]:
     """Navigation, filter bar and content of an address; whatever goes wrong becomes a page that says so."""
-    page = next((found for found in PAGES if address.path == found.PATH), None)
+    page = next((found for found in pages() if address.path == found.PATH), None)
     if page is None:
         return _navigation(address, None), None, note(f"There is no page {address.path}.", dcc.Link("Go to the overview", href="/"))
     try:
@@ -129,7 +129,7 @@ def _empty(store: Store) -> Part:
 
 def _navigation(address: Address, current: ModuleType | None, benchmarks: Iterable[str] = ()) -> Part:
     known = {None, *benchmarks}
-    shown = [page for page in PAGES if page.IN_MENU and getattr(page, "BENCHMARK", None) in known]
+    shown = [page for page in pages() if page.IN_MENU and getattr(page, "BENCHMARK", None) in known]
     links = [
         dcc.Link(page.TITLE, href=address.filters().to(page.PATH), className="nav-link current" if page is current else "nav-link")
         for page in shown

@@ -9,9 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from dashboards.address import Address
-from dashboards.craft import remove_gap
-from dashboards.einstein import page as einstein
-from dashboards.pages import failures, judges, overview, spirals
+from dashboards.pages import pages
 from dashboards.reader import reader
 from schemas.store import Store
 from schemas.text import printable
@@ -72,14 +70,8 @@ def _figures(store: Store, names: list[str]) -> dict[str, go.Figure]:
     address = Address("/")
     drawn: dict[str, go.Figure] = {}
     with reader(store, address) as read:
-        for name, page in (
-            ("leaderboard", overview),
-            ("failures", failures),
-            ("remove-gap", remove_gap),
-            ("spirals", spirals),
-            ("einstein", einstein),
-            ("judges", judges),
-        ):
+        for page in pages():
+            name: str = getattr(page, "REPORT", "")
             figure = page.report_figure(read) if name in names else None
             if figure is not None:
                 drawn[name] = figure

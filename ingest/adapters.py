@@ -1,61 +1,106 @@
-"""The formats that can be read. A new one is a module with `FORMAT`, `VERSION`, `sniff` and `read`, and an entry here."""
+"""The formats that can be read: found, not listed.
+
+A format is a module `adapter` in a folder of this room with `FORMAT`, `VERSION`, `PATH_PARTS`, `sniff` and `read`
+(`ingest.reading.adapter_types.Adapter`); one that reads several formats offers them as `ADAPTERS`. Families from other distributions bring
+theirs as `<package>.ingest.adapter`, other packages through the entry point group `cotrace.formats`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Iterable
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from types import ModuleType
+from typing import Any
 
-from ingest.asympuzl import adapter as asympuzl
-from ingest.coordination import adapter as coordination
-from ingest.coordination import console as coordination_console
-from ingest.coordination import player_files as coordination_players
-from ingest.coordination.qa import adapter as coordqa
-from ingest.cotrace_log import adapter as cotrace_log
-from ingest.craft import adapter as craft
-from ingest.einstein import adapter as einstein
-from ingest.overcooked import adapter as overcooked
+import ingest
 from ingest.reading.adapter_types import Adapter
 from schemas.errors import UsageError
+from schemas.families import modules
+from schemas.plugins import loaded
 
-__all__ = ["ADAPTERS", "adapter", "companions", "recognise"]
+__all__ = ["adapter", "adapters", "companions", "formats", "recognise"]
 
-ADAPTERS: Final[tuple[Adapter, ...]] = (
-    cotrace_log,
-    craft,
-    asympuzl,
-    einstein,
-    coordqa,
-    coordination,
-    coordination_console,
-    coordination_players,
-    overcooked,
-)
+_OWN_LOG = "ingest.cotrace_log.adapter"
+"""Asked first: its first bytes cannot be mistaken, and most games come in it."""
 
-_COMPANIONS: Final[Mapping[str, Callable[[Path], tuple[Path, ...]]]] = {
-    coordqa.FORMAT: coordqa.companions,
-    coordination_players.FORMAT: coordination_players.companions,
-}
-"""Format -> the files that a file of it is read together with."""
+_NEEDED = ("FORMAT", "VERSION", "PATH_PARTS", "sniff", "read")
+
+
+@cache
+def adapters() -> tuple[Adapter, ...]:
+    """Every adapter, ours first.
+
+    Raises:
+        UsageError: a format is offered twice, or an entry point names no adapter.
+    """
+    found: dict[str, tuple[str, Adapter]] = {}
+    for home, offered in (*_ours(), *_of_families(), *_of_packages()):
+        for reader in offered:
+            if reader.FORMAT in found:
+                raise UsageError(f"log format {reader.FORMAT} stands in {found[reader.FORMAT][0]} and in {home}: rename one of them")
+            found[reader.FORMAT] = (home, reader)
+    return tuple(reader for _, reader in found.values())
+
+
+def _ours() -> Iterable[tuple[str, Iterable[Adapter]]]:
+    names = [f"ingest.{folder.name}.adapter" for folder in pkgutil.iter_modules(ingest.__path__) if folder.ispkg]
+    names.sort(key=lambda name: (name != _OWN_LOG, name))
+    for name in names:
+        if find_spec(name) is not None:
+            yield name, _offered(importlib.import_module(name))
+
+
+def _of_families() -> Iterable[tuple[str, Iterable[Adapter]]]:
+    for name, module in modules("ingest", "adapter"):
+        if not module.__name__.startswith("ingest."):
+            yield f"family {name}", _offered(module)
+
+
+def _of_packages() -> Iterable[tuple[str, Iterable[Adapter]]]:
+    for home, value in loaded("cotrace.formats").items():
+        missing = [name for name in _NEEDED if not hasattr(value, name)]
+        if missing:
+            raise UsageError(f"{home} is no log format: {', '.join(missing)} missing (see docs/formats.md), or uninstall the package")
+        yield home, [value]
+
+
+def _offered(module: ModuleType) -> Iterable[Adapter]:
+    several: Iterable[Adapter] | None = getattr(module, "ADAPTERS", None)
+    one: Any = module
+    return [one] if several is None else several
+
+
+def formats() -> list[tuple[str, str]]:
+    """Name of each format, and what it is in a line."""
+    return [(known.FORMAT, (known.__doc__ or "").strip().split("\n")[0]) for known in adapters()]
 
 
 def adapter(name: str) -> Adapter:
     """The adapter of a format.
 
     Raises:
-        UsageError: there is none; names those there are.
+        UsageError: there is none; suggests the nearest name.
     """
-    for known in ADAPTERS:
-        if name == known.FORMAT:
-            return known
-    raise UsageError(f"no log format {name!r}: give one of {', '.join(known.FORMAT for known in ADAPTERS)}, or leave it out")
+    known = {reader.FORMAT: reader for reader in adapters()}
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"give one of {', '.join(known)}, or leave it out"
+    raise UsageError(f"no log format {name!r}: {hint} (`cotrace formats` lists them)")
 
 
 def companions(log_format: str, path: Path) -> tuple[Path, ...]:
     """Files beside a log without which it cannot be read whole: when they change, it is read again."""
-    return _COMPANIONS[log_format](path) if log_format in _COMPANIONS else ()
+    beside = getattr(adapter(log_format), "companions", None)
+    found: tuple[Path, ...] = () if beside is None else beside(path)
+    return found
 
 
 def recognise(head: bytes) -> Adapter | None:
     """The adapter that reads files with these first bytes; None if no format is known to begin so."""
-    return next((known for known in ADAPTERS if known.sniff(head)), None)
+    return next((known for known in adapters() if known.sniff(head)), None)

@@ -1,7 +1,8 @@
-"""Rubrics and engine checks of other people's packages, found through entry points.
+"""What other people's packages add, found through entry points.
 
-A package offers a folder of rubric files as `cotrace.rubrics` (the value is the package that holds the files), and engine checks as
-`cotrace.checks` (the value is a module with a dict `CHECKS`, as in `judges.engine.checks`).
+A package offers a folder of rubric files as `cotrace.rubrics` (the value is the package that holds the files), engine checks as
+`cotrace.checks` (a module with a dict `CHECKS`, as in `judges.engine.checks`), a game family as `cotrace.families` (a
+`schemas.families.Family`), and a log format as `cotrace.formats` (a module that is an `ingest.reading.adapter_types.Adapter`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from schemas.errors import UsageError
 
-__all__ = ["check_sets", "rubric_folders"]
+__all__ = ["check_sets", "loaded", "rubric_folders"]
 
 
 def rubric_folders() -> list[Path]:
@@ -38,6 +39,15 @@ def check_sets() -> dict[str, Mapping[str, Any]]:
             raise UsageError(f"{_home(point)}: {point.value} has no dict CHECKS (name -> check): add one, or uninstall the package")
         found[_home(point)] = checks
     return found
+
+
+def loaded(group: str) -> dict[str, Any]:
+    """Where something comes from, in words -> what the entry point of the group names, of installed packages.
+
+    Raises:
+        UsageError: an entry point cannot be imported.
+    """
+    return {_home(point): _loaded(point) for point in _points(group)}
 
 
 def _points(group: str) -> list[EntryPoint]:

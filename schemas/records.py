@@ -95,7 +95,7 @@ class Run(NamedTuple):
     """An experiment: models under conditions."""
 
     run_id: Annotated[str, Col("made from benchmark, name, team and condition", key=True)]
-    benchmark: Annotated[str, Col("craft, einstein, asympuzl, overcooked or coordination")]
+    benchmark: Annotated[str, Col("the benchmark: a family of `schemas.families`, or the name that an own log gives")]
     name: Annotated[str, Col("the folder or label of the experiment")]
     condition: Annotated[Json, Col("JSON object of the conditions; keys differ by benchmark (docs/ of each)")]
     started_at: Annotated[datetime | None, Col("earliest start of its episodes as logged; null if no log says", "local time of the log")]
@@ -107,7 +107,7 @@ class Episode(NamedTuple):
     episode_id: Annotated[str, Col("made from the source's path and the place in it; stays when the file grows", key=True)]
     run_id: Annotated[str, Col("the experiment")]
     source_id: Annotated[str, Col("the file")]
-    benchmark: Annotated[str, Col("craft, einstein, asympuzl, overcooked or coordination")]
+    benchmark: Annotated[str, Col("the benchmark: a family of `schemas.families`, or the name that an own log gives")]
     task_id: Annotated[str, Col("the structure, puzzle, order or question")]
     level: Annotated[str | None, Col("the task's tier or level; null if the log does not say")]
     model: Annotated[str, Col("the evaluated model (CRAFT: the directors')")]

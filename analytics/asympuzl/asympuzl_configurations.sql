@@ -35,6 +35,7 @@
 --   output_tokens_per_game_b  tokens  the same of B
 --   message_tokens_per_game_a  tokens  mean over games of each game's mean; null if the logs do not count
 --   message_tokens_per_game_b  tokens  the same of B
+-- Report: asympuzl, ordered by model_a, model_b, size, feedback_mode, history_length
 -- Reads: asympuzl_games, asympuzl_turns, intervals.
 create or replace view asympuzl_configurations as
 

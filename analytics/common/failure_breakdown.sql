@@ -12,6 +12,7 @@
 --   share  0..1  turns / denominator; null for a category outside the denominator, and if that is 0
 --   share_low  0..1  lower end of its 95 % interval over games (clustered_low); null where share is, and below two games
 --   share_high  0..1  upper end; null where share is
+-- Report: failures, ordered by taxonomy, model, condition, level, category
 -- Reads: failure_turns, intervals.
 create or replace view failure_breakdown as
 

@@ -9,6 +9,7 @@
 --   share  0..1  turns / denominator; shares of one group may add up to more than 1, a turn can fail in several ways
 --   share_low  0..1  lower end of its 95 % interval over games (clustered_low); null below two games
 --   share_high  0..1  upper end
+-- Report: failures-common, ordered by benchmark, model, condition, turns desc, common
 -- Reads: failure_turns, failure_map, intervals.
 create or replace view failures_common as
 

@@ -1,6 +1,6 @@
 -- families: the benchmark families side by side.
 -- One row is a benchmark.
---   benchmark  text  craft, einstein, asympuzl, overcooked or coordination
+--   benchmark  text  its name
 --   games  count  games in the store
 --   broken  count  games that could not be set up; in no other number of the row
 --   cut  count  games whose end is not known (see `games`); in no number of success or score
@@ -19,6 +19,7 @@
 --   turns  count  turns of all games
 --   turns_in_spirals  count  turns inside at least one correction spiral
 --   spiral_share  0..1  turns_in_spirals / turns; null without turns
+-- Report: families, ordered by benchmark
 -- Reads: games, failures_common, correction_spirals, coordqa_answers, intervals.
 create or replace view families as
 

@@ -15,6 +15,7 @@
 --   accepted  flag  the engine carried out every action of the turn; null without one
 --   undoes  flag  an action of the turn takes back earlier work; null without one
 --   progress  0..1  after the turn
+-- Report: outcomes, ordered by model, condition, task_id, episode_id, turn
 -- Reads: episodes, run_conditions, turns, actions, turn_metrics.
 create or replace view outcomes as
 

@@ -2,38 +2,20 @@
 -- One row is a turn.
 --   episode_id    text    the game
 --   turn          number  from 1
---   before_state  text    CRAFT: the stacks of the nine cells as JSON, without span records (they follow from the moves) and without cells
---                         whose name has a blank (the engine never looks at them); elsewhere the state as logged
+--   before_state  text    as the turn's family writes it (craft_turn_states), else the state as logged; null where the log has no states
 --   after_state   text    the same after the turn
---   changed       flag    the two differ
--- Reads: turns, episodes.
+--   changed       flag    the two differ; null where either is
+-- Reads: turns, every family's turn_states.
 create or replace view turn_states as
 
-with stacks as (
+with states as (
     select
         turns.episode_id,
         turns.turn,
-        case when benchmark = 'craft' then state_before ->> '$.stacks' else state_before end as before_raw,
-        case when benchmark = 'craft' then state_after ->> '$.stacks' else state_after end as after_raw,
-        benchmark = 'craft' as has_cells
+        coalesce(written.before_state, turns.state_before ->> '$') as before_state,
+        coalesce(written.after_state, turns.state_after ->> '$') as after_state
     from turns
-    inner join episodes using (episode_id)
-),
-
--- a blank can only stand in a stray cell's name: the JSON is written without any
-cleaned as (
-    select
-        episode_id,
-        turn,
-        case
-            when has_cells and contains(before_raw, ' ') then regexp_replace(before_raw, ',?"[^"]* [^"]*":\[[^\]]*\]', '', 'g')
-            else before_raw
-        end as before_state,
-        case
-            when has_cells and contains(after_raw, ' ') then regexp_replace(after_raw, ',?"[^"]* [^"]*":\[[^\]]*\]', '', 'g')
-            else after_raw
-        end as after_state
-    from stacks
+    left join every_family('turn_states') as written using (episode_id, turn)
 )
 
-select *, before_state <> after_state as changed from cleaned;
+select *, before_state <> after_state as changed from states;

@@ -11,6 +11,7 @@
 --   score  number  Hanabi: sum of the stacks, lives or not; Overcooked: points; the others: 1 or 0
 --   bombed  flag  Hanabi: all lives lost; null elsewhere
 --   success  flag  Hanabi: ended with a life left; Overcooked: a soup delivered; capture; escape
+-- Report: coordination, ordered by game, model, variant, episode_id
 -- Reads: episodes, episode_metrics.
 create or replace view coordination_games as
 

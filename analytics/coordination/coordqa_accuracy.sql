@@ -18,6 +18,7 @@
 --   chance  0..1  expected accuracy of a uniform guess among the options, published key
 --   chance_corrected  0..1  the same with the corrected key
 --   chance_upstream  0..1  expected accuracy of the published random model
+-- Report: coordination-qa, ordered by respondent, grouping, game, type
 -- Reads: coordqa_answers.
 create or replace view coordqa_accuracy as
 

@@ -11,6 +11,7 @@
 --   tried  text  the attempted actions in order, with the engine's message where it refused
 --   possible  text  the listed actions, a line each
 --   verdicts  text  every judge's answers about the turn or its messages, `question agent judge: answer (reason)`; null without any
+-- Report: missed, ordered by model, condition, task_id, episode_id, turn
 -- Reads: outcomes, utterances, actions, oracle_actions, verdicts_latest.
 create or replace view missed_turns as
 

@@ -11,6 +11,7 @@
 --   relevant_action_type  text  the actions that the second rate is taken over; null for categories that concern every step
 --   relevant_count  count  such actions, refused ones included; null where there is no second rate
 --   pct_of_relevant  percent  count / relevant_count; null if that is 0, and where there is no second rate
+-- Report: einstein-errors, ordered by scope, verifier, action_mode, count desc, category
 -- Reads: einstein_game_facts.
 create or replace view einstein_errors as
 

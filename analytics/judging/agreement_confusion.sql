@@ -10,6 +10,7 @@
 --   answer_a  text  lower case, without slashes
 --   answer_b  text  likewise
 --   n  count  pairs
+-- Report: confusion, ordered by rubric, question, kind, rater_a, variant_a, rater_b, variant_b, answer_a, n desc, answer_b
 -- Reads: answer_pairs.
 create or replace view agreement_confusion as
 

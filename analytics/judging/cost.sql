@@ -16,6 +16,7 @@
 --   wall_s  s  time from start to finish, summed over jobs that ended; null if none did
 --   first_started_at  UTC  start of the first job
 --   last_started_at  UTC  start of the last job
+-- Report: cost, ordered by last_started_at
 -- Reads: judge_runs.
 create or replace view cost as
 

@@ -10,6 +10,7 @@
 --   verdicts  count  verdicts on it
 --   score_mean  0..1  mean of the scored ones; null if there is none
 --   score_mean_others  0..1  mean score of the same rubrics' verdicts on units of the same model without such text; null if there is none
+-- Report: flagged, ordered by unit_id, flagged
 -- Reads: verdicts_latest, episodes.
 create or replace view flagged_units as
 

@@ -1,6 +1,7 @@
 -- judge_scores_models: how each judge answered each question, by evaluated model, over all turns.
 -- One row is (rubric, question, judge, variant, benchmark, condition, model).
 -- Columns as in: judge_scores_by.
+-- Report: judges, ordered by rubric, question, judge, variant, model, condition
 -- Reads: judge_scores_by.
 create or replace view judge_scores_models as
 

@@ -14,6 +14,7 @@
 --   score_a  0..1  mean of both orders, free of a liking for a place; null unless both are there
 --   consistent  flag  both orders prefer the same game, or neither prefers one; null unless both are there
 --   leans_first  number  (score of whoever was shown first, mean over both orders) - 0.5: above 0, the first place is liked; null likewise
+-- Report: pairs, ordered by rubric, question, judge, variant, episode_a, episode_b, repeat
 -- Reads: verdicts_latest, episodes.
 create or replace view pair_preferences as
 

@@ -15,6 +15,7 @@
 --   score_mean  0..1  mean of the scored votes; null if there is none
 --   entropy  number  bits of the votes' distribution (Shannon 1948): 0 if all agree, log2 of the number of answers at most
 --   split  text  none; judges: each model agrees with itself over its repeats but not with the others; repeats: a model disagrees with itself
+-- Report: panel, ordered by rubric, question, variant, unit_id
 -- Reads: verdicts_latest.
 create or replace view panel as
 

@@ -2,6 +2,7 @@
 -- One row is (rubric, question, variant, unit_id) whose votes are not all the same.
 -- Columns as in: panel.
 --   said  text  each model with its answers over the repeats, such as `llm:a: yes yes | llm:b: no yes`
+-- Report: panel-disagreements, ordered by entropy desc, rubric, question, variant, unit_id
 -- Reads: panel, verdicts_latest.
 create or replace view panel_disagreements as
 

@@ -3,6 +3,7 @@
 --   model  text  the policy
 --   level  text  level_1 to level_6
 -- Columns as in: overcooked_statistics.
+-- Report: overcooked, ordered by model, level
 -- Reads: overcooked_statistics, overcooked_games.
 create or replace view overcooked_levels as
 

@@ -1,25 +1,20 @@
-"""`cotrace play`: games with scripted players; each game is a command of its own, imported when it is called."""
+"""`cotrace play`: each game is a command of its family, `cotrace.<family>.play_<game>`, imported when it is called."""
 
 from __future__ import annotations
 
 import click
 
 from cotrace.lazy_group import LazyGroup
+from schemas.families import families
 
-__all__ = ["GAMES", "command"]
-
-GAMES: dict[str, str] = {
-    "craft": "Directors and a builder, 3D blocks.",
-    "asympuzl": "Two players with different views of one puzzle.",
-    "einstein": "Two players sort objects into bins, each with half of the rules.",
-    "overcooked": "Collab-Overcooked: a chef and an assistant cook orders.",
-    "coordination": "LLM-Coordination: Hanabi, Overcooked-AI, CollabCapture, CollabEscape.",
-    "coordqa": "CoordinationQA: a model answers the questions of a file you have.",
-}
-"""Game -> one line of help; the module is `cotrace.commands.play_<game>`."""
+__all__ = ["command"]
 
 
-@click.command(cls=LazyGroup, verbs=GAMES, module="cotrace.commands.play_{}", heading="Games")
+def _games() -> dict[str, tuple[str, str]]:
+    return {verb: (known.path("cotrace", f"play_{verb}"), text) for known in families() for verb, text in known.plays.items()}
+
+
+@click.command(cls=LazyGroup, verbs=_games, heading="Games")
 def command() -> None:
     """Play games with scripted players and write their logs.
 

@@ -14,7 +14,7 @@ from judges.asympuzl.history import entries_of
 from judges.evidence.transcript import AgentView, Transcript, TurnView
 from schemas.text import printable
 
-__all__ = ["AsymPuzlDrawing"]
+__all__ = ["DRAWING", "AsymPuzlDrawing"]
 
 
 class AsymPuzlDrawing:
@@ -84,3 +84,6 @@ def _told(game: Transcript, turn: TurnView, agent: Agent, truth: tuple[Entry, ..
     told = feedback(mode, agent, hypotheses, Puzzle(truth, truth, truth)) if turn.turn > 1 else None
     lines = feedback_lines(told, mode) if told is not None else ["nothing" if turn.turn > 1 else "nothing: the first turn has none"]
     return html.P([html.B(f"{agent}: "), " ".join(lines)])
+
+
+DRAWING = AsymPuzlDrawing()

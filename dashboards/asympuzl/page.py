@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["BENCHMARK", "IN_MENU", "PATH", "TITLE", "by_turn", "content", "report_figure", "success", "writes"]
+__all__ = ["BENCHMARK", "IN_MENU", "ORDER", "PATH", "TITLE", "by_turn", "content", "report_figure", "success", "writes"]
 
 PATH = "/asympuzl"
 TITLE = "AsymPuzl"
 IN_MENU = True
 BENCHMARK = "asympuzl"
+ORDER = 80
 
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _CONFIGURATIONS = """

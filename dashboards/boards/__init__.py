@@ -1,18 +1,14 @@
-"""How each benchmark's states are drawn on the game page: a module per benchmark, listed in `DRAWINGS`."""
+"""How each benchmark's states are drawn on the game page: a module of its family, or as text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from dashboards.asympuzl import board as asympuzl
 from dashboards.boards import fallback
-from dashboards.coordination import board as coordination
-from dashboards.craft import board as craft
-from dashboards.einstein import board as einstein
-from dashboards.overcooked import board as overcooked
 from dashboards.parts import Part
 from judges.evidence.transcript import Transcript, TurnView
+from schemas.families import module
 
 __all__ = ["Drawing", "drawing_of"]
 
@@ -30,15 +26,7 @@ class Drawing(Protocol):
         """An action in words."""
 
 
-DRAWINGS: dict[str, Drawing] = {
-    "craft": craft.CraftDrawing(),
-    "asympuzl": asympuzl.AsymPuzlDrawing(),
-    "einstein": einstein.EinsteinDrawing(),
-    "overcooked": overcooked.OvercookedDrawing(),
-    "coordination": coordination.CoordinationDrawing(),
-}
-
-
 def drawing_of(benchmark: str) -> Drawing:
-    """The drawing of a benchmark; states without one are shown as text."""
-    return DRAWINGS.get(benchmark, fallback.TextDrawing())
+    """The drawing of a benchmark (`DRAWING` of its family's `dashboards.<family>.board`); states without one are shown as text."""
+    drawing: Drawing = getattr(module(benchmark, "dashboards", "board"), "DRAWING", fallback.TextDrawing())
+    return drawing

@@ -18,7 +18,7 @@ from judges.coordination.situation import QUESTIONS, game_of
 from judges.evidence.transcript import JsonObject, Transcript, TurnView
 from schemas.text import printable
 
-__all__ = ["CoordinationDrawing"]
+__all__ = ["DRAWING", "CoordinationDrawing"]
 
 _CARD_COLORS: Final = {"R": "#e9a3a3", "Y": "#f2dc8c", "G": "#a9d6b0", "W": "#f4f4f4", "B": "#a9c4ea"}
 _TILES: Final = {
@@ -201,3 +201,6 @@ def _rooms(
         lines = [html.B(f"Room {room}"), html.Div(", ".join(inside)), *map(html.Div, extra.get(room, ()))]
         boxes.append(html.Div(lines, style=style, title=f"ways to {', '.join(map(str, ways[room]))}"))
     return html.Div(boxes, style={"display": "grid", "gridTemplateColumns": "repeat(4, 112px)", "gridAutoRows": "76px", "gap": "6px"})
+
+
+DRAWING = CoordinationDrawing()

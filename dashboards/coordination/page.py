@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["BENCHMARK", "IN_MENU", "PATH", "TITLE", "content"]
+__all__ = ["BENCHMARK", "IN_MENU", "ORDER", "PATH", "TITLE", "content"]
 
 PATH = "/coordination"
 TITLE = "Coordination"
 IN_MENU = True
 BENCHMARK = "coordination"
+ORDER = 83
 
 _TYPES: Final = {"EC": "environment comprehension", "TOM": "theory of mind", "JP": "joint planning"}
 _LEAST: Final = 3

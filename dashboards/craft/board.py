@@ -11,7 +11,7 @@ from dashboards.parts import Part
 from games.craft.engine.blocks import CELLS, COLORS, HIDDEN_CELLS, SIZES, WALLS, is_large
 from judges.evidence.transcript import ActionView, AgentView, JsonObject, Transcript, TurnView
 
-__all__ = ["CraftDrawing"]
+__all__ = ["DRAWING", "CraftDrawing"]
 
 _LAYERS = (0, 1, 2)
 _LAYER_NAMES = ("bottom", "middle", "top")
@@ -126,3 +126,6 @@ def _wall_row(row: Sequence[JsonObject], line: int) -> list[Part]:
         pieces.append(html.Div(style=area, className=f"block {letter}" if letter else "cell", title=f"{color}, size {size}"))
         column += width
     return pieces
+
+
+DRAWING = CraftDrawing()

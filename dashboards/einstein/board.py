@@ -13,7 +13,7 @@ from games.einstein.game import AGENTS
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
 from schemas.text import printable
 
-__all__ = ["EinsteinDrawing"]
+__all__ = ["DRAWING", "EinsteinDrawing"]
 
 _PLACES: Final[Mapping[str, tuple[int, int]]] = {
     "top_left_bin": (1, 1),
@@ -123,3 +123,6 @@ def _knowledge(game: Transcript, turn: TurnView, agent: str, *, acts: bool) -> P
 def _items(items: Sequence[str], marked: set[str], told: set[str] | None = None) -> Part:
     """Knowledge items; those shared on this step stand out, those that the partner told say so."""
     return html.Ul([html.Li([html.B(item) if item in marked else item, " (told)" if item in (told or ()) else ""]) for item in items])
+
+
+DRAWING = EinsteinDrawing()

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["BENCHMARK", "IN_MENU", "PATH", "TITLE", "content", "errors", "report_figure", "step_ratio", "success"]
+__all__ = ["BENCHMARK", "IN_MENU", "ORDER", "PATH", "REPORT", "TITLE", "content", "errors", "report_figure", "step_ratio", "success"]
 
 PATH = "/einstein"
 TITLE = "Einstein"
 IN_MENU = True
 BENCHMARK = "einstein"
+ORDER = 81
+REPORT = "einstein"
 
 _GROUPS = {
     "action_mode": "Action space",

@@ -17,7 +17,7 @@ from judges.evidence.transcript import JsonObject, Transcript, TurnView
 from judges.overcooked.conversations import action_call
 from schemas.text import printable
 
-__all__ = ["OvercookedDrawing"]
+__all__ = ["DRAWING", "OvercookedDrawing"]
 
 _ARROWS: Final = {"north": "▲", "south": "▼", "east": "▶", "west": "◀"}
 _NAMES: Final = {
@@ -164,3 +164,6 @@ def _followed(done: Sequence[str], reference: Sequence[str]) -> set[int]:
         if len(found) < len(reference) and action == reference[len(found)]:
             found.add(place)
     return found
+
+
+DRAWING = OvercookedDrawing()

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["BENCHMARK", "IN_MENU", "PATH", "TITLE", "confusion", "content", "mix", "rates", "report_figure"]
+__all__ = ["BENCHMARK", "IN_MENU", "ORDER", "PATH", "TITLE", "confusion", "content", "mix", "rates", "report_figure"]
 
 PATH = "/overcooked"
 TITLE = "Collab-Overcooked"
 IN_MENU = True
 BENCHMARK = "overcooked"
+ORDER = 82
 
 _LEVELS = """
     WITH numbers AS (

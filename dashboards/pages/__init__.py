@@ -1,35 +1,25 @@
-"""The pages, one module each: PATH, TITLE, IN_MENU and `content(read)`; one with buttons of its own has `register` too.
+"""The pages, one module each: PATH, TITLE, IN_MENU, ORDER and `content(read)`; one with buttons of its own has `register` too.
 
-A page about one benchmark names it (BENCHMARK): the menu shows it where the store has games of it.
-
-To add one, write its module and list it here.
+A page of all benchmarks is a module of this folder, one about a family is `dashboards.<family>.page` and names it (BENCHMARK): the menu
+shows it where the store has games of it. ORDER is its place in the menu. A page whose figure stands in `cotrace report all` says in which
+report (REPORT) and draws it (`report_figure`). To add a page, write its module.
 """
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+from functools import cache
 from types import ModuleType
 
-from dashboards.asympuzl import page as asympuzl
-from dashboards.coordination import page as coordination
-from dashboards.craft import remove_gap
-from dashboards.einstein import page as einstein
-from dashboards.overcooked import page as overcooked
-from dashboards.pages import failures, game, judges, labelling, overview, spirals, turns
+from schemas.families import modules
 
-__all__ = ["PAGES"]
+__all__ = ["pages"]
 
-PAGES: tuple[ModuleType, ...] = (
-    overview,
-    failures,
-    remove_gap,
-    spirals,
-    judges,
-    labelling,
-    turns,
-    asympuzl,
-    einstein,
-    overcooked,
-    coordination,
-    game,
-)
-"""In the order of the menu."""
+
+@cache
+def pages() -> tuple[ModuleType, ...]:
+    """All pages in the order of the menu."""
+    general = [importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
+    of_families = [module for _, module in modules("dashboards", "page")]
+    return tuple(sorted((page for page in (*general, *of_families) if hasattr(page, "PATH")), key=lambda page: page.ORDER))

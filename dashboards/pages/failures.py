@@ -8,7 +8,7 @@ from dash import html
 
 from dashboards.address import Address
 from dashboards.figures.theme import MODEL_COLORS, color_of, plain, styled
-from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, house_order, narrowed, shown_benchmark
+from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
 from dashboards.pages import turns
 from dashboards.parts import Part, card, figure, link_choices, note, table
 from dashboards.reader import Reader
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["IN_MENU", "PATH", "TITLE", "chart", "content", "report_figure"]
+__all__ = ["IN_MENU", "ORDER", "PATH", "REPORT", "TITLE", "chart", "content", "report_figure"]
 
 PATH = "/failures"
 TITLE = "Failures"
 IN_MENU = True
+ORDER = 20
+REPORT = "failures"
 
 _RIGHT = ("correct", "no_error", "none_of_these")
 """Categories of turns that went right; they stand at the bottom of the bars."""
@@ -98,7 +100,7 @@ def _taxonomies(read: Reader) -> dict[str, list[str]]:
                 (row for row in found if row[0] == benchmark), key=lambda row: (not row[1].endswith("published"), -row[2], row[1])
             )
         ]
-        for benchmark in house_order({row[0] for row in found})
+        for benchmark in in_order({row[0] for row in found})
     }
 
 

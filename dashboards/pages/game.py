@@ -17,11 +17,12 @@ from schemas.text import printable
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["IN_MENU", "PATH", "TITLE", "content"]
+__all__ = ["IN_MENU", "ORDER", "PATH", "TITLE", "content"]
 
 PATH = "/game"
 TITLE = "Game"
 IN_MENU = True
+ORDER = 90
 
 _ROWS = 100
 

@@ -18,11 +18,13 @@ from dashboards.reader import Reader
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["IN_MENU", "PATH", "SECTIONS", "TITLE", "content", "report_figure"]
+__all__ = ["IN_MENU", "ORDER", "PATH", "REPORT", "SECTIONS", "TITLE", "content", "report_figure"]
 
 PATH = "/judges"
 TITLE = "Judges"
 IN_MENU = True
+ORDER = 50
+REPORT = "judges"
 
 SECTIONS: Final[tuple[ModuleType, ...]] = (scores, agreement, corrected, probing, drift, panel, cost)
 """In the order of the page; the first is shown unless the address says otherwise."""

@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 
     from schemas.store import Store
 
-__all__ = ["IN_MENU", "PATH", "TITLE", "content", "register"]
+__all__ = ["IN_MENU", "ORDER", "PATH", "TITLE", "content", "register"]
 
 PATH = "/labelling"
 TITLE = "Labelling"
 IN_MENU = True
+ORDER = 60
 
 _ANSWER = "label-answer"
 

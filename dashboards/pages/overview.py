@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["IN_MENU", "PATH", "TITLE", "content", "leaderboard", "metric_profile", "report_figure"]
+__all__ = ["IN_MENU", "ORDER", "PATH", "REPORT", "TITLE", "content", "leaderboard", "metric_profile", "report_figure"]
 
 PATH = "/"
 TITLE = "Overview"
 IN_MENU = True
+ORDER = 10
+REPORT = "leaderboard"
 
 _TEAMS = 30
 

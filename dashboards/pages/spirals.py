@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["IN_MENU", "PATH", "TITLE", "content", "heat_map", "report_figure"]
+__all__ = ["IN_MENU", "ORDER", "PATH", "REPORT", "TITLE", "content", "heat_map", "report_figure"]
 
 PATH = "/spirals"
 TITLE = "Spirals"
 IN_MENU = True
+ORDER = 40
+REPORT = "spirals"
 
 _ROWS = 60
 _WIDE = 60

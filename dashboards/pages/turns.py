@@ -13,11 +13,12 @@ from dashboards.reader import Reader
 from judges.evidence.transcript import Transcript, read_games
 from schemas.text import printable
 
-__all__ = ["IN_MENU", "PATH", "TITLE", "content"]
+__all__ = ["IN_MENU", "ORDER", "PATH", "TITLE", "content"]
 
 PATH = "/turns"
 TITLE = "Turns"
 IN_MENU = False
+ORDER = 70
 
 _SHOWN = 40
 _MATCHING = """

@@ -6,15 +6,18 @@ Format: docs/coordination.md. Every turn is replayed; where log and rules differ
 from __future__ import annotations
 
 import re
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
+from ingest.coordination import console, player_files
 from ingest.coordination.hanabi import hanabi_game
 from ingest.coordination.kitchen import kitchen_game
 from ingest.coordination.parts import GameParts
+from ingest.coordination.qa import adapter as qa
 from ingest.coordination.records import CaptureStep, EscapeStep, HanabiStep, KitchenStep
 from ingest.coordination.rooms import capture_game, escape_game
 from ingest.coordination.rows import game_rows
@@ -24,7 +27,7 @@ from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
-__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
+__all__ = ["ADAPTERS", "FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "coordination"
 VERSION: Final = 2
@@ -121,3 +124,7 @@ def _step(text: bytes, number: int) -> tuple[str, Any]:
         return schema, _KINDS[schema].record.model_validate(value)
     except ValidationError as error:
         raise malformed(error, f"line {number}") from error
+
+
+ADAPTERS: Final[tuple[Any, ...]] = (qa, sys.modules[__name__], console, player_files)
+"""All formats in which games of this family are logged: the steps, consoles, the players' own files, and answers to CoordinationQA."""

@@ -17,12 +17,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ingest.cotrace_log.derivation import BadTurnError, Derivation, Derived
 from ingest.cotrace_log.lines import LogLines, lost, read_lines
-from ingest.craft import own as craft_own
-from ingest.einstein import own as einstein_own
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.json_text import dumps
 from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
+from schemas.families import offered
 from schemas.game import Header, Turn
 from schemas.records import Action, Agent, Episode, Json, Run, Utterance
 from schemas.records import Turn as TurnRow
@@ -32,9 +31,6 @@ __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 FORMAT: Final = "cotrace"
 VERSION: Final = 2
 PATH_PARTS: Final = 0
-
-DERIVATIONS: Final[Mapping[str, Derivation]] = {"craft": craft_own.derive, "einstein": einstein_own.derive}
-"""Benchmark -> what replays its games."""
 
 PLANTED: Final = "planted"
 """`labels.source` of the truth that scripted players write into their logs."""
@@ -72,9 +68,10 @@ def read(data: bytes, place: Place) -> Reading:
         BadInputError: its first line is not whole, of a newer version, or names a benchmark that this cotrace cannot replay.
     """
     log = read_lines(data)
-    derivation = DERIVATIONS.get(log.header.benchmark)
+    derivations: Mapping[str, Derivation] = dict(offered("ingest", "own", "derive"))
+    derivation = derivations.get(log.header.benchmark)
     if derivation is None:
-        known = ", ".join(sorted(DERIVATIONS))
+        known = ", ".join(sorted(derivations))
         raise BadInputError(f"benchmark {log.header.benchmark!r} is not one that cotrace can replay ({known})", locator="line 1.benchmark")
     episode = episode_id(log.header.benchmark, place.path)
     started = time.perf_counter()

@@ -9,19 +9,10 @@ from typing import NamedTuple
 
 from judges.evidence.transcript import Transcript
 from schemas.errors import UsageError
+from schemas.families import offered
 from schemas.plugins import check_sets
 
 __all__ = ["Check", "Decision", "all_checks", "find"]
-
-_MODULES = (
-    "judges.craft.checks",
-    "judges.asympuzl.checks",
-    "judges.einstein.checks",
-    "judges.overcooked.checks",
-    "judges.coordination.checks",
-    "judges.engine.failure_checks",
-)
-"""Modules that offer checks: each has a dict `CHECKS`, name -> check, its names starting with the benchmark's."""
 
 
 class Decision(NamedTuple):
@@ -46,8 +37,9 @@ def all_checks() -> Mapping[str, Check]:
     """
     found: dict[str, Check] = {}
     home: dict[str, str] = {}
-    own = {module: importlib.import_module(module).CHECKS for module in _MODULES}
-    for place, checks in (own | check_sets()).items():
+    of_families = {f"family {name}": checks for name, checks in offered("judges", "checks", "CHECKS")}
+    by_rule = {"judges.engine.failure_checks": importlib.import_module("judges.engine.failure_checks").CHECKS}
+    for place, checks in (of_families | by_rule | check_sets()).items():
         for name, check in checks.items():
             if name in found:
                 raise UsageError(f"engine check {name} stands in {home[name]} and in {place}: rename one of them")

@@ -1,7 +1,7 @@
 """The pieces of evidence that a rubric can list under `shows`: the wall around a judge.
 
 A prompt is built from the pieces that the rubric lists and from nothing else. Pieces of all benchmarks stand here, those of one
-benchmark in a module of their own (`judges.craft.pieces`).
+benchmark in a module of its family (`judges.craft.pieces`).
 """
 
 from __future__ import annotations
@@ -9,14 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from judges.asympuzl import pieces as asympuzl
-from judges.coordination import pieces as coordination
-from judges.craft import pieces as craft
-from judges.einstein import pieces as einstein
 from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, Scene, action_text
 from judges.evidence.text import Entry, one_line
 from judges.evidence.transcript import JsonObject, TurnView, UtteranceView
-from judges.overcooked import pieces as overcooked
+from schemas.families import offered
 
 __all__ = ["HISTORY_TURNS", "PIECES", "Viewer", "doc"]
 
@@ -175,6 +171,6 @@ _GENERAL: tuple[Piece, ...] = (
 )
 
 PIECES: Mapping[str, Piece] = {
-    piece.name: piece for piece in (*_GENERAL, *craft.PIECES, *asympuzl.PIECES, *einstein.PIECES, *overcooked.PIECES, *coordination.PIECES)
+    piece.name: piece for piece in (*_GENERAL, *(piece for _, pieces in offered("judges", "pieces", "PIECES") for piece in pieces))
 }
 """Name -> piece: everything that a rubric can show."""

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["BENCHMARK", "IN_MENU", "PATH", "TITLE", "by_turn", "content", "gap_and_progress", "report_figure"]
+__all__ = ["BENCHMARK", "IN_MENU", "ORDER", "PATH", "REPORT", "TITLE", "by_turn", "content", "gap_and_progress", "report_figure"]
 
 PATH = "/remove-gap"
 TITLE = "Remove gap"
 IN_MENU = True
 BENCHMARK = "craft"
+ORDER = 30
+REPORT = "remove-gap"
 
 _READINGS = {"share": "share of listed removals", "any": "any listed removal", "first": "first listed is a removal"}
 _PANELS = 12

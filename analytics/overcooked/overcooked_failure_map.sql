@@ -1,0 +1,71 @@
+-- overcooked_failure_map: the part of failure_map that is about Collab-Overcooked; a table of data, one line a category.
+-- One row is (taxonomy, category).
+--   taxonomy  text  name of the taxonomy, as in failures
+--   category  text  category inside it
+--   common  text  none: nothing went wrong; format: the output is not in the required form; infeasible_action: what the engine must refuse;
+--                 wrong_reference: the right kind of action about the wrong thing or place; redundant_talk: says or asks what is known;
+--                 unanswered_request: a partner's request or question comes to nothing; flawed_pragmatics: says what does not help the
+--                 listener now; inefficient_inference: does not conclude what follows from what it knows; limited_search: tries what
+--                 does not lead on, too early or again
+--   meaning  text  what the category is, in a few words
+--   source  text  paper, table or section the category comes from
+-- Reads: nothing.
+create or replace view overcooked_failure_map as
+
+select *
+from (values
+        ('overcooked_initiating', 'correct', 'none', 'the request fits the next step', 'Collab-Overcooked, initiating collaboration'),
+        ('overcooked_initiating', 'premature', 'limited_search', 'asks for a later step first', 'Collab-Overcooked, premature initiation'),
+        ('overcooked_initiating', 'repetitive', 'redundant_talk', 'asks again for what is done', 'Collab-Overcooked, repetitive initiation'),
+        ('overcooked_initiating', 'irrelevant', 'flawed_pragmatics', 'asks for what the task never needs', 'Collab-Overcooked, irrelevant collaboration'),
+        ('overcooked_initiating', 'infeasible', 'infeasible_action', 'asks for what the partner cannot do now', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_initiating', 'wrong_parameter', 'wrong_reference', 'right action, wrong object or place', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_initiating', 'no_request', 'flawed_pragmatics', 'says nothing the partner could act on', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_responding', 'correct', 'none', 'the response fits the request', 'Collab-Overcooked, responding to collaboration'),
+        ('overcooked_responding', 'followed_wrong_request', 'inefficient_inference', 'carries out a request that does not fit the task', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_responding', 'refused', 'unanswered_request', 'does not act on a request', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_responding', 'repetitive', 'limited_search', 'does again what is done', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_responding', 'missing_step', 'limited_search', 'leaves a step of the request out', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_responding', 'wrong_parameter', 'wrong_reference', 'right action, wrong object or place', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_responding', 'infeasible', 'infeasible_action', 'tries what cannot be done now', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_engine', 'accepted', 'none', 'an action changed the world', 'Collab-Overcooked formats section 2.1, recorded actions'),
+        ('overcooked_engine', 'format', 'format', 'analysis or plan cannot be read', 'Collab-Overcooked formats section 6.2, format errors'),
+        ('overcooked_engine', 'P_FORMAT', 'format', 'the text is no action of the game', 'Collab-Overcooked formats section 6.2, code P_FORMAT'),
+        ('overcooked_engine', 'P_PICKUP_ARITY', 'format', 'pickup without its two parameters', 'Collab-Overcooked formats section 6.2, code P_PICKUP_ARITY'),
+        ('overcooked_engine', 'P_PUT', 'format', 'put_obj_in_utensil with wrong parameters', 'Collab-Overcooked formats section 6.2, code P_PUT'),
+        ('overcooked_engine', 'P_FILL', 'format', 'fill_dish_with_food with wrong parameters', 'Collab-Overcooked formats section 6.2, code P_FILL'),
+        ('overcooked_engine', 'P_WAIT', 'format', 'waits longer than is allowed', 'Collab-Overcooked formats section 6.2, code P_WAIT'),
+        ('overcooked_engine', 'P_PICKUP_OBJ', 'wrong_reference', 'an object that the game does not have', 'Collab-Overcooked formats section 6.2, code P_PICKUP_OBJ'),
+        ('overcooked_engine', 'P_PICKUP_PLACE', 'wrong_reference', 'a place that the game does not have', 'Collab-Overcooked formats section 6.2, code P_PICKUP_PLACE'),
+        ('overcooked_engine', 'P_OP_UTENSIL', 'wrong_reference', 'the operation is of another utensil', 'Collab-Overcooked formats section 6.2, code P_OP_UTENSIL'),
+        ('overcooked_engine', 'P_DISP_COOKED', 'wrong_reference', 'something made, wanted from a dispenser', 'Collab-Overcooked formats section 6.2, code P_DISP_COOKED'),
+        ('overcooked_engine', 'P_DISH_SRC', 'wrong_reference', 'a dish, wanted from the wrong dispenser', 'Collab-Overcooked formats section 6.2, code P_DISH_SRC'),
+        ('overcooked_engine', 'P_INGR_SRC', 'wrong_reference', 'an ingredient, wanted from the wrong dispenser', 'Collab-Overcooked formats section 6.2, code P_INGR_SRC'),
+        ('overcooked_engine', 'V_CHEF_DISP', 'infeasible_action', 'the Chef wants something from a dispenser', 'Collab-Overcooked formats section 6.2, code V_CHEF_DISP'),
+        ('overcooked_engine', 'V_REACH', 'infeasible_action', 'a place on the other side of the kitchen', 'Collab-Overcooked formats section 6.2, code V_REACH'),
+        ('overcooked_engine', 'V_COOKING', 'infeasible_action', 'the utensil is running', 'Collab-Overcooked formats section 6.2, code V_COOKING'),
+        ('overcooked_engine', 'V_READY_PUT', 'infeasible_action', 'puts something into a finished utensil', 'Collab-Overcooked formats section 6.2, code V_READY_PUT'),
+        ('overcooked_engine', 'V_NEED_DISH', 'infeasible_action', 'takes the dish without a plate', 'Collab-Overcooked formats section 6.2, code V_NEED_DISH'),
+        ('overcooked_engine', 'V_NO_COUNTER_ITEM', 'infeasible_action', 'the object lies on no counter', 'Collab-Overcooked formats section 6.2, code V_NO_COUNTER_ITEM'),
+        ('overcooked_engine', 'V_HAND_FULL', 'infeasible_action', 'picks up with a full hand', 'Collab-Overcooked formats section 6.2, code V_HAND_FULL'),
+        ('overcooked_engine', 'V_NOT_IN_UTENSIL', 'infeasible_action', 'the object is not in the utensil', 'Collab-Overcooked formats section 6.2, code V_NOT_IN_UTENSIL'),
+        ('overcooked_engine', 'V_PUT_EMPTY', 'infeasible_action', 'puts with an empty hand', 'Collab-Overcooked formats section 6.2, code V_PUT_EMPTY'),
+        ('overcooked_engine', 'V_PUT_DISH', 'infeasible_action', 'puts a dish into a utensil', 'Collab-Overcooked formats section 6.2, code V_PUT_DISH'),
+        ('overcooked_engine', 'V_PLACE_EMPTY', 'infeasible_action', 'places with an empty hand', 'Collab-Overcooked formats section 6.2, code V_PLACE_EMPTY'),
+        ('overcooked_engine', 'V_COUNTER_FULL', 'infeasible_action', 'no counter is empty', 'Collab-Overcooked formats section 6.2, code V_COUNTER_FULL'),
+        ('overcooked_engine', 'V_FILL_NO_DISH', 'infeasible_action', 'fills without a dish', 'Collab-Overcooked formats section 6.2, code V_FILL_NO_DISH'),
+        ('overcooked_engine', 'V_FILL_NOT_NEEDED', 'infeasible_action', 'fills a dish that the order does not need', 'Collab-Overcooked formats section 6.2, code V_FILL_NOT_NEEDED'),
+        ('overcooked_engine', 'V_FILL_NOT_READY', 'infeasible_action', 'fills from a utensil that makes nothing', 'Collab-Overcooked formats section 6.2, code V_FILL_NOT_READY'),
+        ('overcooked_engine', 'V_DELIVER_ITEM', 'infeasible_action', 'delivers what is no dish', 'Collab-Overcooked formats section 6.2, code V_DELIVER_ITEM'),
+        ('overcooked_engine', 'V_DELIVER_EMPTY', 'infeasible_action', 'delivers with an empty hand', 'Collab-Overcooked formats section 6.2, code V_DELIVER_EMPTY'),
+        ('overcooked_engine', 'V_OP_EMPTY', 'infeasible_action', 'starts an empty utensil', 'Collab-Overcooked formats section 6.2, code V_OP_EMPTY'),
+        ('overcooked_engine', 'V_OP_BUSY', 'infeasible_action', 'starts a utensil that runs or is ready', 'Collab-Overcooked formats section 6.2, code V_OP_BUSY'),
+        ('overcooked_engine', 'V_OP_HAND', 'infeasible_action', 'starts a utensil with a full hand', 'Collab-Overcooked formats section 6.2, code V_OP_HAND'),
+        ('overcooked_engine', 'V_OTHER', 'infeasible_action', 'refused with a message that is not known', 'Collab-Overcooked formats section 6.2, validator errors'),
+        ('overcooked_engine', 'wrong_synthesis', 'limited_search', 'contents that make nothing were started, and are lost', 'Collab-Overcooked formats section 1.1, contents that match no entry'),
+        ('overcooked_initiating', 'missing_step', 'flawed_pragmatics', 'leaves out what the partner has to do on the way', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_initiating', 'next_step', 'flawed_pragmatics', 'the right next thing, together with too much else', 'Collab-Overcooked formats section 10, p = g[k]'),
+        ('overcooked_responding', 'premature', 'limited_search', 'does a later step first', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_responding', 'irrelevant', 'inefficient_inference', 'does what the task never needs', 'Collab-Overcooked formats section 7, event rules'),
+        ('overcooked_responding', 'excessive', 'limited_search', 'does more than pays', 'Collab-Overcooked formats section 7, event rules')
+) as lines (taxonomy, category, common, meaning, source);

@@ -1,0 +1,91 @@
+"""The named reports: views that say so in their header, two tables, and what is computed in Python."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from analytics.query import condition, filtered, query
+from analytics.views import VIEWS
+from schemas.errors import UsageError
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["COMPUTED", "Computed", "columns_of", "report", "report_names"]
+
+
+class Computed(NamedTuple):
+    """A report that needs more than SQL."""
+
+    module: str
+    function: str
+    """Takes the store, gives a frame."""
+    columns: str
+    """The module's constant that names the columns which fit a terminal."""
+
+
+COMPUTED: dict[str, Computed] = {
+    "agreement": Computed("analytics.agreement.report", "agreement_report", "SUMMARY"),
+    "corrected-rates": Computed("analytics.rates.corrected", "corrected_rates", "SUMMARY"),
+    "calibration": Computed("analytics.rates.calibration", "calibration_report", "SUMMARY"),
+    "calibrated-answers": Computed("analytics.rates.calibrated_answers", "calibrated_answers", "SUMMARY"),
+    "probes": Computed("analytics.judging.probes", "probe_report", "SUMMARY"),
+    "drift": Computed("analytics.drift.report", "drift_report", "SUMMARY"),
+    "self-preference": Computed("analytics.judging.self_preference", "self_preference_report", "SUMMARY"),
+    "labels-needed": Computed("analytics.rates.corrected", "labels_needed_report", "NEEDED_SUMMARY"),
+}
+"""Name -> what computes it."""
+
+_TABLES: dict[str, tuple[str, str]] = {
+    "rejects": ("rejects", "path, locator"),
+    "disagreements": ("log_disagreements", "episode_id, turn, field"),
+}
+"""Name -> (table, order)."""
+
+
+@cache
+def _views() -> dict[str, tuple[str, str]]:
+    """Name -> (view, order)."""
+    return {spec.report[0]: (spec.name, spec.report[1]) for spec in VIEWS if spec.report} | _TABLES
+
+
+def report_names() -> tuple[str, ...]:
+    """All reports; those that are computed last."""
+    return (*sorted(_views()), *COMPUTED)
+
+
+def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.DataFrame:
+    """The rows of a report that meet an SQL condition on its columns, with all columns.
+
+    Args:
+        store: where to read; its views are there (`analytics.views.ensure_installed`).
+        name: one of `report_names()`.
+        where: one SQL expression.
+        options: what a computed report takes beside the store.
+
+    Raises:
+        UsageError: there is no such report, or the condition is no condition on its columns.
+    """
+    if name in COMPUTED:
+        rows: pl.DataFrame = _compute(name)(store, **options)
+        return filtered(rows, where)
+    if name not in _views():
+        near = difflib.get_close_matches(name, report_names(), n=1)
+        raise UsageError(f"no report {name!r}: {f'did you mean {near[0]!r}?' if near else 'there are ' + ', '.join(report_names())}")
+    source, order = _views()[name]
+    return query(store, f"SELECT * FROM {source} WHERE {condition(where)} ORDER BY {order}")
+
+
+def columns_of(name: str) -> list[str] | None:
+    """The columns of a report that fit a terminal; None: all."""
+    if name not in COMPUTED:
+        return None
+    return list(getattr(importlib.import_module(COMPUTED[name].module), COMPUTED[name].columns))
+
+
+def _compute(name: str) -> Any:
+    return getattr(importlib.import_module(COMPUTED[name].module), COMPUTED[name].function)

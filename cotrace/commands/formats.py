@@ -1,0 +1,26 @@
+"""`cotrace formats`: which logs can be read."""
+
+from __future__ import annotations
+
+import click
+
+from cotrace.commands.options import say
+
+__all__ = ["command"]
+
+
+@click.command()
+def command() -> None:
+    """List the log formats that can be read; `cotrace ingest` tells them by content.
+
+    \b
+    Example:
+      cotrace formats
+    """
+    from ingest.adapters import formats
+
+    found = formats()
+    width = max(len(name) for name, _ in found)
+    for name, text in found:
+        click.echo(f"{name:<{width}}  {text}")
+    say(f"{len(found)} formats; next: cotrace ingest PATH, or --format NAME where a file does not say what it is")

@@ -1,0 +1,186 @@
+"""The game families: the one list of them, and how a room finds what a family brings to it.
+
+A family is an entry of `FAMILIES`, and modules of agreed names in the rooms: `<room>.<family>.<module>`, `games.craft.play` for one. What
+is absent is absent; docs/families.md lists, for each family, what it brings and what it lacks. Another distribution adds a family
+through the entry point group `cotrace.families`: its value is a `Family` whose `package` holds the same folders, so that
+`<package>.games.play` stands for `games.<family>.play`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+from schemas.errors import UsageError
+from schemas.plugins import loaded
+
+__all__ = ["FAMILIES", "MODULES", "Family", "families", "family", "module", "modules", "offered", "title_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """A game family: one benchmark system and all of its games."""
+
+    name: str
+    """As in the column `benchmark`, in metric names and in module names."""
+
+    title: str
+    """As people write it."""
+
+    score: str
+    """What its main number, `episodes.score`, is: the metric's name."""
+
+    score_unit: str
+    """Unit or range of the main number."""
+
+    roles: tuple[str, ...]
+    """What its agents can be, in the order in which they act first."""
+
+    plays: dict[str, str]
+    """Verb of `cotrace play` -> one line of help."""
+
+    package: str = ""
+    """Where its modules lie, of a family from another distribution; empty: in the rooms."""
+
+    def path(self, room: str, name: str) -> str:
+        """The dotted path of one of its modules."""
+        return f"{self.package}.{room}.{name}" if self.package else f"{room}.{self.name}.{name}"
+
+
+FAMILIES: tuple[Family, ...] = (
+    Family(
+        name="craft",
+        title="CRAFT",
+        score="overall_progress",
+        score_unit="0..1",
+        roles=("director", "builder"),
+        plays={"craft": "Directors and a builder, 3D blocks."},
+    ),
+    Family(
+        name="einstein",
+        title="Einstein Puzzles",
+        score="sub_r",
+        score_unit="0..1",
+        roles=("player",),
+        plays={"einstein": "Two players sort objects into bins, each with half of the rules."},
+    ),
+    Family(
+        name="asympuzl",
+        title="AsymPuzl",
+        score="success",
+        score_unit="0 or 1",
+        roles=("player",),
+        plays={"asympuzl": "Two players with different views of one puzzle."},
+    ),
+    Family(
+        name="overcooked",
+        title="Collab-Overcooked",
+        score="pc",
+        score_unit="0..1",
+        roles=("Chef", "Assistant"),
+        plays={"overcooked": "Collab-Overcooked: a chef and an assistant cook orders."},
+    ),
+    Family(
+        name="coordination",
+        title="LLM-Coordination",
+        score="accuracy of CoordinationQA",
+        score_unit="0..1",
+        roles=("player", "answerer"),
+        plays={
+            "coordination": "LLM-Coordination: Hanabi, Overcooked-AI, CollabCapture, CollabEscape.",
+            "coordqa": "CoordinationQA: a model answers the questions of a file you have.",
+        },
+    ),
+)
+"""In the order in which pages, reports and menus show them."""
+
+MODULES: tuple[tuple[str, str, str], ...] = (
+    ("games", "play", "plays whole experiments and writes their logs"),
+    ("games", "value", "what a state is worth, and what a turn cost"),
+    ("ingest", "adapter", "reads its logs"),
+    ("ingest", "own", "replays its games out of cotrace's own log"),
+    ("judges", "pieces", "evidence that rubrics can show"),
+    ("judges", "checks", "engine checks"),
+    ("judges", "perturbations", "changes of units whose effect on answers is known"),
+    ("dashboards", "board", "draws its states"),
+    ("dashboards", "page", "a page of its own"),
+)
+"""Room, module and what it is for: what a family can bring."""
+
+
+@cache
+def families() -> tuple[Family, ...]:
+    """Our own families, then those of installed packages by the name of their entry point.
+
+    Raises:
+        UsageError: an entry point cannot be imported or is no `Family`, or a name is taken twice.
+    """
+    found = list(FAMILIES)
+    for home, value in loaded("cotrace.families").items():
+        if not isinstance(value, Family):
+            raise UsageError(f"{home}: its value is no schemas.families.Family: name the object, as in `package.module:FAMILY`")
+        if not value.package:
+            raise UsageError(f"{home}: the family {value.name!r} says no package: name the one that holds its folders")
+        if any(value.name == known.name for known in found):
+            raise UsageError(f"{home}: there is a family {value.name!r} already: rename it, or uninstall the package")
+        found.append(value)
+    return tuple(found)
+
+
+def family(name: str) -> Family | None:
+    """The family of a benchmark; None for a benchmark that is played elsewhere and only read here."""
+    return next((known for known in families() if known.name == name), None)
+
+
+def title_of(benchmark: str) -> str:
+    """A benchmark as people write it; the name itself where it is of no family."""
+    known = family(benchmark)
+    return known.title if known else benchmark
+
+
+@cache
+def module(name: str, room: str, wanted: str) -> ModuleType | None:
+    """A family's module of an agreed name; None if it has none.
+
+    Raises:
+        UsageError: a module of another distribution cannot be imported.
+    """
+    known = family(name)
+    if known is None or not _exists(known.path(room, wanted)):
+        return None
+    path = known.path(room, wanted)
+    if not known.package:
+        return importlib.import_module(path)
+    try:
+        return importlib.import_module(path)
+    except Exception as error:
+        raise UsageError(
+            f"family {name}: {path} cannot be imported ({type(error).__name__}: {error}): mend or uninstall its package"
+        ) from error
+
+
+def modules(room: str, wanted: str) -> Iterator[tuple[str, ModuleType]]:
+    """Name of the family and its module, of all families that have it."""
+    for known in families():
+        found = module(known.name, room, wanted)
+        if found is not None:
+            yield known.name, found
+
+
+def offered(room: str, wanted: str, attribute: str) -> Iterator[tuple[str, Any]]:
+    """Name of the family and what its module offers under a name, of all families that offer it."""
+    for name, found in modules(room, wanted):
+        if hasattr(found, attribute):
+            yield name, getattr(found, attribute)
+
+
+def _exists(path: str) -> bool:
+    try:
+        return find_spec(path) is not None
+    except ModuleNotFoundError:  # a folder above it is missing
+        return False
