@@ -111,7 +111,7 @@ class Episode(NamedTuple):
     task_id: Annotated[str, Col("the structure, puzzle, order or question")]
     level: Annotated[str | None, Col("the task's tier or level; null if the log does not say")]
     model: Annotated[str, Col("the evaluated model (CRAFT: the directors')")]
-    team: Annotated[Json, Col("JSON object role -> model")]
+    team: Annotated[Json, Col("JSON object role -> model; null where the log does not say")]
     seed: Annotated[int | None, Col("seed or run index that tells repetitions apart; null if the log has none")]
     max_turns: Annotated[int | None, Col("turn limit; null if the log does not say", "turns")]
     turns_taken: Annotated[int, Col("turns recorded", "turns")]

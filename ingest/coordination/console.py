@@ -19,7 +19,7 @@ from games.coordination.players import PLAYERS, ground
 from ingest.coordination.parts import GameParts
 from ingest.coordination.records import CaptureStep, EscapeStep
 from ingest.coordination.rooms import capture_game, escape_game
-from ingest.coordination.rows import UNKNOWN, game_rows
+from ingest.coordination.rows import game_rows
 from ingest.reading.adapter_types import Place, Reading, episode_id
 from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
@@ -27,7 +27,7 @@ from schemas.errors import BadInputError
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "coordination_console"
-VERSION: Final = 2
+VERSION: Final = 3
 PATH_PARTS: Final = 0
 
 _COLOR_CODE: Final = re.compile(r"\x1b\[[0-9;]*m")
@@ -130,7 +130,7 @@ def _capture_step(name: str, turn: int, state: re.Match[str], answers: list[tupl
         "doors_before": doors,
         "doors_after": {door: is_open ^ (pressed.count(room) % 2 == 1) for (door, is_open), room in zip(doors.items(), "98", strict=True)},
         "players": [
-            {"player": player, "policy": UNKNOWN, "response": answer.strip(), "executed": action}
+            {"player": player, "response": answer.strip(), "executed": action}
             for player, (answer, _), action in zip(PLAYERS, answers, executed, strict=True)
         ],
         "captured": False,
@@ -180,7 +180,6 @@ def _escape_step(steps: list[dict[str, Any]], asked: list[re.Match[str]], state:
         "players": [
             {
                 "player": one[1],
-                "policy": UNKNOWN,
                 "available_actions": one[4].strip().split(", "),
                 "calls": [{"stage": "generator", "text": one[5].strip()}],
                 "executed": ground(one[5], one[4].strip().split(", ")) or escape.WAIT,

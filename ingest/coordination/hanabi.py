@@ -32,7 +32,7 @@ def hanabi_game(steps: Sequence[HanabiStep]) -> GameParts:
         game="hanabi",
         task_id="hanabi" if last.seed is None else f"hanabi seed {last.seed}",
         condition={"game": "hanabi"},
-        policies={player: policies.get(player, "unknown") for player in PLAYERS},
+        policies={player: policies.get(player) for player in PLAYERS},
         styles={step.player: step.style for step in reversed(steps)},
         seed=last.seed,
         max_turns=None,

@@ -84,13 +84,13 @@ def player_of(rows: Rows) -> Player:
     return "Alice" if found[1] == "Alice" else "Bob"
 
 
-def hanabi_record(name: str, files: Mapping[Player, Rows], models: Mapping[Player, str]) -> tuple[GameParts, list[BadInputError]]:
+def hanabi_record(name: str, files: Mapping[Player, Rows], models: Mapping[Player, str | None]) -> tuple[GameParts, list[BadInputError]]:
     """The game of two files, and why it ends before they do, if it does.
 
     Args:
         name: of the game.
         files: both players' rows.
-        models: both players' models.
+        models: both players' models; None where unknown.
 
     Raises:
         BadInputError: the files are not of one game, or a row of the first two cannot be read.
@@ -211,7 +211,7 @@ def _possible(known: Sequence[Known]) -> tuple[tuple[str, str], ...]:
     return tuple(("".join(color for color in COLORS if color in card.colors), card.ranks) for card in known)
 
 
-def _step(name: str, rows: Sequence[_Row], states: Sequence[HanabiState], turn: int, models: Mapping[Player, str]) -> HanabiStep:
+def _step(name: str, rows: Sequence[_Row], states: Sequence[HanabiState], turn: int, models: Mapping[Player, str | None]) -> HanabiStep:
     row, state = rows[turn], states[turn]
     after = states[turn + 1]
     drawn = after.hands[turn % 2][-1] if after.deck < state.deck else None

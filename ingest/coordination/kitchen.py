@@ -31,12 +31,11 @@ def kitchen_game(steps: Sequence[KitchenStep]) -> GameParts:
     turns = [_turn(layout, entry, (before, after), tick) for entry, before, after, tick in zip(steps, states, afters, ticked, strict=True)]
     turns[0].differences = [*_state_differences("start", start(layout), states[0]), *turns[0].differences]
     policies = {action.player: action.policy for entry in reversed(steps) for action in entry.actions if action.policy}
-    named = first.episode.split("_", 1)[0]
     return GameParts(
         game="overcooked",
         task_id=layout.name,
         condition={"game": "overcooked", "layout": layout.name},
-        policies={player: policies.get(player) or named for player in PLAYERS},
+        policies={player: policies.get(player) for player in PLAYERS},
         styles=dict.fromkeys(PLAYERS),
         seed=None,
         max_turns=len(steps) if last.terminal else TICKS,

@@ -16,7 +16,6 @@ from games.coordination.kitchen.rules import COOKING_TICKS, Item
 from games.coordination.players import PLAYERS, Player, partner_of
 from ingest.coordination.csv_rows import Rows
 from ingest.coordination.parts import Act, Category, GameParts, Said, TurnParts
-from ingest.coordination.rows import UNKNOWN
 from schemas.errors import BadInputError
 
 __all__ = ["HEADING", "kitchen_record", "player_of"]
@@ -42,7 +41,7 @@ def player_of(rows: Rows) -> Player:
     return "Alice" if found[2] == "Alice" else "Bob"
 
 
-def kitchen_record(player: Player, rows: Rows, model: str) -> GameParts:
+def kitchen_record(player: Player, rows: Rows, model: str | None) -> GameParts:
     """The decisions of one player.
 
     Raises:
@@ -57,7 +56,7 @@ def kitchen_record(player: Player, rows: Rows, model: str) -> GameParts:
         game="overcooked",
         task_id=layout.name,
         condition={"game": "overcooked", "layout": layout.name, "record": "one player"},
-        policies={name: model if name == player else UNKNOWN for name in PLAYERS},
+        policies={name: model if name == player else None for name in PLAYERS},
         styles=dict.fromkeys(PLAYERS),
         seed=None,
         max_turns=None,

@@ -92,7 +92,9 @@ class GameParts:
 
     task_id: str
     condition: Mapping[str, Any]
-    policies: Mapping[Player, str]
+    policies: Mapping[Player, str | None]
+    """None where the log does not say who played."""
+
     styles: Mapping[Player, str | None]
     seed: int | None
     max_turns: int | None

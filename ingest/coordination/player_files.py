@@ -16,14 +16,14 @@ from ingest.coordination import hanabi_csv, kitchen_csv
 from ingest.coordination.csv_rows import Rows, read_rows
 from ingest.coordination.parts import GameParts
 from ingest.coordination.player_names import other_half, player_file
-from ingest.coordination.rows import UNKNOWN, game_rows
+from ingest.coordination.rows import game_rows
 from ingest.reading.adapter_types import Place, Reading, episode_id
 from schemas.errors import BadInputError
 
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "companions", "read", "sniff"]
 
 FORMAT: Final = "coordination_players"
-VERSION: Final = 1
+VERSION: Final = 2
 PATH_PARTS: Final = 1
 """Model and time stand in the name only."""
 
@@ -87,6 +87,6 @@ def _added(name: str, parts: GameParts, rejects: list[BadInputError], place: Pla
     return found
 
 
-def _model(path: Path) -> str:
+def _model(path: Path) -> str | None:
     named = player_file(path.name)
-    return UNKNOWN if named is None else named.model
+    return None if named is None else named.model

@@ -83,7 +83,7 @@ class HanabiStep(_Line):
     turn: Number
     player: Player
     seat: Literal[0, 1]
-    policy: str
+    policy: str | None = None
     style: str | None = None
     state_before: TableRecord
     state_after: TableRecord
@@ -151,7 +151,7 @@ class CapturePlayer(_Record):
     """A player's turn in CollabCapture."""
 
     player: Player
-    policy: str
+    policy: str | None = None
     style: str | None = None
     observation_text: str | None = None
     available_actions: list[str | int] = []
@@ -180,7 +180,7 @@ class EscapePlayer(_Record):
     """A player's turn in CollabEscape."""
 
     player: Player
-    policy: str
+    policy: str | None = None
     style: str | None = None
     observation_text: str | None = None
     available_actions: list[str] = []

@@ -87,7 +87,7 @@ def escape_game(steps: Sequence[EscapeStep]) -> GameParts:
     )
 
 
-def _policies(steps: Sequence[CaptureStep] | Sequence[EscapeStep]) -> dict[Player, str]:
+def _policies(steps: Sequence[CaptureStep] | Sequence[EscapeStep]) -> dict[Player, str | None]:
     return {player.player: player.policy for player in steps[0].players}
 
 

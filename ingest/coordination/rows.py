@@ -25,12 +25,12 @@ from schemas.records import (
     Utterance,
 )
 
-__all__ = ["UNKNOWN", "game_rows"]
+__all__ = ["game_rows"]
 
 _BENCHMARK: Final = "coordination"
 
-UNKNOWN: Final = "unknown"
-"""A player of whom the log does not say who it was; of two, the known one alone names the game."""
+_UNKNOWN: Final = "unknown"
+"""`episodes.model` of a game whose log names neither player; of two, the known one alone names the game."""
 
 
 def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str, object]) -> Reading:
@@ -79,9 +79,8 @@ def _facts(arguments: Mapping[str, object]) -> list[tuple[str, object]]:
     return [(name, value) for name, value in arguments.items() if name != "text"]
 
 
-def _persona(parts: GameParts, player: Player) -> str:
-    style = parts.styles.get(player)
-    return parts.policies[player] if style is None else f"{parts.policies[player]}, {style}"
+def _persona(parts: GameParts, player: Player) -> str | None:
+    return ", ".join(filter(None, (parts.policies[player], parts.styles.get(player)))) or None
 
 
 def _run(parts: GameParts) -> Run:
@@ -91,7 +90,7 @@ def _run(parts: GameParts) -> Run:
 
 
 def _episode(identity: str, parts: GameParts, run: Run, place: Place, details: dict[str, object]) -> Episode:
-    named = [policy for policy in dict.fromkeys(parts.policies[player] for player in PLAYERS) if policy != UNKNOWN]
+    named = filter(None, dict.fromkeys(parts.policies[player] for player in PLAYERS))
     return Episode(
         episode_id=identity,
         run_id=run.run_id,
@@ -99,7 +98,7 @@ def _episode(identity: str, parts: GameParts, run: Run, place: Place, details: d
         benchmark=_BENCHMARK,
         task_id=parts.task_id,
         level=parts.game,
-        model="+".join(named) or UNKNOWN,
+        model="+".join(named) or _UNKNOWN,
         team=Json(dumps({player.lower(): policy for player, policy in parts.policies.items()})),
         seed=parts.seed,
         max_turns=parts.max_turns,
@@ -143,4 +142,15 @@ def _labels(identity: str, number: int, turn: TurnParts, parts: GameParts) -> It
     for player, faults in turn.injected.items():
         for truth in planted(faults, player):
             unit = f"{identity}/{number}/{player}"
-            yield Label("planted", parts.policies[player], truth.rubric, truth.question, unit, identity, number, player, truth.answer, 0.0)
+            yield Label(
+                "planted",
+                parts.policies[player] or _UNKNOWN,
+                truth.rubric,
+                truth.question,
+                unit,
+                identity,
+                number,
+                player,
+                truth.answer,
+                0.0,
+            )

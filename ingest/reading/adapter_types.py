@@ -101,7 +101,7 @@ def episode_id(benchmark: str, path: str, index: int = 0) -> str:
     return f"{benchmark}-{hashlib.blake2b(place, digest_size=6).hexdigest()}"
 
 
-def run_id(benchmark: str, name: str, team: Mapping[str, str], condition: Mapping[str, object]) -> str:
+def run_id(benchmark: str, name: str, team: Mapping[str, str | None], condition: Mapping[str, object]) -> str:
     """Id of an experiment: the same models under the same conditions with the same name are one run, wherever the files lie."""
     facts = dumps([benchmark, name, sorted(team.items()), sorted(condition.items())])
     return f"{benchmark}-{hashlib.blake2b(facts.encode(), digest_size=5).hexdigest()}"

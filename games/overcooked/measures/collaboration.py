@@ -133,8 +133,8 @@ def event_of(
 
 def _handed_over(responder: int, done: Trajectory, more: Trajectory, references: Sequence[Trajectory]) -> frozenset[str]:
     """Items to whose hand-over those further actions belong that bring the best reference on."""
-    best = tuple(max(references, key=lambda reference: tes((*done, *more), reference)))
-    items = _HAND_OVERS[responder](best)
+    best = max(references, key=lambda reference: tes((*done, *more), reference))
+    items = _HAND_OVERS[responder](tuple(best))
     return frozenset(item for item in items[d_max(done, best) : d_max((*done, *more), best)] if item)
 
 
