@@ -21,6 +21,7 @@ from analytics.agreement.report import COEFFICIENTS, coefficients_with_intervals
 from analytics.rates.correction import (
     Corrected,
     Spread,
+    judge_weight,
     labels_needed,
     prediction_powered,
     rogan_gladen,
@@ -157,8 +158,9 @@ def labels_reach(world: Judged, wished: float, data_sets: int) -> Wished:
     pilot = judged_games(world._replace(labels=100), 1, random)
     units, labels = int(pilot.units.sizes.sum()), float(pilot.labelled.sizes.sum())
     parts = variance_parts(pilot.units, pilot.labelled)
-    wrong = float((pilot.errors.yes - pilot.errors.yes_found + pilot.errors.no - pilot.errors.no_found).sum()) / labels
-    errors = wrong - (float(pilot.labelled.differences.sum()) / labels) ** 2
+    weight = float(judge_weight(pilot.units, pilot.labelled)[0])
+    said, yes, both = (float(part.sum()) for part in (pilot.labelled.scores, pilot.labelled.labels, pilot.errors.yes_found))
+    errors = (yes - 2 * weight * both + weight**2 * said) / labels - ((yes - weight * said) / labels) ** 2
     design = max(1.0, float(parts.errors[0]) / (1 / labels - 1 / units) / errors)
     needed = labels_needed(wished, Spread(units, world.games, errors, float(parts.truth[0]), design))
     if needed is None or needed > units // 2:  # data sets with more would have more units, too

@@ -59,9 +59,9 @@ def judged_games(world: Judged, data_sets: int, random: np.random.Generator) -> 
     rest_yes = random.binomial(rest, rates)
     said_of_rest = random.binomial(rest_yes, world.accuracy) + random.binomial(rest - rest_yes, 1 - world.accuracy)
     said = found + no - cleared
-    parts = (said + said_of_rest, np.broadcast_to(sizes, shape), yes - said, labelled, yes, found, no, cleared)
+    parts = (said + said_of_rest, np.broadcast_to(sizes, shape), yes, said, labelled, yes, found, no, cleared)
     numbers = [part.astype(float) for part in parts]
-    return Data(Units(*numbers[:2]), Labelled(*numbers[2:4]), ErrorCounts(*numbers[4:]))
+    return Data(Units(*numbers[:2]), Labelled(*numbers[2:5]), ErrorCounts(*numbers[5:]))
 
 
 class Rated(NamedTuple):

@@ -2,13 +2,15 @@
 -- Macros: wilson_low(k, n), wilson_high(k, n), t_critical(df), clustered_factor(k, n, games, kk, kn, nn), clustered_low(...), clustered_high(...).
 --   wilson_low(k, n)   0..1    lower end of the Wilson score interval of k successes in n trials (Wilson 1927); null if n is 0
 --   wilson_high(k, n)  0..1    upper end
---   t_critical(df)     number  two-sided 95 % point of Student's t; null below 1 degree of freedom. Up to 30 degrees it is a table,
---                              above it the Cornish-Fisher series in 1/df (Abramowitz and Stegun 26.7.5), right to 1e-6
+--   t_critical(df)     number  two-sided 95 % point of Student's t; null below 1 degree of freedom. Up to 30 degrees it is a table, whose
+--                              logarithm is linear in 1/df between whole numbers, above it the Cornish-Fisher series in 1/df (Abramowitz and Stegun 26.7.5);
+--                              right to 1e-6 at whole numbers, between them up to 0.5 % too large (3 % below 2)
 --   clustered_low(k, n, games, kk, kn, nn)   0..1  lower end of the interval of k / n where the n come in games, such as turns: from the sums over
 --                              games of its k squared, its k times its n, and its n squared; null below two games
 --   clustered_high(k, n, games, kk, kn, nn)  0..1  upper end
 --   clustered_factor(k, n, games, kk, kn, nn)  number  t squared over the number of independent trials that carry as much: Wilson's interval with
---                              Student's t and the variance between games, as in analytics/rates/correction.py, where its constants are explained
+--                              the variance between games and Student's t for as many games of equal size as weigh as much (Kish 1965), less
+--                              one; as in analytics/rates/correction.py, where its constants are explained
 -- Reads: nothing.
 create or replace macro wilson_low(k, n) as
     case when n > 0 then greatest(0.0, (k + 1.920729410347062 - 1.959963984540054 * sqrt(k * (n - k) / n + 0.960364705173531))
@@ -21,23 +23,28 @@ create or replace macro wilson_high(k, n) as
 create or replace macro t_critical(df) as
     case
         when df < 1 then null
-        when df <= 30 then ([
-            12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163,
-            2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204,
-            2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516,
-            2.048407142, 2.045229642, 2.042272456
-        ])[df]
+        when df < 30 then exp(list_dot_product(
+            list_transform(([
+                12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163,
+                2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204,
+                2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516,
+                2.048407142, 2.045229642, 2.042272456
+            ])[floor(df)::int:floor(df)::int + 1], lambda t: ln(t)),
+            [floor(df) * (floor(df) + 1 - df) / df, 1 - floor(df) * (floor(df) + 1 - df) / df]
+        ))
         else 1.959963984540054 + 2.372271230 / df + 2.822498616 / df ** 2 + 2.555849680 / df ** 3 + 1.589534053 / df ** 4
     end;
 
 create or replace macro clustered_factor(k, n, games, kk, kn, nn) as
-    case when games > 1 and n > 0 then t_critical(games - 1) ** 2 * greatest(
-        (1 - 1 / (1 + (k * (n - k) / n ** 2 * games / 0.1) ** 2))
-        * greatest((kk - 2 * k * kn / n + k * k * nn / n ** 2) / n ** 2 * games / (games - 1), k * (n - k) / n ** 3)
-        / greatest(k * (n - k) / n ** 2, 1 / n)
-        + (1 + (nn / n - 1) * 0.3) / n / (1 + (k * (n - k) / n ** 2 * games / 0.1) ** 2),
-        1 / n
-    ) end;
+    case when games > 1 and n > 0 then
+        (1 - 1 / (1 + (k * (n - k) / n ** 2 * games / 0.3) ** 2)) * greatest(
+            t_critical(greatest(n ** 2 / nn - 1, 1.0)) ** 2
+            * greatest((kk - 2 * k * kn / n + k * k * nn / n ** 2) / n ** 2 * games / (games - 1), 0)
+            / greatest(k * (n - k) / n ** 2, 1 / n),
+            3.841458820694124 / n
+        )
+        + 3.841458820694124 * (1 + (nn / n - 1) * 0.3) / n / (1 + (k * (n - k) / n ** 2 * games / 0.3) ** 2)
+    end;
 
 create or replace macro clustered_low(k, n, games, kk, kn, nn) as
     case when games > 1 and n > 0 then greatest(0.0, (

@@ -12,9 +12,7 @@
 --   answered  count  verdicts with an answer to this question
 --   games  count  games they are about
 --   rate  0..1  n / answered
---   rate_low  0..1  95 % Wilson interval with the effective number of answers, rate (1 - rate) / (squared standard error clustered by game,
---     Liang and Zeger 1986), after Korn and Graubard (1998, Survey Methodology 24); that number is at most `answered`, and `games` where all
---     games are alike
+--   rate_low  0..1  lower end of its 95 % interval over games (clustered_low); null below two games
 --   rate_high  0..1  upper end
 -- Reads: verdicts, judge_runs, intervals.
 create or replace view answer_rates as
@@ -96,10 +94,9 @@ measured as (
     select
         jobs.*,
         used.answer,
-        coalesce(counted.n, 0) as n,
-        coalesce(counted.n, 0) / jobs.answered as rate,
-        greatest(0, coalesce(n_squared, 0) - 2 * rate * coalesce(n_by_answered, 0) + rate * rate * answered_squared)
-        * games / nullif(games - 1, 0) / (jobs.answered * jobs.answered) as variance
+        coalesce(counted.n, 0)::double as n,
+        coalesce(counted.n_squared, 0)::double as n_squared,
+        coalesce(counted.n_by_answered, 0)::double as n_by_answered
     from jobs
     inner join used
         on jobs.rubric = used.rubric
@@ -109,29 +106,22 @@ measured as (
         and jobs.variant is not distinct from used.variant
     left join counted
         on jobs.judge_run_id = counted.judge_run_id and jobs.question = counted.question and used.answer = counted.answer
-),
-
-effective as (
-    select
-        *,
-        case when variance > 1e-15 then least(answered, rate * (1 - rate) / variance) else games end as trials
-    from measured
 )
 
 select
-    e.rubric,
-    e.rubric_hash,
-    e.question,
-    e.judge,
-    e.variant,
-    e.judge_run_id,
+    m.rubric,
+    m.rubric_hash,
+    m.question,
+    m.judge,
+    m.variant,
+    m.judge_run_id,
     judge_runs.started_at,
-    e.answer,
-    e.n::bigint as n,
-    e.answered::bigint as answered,
-    e.games,
-    e.rate,
-    wilson_low(e.rate * e.trials, e.trials) as rate_low,
-    wilson_high(e.rate * e.trials, e.trials) as rate_high
-from effective as e
+    m.answer,
+    m.n::bigint as n,
+    m.answered::bigint as answered,
+    m.games,
+    m.n / m.answered as rate,
+    clustered_low(m.n, m.answered, m.games, m.n_squared, m.n_by_answered, m.answered_squared) as rate_low,
+    clustered_high(m.n, m.answered, m.games, m.n_squared, m.n_by_answered, m.answered_squared) as rate_high
+from measured as m
 inner join judge_runs using (judge_run_id);

@@ -15,6 +15,7 @@ from analytics.rates.correction import (
     Labelled,
     Spread,
     Units,
+    judge_weight,
     labels_needed,
     prediction_powered,
     rogan_gladen,
@@ -77,7 +78,8 @@ class _Judged:
     model: str | None
     reference: str
     own: pl.DataFrame
-    """One row a game of this model: judged, units, difference, labels, squares, label_sum, and whether a label says yes, no."""
+    """One row a game of this model: judged, units; labels and, over labelled units, sums: label_sum, labelled_score, label_squares,
+    score_squares, products; whether a label says yes, no."""
     errors: pl.DataFrame
     """One row a game of any model with labels: game, yes, yes_found, no, no_found."""
 
@@ -87,7 +89,7 @@ class _Judged:
 
     def labelled(self) -> Labelled:
         """Differences by game."""
-        return Labelled(_column(self.own, "difference"), _column(self.own, "labels"))
+        return Labelled(_column(self.own, "label_sum"), _column(self.own, "labelled_score"), _column(self.own, "labels"))
 
 
 def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
@@ -95,7 +97,8 @@ def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
 
     Columns: rubric, question, judge, model; reference: whose labels correct (people, where there are any, else planted truth); units that
     the judge scored, games; labels among these units, labelled_games; judge_rate, label_rate: plain means, 0 to 1; rate, rate_low,
-    rate_high: prediction-powered estimate and 95 % interval from this model's labels; sensitivity, specificity of the judge over the labels
+    rate_high: prediction-powered estimate and 95 % interval from this model's labels; judge_weight: how much the judge counts in it, from 0
+    (it says nothing that labels do not) to 1; sensitivity, specificity of the judge over the labels
     of all models (error_labels of them), rogan_gladen, rogan_gladen_low, rogan_gladen_high: the correction with these; advice. Null where
     there is too little.
 
@@ -114,7 +117,7 @@ def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     rows = [_rate_row(judged) for judged in _all_judged(store, rubric)]
     texts = ("rubric", "question", "judge", "model", "reference")
     counts = ("units", "games", "labels", "labelled_games")
-    before = ("judge_rate", "label_rate", "rate", "rate_low", "rate_high", "sensitivity", "specificity")
+    before = ("judge_rate", "label_rate", "rate", "rate_low", "rate_high", "judge_weight", "sensitivity", "specificity")
     schema: dict[str, pl.DataType] = dict.fromkeys(texts, pl.String()) | dict.fromkeys(counts, pl.Int64())
     schema |= dict.fromkeys(before, pl.Float64()) | {"error_labels": pl.Int64()}
     schema |= dict.fromkeys(("rogan_gladen", "rogan_gladen_low", "rogan_gladen_high"), pl.Float64()) | {"advice": pl.String()}
@@ -175,14 +178,16 @@ def _all_judged(store: Store, rubric: str | None) -> Iterator[_Judged]:
 def _by_game(own: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
-    difference = pl.col("label") - pl.col("score")
+    labelled = pl.col("score").filter(pl.col("label").is_not_null())
     return own.group_by("game", maintain_order=True).agg(
         judged=pl.col("score").sum(),
         units=pl.len(),
-        difference=difference.sum(),
-        squares=(difference**2).sum(),
         labels=pl.col("label").count(),
         label_sum=pl.col("label").sum(),
+        labelled_score=labelled.sum(),
+        label_squares=(pl.col("label") ** 2).sum(),
+        score_squares=(labelled**2).sum(),
+        products=(pl.col("label") * pl.col("score")).sum(),
         yes=(pl.col("label") > _MIDDLE).any(),
         no=(pl.col("label") < _MIDDLE).any(),
     )
@@ -217,6 +222,7 @@ def _rate_row(judged: _Judged) -> dict[str, object]:
         "judge_rate": float(own["judged"].sum()) / units,
         "label_rate": float(own["label_sum"].sum()) / labels if labels else None,
         **_named("rate", powered),
+        "judge_weight": float(judge_weight(judged.units(), judged.labelled())) if labels else None,
         "sensitivity": float(errors["yes_found"].sum()) / yes if yes else None,
         "specificity": float(errors["no_found"].sum()) / no if no else None,
         "error_labels": yes + no,
@@ -310,10 +316,17 @@ def _spread(judged: _Judged) -> Spread:
     if len(labelled) < 2 or n <= len(labelled):  # noqa: PLR2004 - a variance between games needs two
         return Spread(units, games, _ASSUMED_ERRORS * (1 - _ASSUMED_ERRORS), _judged_variance(own))
     parts = variance_parts(judged.units(), judged.labelled())
-    mean = float(labelled["difference"].sum()) / n
-    errors = max(float(labelled["squares"].sum()) / n - mean**2, 1 / n)
+    errors = max(_error_variance(labelled, float(judge_weight(judged.units(), judged.labelled()))), 1 / n)
     clustered = float(parts.errors) / max(1 / n - 1 / units, 1e-12)
     return Spread(units, games, errors, float(parts.truth), max(1.0, clustered / errors))
+
+
+def _error_variance(labelled: pl.DataFrame, weight: float) -> float:
+    """Of label minus weighted score, over labelled units."""
+    n, labels, scores, label_squares, score_squares, products = (
+        float(labelled[name].sum()) for name in ("labels", "label_sum", "labelled_score", "label_squares", "score_squares", "products")
+    )
+    return (label_squares - 2 * weight * products + weight**2 * score_squares) / n - ((labels - weight * scores) / n) ** 2
 
 
 def _judged_variance(own: pl.DataFrame) -> float:

@@ -6,11 +6,12 @@ sets of their own.
 
 Intervals hold all rates p that the data do not contradict, with the variance that p itself would imply, as Wilson's (1927) do:
 
-    (estimate - p)^2 <= t^2 (k p (1 - p) + v)
+    (estimate - p)^2 <= f p (1 - p) + t^2 v
 
-k p (1 - p) is the variance of the truth between units and games, v that of the judge's errors and of the labels, t Student's quantile with
-Welch and Satterthwaite's degrees of freedom of the two. So an interval is lopsided where an answer is rare, as it must be.
-`docs/coverage.md` has the coverage of the intervals on simulated data, written by `python -m benchmarks.coverage`.
+f p (1 - p) is t^2 times the variance of the truth between units and games, at least z^2 times that of independent units; v the variance
+of the judge's errors and of the labels; t Student's quantile with Welch and Satterthwaite's degrees of freedom of the two, counting games
+as Kish (1965, Survey Sampling) does: by how many of equal size would weigh as much. So an interval is lopsided where an answer is rare,
+as it must be. `docs/coverage.md` has the coverage of the intervals on simulated data, written by `python -m benchmarks.coverage`.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ __all__ = [
     "Parts",
     "Spread",
     "Units",
+    "judge_weight",
     "labels_needed",
     "prediction_powered",
     "rogan_gladen",
@@ -41,14 +43,14 @@ __all__ = [
     "variance_parts",
 ]
 
-_PSEUDO, _PSEUDO_UNSEEN = 0.15, 0.35
+_PSEUDO, _PSEUDO_UNSEEN = 0.05, 0.2
 """Errors of the judge added in each direction to their variance, and how many more where labels hold none: that they happen not to does not
-prove a judge without errors. Chosen by coverage: where one or two errors are expected it falls to 0.75 without them, and rises to 0.99 with
-whole ones."""
+prove a judge without errors. Chosen by coverage: where one or two errors are expected it falls to 0.84 without them, and rises to 1 with
+0.5."""
 
-_CLUSTERING, _FEW = 0.3, 0.1
-"""Where an answer is rare, few games show it, and nothing of how it clusters can be seen. So k is mixed with what an intraclass correlation
-of 0.3 would give; both weigh alike where p (1 - p) is 0.1 over the number of games. Chosen by coverage: without it, it falls to 0.40 where
+_CLUSTERING, _FEW = 0.3, 0.3
+"""Where an answer is rare, few games show it, and nothing of how it clusters can be seen. So f is mixed with what an intraclass correlation
+of 0.3 would give; both weigh alike where p (1 - p) is 0.3 over the number of games. Chosen by coverage: without it, it falls to 0.40 where
 games are few, answers rare and clusters strong; with more, intervals of independent turns get too wide."""
 
 _PSEUDO_FOUND = 0.5
@@ -69,8 +71,10 @@ class Units(NamedTuple):
 class Labelled(NamedTuple):
     """What labels add, summed by game."""
 
-    differences: Floats
-    """Sum of label minus judge's score."""
+    labels: Floats
+    """Sum of the labels' numbers."""
+    scores: Floats
+    """Sum of the judge's scores on the same units."""
     sizes: Floats
     """Labelled units; 0 in games without."""
 
@@ -117,33 +121,66 @@ class Parts(NamedTuple):
 
 
 def prediction_powered(units: Units, labelled: Labelled) -> Corrected:
-    """Mean of the judge's scores over all units, plus the mean difference of the labels: right however wrong the judge is.
+    """Mean of the labels, plus `judge_weight` times how far the judge's mean over all units is from that over the labelled ones.
 
-    Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), Science 382, the mean; here with clusters, and with labelled units that are
-    among the judged ones. The labelled units must be a random sample of the judged ones, by unit or by game. NaN below two labelled games.
+    Right however wrong the judge is, and, since the weight is tuned, not worse than labels alone. Angelopoulos, Bates, Fannjiang, Jordan
+    and Zrnic (2023), Science 382, the mean, with the tuning of Angelopoulos, Duchi and Zrnic (2023), arXiv 2311.01453, section 6; here with
+    clusters, and with labelled units that are among the judged ones. The labelled units must be a random sample of the judged ones, by
+    unit or by game. NaN below two labelled games.
     """
     import numpy as np
 
     n = _positive(labelled.sizes.sum(axis=-1))
+    weight = judge_weight(units, labelled)
     parts = variance_parts(units, labelled)
-    added = _PSEUDO + _PSEUDO_UNSEEN / (1 + np.abs(labelled.differences).sum(axis=-1) ** 2)
+    wrong = np.abs(labelled.labels - labelled.scores).sum(axis=-1)
+    added = weight**2 * (_PSEUDO + _PSEUDO_UNSEEN / (1 + wrong**2))
     unseen = 2 * added / (n + 2 * added) ** 2
-    rate = units.scores.sum(axis=-1) / _positive(units.sizes.sum(axis=-1)) + labelled.differences.sum(axis=-1) / n
+    judged = units.scores.sum(axis=-1) / _positive(units.sizes.sum(axis=-1))
+    rate = labelled.labels.sum(axis=-1) / n + weight * (judged - labelled.scores.sum(axis=-1) / n)
     found = np.where(np.isnan(parts.errors), np.nan, rate)
-    return _score_interval(found, parts.truth + parts.errors + unseen, parts.errors + unseen, units, labelled.sizes)
+    of_units = _of_units(units, parts.truth + parts.errors + unseen, parts.errors + unseen, labelled.sizes)
+    return _score_interval(found, _seen_on_labels(of_units, 1 - weight, labelled.sizes))
+
+
+def judge_weight(units: Units, labelled: Labelled) -> Floats:
+    """How much the judge's scores count in `prediction_powered`, 0 (labels alone) to 1 (all that they say); shape (...).
+
+    The weight that makes the estimated variance over games least.
+    """
+    of_labels, of_scores, of_units = _influences(units, labelled)
+    seen = of_scores - of_units
+    return _slope((of_labels * seen).sum(axis=-1), (seen**2).sum(axis=-1))
+
+
+def _slope(products: Floats, squares: Floats) -> Floats:
+    import numpy as np
+
+    return np.clip(np.divide(products, squares, out=np.zeros_like(products), where=squares > 0), 0, 1)
 
 
 def variance_parts(units: Units, labelled: Labelled) -> Parts:
     """Where the uncertainty of `prediction_powered` comes from."""
     import numpy as np
 
-    total, n = _positive(_sum(units.sizes)), _positive(_sum(labelled.sizes))
-    judged, difference = _sum(units.scores) / total, _sum(labelled.differences) / n
-    of_labels = (labelled.differences - difference * labelled.sizes) / n
-    of_units = (units.scores - judged * units.sizes) / total
-    errors = _variance(of_labels, (labelled.sizes > 0).sum(axis=-1)) * (1 - n / total)[..., 0]
-    variance = _variance(of_units + of_labels)
+    total, n = units.sizes.sum(axis=-1), labelled.sizes.sum(axis=-1)
+    of_labels, of_scores, of_units = _influences(units, labelled)
+    seen = of_scores - of_units
+    products, squares = of_labels * seen, seen**2
+    weight = _slope(_sum(products) - products, _sum(squares) - squares)  # of the other games: a game's own would hide what it varies
+    errors = _variance(of_labels - weight * of_scores, (labelled.sizes > 0).sum(axis=-1)) * (1 - n / _positive(total))
+    variance = _variance(of_labels - weight * (of_scores - of_units))
     return Parts(np.maximum(variance - errors, 0), np.minimum(errors, variance))
+
+
+def _influences(units: Units, labelled: Labelled) -> tuple[Floats, Floats, Floats]:
+    """Of each game on the mean label, on the mean score of the labelled units, and on that of all units."""
+    total, n = _positive(_sum(units.sizes)), _positive(_sum(labelled.sizes))
+    return (
+        (labelled.labels - _sum(labelled.labels) / n * labelled.sizes) / n,
+        (labelled.scores - _sum(labelled.scores) / n * labelled.sizes) / n,
+        (units.scores - _sum(units.scores) / total * units.sizes) / total,
+    )
 
 
 def rogan_gladen_known(units: Units, sensitivity: float, specificity: float) -> Corrected:
@@ -167,7 +204,7 @@ def rogan_gladen_known(units: Units, sensitivity: float, specificity: float) -> 
     noise = _noise(rate, sensitivity, specificity) / total[..., 0]
     variance = _variance((units.scores - judged * units.sizes) / total)
     rate = np.where(np.isnan(variance), np.nan, rate)
-    return _score_interval(rate, variance / informed**2, noise / informed**2, units, units.sizes)
+    return _score_interval(rate, _of_units(units, variance / informed**2, noise / informed**2, units.sizes))
 
 
 def rogan_gladen(units: Units, errors: ErrorCounts) -> Corrected:
@@ -196,7 +233,7 @@ def rogan_gladen(units: Units, errors: ErrorCounts) -> Corrected:
     games = ((errors.yes + errors.no) > 0).sum(axis=-1)
     enough = np.minimum(errors.yes.sum(axis=-1), errors.no.sum(axis=-1)) >= _FEWEST_OF_A_TRUTH
     found = np.where((games > 1) & enough, rate[..., 0], np.nan)
-    return _score_interval(found, variance, beside, units, errors.yes + errors.no)
+    return _score_interval(found, _of_units(units, variance, beside, errors.yes + errors.no))
 
 
 def labels_needed(half_width: float, spread: Spread) -> int | None:
@@ -255,34 +292,78 @@ def _noise(rate: Floats, sensitivity: Floats | float, specificity: Floats | floa
     return noise
 
 
-def _score_interval(rate: Floats, variance: Floats, errors: Floats, units: Units, labels: Floats) -> Corrected:
-    """All p with (rate - p)^2 <= t^2 (k p (1 - p) + errors); see the module.
+class _Spread(NamedTuple):
+    """What an interval is made of, each shape (...)."""
 
-    Args:
-        rate: estimate, shape (...); one outside 0 to 1 is cut.
-        variance: of the estimate.
-        errors: the part of it that is not the truth's between units and games.
-        units: all units.
-        labels: labelled units by game.
-    """
+    truth: Floats
+    """Variance of the estimate that comes of the truth, between units and games."""
+    errors: Floats
+    """The rest of it."""
+    independent: Floats
+    """Units that the truth is seen on, if they were independent."""
+    games: Floats
+    """Their games."""
+    size: Floats
+    """Units in the game of an average unit."""
+    freedom: Floats
+    """Degrees of freedom of `truth`."""
+    freedom_errors: Floats
+
+
+def _score_interval(rate: Floats, spread: _Spread) -> Corrected:
+    """All p with (rate - p)^2 <= f p (1 - p) + t^2 errors; see the module. A rate outside 0 to 1 is cut."""
     import numpy as np
     from scipy import stats
 
-    total, games = units.sizes.sum(axis=-1), (units.sizes > 0).sum(axis=-1)
     centre = np.clip(rate, 0, 1)
-    spread = centre * (1 - centre)
-    truth = np.maximum(variance - errors, np.maximum(spread / total, 1e-12))
-    errors = np.maximum(variance - truth, 0)
-    unseen = 1 / (1 + (spread * games / _FEW) ** 2)
-    clustered = (1 + (_size(units.sizes) - 1) * _CLUSTERING) / total
-    k = np.maximum((1 - unseen) * truth / np.maximum(spread, 1 / total) + unseen * clustered, 1 / total)
-    kish = labels.sum(axis=-1) / _positive(_size(labels))
-    freedom = (truth + errors) ** 2 / (truth**2 / _positive(games - 1.0) + errors**2 / np.maximum(kish - 1, 1))
-    square = stats.t.ppf((1 + LEVEL) / 2, np.maximum(freedom, 1)) ** 2
-    middle = (centre + square * k / 2) / (1 + square * k)
-    half = np.sqrt(np.maximum(middle**2 - (centre**2 - square * errors) / (1 + square * k), 0))
+    binomial = centre * (1 - centre)
+    truth, errors = np.maximum(spread.truth, np.maximum(binomial / spread.independent, 1e-12)), spread.errors
+    freedom = (truth + errors) ** 2 / (truth**2 / spread.freedom + errors**2 / spread.freedom_errors)
+    t_squared = stats.t.ppf((1 + LEVEL) / 2, np.maximum(freedom, 1)) ** 2
+    z_squared = float(stats.norm.ppf((1 + LEVEL) / 2)) ** 2
+    seen = np.maximum(t_squared * spread.truth / np.maximum(binomial, 1 / spread.independent), z_squared / spread.independent)
+    clustered = z_squared * (1 + (spread.size - 1) * _CLUSTERING) / spread.independent
+    hidden = 1 / (1 + (binomial * spread.games / _FEW) ** 2)
+    f = np.where(spread.games > 1, (1 - hidden) * seen + hidden * clustered, np.nan)
+    middle = (centre + f / 2) / (1 + f)
+    half = np.sqrt(np.maximum(middle**2 - (centre**2 - t_squared * errors) / (1 + f), 0))
     centre = np.where(np.isnan(half), np.nan, centre)  # one game alone: what differs between games cannot be told, so no estimate either
     return Corrected(centre, np.clip(middle - half, 0, centre), np.clip(middle + half, centre, 1))
+
+
+def _of_units(units: Units, variance: Floats, errors: Floats, labels: Floats) -> _Spread:
+    """Of a truth that is seen on all units; `errors` is the part of the variance that is not the truth's, `labels` are counts by game."""
+    import numpy as np
+
+    total, size = units.sizes.sum(axis=-1), _size(units.sizes)
+    kish = labels.sum(axis=-1) / _positive(_size(labels))
+    truth = np.maximum(variance - errors, 0)
+    games = (units.sizes > 0).sum(axis=-1).astype(float)
+    return _Spread(truth, variance - truth, total, games, size, np.maximum(total / size - 1, 1), np.maximum(kish - 1, 1))
+
+
+def _seen_on_labels(spread: _Spread, share: Floats, labels: Floats) -> _Spread:
+    """The same where that share of the estimate comes from labels alone, shape (...): there the labels' variance is the truth's."""
+    import numpy as np
+
+    n, size = labels.sum(axis=-1), _size(labels)
+    games = (labels > 0).sum(axis=-1)
+    rest = 1 - share
+    from_labels = share * spread.errors
+    freedom_labels = np.maximum(n / size - 2, 1)  # one for the mean, one for the weight
+    truth = spread.truth + from_labels
+    parts = spread.truth**2 / spread.freedom + from_labels**2 / freedom_labels
+    freedom = np.divide(truth**2, parts, out=np.ones_like(parts), where=parts > 0)
+    independent = 1 / (rest / spread.independent + share / _positive(n))
+    return _Spread(
+        truth,
+        rest * spread.errors,
+        independent,
+        rest * spread.games + share * games,
+        rest * spread.size + share * size,
+        freedom,
+        freedom_labels,
+    )
 
 
 def _size(sizes: Floats) -> Floats:

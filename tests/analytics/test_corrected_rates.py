@@ -64,11 +64,12 @@ def test_the_estimate_is_that_of_the_formula(tmp_path: Path) -> None:
     store, _ = simulated(tmp_path, labels_a_game=2)
     with store.reading() as connection:
         sums = connection.execute(
-            "select sum(v.score), count(*), coalesce(sum(l.score - v.score), 0), count(l.score) from verdicts v "
+            "select sum(v.score), count(*), coalesce(sum(l.score), 0), coalesce(sum(v.score) filter (l.score is not null), 0), "
+            "count(l.score) from verdicts v "
             "join episodes using (episode_id) left join labels l on l.unit_key = v.unit_id where model = 'm' group by episode_id"
         ).fetchall()
-    judged, units, difference, labels = np.array(sums, dtype=float).T
-    expected = prediction_powered(Units(judged, units), Labelled(difference, labels))
+    judged, units, *labelled = np.array(sums, dtype=float).T
+    expected = prediction_powered(Units(judged, units), Labelled(*labelled))
     row = corrected_rates(store).filter(pl.col("model") == "m").row(0, named=True)
     assert (row["rate"], row["rate_low"], row["rate_high"]) == pytest.approx(tuple(map(float, expected)))
 
