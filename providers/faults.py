@@ -12,7 +12,18 @@ from tenacity import RetryCallState, wait_random_exponential
 from schemas.errors import CotraceError
 from schemas.text import excerpt
 
-__all__ = ["Fault", "HopelessError", "RefusedError", "Unusable", "classify", "retry_after_s", "wait_after"]
+__all__ = [
+    "Fault",
+    "ForeignRedirectError",
+    "HopelessError",
+    "OversizeError",
+    "RefusedError",
+    "Unusable",
+    "beyond_bounds",
+    "classify",
+    "retry_after_s",
+    "wait_after",
+]
 
 LIMITED = 429
 _HOPELESS = {401: "the server refuses the API key", 403: "the key has no access", 404: "the model or address does not exist"}
@@ -38,10 +49,18 @@ class Unusable(Exception):  # noqa: N818 - it is not an error of the run: the mo
         self.reply = reply
 
 
+class OversizeError(Exception):
+    """A reply is larger than any that was asked for can be, or packed so that it cannot be told."""
+
+
+class ForeignRedirectError(Exception):
+    """A server sends the request, with its key and what was asked, on to another one."""
+
+
 class Fault(Exception):  # noqa: N818 - see Unusable
     """No reply came; it may come on another try."""
 
-    def __init__(self, reason: str, *, status: int | None, retry_after_s: float | None, again: bool) -> None:
+    def __init__(self, reason: str, *, status: int | None, retry_after_s: float | None, again: bool, came: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
         self.status = status
@@ -50,6 +69,8 @@ class Fault(Exception):  # noqa: N818 - see Unusable
         """How long the server asks to wait, in seconds; None if it does not say."""
         self.again = again
         """Whether another try makes sense."""
+        self.came = came or status is not None
+        """Whether the server was reached."""
 
     @property
     def limited(self) -> bool:
@@ -63,16 +84,29 @@ def classify(error: BaseException) -> Fault:
     Raises:
         HopelessError: no request of this run can succeed.
     """
+    beyond = beyond_bounds(error)
+    if isinstance(beyond, ForeignRedirectError):
+        raise HopelessError(f"{beyond}; keys and texts of logs go to no server that was not named: give its address with --base-url")
+    if beyond is not None:
+        return Fault(str(beyond), status=None, retry_after_s=None, again=False, came=True)
     status = _status(error)
     reason = f"{type(error).__name__}: {excerpt(str(error), _LONGEST_REASON)}"
     if status is None:
-        return Fault(reason, status=None, retry_after_s=None, again=True)
+        came = isinstance(error, ValueError | RecursionError)  # a body that is no JSON, or too deep
+        return Fault(reason, status=None, retry_after_s=None, again=True, came=came)
     if status in _HOPELESS:
         raise HopelessError(f"{_HOPELESS[status]} (HTTP {status}): check --model, --base-url and the key's environment variable; {reason}")
     if status == LIMITED and "insufficient_quota" in str(error):
         raise HopelessError(f"the account has no money left (HTTP {status}): top it up, then start the same command again; {reason}")
     again = status in _WORTH_RETRYING or status >= _SERVER_ERROR
     return Fault(f"HTTP {status}, {reason}", status=status, retry_after_s=retry_after_s(_headers(error)), again=again)
+
+
+def beyond_bounds(error: BaseException | None) -> BaseException | None:
+    """The error of `providers.bounds` that the clients have wrapped into their own; None if there is none."""
+    while error is not None and not isinstance(error, OversizeError | ForeignRedirectError):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:

@@ -30,6 +30,8 @@ __all__ = [
 
 _MOST_TOKENS: Final = 10**9
 """No call takes more; what a server says beyond it is no count."""
+_MOST_BYTES_A_TOKEN: Final = 64
+_MOST_BYTES_BESIDES: Final = 2**20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,6 +58,11 @@ class ModelSettings:
     """How long a call goes on trying while all the server says, to any call, is 429."""
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
+
+    @property
+    def most_bytes(self) -> int:
+        """The largest body that a reply can have: a token may take dozens of bytes as escaped JSON, and servers add facts of their own."""
+        return _MOST_BYTES_BESIDES + _MOST_BYTES_A_TOKEN * self.max_tokens
 
     @property
     def provider(self) -> str:
@@ -126,6 +133,8 @@ def connect(settings: ModelSettings) -> AsyncInstructor:
     """
     import instructor
 
+    from providers.bounds import bound, http_clients
+
     logging.getLogger("instructor").addHandler(logging.NullHandler())  # faults are told in rows and in one line, not on stderr
     if not settings.model_name:
         raise UsageError(f"--model {settings.model} names no provider: write provider/model, such as openai/gpt-4o-mini")
@@ -136,34 +145,44 @@ def connect(settings: ModelSettings) -> AsyncInstructor:
         client: Any = instructor.from_provider(settings.model, async_client=True)  # type: ignore[call-overload, unused-ignore]
     except (ImportError, ValueError, instructor.core.ConfigurationError) as error:
         raise UsageError(f"--model {settings.model}: {' '.join(str(error).split())}") from error
+    for http_client in http_clients(client.client):
+        bound(http_client, settings.most_bytes)
     return cast("AsyncInstructor", client)
 
 
-def batch_client(settings: ModelSettings) -> openai.OpenAI:
-    """A client for batches.
+def batch_client(settings: ModelSettings, most_bytes: int) -> openai.OpenAI:
+    """A client for batches, whose replies have at most that many bytes.
 
     Raises:
         UsageError: the provider has none in the manner of OpenAI, or the key is missing.
     """
     import openai
 
+    from providers.bounds import bound
+
     if settings.base_url is None and settings.provider != "openai":
         raise UsageError(
             f"--batch works with OpenAI and OpenAI-compatible servers (--base-url), not with {settings.provider}: leave it out"
         )
-    return openai.OpenAI(base_url=settings.base_url, api_key=_key(settings), timeout=settings.timeout_s)
+    http_client = openai.DefaultHttpxClient()
+    bound(http_client, most_bytes)
+    return openai.OpenAI(base_url=settings.base_url, api_key=_key(settings), timeout=settings.timeout_s, http_client=http_client)
 
 
 def _openai(settings: ModelSettings) -> Any:
     import openai
 
+    from providers.bounds import bound
+
     # the aiohttp transport: httpx scans its whole pool for every request, which is slow with many in flight
+    http_client = openai.DefaultAioHttpClient()
+    bound(http_client, settings.most_bytes)
     return openai.AsyncOpenAI(
         base_url=settings.base_url,
         api_key=_key(settings),
         max_retries=0,  # tenacity retries, so that every request is counted and waits at the shared gate
         timeout=settings.timeout_s,
-        http_client=openai.DefaultAioHttpClient(),
+        http_client=http_client,
     )
 
 

@@ -6,24 +6,27 @@ batch under way. Costs are by the price file, which knows no discount for batche
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
+from pydantic import BaseModel
 
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.units import select
 from judges.rubric.answer_types import answer_model, given, parse_reply
-from judges.rubric.model import Rubric
-from judges.runs import batch_record
+from judges.rubric.model import Group, Rubric
+from judges.runs import batch_record, batch_replies
 from judges.runs.batch_record import BatchRecord, SubmittedCall
+from judges.runs.batch_replies import BatchReply
 from judges.runs.job import JudgeRequest
 from judges.runs.journal import CallRecord, folder_of, starting
 from judges.runs.planning import Call, calls_to_make, new_run, now
 from judges.runs.verdict_store import Progressed, known_answers, recover, save, take_up, verdicts_of
+from providers.faults import OversizeError, beyond_bounds
 from providers.prices import Price, TokenEstimate, price_of
-from providers.provider import ModelSettings, batch_client, call_arguments, counted
+from providers.provider import ModelSettings, batch_client, call_arguments
 from schemas.errors import CotraceError, UsageError
 from schemas.store import Store
 from schemas.text import excerpt
@@ -37,6 +40,8 @@ __all__ = ["Collected", "Submitted", "collect", "submit"]
 _ENDPOINT: Final = "/v1/chat/completions"
 _UNDER_WAY = frozenset({"validating", "in_progress", "finalizing", "cancelling"})
 _RUN_KEY = "cotrace_run"
+_MOST_BYTES_TOLD: Final = 16 * 2**20
+"""Of what a provider tells about its batches."""
 
 
 class Submitted(NamedTuple):
@@ -80,10 +85,10 @@ def submit(request: JudgeRequest, store: Store) -> Submitted:
     settings = request.settings
     if settings is None:
         raise UsageError("--batch is for models: the engine answers at once, leave it out")
-    client, maker, price = batch_client(settings), PromptMaker(request.rubric), price_of(settings.model, request.prices)
+    maker, price = PromptMaker(request.rubric), price_of(settings.model, request.prices)
     run = new_run(request, price)._replace(status="submitted")
     selection = select(store, request.rubric, request.where)
-    with starting(store) as folder:
+    with batch_client(settings, _MOST_BYTES_TOLD) as client, starting(store) as folder:
         take_up(store, folder, run)
         batch_record.refuse_if_pending(folder, run)
         known = known_answers(store, run)
@@ -170,12 +175,16 @@ def _send(client: openai.OpenAI, record: Path, run_id: str, lines: bytes) -> str
         batch = once.batches.create(input_file_id=file.id, endpoint=_ENDPOINT, completion_window="24h", metadata=metadata)
     except openai.APIStatusError as error:
         record.unlink(missing_ok=True)
-        raise CotraceError(f"the provider does not take the batch: {excerpt(str(error))}; ask without --batch instead") from error
+        raise CotraceError(f"the provider does not take the batch: {_told(error)}; ask without --batch instead") from error
     except openai.OpenAIError as error:
         raise CotraceError(
-            f"the provider cannot be reached ({excerpt(str(error))}): cotrace judge --collect finds out whether it has the batch"
+            f"the provider cannot be reached ({_told(error)}): cotrace judge --collect finds out whether it has the batch"
         ) from error
     return batch.id
+
+
+def _told(error: Exception) -> str:
+    return excerpt(str(beyond_bounds(error) or error))
 
 
 def collect(store: Store) -> list[Collected]:
@@ -190,13 +199,13 @@ def collect(store: Store) -> list[Collected]:
     with starting(store):
         try:
             return [_collected(store, path, record) for path, record in list(batch_record.pending(folder_of(store)))]
-        except openai.OpenAIError as error:
-            raise CotraceError(f"the provider cannot tell of the batch ({excerpt(str(error))}): try again later") from error
+        except (openai.OpenAIError, OversizeError) as error:
+            raise CotraceError(f"the provider cannot tell of the batch ({_told(error)}): try again later") from error
 
 
 def _collected(store: Store, path: Path, record: BatchRecord) -> Collected:
-    client = batch_client(record.settings)
-    batch = _find(client, record)
+    with batch_client(record.settings, _MOST_BYTES_TOLD) as client:
+        batch = _find(client, record)
     told = (record.rubric.name, record.run.judge)
     if batch is None:
         recover(store, path, record.as_run_record(), [], "interrupted")
@@ -205,7 +214,7 @@ def _collected(store: Store, path: Path, record: BatchRecord) -> Collected:
     done = counts.completed + counts.failed if counts else 0
     if batch.status in _UNDER_WAY:
         return Collected(batch.id, *told, batch.status, done, len(record.calls), 0, 0)
-    calls = list(_replies(client, batch, record))
+    calls = list(_replies(batch, record))
     recover(store, path, record.as_run_record(), calls, "finished")
     answered = sum(call.status == "answered" for call in calls)
     return Collected(batch.id, *told, batch.status, done, len(record.calls), answered, len(calls) - answered)
@@ -218,43 +227,23 @@ def _find(client: openai.OpenAI, record: BatchRecord) -> Batch | None:
     return next((batch for batch in client.batches.list() if (batch.metadata or {}).get(_RUN_KEY) == run_id), None)
 
 
-def _replies(client: openai.OpenAI, batch: Batch, record: BatchRecord) -> Iterator[CallRecord]:
-    groups = record.rubric.groups()
+def _replies(batch: Batch, record: BatchRecord) -> Iterator[CallRecord]:
+    """What came of the calls; those that no reply came to are asked again at the next start."""
+    settings, groups = record.settings, record.rubric.groups()
     models = [answer_model(group) for group in groups]
-    for file in filter(None, (batch.output_file_id, batch.error_file_id)):
-        for line in client.files.content(file).content.splitlines():
-            reply = orjson.loads(line)
-            call = record.calls[int(reply["custom_id"])]
-            body = (reply.get("response") or {}).get("body") or {}
-            filled = parse_reply(models[call.group], _text(body))
-            if filled is None:
-                answers = [(question.id, None, _why_not(reply, body)) for question in groups[call.group].questions]
-                yield _record(call, "failed", list(answers), 1, _usage(body))
-            else:
-                found = given(groups[call.group], filled)
-                yield _record(call, "answered", [(one.question, one.answer, one.reason) for one in found], 1, _usage(body))
+    left = dict(enumerate(record.calls))
+    with batch_client(settings, settings.most_bytes * len(record.calls)) as client:
+        for file in filter(None, (batch.output_file_id, batch.error_file_id)):
+            with client.files.with_streaming_response.content(file) as content:
+                for reply in batch_replies.read(content.iter_bytes(), settings.most_bytes):
+                    call = left.pop(reply.number, None)
+                    if call is not None:
+                        yield _judged(call, reply, groups[call.group], models[call.group])
 
 
-def _message(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    choices = body.get("choices") or [{}]
-    message: Mapping[str, Any] = choices[0].get("message") or {}
-    return message
-
-
-def _text(body: Mapping[str, Any]) -> str:
-    message = _message(body)
-    calls = message.get("tool_calls") or [{}]
-    return str((calls[0].get("function") or {}).get("arguments") or message.get("content") or "")
-
-
-def _why_not(reply: Mapping[str, Any], body: Mapping[str, Any]) -> str:
-    refusal = _message(body).get("refusal")
-    error = reply.get("error") or body.get("error")
-    if refusal or error:
-        return f"refused: {excerpt(str(refusal))}" if refusal else f"the provider failed: {excerpt(str(error))}"
-    return f"no usable reply: {excerpt(_text(body)) or 'it is empty'}"
-
-
-def _usage(body: Mapping[str, Any]) -> tuple[int, int]:
-    usage = body.get("usage") or {}
-    return counted(usage.get("prompt_tokens")), counted(usage.get("completion_tokens"))
+def _judged(call: SubmittedCall, reply: BatchReply, group: Group, model: type[BaseModel]) -> CallRecord:
+    filled = parse_reply(model, reply.text)
+    if filled is None:
+        return _record(call, "failed", [(question.id, None, reply.why_not) for question in group.questions], 1, reply.usage)
+    answers = [(one.question, one.answer, one.reason) for one in given(group, filled)]
+    return _record(call, "answered", list(answers), 1, reply.usage)

@@ -155,8 +155,9 @@ class TypedModel:
             spent = self._count(reply, completed.usage, characters)
             return completed.answers()
         except Fault as fault:
+            self._reached = self._reached or fault.came
             if fault.status is not None:
-                spent, self._reached = 0.0, True
+                spent = 0.0
             if fault.limited:
                 self._limit(fault, sent_at)
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,34 @@ def test_bad_replies_are_failed_rows_and_asked_again(tmp_path: Path) -> None:
     assert min(done.answered, done.failed) > 0
     assert again.answered_before == done.answered
     assert verdict_counts(store) == {"answered": 120}
+
+
+@pytest.mark.parametrize("fault", ["content-endless", "content-bomb"])
+def test_a_file_of_replies_without_end_is_not_taken_in(tmp_path: Path, fault: str) -> None:
+    """It is given up when a line is longer than a reply can be; the batch stays to be collected."""
+    store = store_of(tmp_path / "s.duckdb", turns=3)
+    with fake_server("--batches", fault) as url:
+        submit(ask_model(url), store)
+        collect(store)
+        tracemalloc.start()
+        with pytest.raises(CotraceError, match=r"more than [0-9,]+ bytes, which no answer takes"):
+            collect(store)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+
+    assert peak < 20 * 2**20
+    assert len(list(pending(folder_of(store)))) == 1
+
+
+def test_lines_that_are_no_replies_are_passed_over(tmp_path: Path) -> None:
+    """What a provider adds, or damages, costs no answer that came."""
+    store = store_of(tmp_path / "s.duckdb", turns=3)
+    with fake_server("--batches", "content-odd") as url:
+        submit(ask_model(url), store)
+        collect(store)
+        (done,) = collect(store)
+
+    assert (done.answered, done.failed) == (3, 0)
 
 
 def test_nothing_is_asked_that_a_batch_is_being_asked(tmp_path: Path) -> None:

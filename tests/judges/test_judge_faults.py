@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from email.utils import formatdate
 from pathlib import Path
 from time import time
@@ -48,6 +51,10 @@ def test_a_fault_that_passes_costs_one_more_request_and_no_verdict(tmp_path: Pat
         ("broken-json", 3, "Invalid JSON"),
         ("too-long", 3, "max_tokens"),
         ("refusal", 1, "refused: I cannot judge this"),
+        ("endless", 1, "the reply has more than 1,144,576 bytes"),
+        ("bomb", 1, "the reply has more than 1,144,576 bytes"),
+        ("brotli", 1, "packed as 'br', which was not asked for"),
+        ("deep", 3, "recursion depth"),
     ],
 )
 def test_a_fault_that_stays_becomes_failed_rows_with_the_error(tmp_path: Path, fault: str, requests: int, reason: str) -> None:
@@ -90,7 +97,13 @@ def test_a_model_is_shown_what_was_wrong_with_its_reply(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "message"), [("401", "refuses the API key"), ("quota", "no money left"), ("400", "turns every request down")]
+    ("fault", "message"),
+    [
+        ("401", "refuses the API key"),
+        ("quota", "no money left"),
+        ("400", "turns every request down"),
+        ("elsewhere", "sends requests on to http://localhost"),
+    ],
 )
 def test_what_no_request_can_survive_stops_the_run_with_one_error(tmp_path: Path, fault: str, message: str) -> None:
     """A thousand failed rows would hide the cause; the run ends as interrupted and can be started again."""
@@ -117,6 +130,37 @@ def test_a_server_that_is_not_there_is_said_quickly(tmp_path: Path) -> None:
     store = store_of(tmp_path / "s.duckdb", turns=2)
     with pytest.raises(HopelessError, match=r"http://127\.0\.0\.1:9/v1 cannot be reached: is the server running"):
         run(ask_model("http://127.0.0.1:9/v1"), store)
+
+
+def test_a_redirect_within_the_server_is_followed(tmp_path: Path) -> None:
+    """Servers move things; the key stays with them."""
+    store = store_of(tmp_path / "s.duckdb", turns=TURNS)
+    with fake_server("--fault", "here") as url:
+        run(ask_model(url), store)
+
+    assert verdict_counts(store) == {"answered": TURNS * QUESTIONS}
+
+
+@pytest.mark.parametrize("fault", ["endless", "bomb"])
+def test_no_reply_can_fill_the_memory(tmp_path: Path, fault: str) -> None:
+    """Eight at once, each of 200 MiB or without end: the process grows by a fraction of one, and says what was wrong."""
+    store_of(tmp_path / "s.duckdb", turns=16)
+    with fake_server("--fault", f"{fault}:1:999") as url:
+        command = f"""
+import resource
+from cotrace.cli import main
+def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+try:
+    main(["judge", "--rubric", "pragmatic_sufficiency", "--model", "openai/x", "--base-url", "{url}", "--concurrency", "8"])
+except SystemExit as ended:
+    print(peak(), ended.code)
+"""
+        environment = {**os.environ, "COTRACE_STORE": str(tmp_path / "s.duckdb")}
+        done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, timeout=100, check=True, env=environment)
+    peak_mib, code = map(int, done.stdout.split())
+    assert code == 1
+    assert peak_mib < 400  # 300 of them are the libraries
+    assert "the reply has more than 1,144,576 bytes" in done.stderr
 
 
 def test_concurrency_is_bounded(tmp_path: Path) -> None:

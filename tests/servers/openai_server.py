@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
+import gzip
 import hashlib
+import itertools
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from email.utils import formatdate
 from time import time
 from typing import Any, NamedTuple
@@ -42,7 +45,16 @@ KINDS = (
     "broken-json",
     "too-long",
     "refusal",
+    "endless",
+    "bomb",
+    "brotli",
+    "deep",
+    "elsewhere",
+    "here",
 )
+
+
+BATCH_FAULTS = ("batch-refused", "batch-cut", "content-endless", "content-bomb", "content-odd")
 
 
 class Planned(NamedTuple):
@@ -109,7 +121,8 @@ class MisbehavingServer:
                 self.faulted[fault.kind] += 1
                 return await _misbehave(fault.kind, request, body)
         self.answered[prompt] += 1
-        reply = completion(tool_call(answers(body, says=self.says)))
+        plain = {"role": "assistant", "content": self.says or "Action: C"}
+        reply = completion(tool_call(answers(body, says=self.says)) if "tools" in body else plain)
         if self.bills is not None:
             reply["usage"] = dict(zip(("prompt_tokens", "completion_tokens", "total_tokens"), (*self.bills, sum(self.bills)), strict=True))
         return web.json_response(reply, dumps=_dumps)
@@ -122,8 +135,14 @@ class MisbehavingServer:
         self.files[name] = uploaded.file.read()
         return web.json_response({"id": name, "object": "file", "bytes": 0, "created_at": 0, "filename": "x", "purpose": "batch"})
 
-    async def content(self, request: web.Request) -> web.Response:
+    async def content(self, request: web.Request) -> web.StreamResponse:
         """GET /v1/files/{id}/content."""
+        if "content-endless" in self.options:
+            return await _stream(request, {}, itertools.repeat(b" " * 2**16))
+        if "content-bomb" in self.options:
+            return await _stream(request, {"Content-Encoding": "gzip"}, [BOMB])
+        if "content-odd" in self.options:
+            return web.Response(body=ODD_LINES + self.files[request.match_info["id"]])
         return web.Response(body=self.files[request.match_info["id"]])
 
     async def submit(self, request: web.Request) -> web.Response:
@@ -257,6 +276,19 @@ _REPLIES: dict[str, Callable[[Any], dict[str, Any]]] = {
     "no-choices": lambda _: {"id": "x", "object": "chat.completion", "created": 0, "model": "fake", "choices": []},
 }
 
+BOMB = gzip.compress(bytes(200 * 2**20))
+"""200 MiB in 200 KB."""
+
+ODD_LINES = b"\n".join([b"[" * 2000, b"null", b"{}", b'{"custom_id": "-1"}', b'{"custom_id": "999"}', b"\xff", b'{"custom_id": []}', b""])
+"""Lines that are replies to nothing."""
+
+_PACKED = {"bomb": "gzip", "brotli": "br"}
+
+_REDIRECTS: dict[str, Callable[[web.Request], web.HTTPException]] = {
+    "elsewhere": lambda request: web.HTTPTemporaryRedirect(f"http://localhost:{request.url.port}{request.path}"),
+    "here": lambda request: web.HTTPTemporaryRedirect(request.path),
+}
+
 _ERRORS: dict[str, Callable[[], web.Response]] = {
     "429": lambda: _error(429, "slow down"),
     "429-after": lambda: _error(429, "slow down", {"Retry-After": "1"}),
@@ -267,6 +299,7 @@ _ERRORS: dict[str, Callable[[], web.Response]] = {
     "quota": lambda: _error(429, "you exceeded your quota", code="insufficient_quota"),
     "empty": lambda: web.Response(body=b"", content_type="application/json"),
     "html": lambda: web.Response(text="<html>gateway</html>", content_type="text/html"),
+    "deep": lambda: web.Response(body=b"[" * 500_000, content_type="application/json"),
     "null": lambda: web.Response(body=b"null", content_type="application/json"),
 }
 
@@ -276,13 +309,30 @@ async def _misbehave(kind: str, request: web.Request, body: Any) -> web.StreamRe
         return _ERRORS[kind]()
     if kind in _REPLIES:
         return web.json_response(_REPLIES[kind](body), dumps=_dumps)
+    if kind in _REDIRECTS:
+        raise _REDIRECTS[kind](request)
     if kind == "hang":
         await asyncio.sleep(3600)
+    if kind == "endless":
+        return await _stream(request, {}, itertools.repeat(b" " * 2**16))
+    if kind in _PACKED:
+        return await _stream(request, {"Content-Encoding": _PACKED[kind]}, [BOMB])
     response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": "5000"})
     await response.prepare(request)
     await response.write(b'{"id": "chatcmpl-1", "choices": [')
     assert request.transport is not None
     request.transport.abort()
+    return response
+
+
+async def _stream(request: web.Request, headers: dict[str, str], chunks: Iterable[bytes]) -> web.StreamResponse:
+    """A body without end, or one that grows when it is unpacked; the client may close the connection."""
+    response = web.StreamResponse(headers={"Content-Type": "application/json", **headers})
+    await response.prepare(request)
+    with contextlib.suppress(ConnectionError):
+        for chunk in chunks:
+            await response.write(chunk)
+        await response.write_eof()
     return response
 
 
@@ -314,7 +364,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--latency-ms", type=float, default=0.0)
     parser.add_argument("--fault", type=Planned.parse, action="append", default=[])
-    parser.add_argument("--batches", choices=["batch-refused", "batch-cut"], action="append", default=[])
+    parser.add_argument("--batches", choices=BATCH_FAULTS, action="append", default=[])
     parser.add_argument("--says", help="answer every question with this text")
     parser.add_argument("--bills", type=int, nargs=2, metavar=("IN", "OUT"), help="tokens that every answer is said to have taken")
     given = parser.parse_args()

@@ -63,9 +63,8 @@ def server() -> Iterator[_Server]:
     found.server_close()
 
 
-@pytest.fixture
-def request_(server: _Server, tmp_path: Path) -> AskRequest:
-    """Two scenarios, two trials."""
+def question_file(path: Path) -> Path:
+    """Two scenarios of three questions."""
     rows = []
     for scenario in range(2):
         cells = {"Game": "CollabGames", "Game Description": "A killer walks about."}
@@ -73,13 +72,20 @@ def request_(server: _Server, tmp_path: Path) -> AskRequest:
             text = f"Scenario {scenario}, {kind}.\nAvailable Actions:\nA. Go.\nB. Run.\nC. Stay."
             cells |= {f"{kind} Question": text, f"{kind} Answer": "", f"{kind} Answer Ordinal": "C", f"{kind} Directive": "Choose."}
         rows.append(cells)
-    path = tmp_path / QUESTION_FILE
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
+    return path
+
+
+@pytest.fixture
+def request_(server: _Server, tmp_path: Path) -> AskRequest:
+    """Two scenarios, two trials."""
     settings = ModelSettings(model="local/some-model", base_url=f"http://127.0.0.1:{server.server_port}/v1", temperature=0.6, tries=2)
-    return AskRequest(questions=path, out=tmp_path / "answers", settings=settings, trials=2, concurrency=4)
+    return AskRequest(
+        questions=question_file(tmp_path / QUESTION_FILE), out=tmp_path / "answers", settings=settings, trials=2, concurrency=4
+    )
 
 
 def test_answers_are_asked_once_and_read_back(request_: AskRequest, server: _Server, tmp_path: Path) -> None:

@@ -1,0 +1,127 @@
+"""What a server may send: replies of bounded size, however they are packed, and no redirects to another host.
+
+Both are hooks of httpx, which the clients of most providers are built on: they see each response before a byte of its body is read.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Final
+
+import httpx
+
+from providers.faults import ForeignRedirectError, OversizeError
+
+__all__ = ["bound", "http_clients"]
+
+_UNPACKED: Final = frozenset({"", "identity"})
+_PACKED: Final = frozenset({"gzip", "deflate"})
+_GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_DEPTH: Final = 3
+
+
+def bound(client: httpx.Client | httpx.AsyncClient, most_bytes: int) -> None:
+    """Have the client refuse bodies of more bytes than that, unpacked or not, and redirects to other hosts."""
+
+    def ask(request: httpx.Request) -> None:
+        request.headers["accept-encoding"] = "gzip, deflate"
+
+    def look(response: httpx.Response) -> None:
+        _stay(response)
+        encoding = response.headers.pop("content-encoding", "").strip().lower()
+        if encoding not in _UNPACKED | _PACKED:
+            raise OversizeError(f"the reply is packed as {encoding[:20]!r}, which was not asked for")
+        counted = _Counted(most_bytes, packed=encoding in _PACKED)
+        stream: Any = response.stream
+        response.stream = _AsyncBody(stream, counted) if isinstance(stream, httpx.AsyncByteStream) else _Body(stream, counted)
+
+    async def ask_later(request: httpx.Request) -> None:
+        ask(request)
+
+    async def look_later(response: httpx.Response) -> None:
+        look(response)
+
+    later = isinstance(client, httpx.AsyncClient)
+    hooks: dict[str, list[Any]] = client.event_hooks
+    client.event_hooks = {
+        "request": [*hooks["request"], ask_later if later else ask],
+        "response": [*hooks["response"], look_later if later else look],
+    }
+
+
+def http_clients(thing: object, depth: int = _DEPTH) -> Iterator[httpx.Client | httpx.AsyncClient]:
+    """The httpx clients inside a provider's client: their names differ, where they lie hardly does."""
+    if isinstance(thing, httpx.Client | httpx.AsyncClient):
+        yield thing
+    elif depth:
+        for part in list(getattr(thing, "__dict__", {}).values()):
+            yield from http_clients(part, depth - 1)
+
+
+def _stay(response: httpx.Response) -> None:
+    if not response.has_redirect_location:
+        return
+    here, there = response.url, response.url.join(response.headers["location"])
+    upgraded = (here.scheme, there.scheme) == ("http", "https") and (_port(here), _port(there)) == (80, 443)
+    if here.host != there.host or ((here.scheme, _port(here)) != (there.scheme, _port(there)) and not upgraded):
+        raise ForeignRedirectError(f"{here.host} sends requests on to {there.scheme}://{there.host}:{_port(there)}")
+
+
+def _port(url: httpx.URL) -> int | None:
+    return url.port or _DEFAULT_PORTS.get(url.scheme)
+
+
+class _Counted:
+    """Unpacks a body as it comes, and stops where it grows too large."""
+
+    def __init__(self, most_bytes: int, *, packed: bool) -> None:
+        self._most = most_bytes
+        self._came = self._gave = 0
+        self._unpack = zlib.decompressobj(_GZIP_OR_ZLIB) if packed else None
+
+    def take(self, chunk: bytes) -> bytes:
+        """The chunk's content.
+
+        Raises:
+            OversizeError: with it, there is too much.
+        """
+        self._came += len(chunk)
+        content = self._unpacked(chunk)
+        self._gave += len(content)
+        if max(self._came, self._gave) > self._most:
+            raise OversizeError(f"the reply has more than {self._most:,} bytes, which no answer takes")
+        return content
+
+    def _unpacked(self, chunk: bytes) -> bytes:
+        if self._unpack is None:
+            return chunk
+        try:
+            return self._unpack.decompress(chunk, self._most - self._gave + 1)  # one more than allowed shows that there is more
+        except zlib.error as error:
+            raise OversizeError(f"the reply cannot be unpacked ({error})") from error
+
+
+class _AsyncBody(httpx.AsyncByteStream):
+    def __init__(self, stream: httpx.AsyncByteStream, counted: _Counted) -> None:
+        self._stream, self._counted = stream, counted
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            yield self._counted.take(chunk)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class _Body(httpx.SyncByteStream):
+    def __init__(self, stream: httpx.SyncByteStream, counted: _Counted) -> None:
+        self._stream, self._counted = stream, counted
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._stream:
+            yield self._counted.take(chunk)
+
+    def close(self) -> None:
+        self._stream.close()
