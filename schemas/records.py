@@ -30,6 +30,7 @@ __all__ = [
     "StoreInfo",
     "Turn",
     "TurnMetric",
+    "TurnValue",
     "Utterance",
     "Verdict",
 ]
@@ -217,6 +218,19 @@ class TurnMetric(NamedTuple):
     value: Annotated[float, Col("the number; yes/no metrics are 1 and 0; a metric that does not apply has no row")]
 
 
+class TurnValue(NamedTuple):
+    """What a turn cost, by one measure."""
+
+    episode_id: Annotated[str, Col("the game", key=True)]
+    turn: Annotated[int, Col("from 1", key=True)]
+    measure: Annotated[str, Col("`<benchmark>.<measure>`, docs/values.md; each benchmark has a main one (view turn_costs)", key=True)]
+    value_before: Annotated[float, Col("what the state before the turn was worth; inf where the goal could not be reached")]
+    value_after: Annotated[float, Col("what the state after the turn is worth; inf where the goal can no more be reached")]
+    cost: Annotated[float | None, Col("what the turn lost of it, less than 0 where it gained; null where neither value is finite")]
+    unit: Annotated[str, Col("progress (0 to 1), steps, turns, probability or points")]
+    kind: Annotated[str, Col("exact, or bound where the true value could be better or worse than what is certain")]
+
+
 class EpisodeMetric(NamedTuple):
     """A number about a game."""
 
@@ -330,6 +344,7 @@ RECORDS: tuple[TableName, ...] = (
     TableName("oracle_actions", OracleAction),
     TableName("turn_metrics", TurnMetric),
     TableName("episode_metrics", EpisodeMetric),
+    TableName("turn_values", TurnValue),
     TableName("failures", Failure),
     TableName("log_disagreements", LogDisagreement),
     TableName("judge_runs", JudgeRun),

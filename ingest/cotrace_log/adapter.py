@@ -29,7 +29,7 @@ from schemas.records import Turn as TurnRow
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "cotrace"
-VERSION: Final = 2
+VERSION: Final = 3
 PATH_PARTS: Final = 0
 
 PLANTED: Final = "planted"

@@ -16,6 +16,7 @@ from games.craft.replay import ReplayedTurn, replay
 from ingest.craft.differences import game_differences, same_board, turn_differences
 from ingest.craft.game import CraftGame, CraftTurn
 from ingest.craft.measures import episode_metrics, failures, oracle_actions, scores, turn_facts
+from ingest.craft.values import turn_values
 from schemas.records import LogDisagreement
 
 __all__ = ["DerivedGame", "DerivedTurn", "derive"]
@@ -84,6 +85,7 @@ def derive(game: CraftGame, episode: str) -> DerivedGame:
             "failures": failure_rows,
             "oracle_actions": oracle_rows,
             "log_disagreements": differing,
+            "turn_values": list(turn_values(episode, game, [turn.board_after for turn in derived])),
         },
     )
 

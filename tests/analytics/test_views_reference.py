@@ -23,15 +23,15 @@ TOLERANCE = 1e-6
 
 @pytest.fixture(scope="module")
 def engine_store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return _filled(shared / "data/craft/engine_games", tmp_path_factory.mktemp("engine"))
+    return filled(shared / "data/craft/engine_games", tmp_path_factory.mktemp("engine"))
 
 
 @pytest.fixture(scope="module")
 def real_store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return _filled(shared / "data/craft/craft_results", tmp_path_factory.mktemp("real"))
+    return filled(shared / "data/craft/craft_results", tmp_path_factory.mktemp("real"))
 
 
-def _filled(logs: Path, folder: Path) -> Store:
+def filled(logs: Path, folder: Path) -> Store:
     store = Store(folder / "craft.duckdb")
     ingest_paths([logs], store, workers=1)
     ensure_installed(store)

@@ -1,0 +1,180 @@
+"""The ways to fill one cell, behind what the cell before hands on.
+
+A *state* is what a cell hands on: the height kept there, and for each layer the domino that reaches from it into the next cell, as a digit:
+0 for none, 1 to 5 for the large codes in their order.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from games.craft.value.compiled import compiled
+from games.craft.value.stacks import (
+    BLOCK,
+    CELLS,
+    FIXED,
+    LARGE,
+    LAYERS,
+    SMALL,
+    STACK_BITS,
+    TO_NEXT,
+    TO_PREVIOUS,
+    Ints,
+    combinations,
+    link_of,
+    ones,
+    standing,
+)
+
+__all__ = ["FILL_FIELDS", "MOST_FILLS", "STATE_NUMBERS", "Cell", "fill_cell"]
+
+_SHIFT: Final = 5
+"""From the bit of a small block to that of the large block of its colour."""
+_DIGIT_BITS: Final = 3
+_DIGIT: Final = 0b111
+_KEPT_SHIFT: Final = LAYERS * _DIGIT_BITS
+STATE_NUMBERS: Final = (LAYERS + 1) << _KEPT_SHIFT
+MOST_FILLS: Final = 4096
+FILL_FIELDS: Final = 6
+"""State, moves, half moves paid for the next cell, extra kinds, wanted kinds, worth in 1 / (9 x entries)."""
+_DIGITS: Final = np.array([0, 1, 2, 0, 3, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 5])
+"""By the bit of a large code, shifted down to the small ones."""
+
+
+class Cell(NamedTuple):
+    """A cell and what is wanted there; stacks are numbers as in `games.craft.value.position`."""
+
+    stack: int
+    height: int
+    links: int
+    goal: int
+    mask: int
+    """Bits of the wanted codes."""
+
+    next_goal: int
+    """What is wanted in the next cell; -1 if no domino can reach there."""
+
+    next_mask: int
+    entries: int
+    """Blocks of the target."""
+
+
+class _Base(NamedTuple):
+    """A cell of which a part is kept."""
+
+    state: int
+    """What the cell before hands on."""
+
+    kept: int
+    kinds: int
+    """Bits of the codes that are kept or reach over from the cell before."""
+
+    right: int
+    """How many of those are right."""
+
+    moves: int
+    """Blocks taken away, a domino in its first cell."""
+
+    ahead: int
+    """Half moves that are thereby paid for the next cell."""
+
+    few: bool
+
+
+@compiled
+def fill_cell(cell: Cell, state: int, moves_left: int, few: bool, rows: Ints, fills: Ints) -> int:
+    """List the ways to fill a cell as rows of ``fills``, see `FILL_FIELDS`; gives how many there are.
+
+    Args:
+        cell: the cell.
+        state: what the cell before hands on.
+        moves_left: ways that take more moves are left out.
+        few: whether to try few blocks only.
+        rows: memory for combinations.
+        fills: where to.
+    """
+    count, lowest, top, reaching, reached = 0, LAYERS, -1, 0, 0
+    for layer in range(LAYERS):
+        digit = state >> layer * _DIGIT_BITS & _DIGIT
+        if digit:
+            lowest, top, reaching = min(lowest, layer), layer, reaching + 1
+            reached |= 1 << digit + _SHIFT - 1
+    for kept in range(min(cell.height, lowest) + 1):
+        moves, ahead = _taken_away(cell, kept, state >> _KEPT_SHIFT)
+        if moves < 0:
+            continue
+        kinds, right = standing(cell.stack, cell.goal, kept)
+        base = _Base(state, kept, kinds | reached, right, moves, ahead, few)
+        for full in range(max(kept, top + 1), LAYERS + 1):
+            if moves + full - kept - reaching <= moves_left:
+                count = _fill_to(cell, base, full, rows, fills, count)
+    return count
+
+
+@compiled
+def _taken_away(cell: Cell, kept: int, kept_before: int) -> tuple[int, int]:
+    """Moves for all above the kept height, dominoes counted in their first cell, and half moves paid thereby for the next cell.
+
+    Moves are -1 where that cannot be: a block that cannot be moved, or a domino of which one half would stay.
+    """
+    moves = ahead = 0
+    for layer in range(cell.height):
+        link = link_of(cell.links, layer)
+        if (link == FIXED and layer >= kept) or (link == TO_PREVIOUS and (kept > layer) != (kept_before > layer)):
+            return -1, 0
+        if layer >= kept:
+            moves += link != TO_PREVIOUS
+            ahead += link == TO_NEXT
+    return moves, ahead
+
+
+@compiled
+def _fill_to(cell: Cell, base: _Base, full: int, rows: Ints, fills: Ints, count: int) -> int:
+    """List the ways to fill a cell up to a height; gives how many ways there are now."""
+    first, second, third = _choices(cell, base, 0, full), _choices(cell, base, 1, full), _choices(cell, base, 2, full)
+    right = base.right
+    for layer in range(LAYERS):
+        digit = base.state >> layer * _DIGIT_BITS & _DIGIT
+        right += digit > 0 and 1 << digit + _SHIFT - 1 == cell.goal >> layer * STACK_BITS & BLOCK
+    ways = combinations(first, second, third, rows)
+    for way in range(ways):
+        _write(cell, base, right, rows, way, fills, count + way)
+    return count + ways
+
+
+@compiled
+def _choices(cell: Cell, base: _Base, layer: int, full: int) -> int:
+    """Bits of the codes worth placing in a layer; none where something stands or reaches over already."""
+    if layer < base.kept or layer >= full or base.state >> layer * _DIGIT_BITS & _DIGIT:
+        return 0
+    goal = cell.goal >> layer * STACK_BITS & BLOCK
+    small = cell.mask & SMALL
+    if not small:  # one that adds no kind, else any
+        held = base.kinds & SMALL
+        small = held & -held if held else 1
+    elif base.few:
+        small = goal & SMALL or small & -small
+    if cell.next_goal < 0:
+        return small
+    if base.few:
+        return small | (goal | cell.next_goal >> layer * STACK_BITS & BLOCK) & LARGE
+    large = (cell.mask | cell.next_mask) & LARGE
+    return small | (large | base.kinds & LARGE if large else LARGE)
+
+
+@compiled
+def _write(cell: Cell, base: _Base, right: int, rows: Ints, row: int, fills: Ints, fill: int) -> None:
+    """Write down one way."""
+    kinds, moves, ahead, state = base.kinds, base.moves, base.ahead, base.kept << _KEPT_SHIFT
+    for layer in range(LAYERS):
+        block = rows[row, layer]
+        if block:
+            kinds |= block
+            moves += 1
+            right += block == cell.goal >> layer * STACK_BITS & BLOCK
+            if block & LARGE:
+                ahead += 1
+                state |= _DIGITS[block >> _SHIFT] << layer * _DIGIT_BITS
+    fills[fill, 0], fills[fill, 1], fills[fill, 2] = state, moves, ahead
+    fills[fill, 3], fills[fill, 4] = ones(kinds & ~cell.mask), ones(kinds & cell.mask)
+    fills[fill, 5] = CELLS * right + cell.entries * (kinds == cell.mask)

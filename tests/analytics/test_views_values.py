@@ -1,0 +1,62 @@
+"""The views of turn costs equal the reference tables: every row, every column; and costs sum to what was lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analytics.query import query
+from schemas.store import Store
+from tests.analytics.test_views_reference import differences, filled, reference
+
+pytestmark = [pytest.mark.shared, pytest.mark.xdist_group("values_reference")]
+
+CRAFT_KEY = ("model", "builder", "structure_id", "run", "turn")
+
+
+@pytest.fixture(scope="module")
+def craft(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return filled(shared / "data/craft/engine_games", tmp_path_factory.mktemp("craft"))
+
+
+@pytest.fixture(scope="module")
+def craft_real(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return filled(shared / "data/craft/craft_results", tmp_path_factory.mktemp("craft_real"))
+
+
+def test_craft_engine_games(craft: Store, shared: Path) -> None:
+    """All turns of the four personas and the special games, half dominoes among them."""
+    expected = reference(shared, "values_craft_engine.csv")
+    found = query(craft, "select * from values_craft")
+    assert found.columns == ["condition", *expected[0]]
+    assert differences(expected, found, CRAFT_KEY) == []
+
+
+def test_craft_real_logs(craft_real: Store, shared: Path) -> None:
+    """Logs of language models."""
+    expected = reference(shared, "values_craft_real.csv")
+    found = query(craft_real, "select * from values_craft")
+    assert found.columns == list(expected[0])
+    assert differences(expected, found, ("condition", *CRAFT_KEY)) == []
+
+
+def test_craft_check_sums(craft: Store) -> None:
+    """The totals that the reference names (formats/values.md)."""
+    sums = query(
+        craft, "select sum(regret) as regret, count(*) filter (regret < 1e-9) as free, count(*) filter (harm > 1e-9) from values_craft"
+    )
+    assert sums.row(0) == (pytest.approx(41.993407, abs=1e-4), 895, 290)
+
+
+def test_craft_costs_sum_to_what_was_lost(craft: Store, craft_real: Store) -> None:
+    """In every game the costs and what is left at the end make up what was within reach at the start."""
+    for store in (craft, craft_real):
+        games = query(
+            store,
+            "select episode_id, sum(cost) as lost, arg_min(value_before, turn) as first, arg_max(value_after, turn) as last "
+            "from turn_values where measure = 'craft.reachable' group by all",
+        )
+        assert len(games) > 2
+        assert games.filter((pl.col("lost") - (pl.col("first") - pl.col("last"))).abs() > 1e-9).is_empty()
