@@ -15,7 +15,7 @@
 --   level  text  the task's tier; null if the log does not say
 --   task_id  text  the structure, puzzle, order or question
 -- Report: spirals, ordered by turns_wasted desc, model, task_id, episode_id, start_turn, kind
--- Reads: episodes, run_conditions, turns, turn_states, turn_metrics, actions, oracle_actions.
+-- Reads: episodes, games, turns, turn_states, turn_metrics, actions, oracle_actions.
 create or replace view correction_spirals as
 
 with thresholds as (
@@ -216,11 +216,10 @@ measured as (
 
 select
     measured.*,
-    episodes.benchmark,
-    run_conditions.condition,
-    episodes.model,
-    episodes.level,
-    episodes.task_id
+    games.benchmark,
+    games.condition,
+    games.model,
+    games.level,
+    games.task_id
 from measured
-inner join episodes using (episode_id)
-inner join run_conditions using (run_id);
+inner join games using (episode_id);

@@ -12,22 +12,21 @@
 --   category  text  category inside it
 --   counted  flag  the turn belongs to the denominator of shares; false where there was no candidate or no attempt to classify
 --   evidence  text  what the rule saw; null where the category says it all
--- Reads: failures, episodes, run_conditions.
+-- Reads: failures, games.
 create or replace view failure_turns as
 
 select
     failures.episode_id,
     failures.turn,
     failures.agent,
-    episodes.benchmark,
-    run_conditions.condition,
-    episodes.model,
-    episodes.level,
-    episodes.task_id,
+    games.benchmark,
+    games.condition,
+    games.model,
+    games.level,
+    games.task_id,
     failures.taxonomy,
     failures.category,
     failures.category <> 'no_oracle_or_attempt' as counted,
     failures.evidence
 from failures
-inner join episodes using (episode_id)
-inner join run_conditions using (run_id);
+inner join games using (episode_id);

@@ -1,5 +1,5 @@
 -- games: each game with its condition: what reports and pages filter on.
--- One row is a game, of any benchmark.
+-- One row is a game, of any benchmark; one that several logs tell stands here once (repeated_episodes).
 --   episode_id  text  the game
 --   benchmark  text  its benchmark
 --   condition  text  the condition of the run, as in run_conditions
@@ -17,7 +17,7 @@
 --   stop_reason  text  why the game ended, as logged; null if not logged
 --   error  text  what broke the game; null if nothing did
 --   file  text  path relative to the folder given to `cotrace ingest`
--- Reads: episodes, run_conditions.
+-- Reads: episodes, repeated_episodes, run_conditions.
 create or replace view games as
 
 select
@@ -42,4 +42,5 @@ select
     episodes.error,
     episodes.file
 from episodes
+anti join repeated_episodes using (episode_id)
 inner join run_conditions using (run_id);

@@ -12,7 +12,7 @@
 --   bombed  flag  Hanabi: all lives lost; null elsewhere
 --   success  flag  Hanabi: ended with a life left; Overcooked: a soup delivered; capture; escape
 -- Report: coordination, ordered by game, model, variant, episode_id
--- Reads: episodes, episode_metrics.
+-- Reads: episodes, episode_metrics, coordination_repeated_episodes.
 create or replace view coordination_games as
 
 select
@@ -27,18 +27,10 @@ select
     bombs.value = 1 as bombed,
     episodes.success
 from episodes
+anti join coordination_repeated_episodes using (episode_id)
 left join episode_metrics as bombs
     on episodes.episode_id = bombs.episode_id and bombs.metric = 'coordination.hanabi_bombed'
 where
     episodes.benchmark = 'coordination'
     and episodes.score is not null
-    and not (
-        coalesce((episodes.details ->> 'console')::boolean, false)
-        and exists (
-            select 1
-            from episodes as logged
-            where logged.details ->> 'fingerprint' = episodes.details ->> 'fingerprint'
-                and logged.details ->> 'console' = 'false'
-        )
-    )
     and episodes.level in ('hanabi', 'overcooked', 'collab_capture', 'collab_escape');

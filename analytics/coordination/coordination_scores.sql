@@ -1,14 +1,16 @@
 -- coordination_scores: the scores of LLM-Coordination in one long table: CoordinationQA, its chance levels, and the four games.
 -- One row is a number.
 --   section  text  coordqa, hanabi, overcooked, collab_capture or collab_escape
---   item  text  respondent or game; RANDOM: exact expectation of guessing; ALL: over all games of the section
+--   item  text  respondent or game; RANDOM: exact expectation of guessing; ALL: over all games of the section, whoever played; else, in the
+--               group `all`, over those of one team: a model that plays with itself, or Alice's and Bob's joined by + (`unknown` where
+--               the log names only the other)
 --   group  text  `upstream:<game>` or `paper:<game>`, in the two groupings of coordqa_accuracy; layout, scenario or episode; all
 --   metric  text  name; one that ends in `_upstream` follows the published code where that differs from the paper
 --   value  number  the score
 --   stderr  number  standard error, ddof 0 over sqrt(n), as the published code; of RANDOM the standard deviation of one trial; null where
 --                   there is nothing to average. `score_stderr_ddof1` is the other formula that the paper mixes in
 --   n  text  number of values: trials x questions, questions, or games
--- Reads: coordqa_accuracy, coordqa_answers, coordination_games, episode_metrics.
+-- Reads: coordqa_accuracy, coordqa_answers, coordination_games, episode_metrics, episodes.
 create or replace view coordination_scores as
 
 with qa as (
@@ -104,39 +106,61 @@ played as (
     where starts_with(episode_metrics.metric, 'coordination.' || coordination_games.game || '_')
 ),
 
+teams as (
+    select
+        episode_id,
+        case
+            when team ->> 'alice' = team ->> 'bob' then team ->> 'alice'
+            when coalesce(team ->> 'alice', team ->> 'bob') is not null
+                then coalesce(team ->> 'alice', 'unknown') || '+' || coalesce(team ->> 'bob', 'unknown')
+        end as team
+    from episodes
+    where benchmark = 'coordination'
+),
+
+-- of all games together, and of each team that is named
+counted as (
+    select *, 'ALL' as item from coordination_games
+    union all by name
+    select coordination_games.*, teams.team as item
+    from coordination_games
+    inner join teams using (episode_id)
+    where teams.team is not null
+),
+
 samples as (
-    select game, 'score' as metric, score as value from coordination_games where game in ('hanabi', 'overcooked')
+    select game, item, 'score' as metric, score as value from counted where game in ('hanabi', 'overcooked')
     union all
-    select game, 'bomb_rate', bombed::int from coordination_games where game = 'hanabi'
+    select game, item, 'bomb_rate', bombed::int from counted where game = 'hanabi'
     union all
-    select game, 'capture_rate', score from coordination_games where game = 'collab_capture'
+    select game, item, 'capture_rate', score from counted where game = 'collab_capture'
     union all
-    select game, 'escape_rate', score from coordination_games where game = 'collab_escape'
+    select game, item, 'escape_rate', score from counted where game = 'collab_escape'
     union all
-    select game, 'escape_rate_percent_upstream', 100 * score from coordination_games where game = 'collab_escape'
+    select game, item, 'escape_rate_percent_upstream', 100 * score from counted where game = 'collab_escape'
     union all
-    select game, 'average_turns', turns from coordination_games where game like 'collab%' and success
+    select game, item, 'average_turns', turns from counted where game like 'collab%' and success
     union all
-    select game, 'average_turns_upstream', turns from coordination_games where game like 'collab%'
+    select game, item, 'average_turns_upstream', turns from counted where game like 'collab%'
 ),
 
 averages as (
     select
         game as section,
-        'ALL' as item,
+        item,
         'all' as "group",
         metric,
         avg(value) as value,
         case when metric not like '%rate%' then stddev_pop(value) / sqrt(count(*)) end as stderr,
         count(*)::varchar as n
     from samples
-    group by game, metric
+    group by game, item, metric
 ),
 
 sample_errors as (
     select
         game as section,
-        'ALL' as item,
+        item,
         'all' as "group",
         'score_stderr_ddof1' as metric,
         stddev_samp(value) / sqrt(count(*)) as value,
@@ -144,7 +168,7 @@ sample_errors as (
         count(*)::varchar as n
     from samples
     where metric = 'score'
-    group by game
+    group by game, item
     having count(*) > 1
 )
 

@@ -1,5 +1,5 @@
 -- coordqa_answers: answers to CoordinationQA, with what was read out of each response, and how.
--- One row is an answer; a trial that the store has twice, response by response, counts once.
+-- One row is an answer; one that several files have (same question, respondent and trial) counts once, as in coordination_repeated_episodes.
 --   episode_id  text  the answer, which is an episode of its own
 --   respondent  text  who answered
 --   trial  number  repetition; null if the log does not say
@@ -21,7 +21,7 @@
 --   intended_correct  flag  the letter that a scripted respondent meant is in the key; null where nobody knows what was meant
 --   extraction_agrees  flag  the published letter is the one that was meant; null where nobody knows
 --   reading_agrees  flag  the read letter is the one that was meant; null where nobody knows
--- Reads: episodes, episode_metrics.
+-- Reads: episodes, episode_metrics, coordination_repeated_episodes.
 create or replace view coordqa_answers as
 
 with metrics as (
@@ -66,12 +66,5 @@ select
     metrics.reading_agrees
 from episodes
 inner join metrics using (episode_id)
-where episodes.benchmark = 'coordination'
-qualify row_number() over (
-    partition by
-        episodes.model,
-        episodes.seed,
-        episodes.task_id,
-        episodes.details ->> 'trial_fingerprint'
-    order by metrics.intended_correct is null, episodes.episode_id
-) = 1;
+anti join coordination_repeated_episodes using (episode_id)
+where episodes.benchmark = 'coordination';

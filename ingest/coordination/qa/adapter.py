@@ -24,7 +24,7 @@ from schemas.records import Episode, Failure
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "companions", "read", "sniff"]
 
 FORMAT: Final = "coordqa"
-VERSION: Final = 1
+VERSION: Final = 2
 PATH_PARTS: Final = 1
 """Respondent and trial stand in the name only, and a respondent may answer alike in two trials."""
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from games.coordination.qa.questions import QUESTION_TYPES, QuestionType
+from games.coordination.qa.reading import PLACEHOLDER
 from ingest.reading.adapter_types import Reading
 from ingest.reading.json_text import loads
 from ingest.reading.malformed import malformed
@@ -54,8 +55,10 @@ class Trial:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of all responses: the same trial logged twice has the same."""
-        responses = sorted((answer.scenario, answer.type, answer.response or "") for answer in self.answers)
+        """Hash of all responses: the same trial logged twice has the same, whichever way failed calls are written."""
+        responses = sorted(
+            (answer.scenario, answer.type, "" if answer.response in (None, PLACEHOLDER) else answer.response) for answer in self.answers
+        )
         return hashlib.blake2b(repr(responses).encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
 

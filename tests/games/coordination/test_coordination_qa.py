@@ -218,6 +218,46 @@ def test_a_damaged_line_costs_only_itself(tmp_path: Path) -> None:
     assert query(store, "select locator from rejects order by 1")["locator"].to_list() == ["line 2", "line 3"]
 
 
+def test_an_answer_in_two_files_counts_once(tmp_path: Path) -> None:
+    """Question, respondent and trial are an answer's identity: how a failed call is written does not make it another one."""
+    _file(tmp_path, [_row(), _row()])
+    native = {"EC_ANSWERS": ["Action: C. Stay.", PLACEHOLDER], "TOM_ANSWERS": ["Action: C. Stay."], "JP_ANSWERS": [PLACEHOLDER]}
+    (tmp_path / "all_openai_some-model0.json").write_text(json.dumps(native), encoding="utf-8")
+    retold = [("EC", 0, "Action: C. Stay."), ("EC", 1, None), ("TOM", 0, "Action: C. Stay."), ("JP", 0, "Action: A. Move to room 1.")]
+    lines = [{"respondent": "some-model", "trial": 0, "type": kind, "scenario": at, "response": text} for kind, at, text in retold]
+    lines.append({"respondent": "some-model", "trial": 1, "type": "EC", "scenario": 0, "response": "Action: C. Stay."})
+    (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([tmp_path], store)
+    ensure_installed(store)
+    assert query(store, "select count(*) from episodes").item() == 9
+    answers = query(store, "select type, scenario, trial, read_kind from coordqa_answers order by all").rows()
+    assert answers == [
+        ("EC", 0, 0, "letter"),
+        ("EC", 0, 1, "letter"),
+        ("EC", 1, 0, "failed_call"),
+        ("JP", 0, 0, "letter"),
+        ("TOM", 0, 0, "letter"),
+    ]
+    scores = "select n from coordination_scores where item = 'some-model' and \"group\" = 'paper:CollabEscape' and metric = 'accuracy_TOM'"
+    assert query(store, scores).to_series().to_list() == ["1x1"]
+    assert query(store, "select games, n, successes, turns from leaderboard").rows() == [(5, 5, 3, 5)]
+    assert query(store, "select games, n, successes from families").rows() == [(5, 5, 3)]
+    assert query(store, "select count(*) from failure_turns where taxonomy = 'coordqa_answer'").item() == 5
+
+
+def test_answers_without_a_trial_are_the_same_where_all_are(tmp_path: Path) -> None:
+    """Where no log says which trial it was, two files are one trial if every response is the same, failed calls written in either way."""
+    _file(tmp_path, [_row(), _row()])
+    for name, failed in (("one", None), ("same", PLACEHOLDER), ("other", "Action: B.")):
+        lines = [{"respondent": "r", "type": "EC", "scenario": at, "response": text} for at, text in enumerate(("Action: C.", failed))]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([tmp_path], store)
+    ensure_installed(store)
+    assert query(store, "select scenario, count(*) from coordqa_answers group by all order by all").rows() == [(0, 2), (1, 2)]
+
+
 def test_repeating_trials_makes_no_interval_of_the_families_narrower(tmp_path: Path) -> None:
     """Answers to one question are one cluster: four equal trials say as much as one; a trial told in two files counts once."""
     _file(tmp_path, [_row() for _ in range(8)])
