@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
@@ -9,20 +10,33 @@ from typing import Final
 from benchmarks.figures import Figure, seconds
 from benchmarks.replay import CraftGame, craft_games, forget, replay_craft
 from benchmarks.timing import medians
+from benchmarks.workload import scratch
 from games.craft.replay import ReplayedTurn, replay
-from games.craft.value.reach import Step, turn_values
+from games.craft.value.reach import Step as CraftStep
+from games.craft.value.reach import turn_values
+from games.einstein.engine.puzzle import parse_game_id
+from games.einstein.engine.rules import RULES
+from games.einstein.engine.step import Setting
+from games.einstein.match_log import settings_of
+from games.einstein.play import PlayRequest as EinsteinRequest
+from games.einstein.play import play as play_einstein
+from games.einstein.replay import Samples, Step
+from games.einstein.replay import replay as replay_einstein
+from games.einstein.value.distances import distances
+from games.einstein.value.hands import steps_left
 
 __all__ = ["run"]
 
 _ROUNDS: Final = 7
 _GOAL: Final = 3
+_GAMES: Final = 120
 _TURNS: Final = 20
 """Of the published setting; games end sooner where the target is reached."""
 
 
 def run() -> list[Figure]:
     """Measure."""
-    return [_craft()]
+    return [_craft(), _einstein()]
 
 
 def _craft() -> Figure:
@@ -37,7 +51,35 @@ def _value_craft(games: Sequence[tuple[CraftGame, Sequence[ReplayedTurn]]]) -> N
     forget()
     for game, steps in games:
         limit = max(_TURNS, len(steps))
-        for _ in turn_values([Step(step.board_before, step.board_after, limit - step.turn + 1) for step in steps], game.target):
+        for _ in turn_values([CraftStep(step.board_before, step.board_after, limit - step.turn + 1) for step in steps], game.target):
+            pass
+
+
+def _einstein() -> Figure:
+    report = play_einstein(EinsteinRequest(out=scratch() / "einstein-values", games=_GAMES))
+    games = [_einstein_game(path.read_text(encoding="utf-8")) for path in report.paths]
+    replayed = [(setting, list(replay_einstein(setting, samples))) for setting, samples in games]
+    name = f"Einstein, {sum(len(steps) for _, steps in replayed):,} steps of {len(games)} games"
+    return _figure(name, partial(_replay_einstein, games), partial(_value_einstein, replayed))
+
+
+def _einstein_game(text: str) -> tuple[Setting, list[Samples]]:
+    header, *lines = map(json.loads, text.splitlines())
+    settings = settings_of(header["run"]["condition"])
+    setting = Setting(parse_game_id(header["task"]["id"]), settings.modes, RULES[settings.rules], settings.step_limit)
+    return setting, [Samples((line["actions"][0]["raw"],)) for line in lines if "turn" in line]
+
+
+def _replay_einstein(games: Sequence[tuple[Setting, list[Samples]]]) -> None:
+    for setting, samples in games:
+        for _ in replay_einstein(setting, samples):
+            pass
+
+
+def _value_einstein(games: Sequence[tuple[Setting, list[Step]]]) -> None:
+    steps_left.cache_clear()
+    for setting, steps in games:
+        for _ in distances(setting, steps):
             pass
 
 

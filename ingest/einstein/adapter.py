@@ -32,7 +32,7 @@ from schemas.text import excerpt
 __all__ = ["FORMAT", "PATH_PARTS", "UNKNOWN_MODEL", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "einstein"
-VERSION: Final = 1
+VERSION: Final = 2
 PATH_PARTS: Final = 2
 
 UNKNOWN_MODEL: Final = "unknown"

@@ -14,6 +14,7 @@ from games.einstein.match_log import action_arguments
 from games.einstein.measures.labels import NO_ERROR
 from games.einstein.measures.metrics import GameMetrics, game_metrics
 from games.einstein.replay import Step
+from ingest.einstein.values import turn_values
 from ingest.reading.json_text import dumps
 from schemas.records import EpisodeMetric, Failure, Json, OracleAction, TurnMetric
 
@@ -65,6 +66,7 @@ def replay_rows(setting: Setting, steps: Sequence[Step], episode: str, *, ended:
         "episode_metrics": list(_episode_metrics(game_metrics(setting.puzzle, setting.modes, steps), episode, ended=ended)),
         "oracle_actions": [],
         "failures": [],
+        "turn_values": list(turn_values(setting, steps, episode)),
     }
     for step in steps:
         rows["turn_metrics"] += (TurnMetric(episode, step.number + 1, f"einstein.{name}", value) for name, value in _facts(setting, step))

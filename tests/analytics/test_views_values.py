@@ -60,3 +60,29 @@ def test_craft_costs_sum_to_what_was_lost(craft: Store, craft_real: Store) -> No
         )
         assert len(games) > 2
         assert games.filter((pl.col("lost") - (pl.col("first") - pl.col("last"))).abs() > 1e-9).is_empty()
+
+
+@pytest.fixture(scope="module")
+def einstein(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return filled(shared / "data/einstein", tmp_path_factory.mktemp("einstein"))
+
+
+def test_einstein(einstein: Store, shared: Path) -> None:
+    """Every step of the published runs, by three measures."""
+    expected = reference(shared, "values_einstein.csv")
+    found = query(einstein, "select * from values_einstein")
+    assert found.columns == list(expected[0])
+    assert differences(expected, found, ("run", "game_id", "step")) == []
+
+
+def test_einstein_costs_sum_to_what_was_lost(einstein: Store) -> None:
+    """By each measure: costs + what was left at the start = steps made + what is left at the end. The totals are those of the reference."""
+    games = query(
+        einstein,
+        "select episode_id, measure, sum(cost) + arg_min(value_before, turn) = count(*) + arg_max(value_after, turn) as sound "
+        "from turn_values group by all",
+    )
+    assert games["sound"].all()
+    sums = query(einstein, "select sum(cost), sum(plan_cost), sum(know_cost), sum(lucky) from values_einstein")
+    lost = query(einstein, "select count(distinct (run, game_id)) from values_einstein where lost_after = 1")
+    assert (*sums.row(0), *lost.row(0)) == (1689, 1484, 1483, 43, 38)

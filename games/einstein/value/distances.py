@@ -1,0 +1,43 @@
+"""The steps left before and after each step of a game."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from games.einstein.engine.step import Setting
+from games.einstein.engine.table import Table
+from games.einstein.replay import Step
+from games.einstein.value.hands import hands
+from games.einstein.value.search import Search
+
+__all__ = ["Distances", "distances", "values"]
+
+
+class Distances(NamedTuple):
+    """Steps left in a position."""
+
+    hands: int
+    """For players who know everything."""
+
+    plan: int
+    """By the published planner, which passes only where it can do nothing else."""
+
+    know: int
+    """For players who know what they were told and can talk."""
+
+
+def distances(setting: Setting, steps: Sequence[Step]) -> Iterator[tuple[Distances, Distances]]:
+    """Give the steps left before and after each step."""
+    return pairwise(values(setting, [step.before for step in steps] + [steps[-1].outcome.table] if steps else []))
+
+
+def values(setting: Setting, tables: Iterable[Table]) -> Iterator[Distances]:
+    """Value positions of one game, in any order; what is proven of one helps with the others."""
+    planned, known = Search(setting, planner=True), Search(setting, planner=False)
+    for table in tables:
+        perfect = hands(setting.puzzle, table)
+        if setting.modes == ("none", "none"):  # a right guess is always possible
+            yield Distances(perfect, perfect, perfect)
+            continue
+        plan = planned.steps(table)
+        yield Distances(perfect, plan, perfect if plan == perfect else known.steps(table))

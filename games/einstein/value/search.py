@@ -1,0 +1,178 @@
+"""The fewest steps to the goal with what the two players can know.
+
+Asked whether the goal is within so many steps, the search tries what the player to move can do, deeper and deeper, and keeps what it has
+proven of each state for all positions of the game. What perfect hands need bounds the steps left from below.
+"""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from games.einstein.engine.actions import Ask
+from games.einstein.engine.bins import COMMON, OWN_DESTINATIONS, START_BINS
+from games.einstein.engine.modes import ALLOWED
+from games.einstein.engine.step import Setting
+from games.einstein.engine.table import Table, bits, closure, items_mask
+from games.einstein.value.hands import steps_left
+
+__all__ = ["Search"]
+
+_NOTHING: Final = -1
+_FAR: Final = 1000
+"""More steps than any solution takes."""
+
+
+class _State(NamedTuple):
+    """What counts for the steps left. Sets of objects and items are masks as in `games.einstein.engine.table`."""
+
+    common: int
+    placed: int
+    seen: int
+    """Objects that were ever put into their goal bins: both players know where they belong."""
+
+    told: tuple[int, int]
+    closed: int
+    """Items that only one player holds and need not share any more, though an object of theirs is on its way again."""
+
+    player: int
+    asked: int
+    """The object that the partner has just asked about, where only that lets the player share; else -1."""
+
+
+_Successor = tuple[int, _State]
+"""Steps and the state they lead to."""
+
+
+class Search:
+    """Steps left in the positions of one game.
+
+    A *planner* passes only where it can do nothing else, and an ask with its answer is one action of two steps after which the asker goes
+    on: that is the published planner, from any position. Else a player may always pass, and an ask is a step that lets the partner reply.
+    """
+
+    def __init__(self, setting: Setting, *, planner: bool) -> None:
+        puzzle = setting.puzzle
+        blocks = range(puzzle.num_objects)
+        equal = setting.modes[0] == setting.modes[1]
+        self._puzzle, self._planner = puzzle, planner
+        self._verbs = [ALLOWED[mode] for mode in setting.modes]
+        self._replies = [verbs.reply and not verbs.share and (equal or setting.rules.replies_in_mixed_pairs) for verbs in self._verbs]
+        self._start_side = [sum(1 << block for block in blocks if puzzle.starts[block] == start) for start in START_BINS]
+        self._goal_side = [sum(1 << block for block in blocks if puzzle.goals[block] in own) for own in OWN_DESTINATIONS]
+        self._about = [1 << index | 1 << (puzzle.anchors[index] if index else 0) for index in blocks]
+        self._everything = (1 << puzzle.num_objects) - 1
+        self._proven: dict[_State, tuple[int, int]] = {}
+        """Steps it takes at least and at most."""
+        self._knowledge: dict[tuple[int, int], int] = {}
+
+    def steps(self, table: Table) -> int:
+        """Give the steps left in a position of the game."""
+        state = self._state(table)
+        limit = self._bounds(state)[0]
+        while not self._within(state, limit):
+            limit += 1
+        return limit
+
+    def _state(self, table: Table) -> _State:
+        places = list(enumerate(table.positions))
+        placed = sum(1 << block for block, place in places if place == self._puzzle.goals[block])
+        told = items_mask(table.held[0]), items_mask(table.held[1])
+        flagged = (told[0] & ~told[1] & table.flags[0]) | (told[1] & ~told[0] & table.flags[1])
+        previous = table.previous
+        return _State(
+            common=sum(1 << block for block, place in places if place == COMMON),
+            placed=placed,
+            seen=placed | table.placed,
+            told=told,
+            closed=sum(1 << item for item in bits(flagged) if self._about[item] & ~placed),
+            player=table.player,
+            asked=previous.block if isinstance(previous, Ask) and self._replies[table.player] else _NOTHING,
+        )
+
+    def _bounds(self, state: _State) -> tuple[int, int]:
+        """Steps at least and at most, as far as is known."""
+        known = self._proven.get(state)
+        if known is None:
+            known = self._proven[state] = self._least(state), 0 if state.placed == self._everything else _FAR
+        return known
+
+    def _least(self, state: _State) -> int:
+        at_start = ~(state.common | state.placed)
+        work = [
+            (
+                (self._goal_side[who] & ~state.placed & (state.common | self._start_side[who])).bit_count(),
+                (self._start_side[who] & ~self._goal_side[who] & at_start).bit_count(),
+            )
+            for who in (state.player, 1 - state.player)
+        ]
+        return steps_left(*work[0], *work[1])
+
+    def _within(self, state: _State, limit: int) -> bool:
+        """Whether the goal is within so many steps."""
+        least, most = self._bounds(state)
+        if limit < least:
+            return False
+        if limit >= most:
+            return True
+        for steps, after in self._successors(state):
+            if self._within(after, limit - steps):
+                self._proven[state] = least, limit
+                return True
+        self._proven[state] = limit + 1, most
+        return False
+
+    # -- what the player to move can do ---------------------------------------------------------------
+
+    def _successors(self, state: _State) -> Iterator[_Successor]:
+        found = False
+        for successor in self._actions(state):
+            found = True
+            yield successor
+        if not (found and self._planner):
+            yield 1, _State(state.common, state.placed, state.seen, state.told, state.closed, 1 - state.player, _NOTHING)
+
+    def _actions(self, state: _State) -> Iterator[_Successor]:
+        known, verbs = self._known(state), self._verbs[state.player]
+        yield from self._moves(state, known)
+        if verbs.share or state.asked >= 0:
+            yield from self._shares(state)
+        unknown = self._everything & ~known
+        if verbs.ask and unknown:
+            yield from self._planned_asks(state, unknown) if self._planner else self._asks(state, unknown)
+
+    def _known(self, state: _State) -> int:
+        key = state.told[state.player], state.seen
+        if key not in self._knowledge:
+            self._knowledge[key] = closure(self._puzzle, *key)
+        return self._knowledge[key]
+
+    def _moves(self, state: _State, known: int) -> Iterator[_Successor]:
+        common, placed, seen, told, closed, player, _ = state
+        start, goal = self._start_side[player], self._goal_side[player]
+        for block in bits(known & goal & ~placed & (common | start)):
+            bit = 1 << block
+            yield 1, _State(common & ~bit, placed | bit, seen | bit, told, closed, 1 - player, _NOTHING)
+        for block in bits(known & ~goal & start & ~common & ~placed):
+            yield 1, _State(common | 1 << block, placed, seen, told, closed, 1 - player, _NOTHING)
+
+    def _shares(self, state: _State) -> Iterator[_Successor]:
+        """Items that the partner lacks and that are not obsolete; as a reply, those about the object asked for."""
+        common, placed, seen, told, closed, player, asked = state
+        for item in bits(told[player] & ~told[1 - player] & ~closed):
+            about = self._about[item]
+            if about & ~placed and (asked < 0 or about >> asked & 1):
+                yield 1, _State(common, placed, seen, (told[0] | 1 << item, told[1] | 1 << item), closed, 1 - player, _NOTHING)
+
+    def _asks(self, state: _State, unknown: int) -> Iterator[_Successor]:
+        """Asks that let a partner reply who could not share else."""
+        if self._replies[1 - state.player]:
+            for block in bits(unknown):
+                yield 1, _State(state.common, state.placed, state.seen, state.told, state.closed, 1 - state.player, block)
+
+    def _planned_asks(self, state: _State, unknown: int) -> Iterator[_Successor]:
+        """Every ask together with every answer to it."""
+        partner = 1 - state.player
+        if not self._verbs[partner].reply:
+            return
+        for item in bits(state.told[partner]):
+            if self._about[item] & unknown:
+                yield 2, state._replace(told=(state.told[0] | 1 << item, state.told[1] | 1 << item), asked=_NOTHING)

@@ -1,0 +1,89 @@
+"""Steps left in Einstein positions: against search over everything the engine lets happen, and against the published planner."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from games.einstein.engine.actions import Action, Move, Pass
+from games.einstein.engine.bins import BINS
+from games.einstein.engine.generator import generate
+from games.einstein.engine.modes import ACTION_MODES, ActionMode
+from games.einstein.engine.options import expected, options
+from games.einstein.engine.puzzle import Puzzle
+from games.einstein.engine.rules import RULES
+from games.einstein.engine.step import Setting, advance, carried_out
+from games.einstein.engine.table import Table, start_table
+from games.einstein.measures.planner import plan
+from games.einstein.value.distances import Distances, values
+from games.einstein.value.hands import hands
+
+PUZZLES = sorted(generate(count=12, seed=7), key=lambda puzzle: puzzle.num_objects)
+
+
+def by_trying(puzzle: Puzzle, table: Table) -> int:
+    """Breadth first over all moves that the table carries out, and passes."""
+    seen = {(table.positions, table.player)}
+    waiting = deque([(table, 0)])
+    while waiting:
+        now, steps = waiting.popleft()
+        if now.positions == puzzle.goals:
+            return steps
+        moves = (Move(b, now.positions[b], target) for b in range(puzzle.num_objects) for target in BINS)
+        after = [now.positions]
+        after += [(*now.positions[: m.block], m.target, *now.positions[m.block + 1 :]) for m in moves if carried_out(puzzle, now, m)]
+        for positions in after:
+            if (positions, 1 - now.player) not in seen:
+                seen.add((positions, 1 - now.player))
+                waiting.append((replace(now, positions=positions, player=1 - now.player), steps + 1))
+    raise AssertionError("no way to the goal")
+
+
+@pytest.mark.parametrize("puzzle", PUZZLES[:8], ids=lambda puzzle: puzzle.game_id)
+def test_hands_equals_search_over_all_moves(puzzle: Puzzle) -> None:
+    """From positions that random moves lead to, right objects taken out again among them."""
+    rng, table = random.Random(puzzle.game_id), start_table(puzzle)
+    for _ in range(12):
+        assert hands(puzzle, table) == by_trying(puzzle, table)
+        options = [Move(b, table.positions[b], target) for b in range(puzzle.num_objects) for target in BINS]
+        options = [move for move in options if carried_out(puzzle, table, move)]
+        move = rng.choice(options) if options else None
+        table = advance(Setting(puzzle, ("none", "none"), RULES["published"]), table, move).table
+
+
+@pytest.mark.parametrize("mode", ACTION_MODES)
+@pytest.mark.parametrize("puzzle", PUZZLES, ids=lambda puzzle: puzzle.game_id)
+def test_the_planners_solution_is_as_long_as_the_value_says_and_costs_nothing(puzzle: Puzzle, mode: ActionMode) -> None:
+    """At the start the planner's length; along its solution, played by the engine, no step costs anything."""
+    setting, solution = Setting(puzzle, (mode, mode), RULES["published"]), plan(puzzle, mode)
+    table = replace(start_table(puzzle), player=solution.first_player)
+    found = [*played(setting, table, solution.actions)]
+    assert found[0].plan == solution.steps
+    assert [1 + later.know - now.know for now, later in pairwise(found)] == [0] * solution.steps
+    assert found[-1] == Distances(0, 0, 0)
+    assert all(now.hands <= now.know <= now.plan for now in found)
+
+
+def played(setting: Setting, table: Table, actions: tuple[Action, ...]) -> list[Distances]:
+    tables = [table]
+    for action in actions:
+        tables.append(advance(setting, tables[-1], action).table)
+    return list(values(setting, tables))
+
+
+@pytest.mark.parametrize("mode", ["provide_seek", "provide", "seek"])
+@pytest.mark.parametrize("puzzle", PUZZLES[4:8], ids=lambda puzzle: puzzle.game_id)
+def test_no_step_beats_the_best_the_team_could_do(puzzle: Puzzle, mode: ActionMode) -> None:
+    """Of all steps that the rules accept, and passing, the best one costs exactly nothing, wherever random steps have led."""
+    setting, rng = Setting(puzzle, (mode, mode), RULES["published"]), random.Random(puzzle.game_id)
+    table = start_table(puzzle)
+    while table.step < 12 and table.positions != puzzle.goals:
+        sensible = expected(options(puzzle, table), table, setting.modes, setting.rules)
+        tables = [advance(setting, table, action).table for action in (Pass(), *sensible)]
+        now, *later = values(setting, [table, *tables])
+        assert min(1 + after.know - now.know for after in later) == 0
+        table = rng.choice(tables)
