@@ -20,15 +20,17 @@ if TYPE_CHECKING:
     from ingest.files.run import ingest_paths
     from judges.runs.runner import run as judge
     from schemas.errors import CotraceError
+    from schemas.game_log import GameLog
     from schemas.store import Store
 
-__all__ = ["CotraceError", "Store", "__version__", "ingest_paths", "judge", "query"]
+__all__ = ["CotraceError", "GameLog", "Store", "__version__", "ingest_paths", "judge", "query"]
 
 __version__ = "0.1.0"
 
 _ROOMS = ("schemas", "providers", "games", "ingest", "judges", "analytics", "dashboards")
 _HOMES = {
     "CotraceError": ("schemas.errors", "CotraceError"),
+    "GameLog": ("schemas.game_log", "GameLog"),
     "Store": ("schemas.store", "Store"),
     "ingest_paths": ("ingest.files.run", "ingest_paths"),
     "judge": ("judges.runs.runner", "run"),

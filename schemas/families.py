@@ -82,7 +82,7 @@ FAMILIES: tuple[Family, ...] = (
         title="Collab-Overcooked",
         score="pc",
         score_unit="0..1",
-        roles=("Chef", "Assistant"),
+        roles=("chef", "assistant"),
         plays={"overcooked": "Collab-Overcooked: a chef and an assistant cook orders."},
     ),
     Family(
@@ -90,7 +90,7 @@ FAMILIES: tuple[Family, ...] = (
         title="LLM-Coordination",
         score="accuracy of CoordinationQA",
         score_unit="0..1",
-        roles=("player", "answerer"),
+        roles=("player", "respondent", "alice", "bob"),
         plays={
             "coordination": "LLM-Coordination: Hanabi, Overcooked-AI, CollabCapture, CollabEscape.",
             "coordqa": "CoordinationQA: a model answers the questions of a file you have.",

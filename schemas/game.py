@@ -1,7 +1,8 @@
 """cotrace's own game log, version 1: JSON Lines, one file a game, one line flushed at a time.
 
 The first line says what is played, then comes one line a turn, the last line says how it ended and is
-missing while the game runs. docs/formats/cotrace_log.md describes every field. Nothing here knows a benchmark.
+missing while the game runs. docs/formats/cotrace_log.md describes every field. Nothing here knows a benchmark. What has a default may be
+left out of a log: it is then not known. `schemas.game_log` writes such logs for anybody's game.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,10 +18,11 @@ __all__ = [
     "ActionEntry",
     "AgentEntry",
     "End",
+    "FailureEntry",
     "FileState",
-    "GameLog",
     "Header",
     "Label",
+    "LogWriter",
     "OracleEntry",
     "SampleEntry",
     "Turn",
@@ -40,7 +42,7 @@ class AgentEntry:
     """An agent and what only it knew."""
 
     agent: str
-    role: str
+    role: str = "agent"
     model: str | None = None
     persona: str | None = None
     private_view: Any = None
@@ -53,24 +55,26 @@ class Header:
     """The first line: everything that is fixed before the first turn."""
 
     benchmark: str
-    episode: str
-    run: Mapping[str, Any]
+    episode: str | None = None
+    """Tells the game apart within its experiment; None: its file does."""
+
+    run: Mapping[str, Any] = field(default_factory=dict)
     """``name`` and ``condition``."""
 
-    task: Mapping[str, Any]
+    task: Mapping[str, Any] = field(default_factory=dict)
     """``id``, ``level``, ``goal``."""
 
-    team: Mapping[str, str]
-    """Role -> model."""
+    team: Mapping[str, str] = field(default_factory=dict)
+    """Role -> model; empty: it follows from the agents."""
 
     agents: Sequence[AgentEntry]
-    model: str
-    """The evaluated one."""
+    model: str | None = None
+    """The evaluated one; None: the agents' models, joined by +."""
 
-    seed: int | None
-    max_turns: int | None
-    started_at: str
-    """ISO time, without zone."""
+    seed: int | None = None
+    max_turns: int | None = None
+    started_at: str = ""
+    """ISO time, without zone; empty: not known."""
 
     details: Mapping[str, Any] = field(default_factory=dict)
 
@@ -80,8 +84,10 @@ class UtteranceEntry:
     """A message or a thought."""
 
     agent: str
-    channel: Literal["public", "private"]
-    audience: Sequence[str]
+    channel: Literal["public", "private"] = "public"
+    audience: Sequence[str] | None = None
+    """Who could read it, the author included; None: of a thought the author, of a message everybody."""
+
     text: str
     superseded: bool = False
 
@@ -91,7 +97,8 @@ class OracleEntry:
     """A verified candidate that was listed."""
 
     verb: str
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    undoes: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +107,9 @@ class ActionEntry:
 
     agent: str
     verb: str
-    arguments: Mapping[str, Any]
-    raw: str | None
-    accepted: bool | None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    raw: str | None = None
+    accepted: bool | None = None
     """None where there is nothing to carry out, such as a question."""
 
     error_code: str | None = None
@@ -120,6 +127,16 @@ class Label:
     answer: str
     basis: str
     planted: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureEntry:
+    """A category that a rule of the game's own gave to the turn. ``agent`` None means the team."""
+
+    taxonomy: str
+    category: str
+    agent: str | None = None
+    evidence: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,34 +160,45 @@ class Turn:
     turn: int
     """From 1."""
 
-    at: str
-    state_before: Any
-    utterances: Sequence[UtteranceEntry]
-    oracle: Sequence[OracleEntry] | None
+    at: str | None = None
+    state_before: Any = None
+    utterances: Sequence[UtteranceEntry] = ()
+    oracle: Sequence[OracleEntry] | None = None
     """None where the condition has no oracle; empty where it had nothing to list."""
 
-    oracle_followed: bool | None
-    actions: Sequence[ActionEntry]
-    state_after: Any
-    goal_reached: bool
+    oracle_followed: bool | None = None
+    actions: Sequence[ActionEntry] = ()
+    state_after: Any = None
+    goal_reached: bool | None = None
     error: str | None = None
     labels: Sequence[Label] = ()
     samples: SampleEntry | None = None
     """None unless the acting agent gave several answers of which one was chosen."""
+
+    progress: float | None = None
+    """0 to 1, as the game's author measures it; of a game that is replayed the replay's counts."""
+
+    failures: Sequence[FailureEntry] = ()
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    """Further numbers of the turn, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
     """The last line."""
 
-    success: bool
-    score: float
-    stop_reason: str
-    turns_taken: int
+    success: bool | None = None
+    score: float | None = None
+    """The benchmark's main number, in its own unit."""
+
+    stop_reason: str | None = None
+    turns_taken: int | None = None
     error: str | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    """Further numbers of the game, by name."""
 
 
-class GameLog:
+class LogWriter:
     """Writes one game; whoever reads the file meanwhile sees whole lines.
 
     Use as a context manager. Leaving it without ``end`` leaves a cut file, which is readable.

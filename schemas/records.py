@@ -154,10 +154,12 @@ class Turn(NamedTuple):
 
     episode_id: Annotated[str, Col("the game", key=True)]
     turn: Annotated[int, Col("from 1", key=True)]
-    state_before: Annotated[Json, Col("JSON of the state as logged")]
-    state_after: Annotated[Json, Col("JSON of the state after the turn, as logged or, where the log has none, by replay")]
+    state_before: Annotated[Json | None, Col("JSON of the state as logged; null if the log has no states")]
+    state_after: Annotated[
+        Json | None, Col("JSON of the state after the turn, as logged or, where the log has none, by replay; null where neither has one")
+    ]
     oracle_available: Annotated[
-        bool | None, Col("verified actions were listed on this turn, as logged; null if the log cannot say (a clarification)")
+        bool | None, Col("verified actions were listed on this turn, as logged; null if the log does not say (CRAFT: on a clarification)")
     ]
     oracle_followed: Annotated[bool | None, Col("one of them was taken, as logged; null where none was listed")]
     progress: Annotated[float | None, Col("progress after the turn, recomputed; null if the log does not let it be computed", "0..1")]

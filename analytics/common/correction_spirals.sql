@@ -4,7 +4,7 @@
 --   start_turn  number  first turn of the stretch
 --   end_turn  number  last turn of the stretch
 --   kind  text  repeated_failure, undo_loop, over_removal or stall
---   turns_wasted  turns  turns of the stretch after which progress was not above progress_start
+--   turns_wasted  turns  turns of the stretch after which progress was not above progress_start; null if the log measures none
 --   evidence  text  what makes it one: the turns and actions concerned
 --   turns  turns  length of the stretch
 --   progress_start  0..1  progress before the first turn of the stretch
@@ -64,7 +64,7 @@ refused_again as (
             || array_to_string(list_sort(list(distinct actions.turn)), ', ') as evidence
     from actions
     inner join steps using (episode_id, turn)
-    where not actions.accepted
+    where not actions.accepted and steps.before_state is not null
     group by actions.episode_id, steps.changes_before, actions.agent, actions.verb, actions.arguments
     having count(distinct actions.turn) > 1
 ),
@@ -129,8 +129,11 @@ has_oracle as (
     group by all
 ),
 
+-- where a log says nothing of verified actions on any turn, none is known that undoes
 games_with_oracle as (
-    select distinct episode_id from has_oracle
+    select episode_id from has_oracle
+    union
+    select episode_id from turns group by episode_id having bool_and(oracle_available is null)
 ),
 
 idle_undoing as (
@@ -138,7 +141,7 @@ idle_undoing as (
         actions.episode_id,
         actions.turn,
         'turn ' || actions.turn || ': ' || string_agg(actions.verb || ' ' || actions.arguments
-            || case when actions.accepted then '' else ' (refused)' end, ', ' order by actions.seq) as evidence,
+            || case when actions.accepted is false then ' (refused)' else '' end, ', ' order by actions.seq) as evidence,
         actions.turn - row_number() over (partition by actions.episode_id order by actions.turn) as stretch
     from actions
     inner join games_with_oracle using (episode_id)
@@ -203,7 +206,9 @@ measured as (
         started.start_turn,
         started.end_turn,
         started.kind,
-        count(*) filter (steps.progress <= started.progress_start + thresholds.progress_step) as turns_wasted,
+        case
+            when count(steps.progress) > 0 then count(*) filter (steps.progress <= started.progress_start + thresholds.progress_step)
+        end as turns_wasted,
         started.evidence,
         count(*) as turns,
         started.progress_start,

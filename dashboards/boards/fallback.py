@@ -18,11 +18,15 @@ class TextDrawing:
     """Shows any state as text."""
 
     def turn(self, game: Transcript, turn: TurnView) -> Part:  # noqa: ARG002 - the same face for every benchmark
-        """Both states."""
+        """Both states; a note where the log has none."""
+        if not turn.state_before and not turn.state_after:
+            return html.P("This game's log holds no states: what was said and tried is all there is.", className="hint")
         return html.Div([_text("Before", turn.state_before), _text("After", turn.state_after)], className="columns")
 
     def goal(self, game: Transcript) -> Part:
-        """The goal as stored."""
+        """The goal as stored; nothing where there is none."""
+        if game.goal is None:
+            return html.Div()
         return _text("Goal", game.goal)
 
     def action(self, verb: str, arguments: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from games.craft.players.truth import planted_labels
 from games.craft.targets.start_boards import start_board
 from games.craft.targets.structures import Structure
 from games.craft.text.director_output import DirectorAnswer
-from schemas.game import ActionEntry, AgentEntry, End, GameLog, Header, OracleEntry, Turn, UtteranceEntry
+from schemas.game import ActionEntry, AgentEntry, End, Header, LogWriter, OracleEntry, Turn, UtteranceEntry
 
 __all__ = ["header_of", "write_match"]
 
@@ -67,7 +67,7 @@ def write_match(path: Path, structure: Structure, settings: GameSettings, team: 
     """
     started_at = datetime.fromisoformat(header.started_at)
     metrics, turns = progress(start_board(structure.target, settings.start), structure.target), 0
-    with GameLog(path, header) as log:
+    with LogWriter(path, header) as log:
         for facts in play_match(structure, settings, team, header.seed or 0):
             turns, metrics = facts.record.turn, facts.record.metrics
             log.turn(_turn(facts, settings, started_at + turns * _TURN_TIME))
@@ -99,7 +99,9 @@ def _turn(facts: TurnFacts, settings: GameSettings, at: datetime) -> Turn:
         at=at.isoformat(),
         state_before=_state(record.board_before),
         utterances=_utterances(record),
-        oracle=[OracleEntry(move.action, _arguments(move)) for move in record.listed] if settings.oracle else None,
+        oracle=[OracleEntry(move.action, _arguments(move), undoes=move.action == "remove") for move in record.listed]
+        if settings.oracle
+        else None,
         oracle_followed=followed_logged(record.listed, attempted) if record.listed and attempted else None,
         actions=(_action(record),),
         state_after=_state(record.board_after),

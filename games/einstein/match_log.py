@@ -18,7 +18,7 @@ from games.einstein.players.truth import truths
 from games.einstein.replay import Step
 from games.einstein.text.verifiers import VERIFIERS
 from schemas.errors import BadInputError
-from schemas.game import ActionEntry, AgentEntry, End, GameLog, Header, Label, SampleEntry, Turn, UtteranceEntry
+from schemas.game import ActionEntry, AgentEntry, End, Header, Label, LogWriter, SampleEntry, Turn, UtteranceEntry
 
 __all__ = [
     "NO_VERIFIER",
@@ -78,7 +78,7 @@ def write_match(path: Path, header: Header, game: Game, pair: Pair) -> int:
         OSError: the file cannot be written.
     """
     started_at = datetime.fromisoformat(header.started_at)
-    with GameLog(path, header) as log:
+    with LogWriter(path, header) as log:
         for played in play_match(game, pair, seed=header.seed or 0):
             step = game.steps[-1]
             log.turn(_turn(game, step, played, at=started_at + step.number * _STEP))

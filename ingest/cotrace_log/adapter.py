@@ -11,10 +11,12 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ingest.cotrace_log import as_written
 from ingest.cotrace_log.derivation import BadTurnError, Derivation, Derived
 from ingest.cotrace_log.lines import LogLines, lost, read_lines
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
@@ -22,7 +24,7 @@ from ingest.reading.json_text import dumps
 from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
 from schemas.families import offered
-from schemas.game import Header, Turn
+from schemas.game import AgentEntry, Header, Turn, UtteranceEntry
 from schemas.records import Action, Agent, Episode, Json, Run, Utterance
 from schemas.records import Turn as TurnRow
 
@@ -31,6 +33,9 @@ __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 FORMAT: Final = "cotrace"
 VERSION: Final = 3
 PATH_PARTS: Final = 0
+
+UNKNOWN_MODEL: Final = "unknown"
+"""The model of an agent of which the log names neither model nor persona."""
 
 PLANTED: Final = "planted"
 """`labels.source` of the truth that scripted players write into their logs."""
@@ -44,14 +49,14 @@ _Part = TypeVar("_Part", bound=BaseModel)
 class _RunEntry(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore")
 
-    name: str
+    name: str | None = None
     condition: dict[str, Any] = {}
 
 
 class _TaskEntry(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore")
 
-    id: str
+    id: str | None = None
     level: str | None = None
     goal: Any = None
 
@@ -65,20 +70,19 @@ def read(data: bytes, place: Place) -> Reading:
     """Read a file.
 
     Raises:
-        BadInputError: its first line is not whole, of a newer version, or names a benchmark that this cotrace cannot replay.
+        BadInputError: its first line is not whole, of a newer version, or names no agents.
     """
     log = read_lines(data)
+    _tell_agents(log.header)
     derivations: Mapping[str, Derivation] = dict(offered("ingest", "own", "derive"))
-    derivation = derivations.get(log.header.benchmark)
-    if derivation is None:
-        known = ", ".join(sorted(derivations))
-        raise BadInputError(f"benchmark {log.header.benchmark!r} is not one that cotrace can replay ({known})", locator="line 1.benchmark")
+    derivation = derivations.get(log.header.benchmark, as_written.derive)
     episode = episode_id(log.header.benchmark, place.path)
     started = time.perf_counter()
     derived = _derived(log, derivation, episode)
     replay_s = time.perf_counter() - started
     rejects = [log.reject] if log.reject else []
-    return Reading(_rows(log, derived, episode, place), [episode], len(log.turns), rejects, replay_s)
+    replayed = derivation is not as_written.derive
+    return Reading(_rows(log, derived, episode, place, replayed=replayed), [episode], len(log.turns), rejects, replay_s)
 
 
 def _derived(log: LogLines, derivation: Derivation, episode: str) -> Derived:
@@ -94,26 +98,52 @@ def _derived(log: LogLines, derivation: Derivation, episode: str) -> Derived:
 # -- rows -----------------------------------------------------------------------------------------
 
 
-def _rows(log: LogLines, derived: Derived, episode: str, place: Place) -> dict[str, list[tuple[object, ...]]]:
+def _rows(log: LogLines, derived: Derived, episode: str, place: Place, *, replayed: bool) -> dict[str, list[tuple[object, ...]]]:
     run = _run(log.header)
     rows: dict[str, list[tuple[object, ...]]] = {
         **derived.rows,
         "runs": [run],
         "episodes": [_episode(log, derived, run, place)],
         "agents": list(_agents(log.header, episode)),
-        "turns": [_turn(episode, turn, progress) for turn, progress in zip(log.turns, derived.progress, strict=True)],
+        "turns": [_turn(episode, turn, progress, replayed=replayed) for turn, progress in zip(log.turns, derived.progress, strict=True)],
     }
-    rows["utterances"] = [row for turn in log.turns for row in _utterances(episode, turn)]
+    everybody = [agent.agent for agent in log.header.agents]
+    rows["utterances"] = [row for turn in log.turns for row in _utterances(episode, turn, everybody)]
     rows["actions"] = [row for turn in log.turns for row in _actions(episode, turn)]
     personas = {agent.agent: agent.persona for agent in log.header.agents}
-    rows["labels"] = [row for turn in log.turns for row in _labels(episode, turn, personas, log.header.model)]
+    rows["labels"] = [row for turn in log.turns for row in _labels(episode, turn, personas, _model(log.header))]
     return rows
 
 
 def _run(header: Header) -> Run:
     entry = _part(_RunEntry, header.run, "line 1.run")
-    key = run_id(header.benchmark, entry.name, header.team, entry.condition)
-    return Run(key, header.benchmark, entry.name, Json(dumps(entry.condition)), _time(header.started_at))
+    name = entry.name or header.benchmark
+    key = run_id(header.benchmark, name, _team(header), entry.condition)
+    return Run(key, header.benchmark, name, Json(dumps(entry.condition)), _time(header.started_at))
+
+
+def _tell_agents(header: Header) -> None:
+    names = [agent.agent for agent in header.agents]
+    if not names or len(set(names)) < len(names):
+        raise BadInputError("agents: give at least one, each with a name of its own", locator="line 1.agents", excerpt=", ".join(names))
+
+
+def _team(header: Header) -> dict[str, str]:
+    """Role -> model; several models of a role are joined by +."""
+    if header.team:
+        return dict(header.team)
+    models: dict[str, list[str]] = {}
+    for agent in header.agents:
+        models.setdefault(agent.role, []).append(_played_by(agent))
+    return {role: "+".join(dict.fromkeys(names)) for role, names in models.items()}
+
+
+def _played_by(agent: AgentEntry) -> str:
+    return agent.model or agent.persona or UNKNOWN_MODEL
+
+
+def _model(header: Header) -> str:
+    return header.model or "+".join(dict.fromkeys(_played_by(agent) for agent in header.agents))
 
 
 def _part(kind: type[_Part], value: Mapping[str, Any], where: str) -> _Part:
@@ -131,10 +161,10 @@ def _episode(log: LogLines, derived: Derived, run: Run, place: Place) -> Episode
         run_id=run.run_id,
         source_id=place.source_id,
         benchmark=header.benchmark,
-        task_id=task.id,
+        task_id=task.id or header.episode or Path(place.path).stem,
         level=task.level,
-        model=header.model,
-        team=Json(dumps(header.team)),
+        model=_model(header),
+        team=Json(dumps(_team(header))),
         seed=header.seed,
         max_turns=header.max_turns,
         turns_taken=len(log.turns),
@@ -166,13 +196,17 @@ def _agents(header: Header, episode: str) -> Iterator[Agent]:
         yield Agent(episode, agent.agent, agent.role, agent.model, agent.persona, view, agent.view_kind, source)
 
 
-def _turn(episode: str, turn: Turn, progress: float) -> TurnRow:
+def _json(value: Any) -> Json | None:
+    return None if value is None else Json(dumps(value))
+
+
+def _turn(episode: str, turn: Turn, progress: float | None, *, replayed: bool) -> TurnRow:
     return TurnRow(
         episode_id=episode,
         turn=turn.turn,
-        state_before=Json(dumps(turn.state_before)),
-        state_after=Json(dumps(turn.state_after)),
-        oracle_available=bool(turn.oracle),
+        state_before=_json(turn.state_before),
+        state_after=_json(turn.state_after),
+        oracle_available=None if turn.oracle is None and not replayed else bool(turn.oracle),
         oracle_followed=turn.oracle_followed,
         progress=progress,
         goal_reached=turn.goal_reached,
@@ -181,9 +215,16 @@ def _turn(episode: str, turn: Turn, progress: float) -> TurnRow:
     )
 
 
-def _utterances(episode: str, turn: Turn) -> Iterator[Utterance]:
+def _utterances(episode: str, turn: Turn, everybody: list[str]) -> Iterator[Utterance]:
     for seq, said in enumerate(turn.utterances, start=1):
-        yield Utterance(episode, turn.turn, seq, said.agent, said.channel, list(said.audience), said.text, None, said.superseded)
+        audience = _audience(said, everybody)
+        yield Utterance(episode, turn.turn, seq, said.agent, said.channel, audience, said.text, None, said.superseded)
+
+
+def _audience(said: UtteranceEntry, everybody: list[str]) -> list[str]:
+    if said.audience is not None:
+        return list(said.audience)
+    return [said.agent] if said.channel == "private" else everybody
 
 
 def _actions(episode: str, turn: Turn) -> Iterator[Action]:
@@ -230,8 +271,10 @@ def _labels(episode: str, turn: Turn, personas: Mapping[str, str | None], model:
         )
 
 
-def _time(text: str) -> datetime | None:
-    """A logged time stamp as the clock stood; None if it cannot be read."""
+def _time(text: str | None) -> datetime | None:
+    """A logged time stamp as the clock stood; None if there is none, or it cannot be read."""
+    if text is None:
+        return None
     try:
         return datetime.fromisoformat(text).replace(tzinfo=None)
     except ValueError:

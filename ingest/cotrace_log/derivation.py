@@ -25,8 +25,8 @@ class BadTurnError(BadInputError):
 class Derived:
     """What a benchmark's rules give for a logged game."""
 
-    progress: Sequence[float]
-    """Progress after each turn, 0 to 1."""
+    progress: Sequence[float | None]
+    """Progress after each turn, 0 to 1; None where it is not known."""
 
     success: bool | None
     """The goal was reached: as the log's end says or, without one, as the rules ended the game. None: the end is not known."""

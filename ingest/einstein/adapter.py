@@ -304,7 +304,7 @@ def _turn(game: _Game, step: Step) -> Turn:
 def _utterances(game: _Game, step: Step) -> Iterator[Utterance]:
     for seq, said in enumerate(utterances_of(AGENTS[step.before.player], step), start=1):
         yield Utterance(
-            game.episode, step.number + 1, seq, said.agent, said.channel, list(said.audience), said.text, None, superseded=False
+            game.episode, step.number + 1, seq, said.agent, said.channel, list(said.audience or ()), said.text, None, superseded=False
         )
 
 

@@ -102,6 +102,7 @@ class TurnView:
     turn: int
     """From 1."""
     state_before: JsonObject
+    """Empty if the log has no states."""
     state_after: JsonObject
     utterances: tuple[UtteranceView, ...]
     """In order of creation."""
@@ -236,8 +237,10 @@ def _turns(turns: list[_Row], said: list[_Row], done: list[_Row], oracle: list[_
     )
 
 
-def _shared(text: str, states: dict[str, JsonObject]) -> JsonObject:
-    """A state is mostly the one before it: parse each text once."""
+def _shared(text: str | None, states: dict[str, JsonObject]) -> JsonObject:
+    """A state is mostly the one before it: parse each text once. Without a state in the log it is empty."""
+    if text is None:
+        return {}
     if text not in states:
         states[text] = _parsed(text)
     return states[text]

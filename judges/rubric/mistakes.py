@@ -13,12 +13,13 @@ from judges.rubric.answer_types import loosely
 from judges.rubric.format import DemonstrationFile, QuestionFile, RubricFile, allowed, no_answers, possible
 from judges.rubric.model import ANY_BENCHMARK
 from judges.rubric.yaml_lines import NodePath
+from schemas.families import families
 
 __all__ = ["contradictions", "near"]
 
 _PLACEHOLDER: Final = re.compile(r"\{([a-z][a-z_]*)\}")
-_ROLES: Final = ("director", "builder", "player", "alice", "bob", "respondent")
-"""Roles that the adapters give; those of the kitchen are the names of its two agents."""
+_MISSPELT: Final = 0.8
+"""How alike two words are, 0 to 1, of which one is taken for the other misspelt."""
 _NOT_IN_SEVERAL: Final = re.compile(r"\||^none$")
 
 
@@ -48,13 +49,16 @@ def contradictions(path: Path, content: RubricFile) -> Iterator[tuple[NodePath, 
 
 def _bad_scope(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
     """Benchmarks and roles that no game has: the rubric would judge nothing, or less than is meant."""
-    known = _benchmarks()
+    known = [family.name for family in families()]
+    roles = [role for family in families() for role in family.roles]
+    # a log of one's own may have any name and any role, so only what looks misspelt is one
     for index, name in enumerate(content.benchmarks):
-        if name not in known and name != ANY_BENCHMARK:
-            yield ("benchmarks", index), f"there is no benchmark {name}{near(name, [*known, ANY_BENCHMARK])}"
-    for index, role in enumerate(content.roles):  # a log of one's own may have any role, so only what looks misspelt is one
-        meant = difflib.get_close_matches(role, _ROLES, n=1, cutoff=0.8)
-        if meant and role not in _ROLES:
+        meant = difflib.get_close_matches(name, [*known, ANY_BENCHMARK], n=1, cutoff=_MISSPELT)
+        if meant and name not in (*known, ANY_BENCHMARK):
+            yield ("benchmarks", index), f"there is no benchmark {name}: did you mean {meant[0]}?"
+    for index, role in enumerate(content.roles):
+        meant = difflib.get_close_matches(role, roles, n=1, cutoff=_MISSPELT)
+        if meant and role not in roles:
             yield ("roles", index), f"{role} is no role of these games: did you mean {meant[0]}?"
     for name, question in content.questions.items():
         home = (question.engine or "").partition(".")[0]
@@ -63,12 +67,6 @@ def _bad_scope(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
                 ("questions", name, "engine"),
                 f"the engine check {question.engine} is for {home}, and the rubric for {', '.join(content.benchmarks)}: leave it out",
             )
-
-
-def _benchmarks() -> list[str]:
-    from judges.evidence.shows import PIECES
-
-    return sorted({benchmark for piece in PIECES.values() for benchmark in piece.benchmarks})
 
 
 def _bad_unit(content: RubricFile) -> Iterator[tuple[NodePath, str]]:

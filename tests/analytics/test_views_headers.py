@@ -70,7 +70,9 @@ def test_the_header_names_what_is_read(spec: View) -> None:
 
 def test_an_empty_store_gives_empty_views(store: Store) -> None:
     """No view fails where there is nothing to count; the failure map is data and always there."""
-    assert [name for name in NAMES if not query(store, f"select * from {name}").is_empty()] == ["failure_map"]
+    assert [name for name in NAMES if not query(store, f"select * from {name}").is_empty() and not name.endswith("_failure_map")] == [
+        "failure_map"
+    ]
 
 
 def test_installing_again_writes_nothing(tmp_path: Path) -> None:

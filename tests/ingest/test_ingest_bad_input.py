@@ -245,7 +245,7 @@ def test_missing_paths_alone_are_wrong_use(store: Store, tmp_path: Path) -> None
 
 def test_unknown_format_is_wrong_use(store: Store, logs: Path) -> None:
     """The message names the formats there are."""
-    with pytest.raises(UsageError, match="give one of cotrace, craft"):
+    with pytest.raises(UsageError, match="give one of cotrace, asympuzl"):
         ingest_paths([logs], store, log_format="chess")
 
 

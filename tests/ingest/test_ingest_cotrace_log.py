@@ -190,7 +190,7 @@ def test_whole_but_wrong_last_line_is_a_reject(store: Store, log: Path, played: 
     write(log, lines(played)[:3])
     log.write_bytes(log.read_bytes() + b'{"turn": 3}')
     report = ingest_paths([log], store)
-    assert (report.turns, [reject.locator for reject in report.rejected]) == (2, ["line 4.at"])
+    assert (report.turns, [reject.locator for reject in report.rejected]) == (2, ["line 4.state_before"])
 
 
 def test_line_behind_the_end_is_a_reject(store: Store, log: Path, played: bytes) -> None:
@@ -211,11 +211,15 @@ def test_what_only_the_patient_reader_takes_is_read(store: Store, log: Path, pla
     assert text == "\ufffd" + json.loads(second)["utterances"][0]["text"]
 
 
-def test_unknown_benchmark_is_a_reject(store: Store, log: Path, played: bytes) -> None:
-    """The reason names the benchmarks that can be replayed."""
+def test_a_game_of_no_family_is_taken_as_written(store: Store, log: Path, played: bytes) -> None:
+    """Nothing can be replayed, so nothing is recomputed: what the log says is there, what only a replay knows is null."""
     write(log, [lines(played)[0] | {"benchmark": "chess"}, *lines(played)[1:]])
-    (reject,) = ingest_paths([log], store).rejected
-    assert (reject.locator, "'chess'" in reject.reason, "craft" in reject.reason) == ("line 1.benchmark", True, True)
+    report = ingest_paths([log], store)
+    assert (report.turns, report.rejected) == (TURNS, [])
+    with store.reading() as connection:
+        (known,) = connection.execute("SELECT DISTINCT progress IS NULL AND state_after IS NOT NULL FROM turns").fetchall()
+        (score,) = connection.execute("SELECT score FROM episodes WHERE benchmark = 'chess'").fetchall()
+    assert (known, score) == ((True,), (lines(played)[-1]["end"]["score"],))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from games.einstein.match import Pair
 from games.einstein.match_log import action_arguments, header_of, is_undo, refusal
 from games.einstein.play import PlayRequest, play
 from ingest.files.run import ingest_paths
-from schemas.game import ActionEntry, End, GameLog, Turn
+from schemas.game import ActionEntry, End, LogWriter, Turn
 from schemas.store import Store
 from tests.places import DOCS
 
@@ -43,7 +43,7 @@ def played(folder: Path, actions: list[str], rules: str = "sane") -> list[Spiral
     game = Game(parse_game_id(GAME), settings)
     started = datetime(2026, 1, 1)  # noqa: DTZ001 - logs hold local times without zone
     header = header_of(game.puzzle, settings, Pair("one", "two"), seed=1, started_at=started)
-    with GameLog(folder / "logs" / "game.jsonl", header) as log:
+    with LogWriter(folder / "logs" / "game.jsonl", header) as log:
         for number, action in enumerate(actions, start=1):
             raw = f"<ACTION>{action}</ACTION>"
             agent = AGENTS[(number - 1) % 2]

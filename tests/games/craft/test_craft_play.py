@@ -49,8 +49,11 @@ TURN = {
     "error": type(None),
     "labels": list,
     "samples": type(None),
+    "progress": type(None),
+    "failures": list,
+    "metrics": dict,
 }
-END = {"success": bool, "score": float, "stop_reason": str, "turns_taken": int, "error": type(None)}
+END = {"success": bool, "score": float, "stop_reason": str, "turns_taken": int, "error": type(None), "metrics": dict}
 UTTERANCE = {"agent": str, "channel": str, "audience": list, "text": str, "superseded": bool}
 ACTION = {
     "agent": str,
@@ -171,7 +174,10 @@ def test_log_replays_to_its_own_states(experiment: list[list[Line]]) -> None:
             assert turn["state_after"] == after
             assert action["error_text"] == (again.error.message if again.error else None)
             assert turn["oracle_followed"] == again.followed_logged
-            listed = [{"verb": log.pop("action"), "arguments": log} for log in (move.to_log() for move in again.listed)]
+            listed = [
+                {"verb": log.pop("action"), "arguments": log, "undoes": move.action == "remove"}
+                for move, log in ((move, move.to_log()) for move in again.listed)
+            ]
             assert turn["oracle"] == listed
             assert (action["verb"] == "clarify") == (again.attempted is None)
         assert end["end"]["score"] == pytest.approx(progress(again.board_after, target).overall_progress)

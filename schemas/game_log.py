@@ -1,0 +1,185 @@
+"""Writes anybody's game as a log that cotrace reads: a few calls inside one's own loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from schemas.errors import UsageError
+from schemas.game import ActionEntry, AgentEntry, End, FailureEntry, Header, LogWriter, OracleEntry, Turn, UtteranceEntry
+
+__all__ = ["GameLog"]
+
+_Entry = TypeVar("_Entry", AgentEntry, UtteranceEntry, ActionEntry, OracleEntry, FailureEntry)
+
+
+class GameLog:
+    """One game of any benchmark, written a turn at a time; whoever reads the file meanwhile sees whole turns.
+
+    Use as a context manager. A game left without ``end`` counts as cut: it is neither won nor lost.
+
+    Example:
+        with GameLog("logs/1.jsonl", benchmark="negotiation", agents=["buyer", "seller"], task="lamp") as log:
+            log.turn(messages=[("buyer", "40?"), ("seller", "60.")], actions=[{"agent": "seller", "verb": "offer", "raw": "60"}])
+            log.end(success=True, score=0.5)
+
+    Args:
+        path: the file; written anew, with its folders.
+        benchmark: name of the game; one of a family's name is replayed and checked by its rules, any other is taken as written.
+        agents: names, or objects with ``agent``, ``role``, ``model``, ``persona``, ``private_view``.
+        task: id of what is played for; None: the file's name.
+        level: tier of the task.
+        goal: what is to be reached, as JSON.
+        run: name of the experiment.
+        condition: what tells its runs apart, by name.
+        model: the evaluated model; None: the agents' models.
+        seed: tells repetitions apart.
+        max_turns: the limit.
+        details: further facts.
+
+    Raises:
+        UsageError: an agent has no name or an unknown field, or two have the same name.
+        OSError: the file cannot be written.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        benchmark: str,
+        agents: Iterable[str | Mapping[str, Any]],
+        task: str | None = None,
+        level: str | None = None,
+        goal: Any = None,
+        run: str | None = None,
+        condition: Mapping[str, Any] | None = None,
+        model: str | None = None,
+        seed: int | None = None,
+        max_turns: int | None = None,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        known = [_entry(AgentEntry, {"agent": agent} if isinstance(agent, str) else agent, "agents") for agent in agents]
+        self._agents = [agent.agent for agent in known]
+        if len(set(self._agents)) < len(self._agents) or not self._agents:
+            raise UsageError(f"agents {self._agents}: give at least one, each with a name of its own")
+        header = Header(
+            benchmark=benchmark,
+            agents=known,
+            episode=Path(path).stem,
+            run={"name": run or benchmark, "condition": dict(condition or {})},
+            task={"id": task or Path(path).stem, "level": level, "goal": goal},
+            model=model,
+            seed=seed,
+            max_turns=max_turns,
+            started_at=_now(),
+            details=details or {},
+        )
+        self._log = LogWriter(Path(path), header)
+        self._turns = 0
+
+    def turn(
+        self,
+        *,
+        messages: Iterable[tuple[str, str] | Mapping[str, Any]] = (),
+        thoughts: Iterable[tuple[str, str]] = (),
+        actions: Iterable[Mapping[str, Any]] = (),
+        state_before: Any = None,
+        state_after: Any = None,
+        oracle: Iterable[Mapping[str, Any]] | None = None,
+        oracle_followed: bool | None = None,
+        progress: float | None = None,
+        failures: Iterable[Mapping[str, Any]] = (),
+        metrics: Mapping[str, float] | None = None,
+        goal_reached: bool | None = None,
+        error: str | None = None,
+    ) -> None:
+        """Append a turn; everything that is left out is not known.
+
+        Args:
+            messages: (agent, text), or objects with ``agent``, ``text``, ``audience`` (names; everybody without it), in order.
+            thoughts: (agent, text): what only that agent knows it thought.
+            actions: objects with ``agent``, ``verb``, ``arguments``, ``raw``, ``accepted``, ``error_code``, ``error_text``, ``undoes``.
+            state_before: the world as JSON.
+            state_after: the world after the turn.
+            oracle: actions known to make progress: ``verb``, ``arguments``, ``undoes``; None: not known.
+            oracle_followed: one of them was taken.
+            progress: 0 to 1.
+            failures: objects with ``taxonomy``, ``category``, ``agent``, ``evidence``.
+            metrics: further numbers by name.
+            goal_reached: the goal was reached on this turn.
+            error: what broke the turn.
+
+        Raises:
+            UsageError: an entry has an unknown field or agent, or lacks one that it needs.
+            OSError: the file cannot be written.
+        """
+        said = [_said(message) for message in messages] + [{"agent": who, "text": text, "channel": "private"} for who, text in thoughts]
+        self._turns += 1
+        turn = Turn(
+            turn=self._turns,
+            at=_now(),
+            state_before=state_before,
+            utterances=[_entry(UtteranceEntry, entry, "messages") for entry in said],
+            oracle=None if oracle is None else [_entry(OracleEntry, entry, "oracle") for entry in oracle],
+            oracle_followed=oracle_followed,
+            actions=[_entry(ActionEntry, entry, "actions") for entry in actions],
+            state_after=state_after,
+            goal_reached=goal_reached,
+            error=error,
+            progress=progress,
+            failures=[_entry(FailureEntry, entry, "failures") for entry in failures],
+            metrics=metrics or {},
+        )
+        for who in (*(said.agent for said in turn.utterances), *(done.agent for done in turn.actions)):
+            if who not in self._agents:
+                raise UsageError(f"turn {self._turns}: no agent {who!r} in this game: there are {', '.join(self._agents)}")
+        self._log.turn(turn)
+
+    def end(
+        self,
+        *,
+        success: bool | None = None,
+        score: float | None = None,
+        reason: str | None = None,
+        metrics: Mapping[str, float] | None = None,
+        error: str | None = None,
+    ) -> None:
+        """Append the last line.
+
+        Args:
+            success: whether the goal was reached; None: the game has no such thing.
+            score: the game's main number.
+            reason: why it ended.
+            metrics: further numbers of the game by name.
+            error: what broke the game.
+        """
+        self._log.end(End(success=success, score=score, stop_reason=reason, turns_taken=self._turns, error=error, metrics=metrics or {}))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._log.__exit__(kind, error, trace)
+
+
+def _said(message: tuple[str, str] | Mapping[str, Any]) -> Mapping[str, Any]:
+    return message if isinstance(message, Mapping) else {"agent": message[0], "text": message[1]}
+
+
+def _entry(kind: type[_Entry], value: Mapping[str, Any], where: str) -> _Entry:
+    known = [field.name for field in fields(kind)]
+    unknown = [name for name in value if name not in known]
+    if unknown:
+        raise UsageError(f"{where}: unknown field {unknown[0]!r}; there are {', '.join(known)}")
+    try:
+        return kind(**value)
+    except TypeError as error:
+        raise UsageError(f"{where}: {str(error).partition('() ')[2]} in {dict(value)!r}") from error
+
+
+def _now() -> str:
+    return datetime.now().isoformat(timespec="seconds")  # noqa: DTZ005 - logs hold local times without zone
