@@ -99,9 +99,7 @@ def _turn(facts: TurnFacts, settings: GameSettings, at: datetime) -> Turn:
         at=at.isoformat(),
         state_before=_state(record.board_before),
         utterances=_utterances(record),
-        oracle=[OracleEntry(move.action, _arguments(move), undoes=move.action == "remove") for move in record.listed]
-        if settings.oracle
-        else None,
+        oracle=[_candidate(move) for move in record.listed] if settings.oracle else None,
         oracle_followed=followed_logged(record.listed, attempted) if record.listed and attempted else None,
         actions=(_action(record),),
         state_after=_state(record.board_after),
@@ -141,6 +139,10 @@ def _action(record: TurnRecord) -> ActionEntry:
         error_text=outcome.error.message if outcome.error else None,
         undoes=outcome.move.action == "remove",
     )
+
+
+def _candidate(move: Move) -> OracleEntry:
+    return OracleEntry(move.action, _arguments(move), undoes=move.action == "remove")
 
 
 def _arguments(move: Move) -> dict[str, Any]:

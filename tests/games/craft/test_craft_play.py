@@ -174,10 +174,8 @@ def test_log_replays_to_its_own_states(experiment: list[list[Line]]) -> None:
             assert turn["state_after"] == after
             assert action["error_text"] == (again.error.message if again.error else None)
             assert turn["oracle_followed"] == again.followed_logged
-            listed = [
-                {"verb": log.pop("action"), "arguments": log, "undoes": move.action == "remove"}
-                for move, log in ((move, move.to_log()) for move in again.listed)
-            ]
+            logged = [move.to_log() for move in again.listed]
+            listed = [{"verb": verb, "arguments": move, "undoes": verb == "remove"} for move in logged for verb in [move.pop("action")]]
             assert turn["oracle"] == listed
             assert (action["verb"] == "clarify") == (again.attempted is None)
         assert end["end"]["score"] == pytest.approx(progress(again.board_after, target).overall_progress)
