@@ -38,7 +38,7 @@ readings as (
             when 'first' then remove_gap_first
             else remove_gap_share
         end as game_gap
-    from craft_game_facts as facts
+    from chosen as facts
     cross join (values ('any'), ('first'), ('share')) as names (reading)
 ),
 

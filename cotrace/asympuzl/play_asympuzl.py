@@ -7,7 +7,7 @@ from typing import cast
 
 import click
 
-from cotrace.commands.options import COUNT, MOST, say, writing_to
+from cotrace.commands.options import COUNT, say, writing_to
 
 __all__ = ["command"]
 
@@ -20,7 +20,7 @@ __all__ = ["command"]
 )
 @click.option("--mode", "modes", multiple=True, default=("both",), show_default=True, help="Feedback mode; repeat for several.")
 @click.option("--seeds", default=30, show_default=True, type=COUNT, help="How many puzzles of each size: seeds 0, 1, ...")
-@click.option("--history", default=1, show_default=True, type=click.IntRange(0, MOST), help="Last messages of each agent that are shown.")
+@click.option("--history", default=1, show_default=True, type=COUNT, help="Last messages of each agent that are shown.")
 @click.option("--turns", type=COUNT, help="Turn limit; by default twice the number of positions.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
 def command(

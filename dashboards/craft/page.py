@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dash import html
@@ -24,7 +25,6 @@ ORDER = 30
 REPORT = "remove-gap"
 
 _READINGS = {"share": "share of listed removals", "any": "any listed removal", "first": "first listed is a removal"}
-_PANELS = 12
 
 
 def content(read: Reader) -> Part:
@@ -76,7 +76,6 @@ def content(read: Reader) -> Part:
         "gap_low": "95 % from",
         "gap_high": "to",
     }
-    panels = f" The first {_PANELS} teams are drawn." if rows.select("model", "condition", "builder").unique().height > _PANELS else ""
     return html.Div(
         [
             html.H1("Remove gap"),
@@ -85,7 +84,7 @@ def content(read: Reader) -> Part:
                 className="lead",
             ),
             choices,
-            card("Per turn", figure("remove-gap", by_turn(rows)), hint=f"The shaded area is the gap.{panels}"),
+            card("Per turn", figure("remove-gap", by_turn(rows)), hint="The shaded area is the gap."),
             card(
                 "Gap and progress",
                 figure("gap-progress", gap_and_progress(joined)),
@@ -106,14 +105,16 @@ def by_turn(rows: pl.DataFrame) -> go.Figure:
     """A panel a team: attempted and oracle removal rate over the turns, the area between them shaded."""
     from plotly.subplots import make_subplots
 
-    teams = list(rows.group_by("model", "condition", "builder", maintain_order=True))[:_PANELS]
+    teams = list(rows.group_by("model", "condition", "builder", maintain_order=True))
     width = min(3, len(teams))
     height = -(-len(teams) // width)
-    names = [plain(key[0]) for key, _ in teams]
-    if len(set(names)) < len(names):
-        names = [f"{plain(key[0])}<br><sup>{plain(key[1])}</sup>" for key, _ in teams]
     drawn = make_subplots(
-        rows=height, cols=width, shared_yaxes=True, subplot_titles=names, vertical_spacing=0.32 / height, horizontal_spacing=0.04
+        rows=height,
+        cols=width,
+        shared_yaxes=True,
+        subplot_titles=_titles([tuple(map(str, key)) for key, _ in teams]),
+        vertical_spacing=0.32 / height,
+        horizontal_spacing=0.04,
     )
     for place, (_, team) in enumerate(teams):
         at = {"row": place // width + 1, "col": place % width + 1}
@@ -145,6 +146,15 @@ def by_turn(rows: pl.DataFrame) -> go.Figure:
     styled(drawn, height=130 + 250 * height)
     drawn.update_layout(margin={"t": 80}, legend={"y": 1 + 45 / (250 * height)})
     return drawn
+
+
+def _titles(teams: Sequence[tuple[str, ...]]) -> list[str]:
+    """Of each team the model and, in small letters, the condition and the builder where one model has several."""
+    if len({model for model, _, _ in teams}) == len(teams):
+        return [plain(model) for model, _, _ in teams]
+    varies = [len({team[place] for team in teams}) > 1 for place in (1, 2)]
+    small = [", ".join(plain(part) for part, shown in zip(team[1:], varies, strict=True) if shown) for team in teams]
+    return [f"{plain(team[0])}<br><sup>{more}</sup>" for team, more in zip(teams, small, strict=True)]
 
 
 def gap_and_progress(teams: pl.DataFrame) -> go.Figure:

@@ -15,6 +15,7 @@ import click
 import pytest
 
 from cotrace.cli import COMMANDS, cli
+from schemas.families import FAMILIES
 from schemas.store import Store
 from tests.judges.judged_games import fake_server, store_of
 from tests.played import played_store
@@ -231,6 +232,23 @@ def test_html_report_is_one_self_contained_file(store: Store) -> None:
     assert outside == []
     assert page.count("<section") >= 8
     assert page.count("plotly-graph-div") >= 4
+
+
+def test_the_report_of_everything_has_every_family(tmp_path: Path) -> None:
+    """Each family that `cotrace play` plays has rows of its own there, beside the leaderboard."""
+    run("play", "craft", "--structures", "1", "--turns", "2", "--out", "logs/craft", cwd=tmp_path)
+    run("play", "einstein", "--games", "1", "--out", "logs/einstein", cwd=tmp_path)
+    run("play", "asympuzl", "--seeds", "1", "--size", "3", "--out", "logs/asympuzl", cwd=tmp_path)
+    run("play", "overcooked", "--order", "boiled_egg", "--out", "logs/overcooked", cwd=tmp_path)
+    run("play", "coordination", "collab_capture", "--policy", "greedy", "--out", "logs/coordination", cwd=tmp_path)
+    run("ingest", "logs", store=tmp_path / "s.duckdb", cwd=tmp_path)
+
+    page = run("report", "all", "--format", "html", store=tmp_path / "s.duckdb").stdout
+
+    sections = {section.partition("</h2>")[0]: section for section in page.split("<h2>")[1:]}
+    assert {known.name for known in FAMILIES} - {"craft"} <= sections.keys()
+    filled = {name for name, section in sections.items() if "<tbody><tr>" in section}
+    assert {"remove-gap", "einstein", "asympuzl", "overcooked", "coordination"} <= filled
 
 
 def test_export_writes_every_table_as_parquet(store: Store, tmp_path: Path) -> None:

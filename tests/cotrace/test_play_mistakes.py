@@ -59,6 +59,7 @@ def test_a_seed_that_no_log_can_hold_is_refused(
         (("craft", "--structures", "99999999999"), "--structures 99999999999: give 1 to 1000000"),
         (("craft", "--turns", "99999999999999999999"), "--turns"),
         (("asympuzl", "--seeds", "99999999999"), "--seeds"),
+        (("asympuzl", "--history", "0"), "'--history': 0 is not in the range 1<=x"),
         (("asympuzl", "--history", "99999999999999999999"), "--history"),
         (("einstein", "--step-limit", "99999999999999999999"), "--step-limit"),
         (("overcooked", "--horizon", "99999999999999999999"), "--horizon"),

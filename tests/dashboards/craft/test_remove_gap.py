@@ -1,0 +1,55 @@
+"""The remove gap of many teams, on the page of reports and over the targets of one tier."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analytics.query import query
+from analytics.reports import report
+from analytics.views import ensure_installed
+from dashboards.document import document
+from games.craft.play import PlayRequest, play
+from games.craft.targets.generator import StructureRules
+from ingest.files.run import ingest_paths
+from schemas.store import Store
+
+PERSONAS = ("clear", "vague", "over_remover", "layer_confused", "span_omitting")
+BUILDERS = ("oracle_follower", "literal", "sloppy")
+
+
+def played(folder: Path, name: str, request: PlayRequest) -> Store:
+    play(request)
+    store = Store(folder / f"{name}.duckdb")
+    ingest_paths([request.out], store, workers=1)
+    ensure_installed(store)
+    return store
+
+
+def test_every_team_has_a_panel(tmp_path: Path) -> None:
+    """Fifteen teams are fifteen panels, each with a title of its own."""
+    request = PlayRequest(out=tmp_path / "logs", personas=PERSONAS, builders=BUILDERS, structures=1, turns=3, processes=1)
+    store = played(tmp_path, "s", request)
+    page = document(store, {"remove-gap": report(store, "remove-gap")})
+    assert page.count('"name":"attempted"') == len(PERSONAS) * len(BUILDERS)
+    assert all(page.count(f"\\u003cbr\\u003e\\u003csup\\u003e{builder}\\u003c") == len(PERSONAS) for builder in BUILDERS)
+
+
+@pytest.mark.parametrize("tier", ["simple", "complex"])
+def test_only_the_targets_of_the_chosen_tiers_count(tmp_path: Path, tier: str) -> None:
+    """The numbers of a tier are those of a store that holds its games alone."""
+
+    def request(name: str) -> PlayRequest:
+        rules = StructureRules(complexity="simple" if name == "simple" else "complex")
+        out = tmp_path / "logs" / name
+        return PlayRequest(out=out, personas=("over_remover",), builders=("literal",), structures=2, turns=8, rules=rules, processes=1)
+
+    stores = {name: played(tmp_path, name, request(name)) for name in ("simple", "complex")}
+    both = Store(tmp_path / "both.duckdb")
+    ingest_paths([tmp_path / "logs"], both, workers=1)
+    ensure_installed(both)
+    columns = "reading, games, n_attempted, n_attempted_remove, n_oracle_turns, gap, gap_mean_of_games from"
+    alone = query(stores[tier], f"select {columns} remove_gap_models order by reading").rows()
+    assert query(both, f"select {columns} remove_gap_models_by(levels := ['{tier}']) order by reading").rows() == alone
+    assert query(both, f"select {columns} remove_gap_models order by reading").rows() != alone
