@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from analytics.csv_text import as_csv
 from schemas.text import printable
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 __all__ = ["emit"]
 
 _WIDEST_CELL = 60
-_FORMULA_START = r"^[=+\-@\t\r\n]"
-_PLAIN_NUMBER = r"^[+-]?[0-9]+([.][0-9]+)?$"
 
 
 def emit(rows: pl.DataFrame, output_format: str) -> None:
@@ -25,30 +24,13 @@ def emit(rows: pl.DataFrame, output_format: str) -> None:
     CSV keeps all too, but a text that a spreadsheet would run as a formula gets an apostrophe in front: texts come out of logs.
     """
     if output_format == "csv":
-        click.echo(_without_formulas(_flat(rows)).write_csv(), nl=False)
+        click.echo(as_csv(rows), nl=False)
     elif output_format == "json":
         click.echo(rows.write_json())
     elif output_format == "parquet":
         rows.write_parquet(sys.stdout.buffer)
     else:
         _print_table(rows)
-
-
-def _flat(rows: pl.DataFrame) -> pl.DataFrame:
-    """CSV knows no lists: write them as JSON text."""
-    import polars as pl
-
-    nested = [name for name, kind in rows.schema.items() if isinstance(kind, pl.List)]
-    as_json = [pl.col(name).map_elements(lambda s: s.to_frame().write_json(), return_dtype=pl.String) for name in nested]
-    return rows.with_columns(as_json) if nested else rows
-
-
-def _without_formulas(rows: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
-    text = pl.col(pl.String)
-    is_formula = text.str.contains(_FORMULA_START) & ~text.str.contains(_PLAIN_NUMBER)
-    return rows.with_columns(pl.when(is_formula).then(pl.lit("'") + text).otherwise(text).name.keep())
 
 
 def _print_table(rows: pl.DataFrame) -> None:

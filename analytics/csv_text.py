@@ -1,0 +1,35 @@
+"""Rows as CSV that a spreadsheet cannot be tricked with: texts come out of logs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["as_csv"]
+
+_FORMULA_START: Final = r"^[=+\-@\t\r\n]"
+_PLAIN_NUMBER: Final = r"^[+-]?[0-9]+([.][0-9]+)?$"
+
+
+def as_csv(rows: pl.DataFrame) -> str:
+    """All columns; lists as JSON text; a text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    return _without_formulas(_flat(rows)).write_csv()
+
+
+def _flat(rows: pl.DataFrame) -> pl.DataFrame:
+    """CSV knows no lists: write them as JSON text."""
+    import polars as pl
+
+    nested = [name for name, kind in rows.schema.items() if isinstance(kind, pl.List)]
+    as_json = [pl.col(name).map_elements(lambda s: s.to_frame().write_json(), return_dtype=pl.String) for name in nested]
+    return rows.with_columns(as_json) if nested else rows
+
+
+def _without_formulas(rows: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    text = pl.col(pl.String)
+    is_formula = text.str.contains(_FORMULA_START) & ~text.str.contains(_PLAIN_NUMBER)
+    return rows.with_columns(pl.when(is_formula).then(pl.lit("'") + text).otherwise(text).name.keep())

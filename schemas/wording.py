@@ -1,0 +1,197 @@
+"""How numbers, categories and conditions are written for people: one form a kind, in terminal reports and on pages alike.
+
+| kind | form |
+|---|---|
+| share of a count | `44 %`, below one `.4 %` |
+| mean of scores from 0 to 1, coefficients | `.52`, `1.00`, `−.07` |
+| count | `11 047`, with thin no-break spaces |
+| other number | three significant digits: `3.59`, `148`, `0.036` |
+| money | `$1.20`, below a cent two digits that count: `$0.0034` |
+| interval | `[.35, .47]` |
+| nothing | `–` |
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+__all__ = [
+    "NOTHING",
+    "condition_in_words",
+    "count",
+    "in_words",
+    "interval",
+    "money",
+    "number",
+    "score",
+    "seconds",
+    "share",
+    "share_of",
+    "truth",
+]
+
+NOTHING: Final = "–"
+"""Stands where there is no value."""
+
+_THIN: Final = "\u202f"
+_MINUS: Final = "−"
+_CENT: Final = 0.01
+_MINUTE_S: Final = 60
+_HOUR_S: Final = 3600
+
+
+def share(value: float | None) -> str:
+    """A part of a whole, 0..1, in percent: `44 %`; what is neither nothing nor all is never rounded to it."""
+    if not _is_number(value):
+        return NOTHING
+    percent = 100 * value
+    if 0 < percent < 1:
+        return "< .1 %" if percent < 0.05 else f"{percent:.1f} %".removeprefix("0")  # noqa: PLR2004 - half of the last digit
+    if 99.5 <= percent < 100:  # noqa: PLR2004 - would be rounded to all
+        return "> 99 %"
+    return _signed(f"{percent:.0f} %")
+
+
+def share_of(part: float | None, whole: float | None) -> str:
+    """`12 % (6 of 50)`: a share with its counts."""
+    if part is None or not whole:
+        return f"{NOTHING} (0)"
+    return f"{share(part / whole)} ({count(part)} of {count(whole)})"
+
+
+def score(value: float | None) -> str:
+    """A mean of scores from 0 to 1, or a coefficient from -1 to 1: `.52`, `1.00`, `−.07`."""
+    if not _is_number(value):
+        return NOTHING
+    text = f"{value:.2f}"
+    if float(text) == 0:
+        return ".00"
+    return _signed(text.replace("0.", ".", 1) if abs(float(text)) < 1 else text)
+
+
+def count(value: float | None) -> str:
+    """A whole number with thin spaces: `11 047`; four digits stay together, as in print."""
+    if not _is_number(value):
+        return NOTHING
+    whole = round(value)
+    return _signed(str(whole) if abs(whole) < 10_000 else f"{whole:,}".replace(",", _THIN))  # noqa: PLR2004 - five digits
+
+
+def number(value: float | None) -> str:
+    """Any other number, with three digits that count: `3.59`, `148`, `0.036`."""
+    if not _is_number(value):
+        return NOTHING
+    if value == round(value) or abs(value) >= 100:  # noqa: PLR2004 - three digits before the point
+        return count(value)
+    digits = 2 - math.floor(math.log10(abs(value)))
+    return _signed(f"{value:.{min(max(digits, 0), 6)}f}")
+
+
+def money(value: float | None) -> str:
+    """US dollars: `$1.20`; below a cent, two digits that count."""
+    if not _is_number(value):
+        return NOTHING
+    if 0 < value < _CENT:
+        return f"${value:.{1 - math.floor(math.log10(value))}f}"
+    return f"${value:,.2f}".replace(",", _THIN)
+
+
+def seconds(value: float | None) -> str:
+    """A span of time: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`."""
+    if not _is_number(value):
+        return NOTHING
+    if value < 10:  # noqa: PLR2004 - one digit
+        return f"{value:.1f} s"
+    whole = round(value)
+    if whole < _MINUTE_S:
+        return f"{whole} s"
+    if whole < _HOUR_S:
+        return f"{whole // _MINUTE_S} min {whole % _MINUTE_S} s"
+    return f"{whole // _HOUR_S} h {whole % _HOUR_S // _MINUTE_S} min"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """A 95 % interval of scores: `[.35, .47]`; empty where there is none."""
+    return f"[{score(low)}, {score(high)}]" if _is_number(low) and _is_number(high) else ""
+
+
+def truth(value: object) -> str:
+    """`yes`, `no`, or that nothing is known."""
+    return NOTHING if value is None else "yes" if value else "no"
+
+
+def in_words(name: object) -> str:
+    """A category, metric or outcome without its code's marks: `wrong_block_color` -> `wrong block color`."""
+    return NOTHING if name is None else str(name).replace("_", " ").strip()
+
+
+def condition_in_words(condition: Mapping[str, Any] | str | None, name: str = "") -> str:
+    """What a run's condition says, in words: `oracle shown, 20 turns, run 7`.
+
+    Args:
+        condition: `runs.condition`, parsed or as JSON text; switches at their usual value go without saying.
+        name: what is shown where the condition says nothing, such as the run's name.
+    """
+    found = json.loads(condition) if isinstance(condition, str) else condition
+    if not isinstance(found, Mapping):
+        return in_words(name)
+    phrases = [phrase for key, value in found.items() if (phrase := _phrase(key, value, found))]
+    return ", ".join(phrases) or in_words(name)
+
+
+_USUAL: Final[Mapping[str, object]] = {"start_board": "empty", "rules": "published", "builder_tool_use": False}
+"""Switch -> the value that goes without saying."""
+
+_UNSAID: Final = frozenset({"num_oracle", "max_tokens", "samples_per_step", "modes", "family"})
+"""Switches that tell conditions apart only beside others, or are said by another switch."""
+
+_PHRASES: Final[Mapping[str, Mapping[object, str]]] = {
+    "use_oracle": {True: "oracle shown", False: "no oracle"},
+    "builder_tool_use": {True: "builder has tools"},
+    "provider_group": {"api": "API models", "local": "local models"},
+    "action_mode": {"none": "may not talk", "provide": "may tell", "seek": "may ask", "provide_seek": "may tell and ask"},
+    "reasoning": {True: "reasons first", False: "no reasoning"},
+    "verifier": {"none": "no verifier"},
+    "game": {"coordqa": "single questions", "collab_capture": "CollabCapture", "collab_escape": "CollabEscape", "hanabi": "Hanabi"},
+}
+"""Switch -> value -> words; others are written by `_FORMS`, or as they are."""
+
+_FORMS: Final[Mapping[str, str]] = {
+    "max_turns": "{} turns",
+    "step_limit": "{} steps",
+    "horizon": "{} timesteps",
+    "run": "run {}",
+    "start_board": "starts from {}",
+    "verifier": "{} verifier",
+    "scenario": "{}",
+    "layout": "{}",
+    "record": "{}",
+    "game": "{}",
+    "rules": "{} rules",
+}
+
+
+def _phrase(key: str, value: object, beside: Mapping[str, Any]) -> str:
+    if value is None or key in _UNSAID or (key in _USUAL and _USUAL[key] == value) or (key == "game" and "layout" in beside):
+        return ""
+    words = _PHRASES.get(key, {})
+    if isinstance(value, str | int) and value in words:
+        return words[value]
+    if isinstance(value, bool):
+        return in_words(key) if value else f"no {in_words(key)}"
+    if isinstance(value, Mapping):
+        return condition_in_words(value)
+    text = " and ".join(in_words(part) for part in value) if isinstance(value, Sequence) and not isinstance(value, str) else in_words(value)
+    return _FORMS.get(key, f"{in_words(key)} {{}}").format(text)
+
+
+def _is_number(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def _signed(text: str) -> str:
+    """A minus sign where the hyphen stood; none before zero."""
+    return (_MINUS + text[1:] if text.strip("-0.% ") else text[1:]) if text.startswith("-") else text
