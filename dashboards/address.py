@@ -56,6 +56,15 @@ class Address:
         query = urlencode(values, doseq=True)
         return (path or self.path) + (f"?{query}" if query else "")
 
+    def toggled(self, key: str, value: str) -> str:
+        """The address with a value of the key added, or taken away where it is there; a list begins at its first page again."""
+        now = self.all(key)
+        return self.to(**{key: [other for other in now if other != value] if value in now else [*now, value], "from": None})
+
+    def narrowed(self, path: str, /, **values: str | int | None) -> str:
+        """Another page under the filters of this one, and these values: what is clicked keeps what it stood under."""
+        return self.filters().to(path, **{key: value for key, value in values.items() if value is not None})
+
     def filters(self) -> Address:
         """The same page with its filters alone, without what only this page knows."""
         return Address(self.path, {key: self.values[key] for key in FILTERS if key in self.values})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from base64 import b64encode
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["document"]
+__all__ = ["document", "style_sheet"]
 
 _MOST_ROWS = 2_000
 """Rows of a table that are written into the page; the CSV form has all."""
@@ -31,7 +32,7 @@ def document(store: Store, tables: Mapping[str, pl.DataFrame]) -> str:
         StoreError: the store cannot be read.
     """
     figures = _figures(store, list(tables))
-    style = files("dashboards").joinpath("assets/cotrace.css").read_text(encoding="utf-8")
+    style = style_sheet()
     sections = "\n".join(_section(name, rows, figures.get(name)) for name, rows in tables.items())
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return (
@@ -39,6 +40,15 @@ def document(store: Store, tables: Mapping[str, pl.DataFrame]) -> str:
         f"{_plotly() if figures else ''}</head><body><main><h1>cotrace report</h1>"
         f"<p class='lead'>{html.escape(store.path.name)}, {made}</p>{sections}</main></body></html>"
     )
+
+
+def style_sheet() -> str:
+    """The style of all pages, with its font in it: a file needs nothing beside it."""
+    folder = files("dashboards").joinpath("assets")
+    sheets = sorted((found for found in folder.iterdir() if found.name.endswith(".css")), key=lambda found: found.name)
+    font = b64encode(folder.joinpath("inter-latin.woff2").read_bytes()).decode()
+    style = "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
+    return style.replace("inter-latin.woff2", f"data:font/woff2;base64,{font}")
 
 
 def _plotly() -> str:

@@ -7,9 +7,9 @@ from collections.abc import Collection
 from dashboards.address import FILTERS, Address
 from dashboards.parts import Part, link_choices
 from dashboards.reader import Reader
-from schemas.families import families
+from schemas.families import families, title_of
 
-__all__ = ["benchmark_choices", "in_order", "narrowed", "shown_benchmark"]
+__all__ = ["OTHER_FILTERS", "benchmark_choices", "in_order", "narrowed", "shown_benchmark"]
 
 OTHER_FILTERS: tuple[str, ...] = tuple(name for name in FILTERS if name != "benchmark")
 """The filters under which the choice of a benchmark stands."""
@@ -35,5 +35,5 @@ def narrowed(read: Reader, benchmark: str) -> Reader:
 def benchmark_choices(read: Reader, names: Collection[str], shown: str, *drop: str) -> list[Part]:
     """Links to the other benchmarks, if there are any. What only the shown one understands is dropped from the address."""
     gone = dict.fromkeys(drop)
-    choices = [(name, read.address.to(benchmark=name, **gone), name == shown) for name in in_order(names)]
-    return [link_choices("Benchmark", choices)] if len(choices) > 1 else []
+    choices = [(title_of(name), read.address.to(benchmark=name, **gone), name == shown) for name in in_order(names)]
+    return [link_choices("Family", choices)] if len(choices) > 1 else []

@@ -1,36 +1,111 @@
-"""The parts pages are made of: cards, figures that lead on when clicked, tables, notes."""
+"""The parts pages are made of: cards, figures that lead on when clicked, notes, choices."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dash import dcc, html
 
 from schemas.text import printable
+from schemas.wording import NOTHING, count, share_of
+from schemas.wording import number as wording_number
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
     from dashboards.address import Address
+    from dashboards.reader import Reader
 
-__all__ = ["Part", "card", "figure", "link_choices", "note", "number", "pager", "rate", "stat", "table"]
+__all__ = ["Later", "Part", "aria", "card", "data", "figure", "link_choices", "note", "number", "pager", "rate", "stat", "table"]
 
 Part = Any
 """A Dash component; Dash ships no types."""
 
 
-def card(title: str, *children: Part, hint: str = "") -> Part:
-    """A titled box; the hint says how to read it."""
-    heading = ([html.H2(title)] if title else []) + ([html.P(hint, className="hint")] if hint else [])
-    return html.Section([*heading, *children], className="card")
+def aria(**values: str) -> Any:
+    """Attributes for people who do not see the page: `html.Nav(..., **aria(label="Pages"))`."""
+    return {f"aria-{name}": value for name, value in values.items()}
 
 
-def figure(name: str, chart: go.Figure) -> Part:
-    """A figure; points whose customdata begins with an address lead there when clicked."""
-    config: Any = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"], "responsive": True}
-    return dcc.Graph(id={"type": "figure", "name": name}, figure=chart, config=config)
+def data(**values: str) -> Any:
+    """Attributes that scripts and style sheets read: `html.Li(..., **data(turn="3"))`."""
+    return {f"data-{name}": value for name, value in values.items()}
+
+
+def card(title: str, *children: Part, hint: str = "", lead: Part = None, menu: Part = None, wide: bool = False) -> Part:
+    """A titled box.
+
+    Args:
+        title: what it is about.
+        children: its content.
+        hint: how to read it.
+        lead: what it says, in a sentence.
+        menu: what stands at the right of the title, such as files of its table.
+        wide: over the whole width, where cards stand side by side.
+    """
+    head = [html.Div([html.H2(title), menu], className="card-head")] if title else []
+    said = [html.P(lead, className="card-lead")] if lead else []
+    read = [html.P(hint, className="hint")] if hint else []
+    return html.Section([*head, *said, *read, *children], className="card wide" if wide else "card")
+
+
+def figure(name: str, chart: go.Figure, *, label: str = "") -> Part:
+    """A figure; points whose customdata begins with an address lead there when clicked.
+
+    Args:
+        name: its id.
+        chart: what is drawn.
+        label: what screen readers call it, beside the table that says the same.
+    """
+    config: Any = {"displayModeBar": False, "responsive": True, "showTips": False}
+    return html.Div(
+        [
+            dcc.Graph(
+                id={"type": "figure", "name": name},
+                figure=chart,
+                config=config,
+                responsive=True,
+                style={"height": f"{chart.layout.height or 380}px"},
+            ),
+            html.Div(
+                [
+                    html.Button(
+                        kind.upper(),
+                        className="quiet",
+                        **data(picture=kind),
+                        **aria(label=f"save the figure {label or name} as {kind.upper()}"),
+                    )
+                    for kind in ("svg", "png")
+                ],
+                className="figure-files",
+            ),
+        ],
+        className="figure",
+        role="group",
+        **aria(label=label or name.replace("-", " ")),
+    )
+
+
+class Later(NamedTuple):
+    """A card that is drawn on its own, so that it holds nothing else up and its failure is its own; a page lists its own in `LATER`."""
+
+    name: str
+    draw: Callable[[Reader, str], Part]
+    """From the reader, and the part of the page where it stands, empty where there is one."""
+    height: int = 240
+    """What it will be about, in pixels, so that nothing jumps."""
+
+    def __call__(self, read: Reader, part: str = "") -> Part:
+        """The card, where the page is drawn as a whole; else its place."""
+        if read.is_whole:
+            return self.draw(read, part)
+        place = {"name": self.name, "part": part}
+        waiting = html.Div(className="card waiting", style={"minHeight": f"{self.height}px"})
+        return html.Div(
+            [dcc.Store(id={"type": "ask", **place}, data=read.address.to()), waiting], id={"type": "later", **place}, className="later"
+        )
 
 
 def note(text: str, *children: Part) -> Part:
@@ -48,14 +123,12 @@ def stat(label: str, value: str, detail: str = "") -> Part:
 
 def number(value: float | None, digits: int = 3) -> str:
     """A number for a table cell; a dash where there is none."""
-    return "–" if value is None else f"{value:.{digits}f}"
+    return NOTHING if value is None else f"{value:.{digits}f}"
 
 
 def rate(part: float | None, whole: float | None) -> str:
     """`12 % (6 of 50)`: a rate never stands without its counts."""
-    if part is None or not whole:
-        return "– (0)"
-    return f"{100 * part / whole:.0f} % ({part:.0f} of {whole:.0f})"
+    return share_of(part, whole)
 
 
 def table(
@@ -83,7 +156,7 @@ def table(
             return writers[name](value)
         if value is None:
             return "–"
-        return f"{value:.3f}" if isinstance(value, float) else printable(str(value))
+        return wording_number(value) if isinstance(value, float) else printable(str(value))
 
     def line(row: Mapping[str, Any]) -> Part:
         cells: list[Part] = [html.Td(written(name, row[name]), className=kinds[name]) for name in columns]
@@ -93,14 +166,16 @@ def table(
         return html.Tr(cells)
 
     head = html.Tr([html.Th(heading, className=kinds[name]) for name, heading in columns.items()])
-    return html.Div(html.Table([html.Thead(head), html.Tbody([line(row) for row in rows.iter_rows(named=True)])]), className="scroll")
+    return html.Div(
+        html.Table([html.Thead(head), html.Tbody([line(row) for row in rows.iter_rows(named=True)])]), className="scroll", tabIndex=0
+    )
 
 
 def pager(address: Address, start: int, size: int, total: int, what: str) -> Part:
     """Where one is in a long list, and the ways to the pages before and after: `?from=`."""
     steps = [("← before", start - size), ("after →", start + size)]
     links = [dcc.Link(text, href=address.to(**{"from": at or None}), className="choice") for text, at in steps if 0 <= at < total]
-    shown = f"{what} {min(start + 1, total)} to {min(start + size, total)} of {total}"
+    shown = f"{what} {count(min(start + 1, total))} to {count(min(start + size, total))} of {count(total)}"
     return html.Div([html.Span(shown, className="choices-label"), *links], className="choices")
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from analytics.query import frame
 from dashboards.address import FILTERS, Address, where
+from schemas.wording import condition_in_words, in_words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,13 +26,23 @@ __all__ = ["Reader", "reader"]
 class Reader:
     """Queries under the filters of an address."""
 
-    def __init__(self, store: Store, connection: duckdb.DuckDBPyConnection, address: Address, rubric_folders: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        store: Store,
+        connection: duckdb.DuckDBPyConnection,
+        address: Address,
+        rubric_folders: Sequence[Path] = (),
+        *,
+        is_whole: bool = True,
+    ) -> None:
         self.store = store
         """For reports that open it themselves."""
         self.connection = connection
         self.address = address
         self.rubric_folders = rubric_folders
         """Folders with rubrics of the user's own."""
+        self.is_whole = is_whole
+        """Cards that take long are drawn with the page; a browser asks for them one by one."""
 
     def at(self, address: Address) -> Reader:
         """The same store under another address."""
@@ -46,17 +58,37 @@ class Reader:
             parameters: values of the parameters.
             filter_on: the filters whose columns the query has.
         """
+        return frame(self.connection, *self.bound(sql, parameters, filter_on=filter_on))
+
+    def bound(
+        self, sql: str, parameters: Mapping[str, object] | None = None, *, filter_on: Sequence[str] = FILTERS
+    ) -> tuple[str, dict[str, object]]:
+        """The query under the filters of the address, and the values of all its parameters."""
         condition, filter_values = where(self.address, filter_on)
         values = {**(parameters or {}), **(filter_values if "{filters}" in sql else {})}
-        return frame(self.connection, sql.replace("{filters}", condition), values)
+        return sql.replace("{filters}", condition), values
+
+    def condition_in_words(self, condition: str | None) -> str:
+        """What a condition's code stands for: `oracle shown, 20 turns, run 7`."""
+        return self._conditions.get(condition or "") or in_words(condition)
+
+    @cached_property
+    def _conditions(self) -> dict[str, str]:
+        rows = self.rows(
+            """
+            SELECT run_conditions.condition, any_value(runs.condition)::VARCHAR
+            FROM runs INNER JOIN run_conditions USING (run_id) GROUP BY 1
+            """
+        ).rows()
+        return {code: condition_in_words(said, code) for code, said in rows}
 
 
 @contextmanager
-def reader(store: Store, address: Address, rubric_folders: Sequence[Path] = ()) -> Iterator[Reader]:
-    """Open the store for one page.
+def reader(store: Store, address: Address, rubric_folders: Sequence[Path] = (), *, is_whole: bool = True) -> Iterator[Reader]:
+    """Open the store for one page, or for one of its cards.
 
     Raises:
         StoreError: the store cannot be read.
     """
     with store.reading() as connection:
-        yield Reader(store, connection, address, rubric_folders)
+        yield Reader(store, connection, address, rubric_folders, is_whole=is_whole)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dash import dcc, html
 
 from dashboards.boards import Drawing, drawing_of
-from dashboards.figures.theme import CATEGORY_COLORS, MUTED
+from dashboards.figures.palette import mark_of
 from dashboards.parts import Part, card, note, number, pager, table
 from dashboards.reader import Reader
 from judges.evidence.transcript import Transcript, TurnView, read_games
@@ -120,8 +120,8 @@ def _timeline(game: Transcript, turn: TurnView, facts: pl.DataFrame) -> Part:
 def _tick_color(row: dict[str, Any]) -> str:
     """The outcome's colour; where no candidate was listed, whether the engine refused the action."""
     if row["outcome"] == "no_oracle" and row["accepted"] is not None:
-        return CATEGORY_COLORS["accepted" if row["accepted"] else "refused"]
-    return CATEGORY_COLORS.get(row["outcome"], MUTED)
+        return mark_of("accepted" if row["accepted"] else "refused").color
+    return mark_of(row["outcome"]).color
 
 
 def _stepper(game: Transcript, turn: TurnView) -> Part:

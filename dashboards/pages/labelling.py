@@ -122,7 +122,8 @@ def _question(question: Question, *, several: bool) -> Part:
     options = [{"label": f" {answer} – {question.examples[answer]}", "value": answer} for answer in question.answers]
     na = [html.P(f"It does not apply when {question.na_when}.", className="hint")] if question.na_when else []
     form = dcc.Checklist if several else dcc.RadioItems
-    return html.Div([html.H3(f"{question.id}: {question.ask}"), *na, form(options, id={"type": _ANSWER, "question": question.id})])
+    asked = html.Legend(f"{question.id}: {question.ask}")
+    return html.Fieldset([asked, *na, form(options, id={"type": _ANSWER, "question": question.id})], className="question")
 
 
 def register(app: Dash, store: Store, rubric_folders: Sequence[Path]) -> None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from dash import dcc, html
 
-from dashboards.figures.theme import CATEGORY_COLORS, plain, styled
+from dashboards.figures.palette import mark_of
+from dashboards.figures.theme import plain, styled
 from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, narrowed, shown_benchmark
 from dashboards.pages import game
 from dashboards.parts import Part, card, figure, note, pager, stat, table
@@ -147,7 +148,7 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
     for row in cells.iter_rows(named=True):
         codes[place[row["episode_id"]]][row["turn"] - 1] = _OUTCOMES.index(row["outcome"])
     steps = len(_OUTCOMES)
-    scale = [[edge / steps, CATEGORY_COLORS[name]] for at, name in enumerate(_OUTCOMES) for edge in (at, at + 1)]
+    scale = [[edge / steps, mark_of(name).color] for at, name in enumerate(_OUTCOMES) for edge in (at, at + 1)]
     drawn = go.Figure(
         go.Heatmap(
             z=codes,
@@ -179,7 +180,7 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
             x=[None],
             y=[None],
             mode="markers",
-            marker={"symbol": "square", "size": 11, "color": CATEGORY_COLORS[outcome], "opacity": 0.4},
+            marker={"symbol": "square", "size": 11, "color": mark_of(outcome).color, "opacity": 0.4},
             name=outcome.replace("_", " "),
         )
     for kind in _KINDS:
@@ -187,7 +188,7 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
             x=[None],
             y=[None],
             mode="markers",
-            marker={"symbol": "line-ew", "size": 13, "color": CATEGORY_COLORS[kind], "line": {"width": 5, "color": CATEGORY_COLORS[kind]}},
+            marker={"symbol": "line-ew", "size": 13, "color": mark_of(kind).color, "line": {"width": 5, "color": mark_of(kind).color}},
             name=kind.replace("_", " "),
         )
     shapes = [_lane(row, place[row["episode_id"]]) for row in spirals.iter_rows(named=True)]
@@ -202,4 +203,4 @@ def _lane(spiral: dict[str, Any], row: int) -> dict[str, Any]:
     """A bar over the turns of a spiral; each kind has a lane of its own, so that overlapping ones stay apart."""
     top = row - 0.42 + _KINDS.index(spiral["kind"]) * 0.21
     edges = {"x0": spiral["start_turn"] - 0.46, "x1": spiral["end_turn"] + 0.46, "y0": top, "y1": top + 0.17}
-    return {"type": "rect", **edges, "fillcolor": CATEGORY_COLORS[spiral["kind"]], "line": {"width": 0}}
+    return {"type": "rect", **edges, "fillcolor": mark_of(spiral["kind"]).color, "line": {"width": 0}}

@@ -29,7 +29,7 @@ from judges.runs.runner import run
 from schemas import batches
 from schemas.records import Label
 from schemas.store import Store
-from tests.dashboards.test_pages import browser, page, serve
+from tests.dashboards.test_pages import browser, choose, page, serve
 from tests.judges.judged_games import ask_model
 from tests.played import played_store
 from tests.servers.model_server import Player, played_model
@@ -143,8 +143,7 @@ def test_the_filter_of_models_narrows_corrected_rates(site: str, page: Page) -> 
     """Choosing one leaves its rows alone."""
     page.goto(f"{site}/judges?rubric={PS}&show=corrected&judge=llm:local/clear")
     page.locator("main td", has_text="over_remover").first.wait_for()
-    page.locator(".filter", has_text="Model").locator("button, .dash-dropdown").first.click()
-    page.get_by_role("option", name="layer_confused").click()
+    choose(page, "Team", "layer_confused")
     page.wait_for_url("**model=layer_confused**")
     page.wait_for_function("[...document.querySelectorAll('main tbody tr')].every(row => row.innerText.includes('layer_confused'))")
 

@@ -185,7 +185,7 @@ def test_a_person_labels_resumes_and_exports(site: str, store: Store, page: Page
     page.locator("#label-save").click()
     page.get_by_text("Not saved. MM1: no answer", exact=False).wait_for()
     for question in first.group.questions:
-        page.locator(".card div", has=page.get_by_text(f"{question.id}: ", exact=False)).last.locator("input").first.check()
+        page.locator(".question", has_text=f"{question.id}: ").locator("input").first.check()
     page.locator("#label-save").click()
     page.get_by_text("ann has labelled 1 of 18 units", exact=False).wait_for()
 

@@ -92,6 +92,12 @@ def page(browser: Browser) -> Iterator[Page]:
     assert complaints == []
 
 
+def choose(page: Page, facet: str, value: str) -> None:
+    """Set a filter as a person does."""
+    page.locator("#filters summary").click()
+    page.locator(".facet", has_text=facet).locator("a", has_text=value).click()
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_page_shows_its_content_without_console_errors(path: str, site: str, page: Page) -> None:
     """Every page draws, and the browser has nothing to complain about."""
@@ -103,12 +109,11 @@ def test_page_shows_its_content_without_console_errors(path: str, site: str, pag
 def test_filter_changes_what_is_shown_and_lives_in_the_address(site: str, page: Page) -> None:
     """Choosing a model narrows the page, and the address alone brings the same page back."""
     page.goto(f"{site}/game")
-    page.get_by_text("over_remover", exact=True).first.wait_for()
+    page.locator("main").get_by_text("over_remover", exact=True).first.wait_for()
     rows = page.locator("main tbody tr")
     assert rows.count() == 9
 
-    page.locator(".filter", has_text="Model").locator("button, .dash-dropdown").first.click()
-    page.get_by_role("option", name="layer_confused").click()
+    choose(page, "Team", "layer_confused")
     page.wait_for_url("**model=layer_confused**")
     page.wait_for_function("document.querySelectorAll('main tbody tr').length === 3")
     page.goto(page.url)
@@ -122,7 +127,8 @@ def test_filter_that_fits_no_game_shows_none_and_can_be_taken_back(site: str, pa
     page.goto(f"{site}/?model=somebody_else")
     page.get_by_text("under these filters", exact=False).first.wait_for()
 
-    page.locator(".filter", has_text="Model").get_by_text("somebody_else").first.wait_for()
+    page.locator(".chip", has_text="somebody_else").get_by_label("remove filter Team").click()
+    page.get_by_text("Leaderboard: craft", exact=True).first.wait_for()
 
 
 def test_click_on_a_bar_leads_to_exactly_the_turns_behind_it(site: str, store: Store, page: Page) -> None:

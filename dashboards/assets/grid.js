@@ -1,0 +1,30 @@
+// How grids look and what their cells hold; rows come written from the server.
+window.dashAgGridFunctions = window.dashAgGridFunctions || {};
+window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {};
+
+window.dashAgGridFunctions.cotraceTheme = (quartz) =>
+  quartz.withParams({
+    backgroundColor: "var(--card)",
+    foregroundColor: "var(--ink)",
+    headerBackgroundColor: "var(--card)",
+    headerTextColor: "var(--muted)",
+    headerFontWeight: 600,
+    borderColor: "var(--line)",
+    accentColor: "var(--accent)",
+    rowHoverColor: "var(--hover)",
+    oddRowBackgroundColor: "var(--card)",
+    fontFamily: "inherit",
+    fontSize: 13.5,
+    spacing: 6,
+    wrapperBorder: false,
+    wrapperBorderRadius: 0,
+    headerColumnResizeHandleColor: "var(--line)",
+    inputFocusBorder: "solid 1px var(--accent)",
+    menuBackgroundColor: "var(--card)",
+  });
+
+window.dashAgGridComponentFunctions.CotraceLink = (props) =>
+  props.data && props.data.link ? React.createElement("a", { href: props.data.link, title: props.data.code }, props.value) : props.value || null;
+
+window.dashAgGridComponentFunctions.CotraceCondition = (props) =>
+  React.createElement("span", { title: props.data && props.data.code }, props.value);

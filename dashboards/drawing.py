@@ -1,0 +1,110 @@
+"""What an address shows: header, filters, content and title of its page; whatever goes wrong becomes a part that says so."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from dash import html
+
+from analytics.views import ensure_installed
+from dashboards import filters
+from dashboards.address import FILTERS, Address
+from dashboards.markup import compact
+from dashboards.pages import pages
+from dashboards.parts import Part, note
+from dashboards.reader import reader
+from dashboards.shell import navigation
+from schemas.errors import CotraceError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dashboards.reader import Reader
+    from schemas.store import Store
+
+__all__ = ["Drawn", "draw_page", "draw_part"]
+
+T = TypeVar("T")
+
+_LOG = logging.getLogger(__name__)
+_GAMES = "SELECT benchmark, condition, model, level, count(*) AS games FROM games GROUP BY ALL"
+
+
+class Drawn(NamedTuple):
+    """What a page's address shows."""
+
+    head: Part
+    filters: Part
+    content: Part
+    title: str
+
+
+def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (), *, is_whole: bool = True) -> Drawn:
+    """The page of an address.
+
+    Args:
+        store: what to show.
+        address: of the page.
+        rubric_folders: folders with rubrics of the user's own.
+        is_whole: with all its cards; a browser asks for those that take long one by one.
+    """
+    page = next((found for found in pages() if address.path == found.PATH), None)
+    if page is None:
+        return Drawn(
+            navigation(address, pages(), None),
+            None,
+            note(f"There is no page {address.path}.", html.A("Go to the overview", href="/")),
+            "No such page",
+        )
+
+    def draw() -> Drawn:
+        ensure_installed(store)
+        with reader(store, address, rubric_folders, is_whole=is_whole) as read:
+            found = read.rows(_GAMES)
+            if found.is_empty():
+                return Drawn(navigation(address, pages(), page), None, _empty(store), page.TITLE)
+            head = navigation(address, pages(), page, found["benchmark"].unique())
+            used: Sequence[str] = getattr(page, "FILTERS", FILTERS)
+            return Drawn(head, filters.bar(read, found, used), page.content(read), _title(page, read))
+
+    return _or_why(draw, lambda said: Drawn(navigation(address, pages(), page), None, said, page.TITLE))
+
+
+def draw_part(store: Store, address: Address, name: str, part: str, rubric_folders: Sequence[Path] = ()) -> Part:
+    """One of the cards that a page leaves for later."""
+
+    def draw() -> Part:
+        cards = {card.name: card for page in pages() for card in getattr(page, "LATER", ())}
+        with reader(store, address, rubric_folders, is_whole=False) as read:
+            return compact(cards[name].draw(read, part))
+
+    return _or_why(draw, lambda said: compact(html.Section([said], className="card")))
+
+
+def _or_why(draw: Callable[[], T], instead: Callable[[Part], T]) -> T:
+    try:
+        return draw()
+    except CotraceError as error:
+        return instead(note(f"This could not be drawn: {error}"))
+    except Exception as error:  # noqa: BLE001 - one of the named boundaries: whatever fails becomes a part that says so
+        _LOG.exception("drawing failed")
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        return instead(note(f"This could not be drawn ({reason}). The terminal that serves the dashboard shows where."))
+
+
+def _title(page: ModuleType, read: Reader) -> str:
+    """What the tab is called: what is shown first, for tabs are narrow."""
+    own: Callable[[Reader], str] | None = getattr(page, "title", None)
+    return own(read) if own else " · ".join(filter(None, [page.TITLE, filters.in_words(read)]))
+
+
+def _empty(store: Store) -> Part:
+    return note(
+        f"The store {store.path} has no games yet. Read some logs, then reload this page:",
+        html.Pre(f"cotrace ingest path/to/logs --store {store.path}"),
+        html.P("No logs at hand? Let cotrace play some:"),
+        html.Pre(f"cotrace play craft --out logs/ && cotrace ingest logs/ --store {store.path}"),
+    )

@@ -1,0 +1,119 @@
+"""The line of filters: a chip for each one that is set, and a box with every value there is, counted under the other filters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from dash import html
+
+from dashboards.address import FILTERS
+from dashboards.parts import Part, aria, data
+from schemas import wording
+from schemas.families import title_of
+from schemas.text import printable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from dashboards.reader import Reader
+
+__all__ = ["LABELS", "bar", "in_words", "value_in_words"]
+
+LABELS: Final[Mapping[str, str]] = {"benchmark": "Family", "model": "Team", "condition": "Condition", "level": "Tier"}
+"""Filter -> its heading, in the order of the box."""
+
+_MANY: Final = 12
+"""Values from which on a facet gets a box to narrow it."""
+
+
+def bar(read: Reader, found: pl.DataFrame, used: Sequence[str] = FILTERS) -> Part:
+    """Chips, and the box behind "+ filter".
+
+    Args:
+        read: the page's reader.
+        found: games by every filter's value, with their number in `games`.
+        used: the filters that do something on this page; others that are set are shown as such.
+    """
+    chips = [_chip(read, key, key in used) for key in LABELS if read.address.all(key)]
+    keys = [key for key in LABELS if key in used]
+    if not keys:
+        return html.Div(chips, className="filters") if chips else None
+    facets = [_facet(read, found, key) for key in keys]
+    box = html.Details([html.Summary("+ filter"), html.Div(facets, className="facets")], className="facet-box")
+    counted = _under(found, read, "").get_column("games").sum()
+    return html.Div([*chips, box, html.Span(f"{wording.count(int(counted))} games", className="filters-count")], className="filters")
+
+
+def in_words(read: Reader) -> str:
+    """The filters that are set, for a title: `CRAFT, vague`."""
+    return ", ".join(value_in_words(read, key, value) for key in LABELS for value in read.address.all(key))
+
+
+def value_in_words(read: Reader, key: str, value: str) -> str:
+    """A filter's value as people read it."""
+    if key == "benchmark":
+        return title_of(value)
+    return read.condition_in_words(value) if key == "condition" else printable(value)
+
+
+def _chip(read: Reader, key: str, is_used: bool) -> Part:  # noqa: FBT001 - a chip is one or the other
+    values = read.address.all(key)
+    text = ", ".join(value_in_words(read, key, value) for value in values)
+    return html.Span(
+        [
+            html.Span(f"{LABELS[key]} ", className="chip-label"),
+            text,
+            html.A(
+                "×", href=read.address.to(**{key: None, "from": None}), className="chip-x", **aria(label=f"remove filter {LABELS[key]}")
+            ),
+        ],
+        className="chip" if is_used else "chip unused",
+        title=None if is_used else "This page does not use this filter",
+    )
+
+
+def _facet(read: Reader, found: pl.DataFrame, key: str) -> Part:
+    chosen = read.address.all(key)
+    counted = (
+        _under(found, read, key)
+        .drop_nulls(key)
+        .group_by(key)
+        .agg(games=_sum("games"))
+        .sort(["games", key], descending=[True, False])
+        .rows()
+    )
+    known = {value for value, _ in counted}
+    values = [*((value, 0) for value in chosen if value not in known), *counted]
+    narrow = html.Div(html.Span("", className="narrow", **data(narrow=LABELS[key].lower()))) if len(values) > _MANY else None
+    lines = [_line(read, key, value, games, value in chosen) for value, games in values]
+    return html.Section([html.H3(LABELS[key]), narrow, html.Ul(lines)], className="facet")
+
+
+def _line(read: Reader, key: str, value: str, games: int, is_chosen: bool) -> Part:  # noqa: FBT001 - chosen or not
+    text = value_in_words(read, key, value)
+    mark = html.Span("✓" if is_chosen else "", className="facet-mark", **aria(hidden="true"))
+    link = html.A(
+        [mark, html.Span(text, className="facet-text"), html.Span(wording.count(games), className="facet-count")],
+        href=read.address.toggled(key, value),
+        title=printable(value) if text != value else None,
+        className="facet-line chosen" if is_chosen else "facet-line",
+        **(aria(current="true") if is_chosen else {}),
+    )
+    return html.Li(link)
+
+
+def _under(found: pl.DataFrame, read: Reader, but: str) -> pl.DataFrame:
+    """The games under all filters but one: facets narrow one another, not themselves."""
+    import polars as pl
+
+    for key in FILTERS:
+        if key != but and read.address.all(key):
+            found = found.filter(pl.col(key).is_in(list(read.address.all(key))))
+    return found
+
+
+def _sum(name: str) -> pl.Expr:
+    import polars as pl
+
+    return pl.col(name).sum()

@@ -1,0 +1,235 @@
+"""The one grid: a page's table in AG Grid, whose blocks the server sorts, filters and writes; also as CSV, Parquet and query."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import urlencode
+
+import dash
+from dash import MATCH, Dash, Input, Output, State, html
+
+from analytics.csv_text import as_csv
+from analytics.literals import with_literals
+from dashboards.address import Address
+from dashboards.parts import Part, data
+from dashboards.tables import NUMERIC, Column, Request, Rows, block, every_row, written
+from schemas.errors import CotraceError, UsageError
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from dashboards.reader import Reader
+
+__all__ = ["Table", "fold", "grid", "register", "table_links"]
+
+
+class Table(NamedTuple):
+    """A table that pages show; a page lists its own in `TABLES`."""
+
+    name: str
+    """In addresses and files: `failures-counts`."""
+    make: Callable[[Reader, str], Rows]
+    """Gives its rows under the reader's address; the second argument is the part of the page where it stands, empty where there is one."""
+    title: str = "Table"
+
+
+_ROW: Final = 38
+_MOST_ROWS: Final = 14
+"""Rows that a grid shows before it scrolls."""
+_BLOCK: Final = 100
+_WIDTHS: Final = {"words": 420, "text": 170, "name": 190, "condition": 260, "when": 150}
+_FILES: Final = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
+_TITLES: Final = {"csv": "CSV", "parquet": "Parquet"}
+
+
+def grid(read: Reader, table: Table, part: str = "") -> Part:
+    """A table of the page, at the given part of it."""
+    rows = table.make(read, part)
+    if read.is_whole:
+        return html_table(read, rows)
+    from dash_ag_grid import AgGrid
+
+    total = block(read, rows, Request(size=1)).total
+    height = (min(total, _MOST_ROWS) + 1) * _ROW + 14
+    return html.Div(
+        AgGrid(
+            id={"type": "grid", "name": table.name, "part": part},
+            rowModelType="infinite",
+            columnDefs=[
+                _definition(key, column, linked=rows.link is not None and not place)
+                for place, (key, column) in enumerate(rows.columns.items())
+            ],
+            defaultColDef={"resizable": True, "sortable": True, "suppressHeaderMenuButton": False, "minWidth": 72},
+            columnSize="responsiveSizeToFit",
+            dashGridOptions={
+                "theme": {"function": "cotraceTheme(themeQuartz)"},
+                "rowHeight": _ROW,
+                "headerHeight": _ROW,
+                "cacheBlockSize": _BLOCK,
+                "maxBlocksInCache": 20,
+                "suppressFieldDotNotation": True,
+                "suppressCellFocus": False,
+                "enableCellTextSelection": True,
+                "ensureDomOrder": True,
+                "blockLoadDebounceMillis": 60,
+                "multiSortKey": "ctrl",
+                "ariaLabel": table.title,
+            },
+            style={"height": f"{height}px", "width": "100%"},
+            className="cotrace-grid",
+        ),
+        className="grid-box",
+    )
+
+
+def fold(read: Reader, table: Table, part: str = "", *, is_open: bool = False) -> Part:
+    """A table that is folded away until somebody wants it, with its files beside its name."""
+    if read.is_whole:
+        return html.Div([html.H3(table.title), grid(read, table, part)])
+    place = {"name": table.name, "part": part}
+    body = [grid(read, table, part)] if is_open else None
+    return html.Div(
+        [
+            html.Details(
+                [html.Summary(table.title), html.Div(body, id={"type": "folded", **place}, className="folded")],
+                id={"type": "fold", **place},
+                open=is_open,
+            ),
+            table_links(read, table, part),
+        ],
+        className="fold",
+    )
+
+
+def table_links(read: Reader, table: Table, part: str = "") -> Part:
+    """CSV, Parquet, and the query or command that gives the same rows."""
+    if read.is_whole:
+        return None
+    search = urlencode({"table": table.name, "part": part, **read.address.values}, doseq=True)
+    files = [html.A(title, href=f"/-/table.{kind}?{search}", **data(download="")) for kind, title in _TITLES.items()]
+    return html.Span([*files, _origin(read, table.make(read, part))], className="table-links")
+
+
+def _origin(read: Reader, rows: Rows) -> Part:
+    if rows.frame is not None:
+        return html.Code(rows.source, title="This command gives the same rows") if rows.source else None
+    query = with_literals(*read.bound(rows.sql, rows.parameters, filter_on=rows.filter_on))
+    return html.A("Query", href=f"/sql?{urlencode({'query': query})}", title="Open this table's query")
+
+
+def html_table(read: Reader, rows: Rows, most: int = 200) -> Part:
+    """The same table without a grid, for files and print."""
+    found = block(read, rows, Request(size=most))
+    kinds = {name: "num" if column.kind in NUMERIC else "words" if column.kind == "words" else "" for name, column in rows.columns.items()}
+    body = []
+    for texts in written(read, rows, found.rows):
+        cells: list[Part] = [html.Td(texts[name], className=kinds[name]) for name in rows.columns]
+        if "link" in texts:
+            first = next(iter(rows.columns))
+            cells[0] = html.Td(html.A(texts[first], href=texts["link"]), className=kinds[first])
+        body.append(html.Tr(cells))
+    head = html.Tr([html.Th(column.heading, className=kinds[name]) for name, column in rows.columns.items()])
+    cut = html.P(f"The first {most} of {found.total} rows.", className="hint") if found.total > most else None
+    return html.Div([html.Table([html.Thead(head), html.Tbody(body)]), cut], className="scroll", tabIndex=0)
+
+
+def _definition(name: str, column: Column, *, linked: bool) -> dict[str, Any]:
+    is_number = column.kind in NUMERIC
+    definition: dict[str, Any] = {
+        "field": name,
+        "headerName": column.heading,
+        "filter": "agNumberColumnFilter" if is_number else "agTextColumnFilter",
+        "filterParams": {"buttons": ["reset"], "debounceMs": 300},
+        "type": "rightAligned" if is_number else None,
+        "width": _WIDTHS.get(column.kind, 190 if column.part or column.low else 110),
+        "headerTooltip": column.hint or None,
+    }
+    if linked:
+        definition["cellRenderer"] = "CotraceLink"
+    elif column.kind == "condition":
+        definition["cellRenderer"] = "CotraceCondition"
+    elif column.kind in {"words", "text"}:
+        definition["tooltipField"] = name
+    return {key: value for key, value in definition.items() if value is not None}
+
+
+def register(app: Dash, opened: Callable[[Address], AbstractContextManager[Reader]], tables: Mapping[str, Table]) -> None:
+    """Make the grids of all pages work.
+
+    Args:
+        app: the dashboard.
+        opened: gives a reader for an address.
+        tables: by name.
+    """
+
+    @app.callback(
+        Output({"type": "grid", "name": MATCH, "part": MATCH}, "getRowsResponse"),
+        Input({"type": "grid", "name": MATCH, "part": MATCH}, "getRowsRequest"),
+        State({"type": "grid", "name": MATCH, "part": MATCH}, "id"),
+        State("address", "pathname"),
+        State("address", "search"),
+        prevent_initial_call=True,
+    )
+    def rows_of_grid(request: dict[str, Any] | None, place: dict[str, str], path: str, search: str) -> Any:
+        if not request:
+            return dash.no_update
+        with opened(Address.parse(path, search)) as read:
+            rows = _made(tables, place["name"], read, place["part"])
+            found = block(read, rows, _request(request))
+            return {"rowData": list(written(read, rows, found.rows)), "rowCount": found.total}
+
+    @app.callback(
+        Output({"type": "folded", "name": MATCH, "part": MATCH}, "children"),
+        Input({"type": "fold", "name": MATCH, "part": MATCH}, "n_clicks"),
+        State({"type": "fold", "name": MATCH, "part": MATCH}, "id"),
+        State({"type": "folded", "name": MATCH, "part": MATCH}, "children"),
+        State("address", "pathname"),
+        State("address", "search"),
+        prevent_initial_call=True,
+    )
+    def unfold(clicks: int | None, place: dict[str, str], there: Any, path: str, search: str) -> Any:
+        if not clicks or there:
+            return dash.no_update
+        with opened(Address.parse(path, search)) as read:
+            return grid(read, tables[place["name"]], place["part"])
+
+    @app.server.get("/-/table.<kind>")  # type: ignore[untyped-decorator]
+    def file_of_table(kind: str) -> Any:
+        from flask import Response, request
+
+        if kind not in _FILES:
+            return Response(f"no table as {kind}: there are {', '.join(_FILES)}\n", status=404, mimetype="text/plain")
+        address = Address.parse("/", request.query_string.decode())
+        try:
+            with opened(address) as read:
+                found = every_row(read, _made(tables, address.one("table"), read, address.one("part")))
+        except CotraceError as error:
+            return Response(f"{error}\n", status=400, mimetype="text/plain")
+        name = f"{address.one('table')}.{kind}"
+        return Response(_file(found, kind), mimetype=_FILES[kind], headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+def _made(tables: Mapping[str, Table], name: str, read: Reader, part: str) -> Rows:
+    if name not in tables:
+        raise UsageError(f"there is no table {name!r}")
+    return tables[name].make(read, part)
+
+
+def _request(asked: Mapping[str, Any]) -> Request:
+    start, end = int(asked.get("startRow") or 0), int(asked.get("endRow") or _BLOCK)
+    return Request(
+        start=start,
+        size=max(1, min(end - start, 1000)),
+        sort=[(str(entry["colId"]), entry["sort"] == "desc") for entry in asked.get("sortModel") or ()],
+        filters=asked.get("filterModel") or {},
+    )
+
+
+def _file(found: Any, kind: str) -> bytes | str:
+    if kind == "csv":
+        return as_csv(found)
+    buffer = io.BytesIO()
+    found.write_parquet(buffer)
+    return buffer.getvalue()

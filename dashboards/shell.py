@@ -1,0 +1,95 @@
+"""What stands around every page: the document, the header with menu, search and theme, and the places that callbacks fill."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from types import ModuleType
+from typing import Final
+
+from dash import dcc, html
+
+from dashboards.address import Address
+from dashboards.parts import Part, aria
+
+__all__ = ["INDEX", "frame", "navigation"]
+
+INDEX: Final = """<!DOCTYPE html>
+<html lang="en">
+<head>
+{%metas%}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{%title%}</title>
+{%favicon%}
+{%css%}
+<script src="/assets/theme.js"></script>
+</head>
+<body>
+<a class="skip" href="#page">Skip to the content</a>
+{%app_entry%}
+<footer>{%config%}{%scripts%}{%renderer%}</footer>
+</body>
+</html>
+"""
+"""The document; the theme is set before anything is drawn, so that a dark page does not begin with a white flash."""
+
+
+def frame() -> Part:
+    """The layout: what callbacks fill."""
+    return html.Div(
+        [
+            dcc.Location(id="address", refresh="callback-nav"),
+            dcc.Store(id="title"),
+            dcc.Store(id="redraw"),
+            html.Header(id="head"),
+            html.Div(id="filters"),
+            html.Main(id="page", tabIndex=-1),
+            html.Div(id="news", role="status"),
+        ],
+        id="frame",
+    )
+
+
+def navigation(address: Address, pages: Sequence[ModuleType], current: ModuleType | None, benchmarks: Iterable[str] = ()) -> Part:
+    """The menu: pages about everything first, then a list of the families that are in the store."""
+    played = set(benchmarks)
+    menu = [page for page in pages if page.IN_MENU and getattr(page, "BENCHMARK", None) is None]
+    families = [page for page in pages if page.IN_MENU and getattr(page, "BENCHMARK", None) in played]
+    links = [_link(page, address, current) for page in menu]
+    if families:
+        inside = current in families
+        box = html.Details(
+            [
+                html.Summary("Families", className="nav-link current" if inside else "nav-link"),
+                html.Div([_link(page, address, current) for page in families]),
+            ],
+            className="nav-more",
+        )
+        links.append(box)
+    return [
+        html.A("cotrace", href="/", className="brand"),
+        html.Nav(links, **aria(label="Pages")),
+        _search(address),
+        html.Button("◐", id="theme", className="quiet", title="Light or dark", **aria(label="change between light and dark")),
+    ]
+
+
+def _link(page: ModuleType, address: Address, current: ModuleType | None) -> Part:
+    here = aria(current="page") if page is current else {}
+    return html.A(page.TITLE, href=address.filters().to(page.PATH), className="nav-link current" if page is current else "nav-link", **here)
+
+
+def _search(address: Address) -> Part:
+    """A plain form, so that it works by keyboard alone; the script of the pages keeps it from loading the app again."""
+    del address
+    return html.Form(
+        html.Label(
+            [
+                html.Span("Search", className="unseen"),
+                dcc.Input(id="search-words", type="search", placeholder="Search messages, games …", name="q"),
+            ]
+        ),
+        action="/search",
+        id="search-form",
+        role="search",
+    )

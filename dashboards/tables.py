@@ -1,0 +1,218 @@
+"""Tables as data: which rows, which columns, how each kind is written. DuckDB sorts, filters and cuts: a page holds what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from analytics.query import frame
+from dashboards.address import FILTERS
+from schemas import wording
+from schemas.errors import UsageError
+from schemas.text import printable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from dashboards.reader import Reader
+
+__all__ = ["Block", "Column", "Kind", "Request", "Rows", "block", "every_row", "written"]
+
+Kind = Literal["text", "words", "name", "condition", "truth", "share", "score", "count", "number", "money", "seconds", "when"]
+
+NUMERIC: Final = frozenset({"share", "score", "count", "number", "money", "seconds"})
+
+_WRITERS: Final[Mapping[str, Callable[[Any], str]]] = {
+    "share": wording.share,
+    "score": wording.score,
+    "count": wording.count,
+    "number": wording.number,
+    "money": wording.money,
+    "seconds": wording.seconds,
+    "truth": wording.truth,
+    "name": wording.in_words,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """How a column is headed and written."""
+
+    heading: str
+    kind: Kind = "text"
+    """`name` is a category or metric, written without its code's marks; `words` are sentences."""
+    low: str = ""
+    """Column with the lower end of its interval, which is then written beside it."""
+    high: str = ""
+    part: str = ""
+    """Column with the count that a share is made of, written beside it with `whole`."""
+    whole: str = ""
+    hint: str = ""
+    """What it is, where the heading does not say."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """The rows of a table: a query under the filters of the address, or a frame that a report has computed."""
+
+    columns: Mapping[str, Column]
+    """Shown ones, in order."""
+    sql: str = ""
+    """`{filters}` stands for the condition that the address sets; ordered as the table is at first."""
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    filter_on: Sequence[str] = FILTERS
+    frame: pl.DataFrame | None = None
+    source: str = ""
+    """The command that gives the same rows, where they are no query."""
+    link: Callable[[Mapping[str, Any]], str] | None = None
+    """The address a row leads to, from the row."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """Which rows a grid asks for."""
+
+    start: int = 0
+    size: int = 100
+    sort: Sequence[tuple[str, bool]] = ()
+    """Column and whether it falls."""
+    filters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Column -> condition, as AG Grid writes it."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some rows of a table, and how many there are in all."""
+
+    rows: pl.DataFrame
+    total: int
+
+
+def block(read: Reader, rows: Rows, request: Request) -> Block:
+    """The rows that a grid asks for.
+
+    Raises:
+        UsageError: the request names a column that the table has not, or a condition that there is not.
+    """
+    sql, values = _chosen(read, rows, request)
+    values |= {"block_size": request.size, "block_start": request.start}
+    found = _run(read, rows, f"SELECT *, count(*) OVER () AS rows_in_all FROM ({sql}) LIMIT $block_size OFFSET $block_start", values)
+    total = int(found["rows_in_all"][0]) if len(found) else 0
+    if not len(found) and request.start:
+        total = int(
+            _run(read, rows, f"SELECT count(*) FROM ({sql})", {k: v for k, v in values.items() if not k.startswith("block_")}).item()
+        )
+    return Block(found.drop("rows_in_all"), total)
+
+
+def every_row(read: Reader, rows: Rows, request: Request | None = None) -> pl.DataFrame:
+    """All rows with all columns, as the query gives them: what a file of the table holds."""
+    return _run(read, rows, *_chosen(read, rows, request or Request()))
+
+
+def written(read: Reader, rows: Rows, found: pl.DataFrame) -> Iterator[dict[str, str]]:
+    """The rows as texts for the shown columns; `link` beside them where a row leads somewhere, and `code` of the condition."""
+    for row in found.iter_rows(named=True):
+        texts = {name: _cell(read, column, name, row) for name, column in rows.columns.items()}
+        if rows.link is not None:
+            texts["link"] = rows.link(row)
+        if "condition" in row:
+            texts["code"] = printable(str(row["condition"]))
+        yield texts
+
+
+def _cell(read: Reader, column: Column, name: str, row: Mapping[str, Any]) -> str:
+    value = row[name]
+    if column.part:
+        return wording.share_of(row[column.part], row[column.whole])
+    if column.kind == "condition":
+        return read.condition_in_words(value)
+    if value is None:
+        return wording.NOTHING
+    writer = _WRITERS.get(column.kind)
+    text = printable(str(value)) if writer is None else writer(value)
+    ends = wording.interval(row[column.low], row[column.high]) if column.low else ""
+    return f"{text} {ends}".rstrip()
+
+
+def _run(read: Reader, rows: Rows, sql: str, values: dict[str, object]) -> pl.DataFrame:
+    if rows.frame is None:
+        return frame(read.connection, sql, values)
+    import duckdb
+
+    with duckdb.connect(config={"enable_external_access": "false"}) as connection:
+        connection.register("computed_rows", rows.frame.to_arrow())
+        return frame(connection, sql, values)
+
+
+def _chosen(read: Reader, rows: Rows, request: Request) -> tuple[str, dict[str, object]]:
+    """The query under the grid's own conditions and order."""
+    sql, values = "SELECT * FROM computed_rows", dict[str, object]()
+    if rows.frame is None:
+        sql, values = read.bound(rows.sql, rows.parameters, filter_on=rows.filter_on)
+    conditions: list[str] = []
+    for place, (name, asked) in enumerate(request.filters.items()):
+        _check(rows, name)
+        condition, own = _condition(f'"{name}"', asked, f"grid_{place}", rows.columns[name].kind)
+        conditions.append(condition)
+        values |= own
+    if conditions:
+        sql = f"SELECT * FROM ({sql}) WHERE {' AND '.join(conditions)}"
+    if request.sort:
+        for name, _ in request.sort:
+            _check(rows, name)
+        order = ", ".join(f'"{name}" {"DESC" if falls else "ASC"} NULLS LAST' for name, falls in request.sort)
+        sql = f"SELECT * FROM ({sql}) ORDER BY {order}"
+    return sql, values
+
+
+def _check(rows: Rows, name: str) -> None:
+    if name not in rows.columns:
+        raise UsageError(f"the table has no column {name!r}: it has {', '.join(rows.columns)}")
+
+
+_COMPARISONS: Final = {
+    "equals": "= ${v}",
+    "notEqual": "<> ${v}",
+    "lessThan": "< ${v}",
+    "lessThanOrEqual": "<= ${v}",
+    "greaterThan": "> ${v}",
+    "greaterThanOrEqual": ">= ${v}",
+    "inRange": "BETWEEN ${v} AND ${v}_to",
+    "blank": "IS NULL",
+    "notBlank": "IS NOT NULL",
+}
+_TEXTS: Final = {
+    "contains": "contains({c}, ${v})",
+    "notContains": "NOT contains({c}, ${v})",
+    "equals": "{c} = ${v}",
+    "notEqual": "{c} <> ${v}",
+    "startsWith": "starts_with({c}, ${v})",
+    "endsWith": "ends_with({c}, ${v})",
+    "blank": "coalesce({c}, '') = ''",
+    "notBlank": "coalesce({c}, '') <> ''",
+}
+
+
+def _condition(column: str, asked: Mapping[str, Any], name: str, kind: Kind) -> tuple[str, dict[str, object]]:
+    """SQL of one column's condition and its values; texts compare without case, and with spaces where the page shows them."""
+    if "operator" in asked:
+        parts = [_condition(column, part, f"{name}_{place}", kind) for place, part in enumerate(asked["conditions"])]
+        joined = (" AND " if asked["operator"] == "AND" else " OR ").join(sql for sql, _ in parts)
+        return f"({joined})", {key: value for _, values in parts for key, value in values.items()}
+    known = _COMPARISONS if kind in NUMERIC else _TEXTS
+    if asked.get("type") not in known:
+        raise UsageError(f"no condition {asked.get('type')!r}: there are {', '.join(known)}")
+    template = known[str(asked["type"])]
+    values: dict[str, object] = {}
+    if kind in NUMERIC:
+        scale = 100 if kind == "share" else 1  # a share is shown, and asked for, in percent
+        if "${v}" in template:
+            values[name] = float(asked["filter"]) / scale
+        if "${v}_to" in template:
+            values[f"{name}_to"] = float(asked["filterTo"]) / scale
+        return f"{column} {template.format(v=name)}", values
+    if "${v}" in template:
+        values[name] = str(asked["filter"]).casefold()
+    return template.format(c=f"replace(lower({column}::VARCHAR), '_', ' ')", v=name), values

@@ -1,0 +1,112 @@
+"""What was wrong with the pages once, each in a real browser or on what the browser gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from schemas.store import Store
+from schemas.tables import TABLES
+from tests.dashboards.test_pages import browser, page, serve
+from tests.played import played_store
+
+__all__ = ["browser", "page"]
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+MODELS = 30
+"""Teams of the wide store: with seven questions and two outcomes a table of several hundred rows."""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Nine games under the engine judge."""
+    return played_store(tmp_path_factory.mktemp("mended"))
+
+
+@pytest.fixture(scope="module")
+def site(store: Store) -> Iterator[str]:
+    yield from serve(store)
+
+
+@pytest.fixture(scope="module")
+def wide_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The same games by thirty teams."""
+    store = played_store(tmp_path_factory.mktemp("wide"))
+    with store.writing() as connection:
+        for spec in TABLES:
+            if "episode_id" in spec.column_names:
+                connection.execute(_copies(spec.name, spec.column_names))
+    yield from serve(store)
+
+
+def _copies(table: str, columns: tuple[str, ...]) -> str:
+    changes = ["episode_id || '~' || copy AS episode_id"]
+    changes += [f"replace({name}, episode_id, episode_id || '~' || copy) AS {name}" for name in ("unit_id", "unit_key") if name in columns]
+    changes += ["model || ' ' || copy AS model"] if table == "episodes" else []
+    return f"INSERT INTO {table} SELECT * EXCLUDE (copy) REPLACE ({', '.join(changes)}) FROM {table}, range({MODELS // 3 - 1}) c (copy)"
+
+
+def components(part: Any) -> int:
+    """Dash components in what the server sends."""
+    if isinstance(part, dict):
+        return ("namespace" in part and "type" in part) + sum(map(components, part.values()))
+    return sum(map(components, part)) if isinstance(part, list) else 0
+
+
+def sent(page: Page, address: str) -> int:
+    """Components of all answers that draw the page at the address."""
+    found: list[Any] = []
+    page.on("response", lambda answer: found.append(answer) if "_dash-update-component" in answer.url else None)
+    page.goto(address)
+    page.locator("main h1").first.wait_for()
+    page.wait_for_load_state("networkidle")
+    return sum(components(answer.json()) for answer in found if answer.status == 200)
+
+
+def test_a_table_of_many_rows_does_not_freeze_the_browser(wide_site: str, page: Page) -> None:
+    """Every table cell was a component: hundreds of rows took twenty seconds. A page has at most 500."""
+    assert sent(page, f"{wide_site}/judges?rubric=spatial_grounding&show=scores") <= 500
+
+
+@pytest.mark.parametrize(
+    ("address", "title"),
+    [
+        ("/", "Overview – cotrace"),
+        ("/failures?model=clear", "Failures · clear – cotrace"),
+        ("/spirals?benchmark=craft", "Spirals · CRAFT – cotrace"),
+    ],
+)
+def test_tabs_tell_pages_apart(address: str, title: str, site: str, page: Page) -> None:
+    """Every tab was called cotrace."""
+    page.goto(site + address)
+    page.wait_for_function("title => document.title === title", arg=title)
+
+
+@pytest.mark.parametrize("address", ["/", "/failures", "/spirals", "/judges", "/game"])
+def test_nothing_runs_out_of_a_narrow_screen(address: str, site: str, browser: Browser) -> None:
+    """At 420 pixels the menu did not wrap, and boards and tables made the page wider than the screen."""
+    narrow = browser.new_page(viewport={"width": 420, "height": 860})
+    narrow.goto(site + address)
+    narrow.locator("main .card, main h1").first.wait_for()
+    narrow.wait_for_load_state("networkidle")
+    assert narrow.evaluate("document.documentElement.scrollWidth") <= 420
+    narrow.close()
+
+
+def test_a_saved_label_begins_the_next_unit_at_its_top(site: str, browser: Browser) -> None:
+    """The page stayed at its bottom, below the new messages."""
+    low = browser.new_page(viewport={"width": 1000, "height": 420})
+    low.goto(f"{site}/labelling?rubric=spatial_grounding&annotator=ann")
+    low.locator("#label-save").wait_for()
+    for question in low.locator(".card input[type=radio][value='yes'], .card label:has-text('yes') input").all():
+        question.check()
+    low.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
+    assert low.evaluate("window.scrollY") > 0
+    low.locator("#label-save").click()
+    low.get_by_text("ann has labelled 1 of", exact=False).wait_for()
+    low.wait_for_function("window.scrollY === 0")
+    low.close()
