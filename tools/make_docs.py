@@ -115,7 +115,59 @@ def _rubric(rubric: Rubric) -> list[str]:
     return [*lines, ""]
 
 
-PAGES: dict[str, Callable[[], str]] = {"tables.md": tables_page, "views.md": views_page, "cli.md": cli_page, "rubrics.md": rubrics_page}
+def families_page() -> str:
+    """Every family, and what it brings to each room."""
+    from schemas.families import FAMILIES, MODULES, module
+
+    titles = " | ".join(family.title for family in FAMILIES)
+    lines = [
+        "# Game families",
+        "",
+        MADE,
+        "",
+        "A family is one entry of `schemas/families.py`, and modules of agreed names in the rooms; what it lacks, it does without.",
+        "",
+        f"| module | what it is for | {titles} |",
+        "|---|---|" + "---|" * len(FAMILIES),
+    ]
+    for room, name, purpose in MODULES:
+        brought = " | ".join("yes" if module(family.name, room, name) else "–" for family in FAMILIES)
+        lines.append(f"| `{room}/<family>/{name}` | {purpose} | {brought} |")
+    lines += ["", "| | " + titles + " |", "|---|" + "---|" * len(FAMILIES)]
+    lines.append("| main number | " + " | ".join(f"{family.score} ({family.score_unit})" for family in FAMILIES) + " |")
+    lines.append("| roles | " + " | ".join(", ".join(family.roles) for family in FAMILIES) + " |")
+    lines.append("| `cotrace play` | " + " | ".join(", ".join(family.plays) for family in FAMILIES) + " |")
+    lines += [
+        "",
+        "## One of your own",
+        "",
+        "Another distribution brings a family through the entry point group `cotrace.families`: the same modules below a package",
+        "of its own, SQL views in `<package>/analytics`, the command of its game in `<package>/cotrace/play_<game>.py`, rubrics",
+        "through `cotrace.rubrics`. The folder",
+        "[lockbox](lockbox) beside this page is a whole one, two agents who open a lock; a test",
+        "installs and plays it:",
+        "",
+        "```sh",
+        "pip install docs/lockbox",
+        "cotrace play lockbox --out logs/",
+        "cotrace ingest logs/",
+        "cotrace judge --rubric lockbox_tells --judge engine",
+        "cotrace report families",
+        "```",
+        "",
+        "A game without any rules of its own in Python needs no family: see [your own game](your_own_game.md).",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "tables.md": tables_page,
+    "views.md": views_page,
+    "cli.md": cli_page,
+    "rubrics.md": rubrics_page,
+    "families.md": families_page,
+}
 
 
 def main() -> int:

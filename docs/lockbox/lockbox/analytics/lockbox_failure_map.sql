@@ -1,0 +1,15 @@
+-- lockbox_failure_map: the part of failure_map that is about Lockbox; a table of data, one line a category.
+-- One row is (taxonomy, category).
+--   taxonomy  text  name of the taxonomy, as in failures
+--   category  text  category inside it
+--   common  text  kind of failure, as in failure_map
+--   meaning  text  what the category is, in a few words
+--   source  text  where the category comes from
+-- Reads: nothing.
+create or replace view lockbox_failure_map as
+
+select *
+from (values
+        ('lockbox_try', 'right', 'none', 'the lock opens', 'this package'),
+        ('lockbox_try', 'wrong_digits', 'inefficient_inference', 'a code that does not open the lock', 'this package')
+) as lines (taxonomy, category, common, meaning, source);

@@ -1,0 +1,1 @@
+"""Lockbox on pages."""

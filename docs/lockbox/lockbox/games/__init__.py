@@ -1,0 +1,1 @@
+"""The rules of Lockbox, and games between scripted players."""

@@ -1,0 +1,1 @@
+"""Lockbox games out of cotrace's own log."""

@@ -1,0 +1,1 @@
+"""What judges are shown of Lockbox, and what the engine can prove."""

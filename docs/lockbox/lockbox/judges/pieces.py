@@ -1,0 +1,14 @@
+"""Evidence that only Lockbox has."""
+
+from judges.evidence.pieces import AGENT_UNITS, Piece, Scene
+from judges.evidence.text import Entry
+
+__all__ = ["PIECES"]
+
+
+def _known_digits(scene: Scene) -> list[Entry]:
+    agent = scene.game.agents.get(scene.agent_name)
+    return [] if agent is None or not agent.private_view else [Entry("Digits that only the speaker knows:", str(agent.private_view))]
+
+
+PIECES = (Piece("known_digits", "the half of the code that the judged agent knows", AGENT_UNITS, ("lockbox",), _known_digits),)

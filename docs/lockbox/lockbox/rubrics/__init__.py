@@ -1,0 +1,1 @@
+"""Rubrics of Lockbox."""

@@ -1,0 +1,83 @@
+"""A family from another distribution: installed, played, read, judged, seen; and what each of ours brings."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from schemas.families import FAMILIES, MODULES, module
+from tests.places import DOCS, ROOT
+
+EVERY_PAGE = """
+import os
+from dashboards.address import Address
+from dashboards.pages import pages
+from dashboards.reader import reader
+from schemas.store import Store
+store = Store(os.environ["COTRACE_STORE"])
+with store.reading() as connection:
+    (episode,), *_ = connection.execute("SELECT episode_id FROM episodes ORDER BY 1").fetchall()
+for page in pages():
+    address = Address(page.PATH, {"episode": (episode,), "turn": ("1",)} if page.PATH == "/game" else {})
+    with reader(store, address) as read:
+        print(page.PATH, page.content(read))
+"""
+"""Prints what every page of a store shows."""
+
+SCORES = "SELECT model, avg(score) AS score, bool_and(success) AS won FROM episodes GROUP BY 1 ORDER BY 1"
+ANSWERS = (
+    "SELECT model, avg(v.score) AS mean FROM verdicts v JOIN episodes USING (episode_id) WHERE status = 'answered' GROUP BY 1 ORDER BY 1"
+)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which the package of docs/lockbox is installed beside cotrace."""
+    folder = tmp_path_factory.mktemp("lockbox")
+    source = shutil.copytree(DOCS / "lockbox", folder / "source")
+    site = folder / "site"
+    options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation", "--no-index", "--target", str(site)]
+    subprocess.run([sys.executable, "-m", "pip", "install", *options, str(source)], check=True, capture_output=True)
+    return os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(site)]), "COTRACE_STORE": str(folder / "s.duckdb")}
+
+
+def cotrace(installed: dict[str, str], *arguments: str) -> str:
+    """What a command prints to stdout; it must end well."""
+    command = [sys.executable, "-c", "from cotrace.cli import main; main()", *arguments]
+    done = subprocess.run(command, env=installed, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_family_of_another_distribution_is_played_read_judged_and_seen(installed: dict[str, str], tmp_path: Path) -> None:
+    """Its replay, checks, rubric, failure kinds, page and drawing all come into play, and nothing of cotrace names it."""
+    assert "lockbox" in cotrace(installed, "play", "--help")
+    cotrace(installed, "play", "lockbox", "--games", "6", "--out", str(tmp_path))
+    cotrace(installed, "ingest", str(tmp_path))
+    cotrace(installed, "judge", "--rubric", "lockbox_tells", "--judge", "engine")
+    (family,) = json.loads(cotrace(installed, "report", "families", "--format", "json"))
+    assert (family["benchmark"], family["games"], family["commonest_failure"]) == ("lockbox", 12, "inefficient_inference")
+    games = json.loads(cotrace(installed, "sql", SCORES, "--format", "json"))
+    assert games[0] == {"model": "clear", "score": 1.0, "won": True}
+    assert games[1]["score"] < 1
+    scores = json.loads(cotrace(installed, "sql", ANSWERS, "--format", "json"))
+    assert (scores[0]["mean"], scores[1]["mean"] < 1) == (1.0, True)
+    drawn = subprocess.run([sys.executable, "-c", EVERY_PAGE], env=installed, capture_output=True, text=True, check=False)
+    assert drawn.returncode == 0, drawn.stderr
+    assert "of the digits in 6 games" in drawn.stdout
+    assert "tried " in drawn.stdout
+
+
+def test_the_page_of_families_lists_what_each_brings_and_lacks() -> None:
+    """The table of docs/families.md is what the rooms hold."""
+    page = (DOCS / "families.md").read_text(encoding="utf-8")
+    for room, name, _ in MODULES:
+        row = next(line for line in page.splitlines() if line.startswith(f"| `{room}/<family>/{name}` "))
+        cells = [cell.strip() for cell in row.strip("|").split("|")][2:]
+        assert cells == ["yes" if module(family.name, room, name) else "–" for family in FAMILIES]
