@@ -1,18 +1,20 @@
 -- families: the benchmark families side by side.
 -- One row is a benchmark.
 --   benchmark  text  its name
---   games  count  games in the store
+--   games  count  games in the store; one that it has twice counts once
+--   tasks  count  tasks of the games with an end
 --   broken  count  games that could not be set up; in no other number of the row
 --   cut  count  games whose end is not known (see `games`); in no number of success or score
 --   successes  count  games that reached the goal, of those neither broken nor cut
 --   success_rate  0..1  successes / games neither broken nor cut; null if there are none
---   success_low  0..1  lower end of its 95 % interval: Wilson's, and where answers to one question are several, with questions as clusters
+--   success_low  0..1  lower end of its 95 % interval: Wilson's with one game a task, else over tasks (clustered_low), as in the leaderboard; null
+--                      where nothing ended
 --   success_high  0..1  upper end
 --   main_metric  text  what the score is: the metric's name
 --   n  count  games with a score; of LLM-Coordination, whose games have scores of different units, the answers to CoordinationQA, each once
 --   score_mean  number  mean of the main metric over the n games; null if n is 0
---   score_low  number  lower end of its 95 % t interval; null below two games. The answers to one question are one cluster: repeating trials
---                      does not make it narrower
+--   score_low  number  lower end of its 95 % interval over tasks, as in the leaderboard: playing a task again does not make it narrower; null
+--                      below two games
 --   score_high  number  upper end; null below two games
 --   commonest_failure  text  the kind of failure on most turns, as in failure_map; null if no turn failed or none is classified
 --   failing_turns  count  turns with that kind of failure; null with it
@@ -20,7 +22,7 @@
 --   turns_in_spirals  count  turns inside at least one correction spiral
 --   spiral_share  0..1  turns_in_spirals / turns; null without turns
 -- Report: families, ordered by benchmark
--- Reads: games, failures_common, correction_spirals, coordqa_answers, intervals.
+-- Reads: compared_games, failures_common, correction_spirals, coordqa_answers, intervals.
 create or replace view families as
 
 with metric_names as (
@@ -43,52 +45,58 @@ comparable as (
     select
         *,
         case when ending = 'ended' and (benchmark <> 'coordination' or question is not null) then score end as main_score
-    from games
+    from compared_games
     left join questions using (episode_id)
+),
+
+-- of a family with a single task what varies is the game
+clustered as (
+    select
+        *,
+        case
+            when min(task) filter (ending = 'ended') over family = max(task) filter (ending = 'ended') over family then episode_id else task
+        end as cluster
+    from comparable
+    window family as (partition by benchmark)
 ),
 
 clusters as (
     select
         benchmark,
-        case when condition = 'coordqa' then task_id else episode_id end as cluster,
+        cluster,
+        any_value(task) as task,
+        max(score_max) as score_max,
         count(main_score) as members,
-        sum(main_score) as total,
+        coalesce(sum(main_score), 0) as total,
         count(*) filter (ending = 'ended') as ended,
         count(*) filter (ending = 'ended' and success) as successes
-    from comparable
+    from clustered
     group by all
 ),
 
-means as (
-    select benchmark, sum(total) / sum(members) as score_mean, sum(members) as n, count(*) as clusters
-    from clusters
-    where members > 0
-    group by all
-),
-
--- the variance of a mean whose members come in clusters; with one member each it is that of the sample
-errors as (
-    select
-        clusters.benchmark,
-        max(means.clusters) as clusters,
-        sqrt(sum((total - members * score_mean) ** 2) * max(means.clusters) / nullif(max(means.clusters) - 1, 0)) / max(means.n) as score_sem
-    from clusters
-    inner join means using (benchmark)
-    where members > 0
-    group by all
-),
-
-sums as (
+over_tasks as (
     select
         benchmark,
-        count(*) as clusters,
-        sum(ended)::bigint as ended,
-        sum(successes)::bigint as successes,
-        sum(successes * successes)::bigint as kk,
-        sum(successes * ended)::bigint as kn,
-        sum(ended * ended)::bigint as nn
+        count(distinct task) filter (ended > 0) as tasks,
+        max(score_max) filter (members > 0) as score_max,
+        max(ended) as most,
+        clustered_low(
+            sum(successes), sum(ended), count(*) filter (ended > 0), sum(successes * successes), sum(successes * ended), sum(ended * ended)
+        ) as success_low,
+        clustered_high(
+            sum(successes), sum(ended), count(*) filter (ended > 0), sum(successes * successes), sum(successes * ended), sum(ended * ended)
+        ) as success_high,
+        mean_low(
+            sum(total), sum(members), count(*) filter (members > 0), sum(total * total), sum(total * members), sum(members * members)
+        ) as share_low,
+        mean_high(
+            sum(total), sum(members), count(*) filter (members > 0), sum(total * total), sum(total * members), sum(members * members)
+        ) as share_high,
+        clustered_sem(
+            sum(total), sum(members), count(*) filter (members > 0), sum(total * total), sum(total * members), sum(members * members)
+        ) as score_sem,
+        t_critical(greatest(sum(members) ** 2 / nullif(sum(members * members), 0) - 1, 1)) as t
     from clusters
-    where ended > 0
     group by all
 ),
 
@@ -133,23 +141,18 @@ inside as (
 select
     scores.benchmark,
     scores.games,
+    over_tasks.tasks,
     scores.broken,
     scores.cut,
     scores.successes,
     scores.successes / nullif(scores.ended, 0) as success_rate,
-    case
-        when sums.clusters < sums.ended then clustered_low(sums.successes, sums.ended, sums.clusters, sums.kk, sums.kn, sums.nn)
-        else wilson_low(sums.successes, sums.ended)
-    end as success_low,
-    case
-        when sums.clusters < sums.ended then clustered_high(sums.successes, sums.ended, sums.clusters, sums.kk, sums.kn, sums.nn)
-        else wilson_high(sums.successes, sums.ended)
-    end as success_high,
+    case when most > 1 then over_tasks.success_low else wilson_low(scores.successes, scores.ended) end as success_low,
+    case when most > 1 then over_tasks.success_high else wilson_high(scores.successes, scores.ended) end as success_high,
     metric_names.main_metric,
     scores.n,
     scores.score_mean,
-    scores.score_mean - t_critical(errors.clusters - 1) * errors.score_sem as score_low,
-    scores.score_mean + t_critical(errors.clusters - 1) * errors.score_sem as score_high,
+    case when over_tasks.score_max = 1 then share_low else scores.score_mean - t * over_tasks.score_sem end as score_low,
+    case when over_tasks.score_max = 1 then share_high else scores.score_mean + t * over_tasks.score_sem end as score_high,
     commonest.commonest_failure,
     commonest.failing_turns,
     scores.turns,
@@ -157,7 +160,6 @@ select
     coalesce(inside.turns_in_spirals, 0) / nullif(scores.turns, 0) as spiral_share
 from scores
 left join metric_names using (benchmark)
-left join errors using (benchmark)
-left join sums using (benchmark)
+left join over_tasks using (benchmark)
 left join commonest using (benchmark)
 left join inside using (benchmark);

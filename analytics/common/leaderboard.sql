@@ -1,5 +1,5 @@
 -- leaderboard: how far each team got, with its uncertainty.
--- One row is (benchmark, condition, model, team, max_turns).
+-- One row is (benchmark, condition, model, team, team_name, max_turns).
 -- Columns as in: leaderboard_by.
 -- Report: leaderboard, ordered by benchmark, score_mean desc nulls last, model, condition
 -- Reads: leaderboard_by.

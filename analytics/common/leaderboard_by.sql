@@ -1,26 +1,32 @@
 -- leaderboard_by: how far each team got, with its uncertainty, over the tasks of some tiers; a table macro: `from leaderboard_by(['simple'])`.
--- One row is (benchmark, condition, model, team, max_turns).
+-- One row is (benchmark, condition, model, team, team_name, max_turns). Tasks are what is sampled: intervals are over them, so that playing one
+-- again makes none narrower; of a row with one task they are over its games, and about that task alone. A game that the store has twice counts
+-- once (compared_games).
 -- Parameters: levels: list of the tiers that count, null for all.
 --   benchmark  text  its benchmark
 --   condition  text  the condition of the runs, as in run_conditions
 --   model  text  the evaluated model
 --   team  JSON  object role -> model
+--   team_name  text  the team in short, as in teams
 --   max_turns  turns  turn limit; null if the logs do not say
+--   tasks  count  tasks of the n games
 --   games  count  games, those that could not be set up included
 --   broken  count  games that could not be set up; in no other number of the row
 --   cut  count  games whose end is not known (see `games`); in no other number of the row
 --   n  count  games that ended
 --   score_mean  number  mean over the n games of the benchmark's main end-to-end metric (CRAFT: overall_progress, 0..1); null if n is 0
---   score_sem  number  its standard error (sample standard deviation, ddof 1, / sqrt(n)); null below two games
---   score_low  number  lower end of its 95 % t interval, cut to no bounds; null below two games
+--   score_sem  number  its standard error over tasks (clustered_sem; with one game a task sample standard deviation, ddof 1, / sqrt(n)); null
+--                      below two tasks or games
+--   score_low  number  lower end of its 95 % interval over tasks: mean_low where the score has an upper bound (score_max of compared_games), else
+--                      Student's t, cut to no bounds; null below two games
 --   score_high  number  upper end; null below two games
 --   successes  count  games that reached the goal, of the n
 --   success_rate  0..1  successes / n; null if n is 0
---   success_low  0..1  lower end of its 95 % Wilson interval; null if n is 0
+--   success_low  0..1  lower end of its 95 % interval: Wilson's with one game a task, else over tasks (clustered_low); null if n is 0
 --   success_high  0..1  upper end; null if n is 0
 --   ceiling_n  count  games whose reachable score is known
 --   ceiling_share_mean  number  mean over them of score over what verified actions can reach; null if there are none
---   ceiling_share_sem  number  its standard error; null below two games
+--   ceiling_share_sem  number  its standard error over tasks, as score_sem; null below two games
 --   turns  count  turns of the n games
 --   attempted  count  actions that the engine had to accept or refuse
 --   failed  count  actions among them that it refused
@@ -34,7 +40,7 @@
 --   adherence_full  0..1  CRAFT: followed_full / oracle_turns; null if that is 0, and elsewhere
 --   undoing  count  attempted moves that take back earlier work, at most one a turn
 --   undoing_rate  0..1  undoing / turns with a move; null if there are none
--- Reads: games, episodes, episode_metrics, actions, outcomes, intervals.
+-- Reads: compared_games, episode_metrics, actions, outcomes, intervals.
 create or replace macro leaderboard_by(levels := null) as table
 
 with ceilings as (
@@ -66,14 +72,72 @@ turn_counts as (
 -- games that did not end are counted, and have nothing else to add
 played as (
     select
-        games.* exclude (score, success, episode_id),
-        episodes.max_turns,
-        case when games.ending = 'ended' then games.episode_id end as episode_id,
-        case when games.ending = 'ended' then games.score end as score,
-        case when games.ending = 'ended' then games.success end as success
-    from games
-    inner join episodes using (episode_id)
-    where levels is null or list_contains(levels, games.level)
+        * exclude (score, success, episode_id),
+        case when ending = 'ended' then episode_id end as episode_id,
+        case when ending = 'ended' then score end as score,
+        case when ending = 'ended' then success end as success
+    from compared_games
+    where levels is null or list_contains(levels, level)
+),
+
+-- of a row with a single task what varies is the game
+clustered as (
+    select *, case when min(task) over row_of_board = max(task) over row_of_board then episode_id else task end as cluster
+    from played
+    where score is not null
+    window row_of_board as (partition by benchmark, condition, model, team, team_name, max_turns)
+),
+
+by_task as (
+    select
+        benchmark,
+        condition,
+        model,
+        team,
+        team_name,
+        max_turns,
+        cluster,
+        any_value(task) as task,
+        max(score_max) as score_max,
+        count(score) as n,
+        sum(score) as total,
+        count(ceiling_share) as ceiling_n,
+        coalesce(sum(ceiling_share), 0) as ceiling_total,
+        sum(score) / max(score_max) as share,
+        count(*) filter (success) as successes
+    from clustered
+    left join ceilings using (episode_id)
+    group by all
+),
+
+over_tasks as (
+    select
+        benchmark,
+        condition,
+        model,
+        team,
+        team_name,
+        max_turns,
+        count(distinct task) as tasks,
+        sum(n) as n,
+        max(n) as most,
+        max(score_max) as score_max,
+        clustered_sem(sum(total), sum(n), count(*), sum(total * total), sum(total * n), sum(n * n)) as score_sem,
+        mean_low(sum(share), sum(n), count(*), sum(share * share), sum(share * n), sum(n * n)) as share_low,
+        mean_high(sum(share), sum(n), count(*), sum(share * share), sum(share * n), sum(n * n)) as share_high,
+        clustered_sem(
+            sum(ceiling_total), sum(ceiling_n), count(*) filter (ceiling_n > 0), sum(ceiling_total * ceiling_total),
+            sum(ceiling_total * ceiling_n), sum(ceiling_n * ceiling_n)
+        ) as ceiling_share_sem,
+        t_critical(greatest(sum(n) ** 2 / sum(n * n) - 1, 1)) as t,
+        clustered_low(
+            sum(successes), sum(n), count(*), sum(successes * successes), sum(successes * n), sum(n * n)
+        ) as success_low,
+        clustered_high(
+            sum(successes), sum(n), count(*), sum(successes * successes), sum(successes * n), sum(n * n)
+        ) as success_high
+    from by_task
+    group by all
 ),
 
 summed as (
@@ -82,17 +146,16 @@ summed as (
         played.condition,
         played.model,
         played.team,
+        played.team_name,
         played.max_turns,
         count(*) as games,
         count(*) filter (played.ending = 'not_set_up') as broken,
         count(*) filter (played.ending = 'cut') as cut,
         count(played.score) as n,
         avg(played.score) as score_mean,
-        stddev_samp(played.score) / sqrt(count(played.score)) as score_sem,
         count(*) filter (played.success) as successes,
         count(ceilings.ceiling_share) as ceiling_n,
         avg(ceilings.ceiling_share) as ceiling_share_mean,
-        stddev_samp(ceilings.ceiling_share) / sqrt(count(ceilings.ceiling_share)) as ceiling_share_sem,
         coalesce(sum(turn_counts.turns), 0)::bigint as turns,
         coalesce(sum(attempts.attempted), 0)::bigint as attempted,
         coalesce(sum(attempts.failed), 0)::bigint as failed,
@@ -106,30 +169,32 @@ summed as (
     left join ceilings using (episode_id)
     left join attempts using (episode_id)
     left join turn_counts using (episode_id)
-    group by played.benchmark, played.condition, played.model, played.team, played.max_turns
+    group by played.benchmark, played.condition, played.model, played.team, played.team_name, played.max_turns
 )
 
 select
-    benchmark,
-    condition,
-    model,
-    team,
-    max_turns,
+    summed.benchmark,
+    summed.condition,
+    summed.model,
+    summed.team,
+    summed.team_name,
+    summed.max_turns,
+    coalesce(over_tasks.tasks, 0) as tasks,
     games,
     broken,
     cut,
-    n,
+    summed.n,
     score_mean,
-    score_sem,
-    score_mean - t_critical(n - 1) * score_sem as score_low,
-    score_mean + t_critical(n - 1) * score_sem as score_high,
-    successes,
-    successes / nullif(n, 0) as success_rate,
-    wilson_low(successes, n) as success_low,
-    wilson_high(successes, n) as success_high,
+    over_tasks.score_sem,
+    case when over_tasks.score_max is null then score_mean - t * over_tasks.score_sem else share_low * over_tasks.score_max end as score_low,
+    case when over_tasks.score_max is null then score_mean + t * over_tasks.score_sem else share_high * over_tasks.score_max end as score_high,
+    summed.successes,
+    summed.successes / nullif(summed.n, 0) as success_rate,
+    case when most > 1 then success_low else wilson_low(summed.successes, summed.n) end as success_low,
+    case when most > 1 then success_high else wilson_high(summed.successes, summed.n) end as success_high,
     ceiling_n,
     ceiling_share_mean,
-    ceiling_share_sem,
+    over_tasks.ceiling_share_sem,
     turns,
     attempted,
     failed,
@@ -143,4 +208,11 @@ select
     followed_full / nullif(oracle_turns, 0) as adherence_full,
     undoing,
     undoing / nullif(moves, 0) as undoing_rate
-from summed;
+from summed
+left join over_tasks
+    on summed.benchmark = over_tasks.benchmark
+    and summed.condition is not distinct from over_tasks.condition
+    and summed.model is not distinct from over_tasks.model
+    and summed.team is not distinct from over_tasks.team
+    and summed.team_name is not distinct from over_tasks.team_name
+    and summed.max_turns is not distinct from over_tasks.max_turns;

@@ -70,6 +70,10 @@ class Game:
     condition_json: dict[str, object] = field(default_factory=dict)
     metrics: tuple[tuple[str, float], ...] = ()
     """Metrics of the game: pairs (name, value)."""
+    task: str | None = None
+    """None: a task of its own."""
+    goal: str | None = None
+    builder: str = "b"
 
 
 def board(**stacks: Sequence[str]) -> str:
@@ -118,10 +122,10 @@ def _episode(game: Game, run_id: str) -> Episode:
         run_id=run_id,
         source_id="hand",
         benchmark=game.benchmark,
-        task_id="task",
+        task_id=game.task or game.name,
         level=game.level,
         model=game.model,
-        team=Json(json.dumps({"director": game.model, "builder": "b"})),
+        team=Json(json.dumps({"director": game.model, "builder": game.builder})),
         seed=1,
         max_turns=game.max_turns,
         turns_taken=len(game.steps),
@@ -129,7 +133,7 @@ def _episode(game: Game, run_id: str) -> Episode:
         score=game.score,
         stop_reason=None,
         error=None,
-        goal=None,
+        goal=None if game.goal is None else Json(game.goal),
         details=Json("{}"),
         file=f"{game.name}.json",
         started_at=STARTED,

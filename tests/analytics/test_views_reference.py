@@ -124,7 +124,7 @@ def test_a_wrong_cell_would_be_seen(real_store: Store, shared: Path) -> None:
 def test_start_boards_are_told_apart(engine_store: Store) -> None:
     """Two special games share model, builder and run, but not the start board: they are two rows of craft_models."""
     found = query(engine_store, "select condition, n_games from craft_models where model = 'edge' and run = 16 order by condition")
-    assert found.rows() == [("oracle5_no_tools_run16_D1Wall", 1), ("oracle5_no_tools_run16_firstTwoLayers", 1)]
+    assert found.rows() == [("oracle5_no_tools_D1Wall", 1), ("oracle5_no_tools_firstTwoLayers", 1)]
 
 
 def test_outcomes_count_what_the_reference_counts(engine_store: Store, shared: Path) -> None:
