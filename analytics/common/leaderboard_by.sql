@@ -7,7 +7,7 @@
 --   condition  text  the condition of the runs, as in run_conditions
 --   model  text  the evaluated model
 --   team  JSON  object role -> model
---   team_name  text  the team in short, as in teams
+--   team_name  text  the team in short, as in team_names
 --   max_turns  turns  turn limit; null if the logs do not say
 --   tasks  count  tasks of the n games
 --   games  count  games, those that could not be set up included

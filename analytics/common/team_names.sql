@@ -1,11 +1,11 @@
--- teams: which models sat where, in short, so that one team is told from another with the same evaluated model.
+-- team_names: which models sat where, in short, so that one team is told from another with the same evaluated model.
 -- One row is a game.
 --   episode_id  text  the game
 --   team_name  text  the model, if all seats have the same; else each role with its models (`director gpt-4o, builder gpt-4o-mini`), those of
 --                    several seats with their number (`director gpt-4o ×2 + qwen-7b`); of a seat whose model the log does not say `?`;
 --                    where the log names no agent, the evaluated model
 -- Reads: episodes, agents.
-create or replace view teams as
+create or replace view team_names as
 
 with seats as (
     select episode_id, role, coalesce(model, '?') as model, count(*) as n
