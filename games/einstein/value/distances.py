@@ -33,11 +33,12 @@ def distances(setting: Setting, steps: Sequence[Step]) -> Iterator[tuple[Distanc
 
 def values(setting: Setting, tables: Iterable[Table]) -> Iterator[Distances]:
     """Value positions of one game, in any order; what is proven of one helps with the others."""
-    planned, known = Search(setting, planner=True), Search(setting, planner=False)
+    known = Search(setting, planner=False)
+    planned = Search(setting, planner=True, easier=known)
     for table in tables:
         perfect = hands(setting.puzzle, table)
         if setting.modes == ("none", "none"):  # a right guess is always possible
             yield Distances(perfect, perfect, perfect)
             continue
-        plan = planned.steps(table)
-        yield Distances(perfect, plan, perfect if plan == perfect else known.steps(table))
+        know = known.steps(table)
+        yield Distances(perfect, planned.steps(table), know)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from games.einstein.engine.actions import Ask
-from games.einstein.engine.bins import COMMON, OWN_DESTINATIONS, START_BINS
+from games.einstein.engine.bins import COMMON, OWN_DESTINATIONS, PLAYERS, START_BINS
 from games.einstein.engine.modes import ALLOWED
 from games.einstein.engine.step import Setting
 from games.einstein.engine.table import Table, bits, closure, items_mask
@@ -49,20 +49,23 @@ class Search:
     on: that is the published planner, from any position. Else a player may always pass, and an ask is a step that lets the partner reply.
     """
 
-    def __init__(self, setting: Setting, *, planner: bool) -> None:
+    def __init__(self, setting: Setting, *, planner: bool, easier: "Search | None" = None) -> None:
+        """Begin; what a search has proven that takes no more steps from any state saves this one work."""
         puzzle = setting.puzzle
         blocks = range(puzzle.num_objects)
         equal = setting.modes[0] == setting.modes[1]
         self._puzzle, self._planner = puzzle, planner
         self._verbs = [ALLOWED[mode] for mode in setting.modes]
         self._replies = [verbs.reply and not verbs.share and (equal or setting.rules.replies_in_mixed_pairs) for verbs in self._verbs]
+        self._has_to_ask = [self._replies[1 - who] for who in PLAYERS]
         self._start_side = [sum(1 << block for block in blocks if puzzle.starts[block] == start) for start in START_BINS]
         self._goal_side = [sum(1 << block for block in blocks if puzzle.goals[block] in own) for own in OWN_DESTINATIONS]
         self._about = [1 << index | 1 << (puzzle.anchors[index] if index else 0) for index in blocks]
         self._everything = (1 << puzzle.num_objects) - 1
         self._proven: dict[_State, tuple[int, int]] = {}
         """Steps it takes at least and at most."""
-        self._knowledge: dict[tuple[int, int], int] = {}
+        self._easier = easier._proven if easier else {}  # noqa: SLF001 - another of the same kind
+        self._follows: dict[tuple[int, int], int] = {}
 
     def steps(self, table: Table) -> int:
         """Give the steps left in a position of the game."""
@@ -92,19 +95,39 @@ class Search:
         """Steps at least and at most, as far as is known."""
         known = self._proven.get(state)
         if known is None:
-            known = self._proven[state] = self._least(state), 0 if state.placed == self._everything else _FAR
+            least = self._easier[state][0] if state in self._easier else self._least(state)
+            known = self._proven[state] = least, 0 if state.placed == self._everything else _FAR
         return known
 
     def _least(self, state: _State) -> int:
-        at_start = ~(state.common | state.placed)
-        work = [
-            (
-                (self._goal_side[who] & ~state.placed & (state.common | self._start_side[who])).bit_count(),
-                (self._start_side[who] & ~self._goal_side[who] & at_start).bit_count(),
-            )
-            for who in (state.player, 1 - state.player)
-        ]
-        return steps_left(*work[0], *work[1])
+        """Bound the steps left: what hands need that know everything, and that besides make the shares and asks that must be made."""
+        common, placed, seen, told, _, me, asked = state
+        finish, hand_over = [0, 0], [0, 0]
+        for who in PLAYERS:
+            goal, start = self._goal_side[who], self._start_side[who]
+            here, there = goal & ~placed, start & ~goal & ~(common | placed)
+            missing = self._missing(who, told[who], seen, here | there)
+            asks = max(0, missing - (who != me and asked >= 0)) if self._has_to_ask[who] else 0
+            finish[who] += (here & (common | start)).bit_count() + asks
+            finish[1 - who] += missing
+            hand_over[who] = there.bit_count()
+        return steps_left(finish[me], hand_over[me], finish[1 - me], hand_over[1 - me])
+
+    def _missing(self, player: int, told: int, seen: int, objects: int) -> int:
+        """How many items a player must be told at least to know some objects, even if it sees all that its partner has to place."""
+        unknown = objects & ~self._known(told, seen | self._goal_side[1 - player])
+        count = 0
+        while unknown:  # a group of objects that items of the player tie together needs an item from outside
+            unknown &= ~self._known(told & ~1, unknown & -unknown)
+            count += 1
+        return count
+
+    def _known(self, told: int, seen: int) -> int:
+        """The objects whose goals follow."""
+        known = self._follows.get((told, seen))
+        if known is None:
+            known = self._follows[told, seen] = closure(self._puzzle, told, seen)
+        return known
 
     def _within(self, state: _State, limit: int) -> bool:
         """Whether the goal is within so many steps."""
@@ -131,19 +154,13 @@ class Search:
             yield 1, _State(state.common, state.placed, state.seen, state.told, state.closed, 1 - state.player, _NOTHING)
 
     def _actions(self, state: _State) -> Iterator[_Successor]:
-        known, verbs = self._known(state), self._verbs[state.player]
+        known, verbs = self._known(state.told[state.player], state.seen), self._verbs[state.player]
         yield from self._moves(state, known)
         if verbs.share or state.asked >= 0:
             yield from self._shares(state)
         unknown = self._everything & ~known
         if verbs.ask and unknown:
             yield from self._planned_asks(state, unknown) if self._planner else self._asks(state, unknown)
-
-    def _known(self, state: _State) -> int:
-        key = state.told[state.player], state.seen
-        if key not in self._knowledge:
-            self._knowledge[key] = closure(self._puzzle, *key)
-        return self._knowledge[key]
 
     def _moves(self, state: _State, known: int) -> Iterator[_Successor]:
         common, placed, seen, told, closed, player, _ = state

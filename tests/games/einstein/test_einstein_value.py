@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from games.einstein.engine.actions import Action, Move, Pass
-from games.einstein.engine.bins import BINS
+from games.einstein.engine.bins import BINS, PLAYERS, Bin
 from games.einstein.engine.generator import generate
 from games.einstein.engine.modes import ACTION_MODES, ActionMode
 from games.einstein.engine.options import expected, options
@@ -27,7 +27,7 @@ PUZZLES = sorted(generate(count=12, seed=7), key=lambda puzzle: puzzle.num_objec
 
 def by_trying(puzzle: Puzzle, table: Table) -> int:
     """Breadth first over all moves that the table carries out, and passes."""
-    seen = {(table.positions, table.player)}
+    seen: set[tuple[tuple[Bin, ...], int]] = {(table.positions, table.player)}
     waiting = deque([(table, 0)])
     while waiting:
         now, steps = waiting.popleft()
@@ -39,7 +39,7 @@ def by_trying(puzzle: Puzzle, table: Table) -> int:
         for positions in after:
             if (positions, 1 - now.player) not in seen:
                 seen.add((positions, 1 - now.player))
-                waiting.append((replace(now, positions=positions, player=1 - now.player), steps + 1))
+                waiting.append((replace(now, positions=positions, player=PLAYERS[1 - now.player]), steps + 1))
     raise AssertionError("no way to the goal")
 
 
