@@ -13,7 +13,7 @@ import httpx
 
 from providers.faults import ForeignRedirectError, OversizeError
 
-__all__ = ["bound", "http_clients"]
+__all__ = ["Counted", "bound", "http_clients"]
 
 _UNPACKED: Final = frozenset({"", "identity"})
 _PACKED: Final = frozenset({"gzip", "deflate"})
@@ -30,10 +30,7 @@ def bound(client: httpx.Client | httpx.AsyncClient, most_bytes: int) -> None:
 
     def look(response: httpx.Response) -> None:
         _stay(response)
-        encoding = response.headers.pop("content-encoding", "").strip().lower()
-        if encoding not in _UNPACKED | _PACKED:
-            raise OversizeError(f"the reply is packed as {encoding[:20]!r}, which was not asked for")
-        counted = _Counted(most_bytes, packed=encoding in _PACKED)
+        counted = Counted(most_bytes, response.headers.pop("content-encoding", ""))
         stream: Any = response.stream
         response.stream = _AsyncBody(stream, counted) if isinstance(stream, httpx.AsyncByteStream) else _Body(stream, counted)
 
@@ -73,13 +70,24 @@ def _port(url: httpx.URL) -> int | None:
     return url.port or _DEFAULT_PORTS.get(url.scheme)
 
 
-class _Counted:
-    """Unpacks a body as it comes, and stops where it grows too large."""
+class Counted:
+    """Unpacks a body as it comes, and stops where it grows too large.
 
-    def __init__(self, most_bytes: int, *, packed: bool) -> None:
+    Args:
+        most_bytes: of the body, packed and unpacked.
+        encoding: what the header `Content-Encoding` says; empty if there is none.
+
+    Raises:
+        OversizeError: it is packed in a way that was not asked for.
+    """
+
+    def __init__(self, most_bytes: int, encoding: str) -> None:
+        encoding = encoding.strip().lower()
+        if encoding not in _UNPACKED | _PACKED:
+            raise OversizeError(f"the reply is packed as {encoding[:20]!r}, which was not asked for")
         self._most = most_bytes
         self._came = self._gave = 0
-        self._unpack = zlib.decompressobj(_GZIP_OR_ZLIB) if packed else None
+        self._unpack = zlib.decompressobj(_GZIP_OR_ZLIB) if encoding in _PACKED else None
 
     def take(self, chunk: bytes) -> bytes:
         """The chunk's content.
@@ -104,7 +112,7 @@ class _Counted:
 
 
 class _AsyncBody(httpx.AsyncByteStream):
-    def __init__(self, stream: httpx.AsyncByteStream, counted: _Counted) -> None:
+    def __init__(self, stream: httpx.AsyncByteStream, counted: Counted) -> None:
         self._stream, self._counted = stream, counted
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -116,7 +124,7 @@ class _AsyncBody(httpx.AsyncByteStream):
 
 
 class _Body(httpx.SyncByteStream):
-    def __init__(self, stream: httpx.SyncByteStream, counted: _Counted) -> None:
+    def __init__(self, stream: httpx.SyncByteStream, counted: Counted) -> None:
         self._stream, self._counted = stream, counted
 
     def __iter__(self) -> Iterator[bytes]:

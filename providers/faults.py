@@ -6,6 +6,7 @@ import email.utils
 import time
 from collections.abc import Mapping
 
+import orjson
 from pydantic import ValidationError
 from tenacity import RetryCallState, wait_random_exponential
 
@@ -21,6 +22,7 @@ __all__ = [
     "Unusable",
     "beyond_bounds",
     "classify",
+    "of_response",
     "retry_after_s",
     "wait_after",
 ]
@@ -94,12 +96,36 @@ def classify(error: BaseException) -> Fault:
     if status is None:
         came = isinstance(error, ValueError | RecursionError)  # a body that is no JSON, or too deep
         return Fault(reason, status=None, retry_after_s=None, again=True, came=came)
+    return _of_status(status, _headers(error), reason, str(error))
+
+
+def of_response(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+    """The fault behind a reply with an HTTP status of failure; headers by names in small letters.
+
+    Raises:
+        HopelessError: no request of this run can succeed.
+    """
+    text = body.decode("utf-8", "replace")
+    return _of_status(status, headers, excerpt(_said(text), _LONGEST_REASON), text)
+
+
+def _said(body: str) -> str:
+    """What the server says went wrong: the message in its JSON, or else the text."""
+    try:
+        content = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return body
+    error = content.get("error", content) if isinstance(content, dict) else content
+    return str(error.get("message", error) if isinstance(error, dict) else error)
+
+
+def _of_status(status: int, headers: Mapping[str, str], reason: str, text: str) -> Fault:
     if status in _HOPELESS:
         raise HopelessError(f"{_HOPELESS[status]} (HTTP {status}): check --model, --base-url and the key's environment variable; {reason}")
-    if status == LIMITED and "insufficient_quota" in str(error):
+    if status == LIMITED and "insufficient_quota" in text:
         raise HopelessError(f"the account has no money left (HTTP {status}): top it up, then start the same command again; {reason}")
     again = status in _WORTH_RETRYING or status >= _SERVER_ERROR
-    return Fault(f"HTTP {status}, {reason}", status=status, retry_after_s=retry_after_s(_headers(error)), again=again)
+    return Fault(f"HTTP {status}, {reason}", status=status, retry_after_s=retry_after_s(headers), again=again)
 
 
 def beyond_bounds(error: BaseException | None) -> BaseException | None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from providers.completion import Tokens
 from schemas.errors import UsageError
 
 __all__ = ["Budget", "BudgetSpentError", "Price", "TokenEstimate", "price_of"]
@@ -28,6 +29,10 @@ class Price(NamedTuple):
     def cost(self, tokens_in: float, tokens_out: float) -> float:
         """USD."""
         return (tokens_in * self.input + tokens_out * self.output) / 1e6
+
+    def of(self, tokens: Tokens) -> float:
+        """USD for tokens as billed."""
+        return self.cost(tokens.input, tokens.output)
 
 
 class _Entry(BaseModel):

@@ -22,6 +22,7 @@ __all__ = [
     "counted",
     "is_filtered",
     "is_hollow",
+    "key_of",
     "text_of",
     "tokens_in_and_out",
     "usage_of",
@@ -166,7 +167,7 @@ def batch_client(settings: ModelSettings, most_bytes: int) -> openai.OpenAI:
         )
     http_client = openai.DefaultHttpxClient()
     bound(http_client, most_bytes)
-    return openai.OpenAI(base_url=settings.base_url, api_key=_key(settings), timeout=settings.timeout_s, http_client=http_client)
+    return openai.OpenAI(base_url=settings.base_url, api_key=key_of(settings), timeout=settings.timeout_s, http_client=http_client)
 
 
 def _openai(settings: ModelSettings) -> Any:
@@ -179,14 +180,19 @@ def _openai(settings: ModelSettings) -> Any:
     bound(http_client, settings.most_bytes)
     return openai.AsyncOpenAI(
         base_url=settings.base_url,
-        api_key=_key(settings),
+        api_key=key_of(settings),
         max_retries=0,  # tenacity retries, so that every request is counted and waits at the shared gate
         timeout=settings.timeout_s,
         http_client=http_client,
     )
 
 
-def _key(settings: ModelSettings) -> str:
+def key_of(settings: ModelSettings) -> str:
+    """The key for the model's server.
+
+    Raises:
+        UsageError: it is missing.
+    """
     variable = settings.key_variable or "OPENAI_API_KEY"
     key = os.environ.get(variable) or ("none" if settings.base_url and settings.key_variable is None else None)
     if key is None:

@@ -15,6 +15,7 @@ __all__ = [
     "RECORDS",
     "Action",
     "Agent",
+    "Call",
     "Col",
     "Episode",
     "EpisodeMetric",
@@ -308,6 +309,36 @@ class Verdict(NamedTuple):
     ] = None
 
 
+class Call(NamedTuple):
+    """One question put to a model, with the reply that came of it in the end."""
+
+    call_id: Annotated[str, Col("made when the model is asked", key=True)]
+    purpose: Annotated[str, Col("who asked: judge, player, optimize, coordqa")]
+    run: Annotated[str | None, Col("the scoring job, experiment or optimisation; null if it has no name")]
+    episode_id: Annotated[str | None, Col("the game that it is about or played in; null if none")]
+    turn: Annotated[int | None, Col("from 1; null if it is about no single turn")]
+    agent: Annotated[str | None, Col("who is judged or who plays; null if nobody in particular")]
+    model: Annotated[str, Col("provider/model")]
+    prompt_hash: Annotated[str, Col("hash of all that the model was sent: messages, tools, form, sampling parameters")]
+    reply: Annotated[
+        str | None, Col("what the model wrote, verbatim: text, or the JSON of the form it had to fill in; null if no reply came")
+    ]
+    reasoning: Annotated[str | None, Col("what it thought, as far as the provider shows it; null if nothing was shown")]
+    finish_reason: Annotated[
+        str | None, Col("why it stopped: stop, length, tool_calls, content_filter, or the provider's own word; null if it does not say")
+    ]
+    tokens_in: Annotated[int, Col("prompt tokens as billed, all attempts together, cached ones included", "tokens")]
+    tokens_out: Annotated[int, Col("reply tokens as billed, all attempts together, reasoning included", "tokens")]
+    tokens_cached: Annotated[int, Col("those of `tokens_in` that came out of the provider's cache; 0 if it does not say", "tokens")]
+    tokens_reasoning: Annotated[int, Col("those of `tokens_out` that were spent on reasoning; 0 if the provider does not say", "tokens")]
+    cost: Annotated[float | None, Col("by the price list; null if the model has no price there", "USD")]
+    latency_s: Annotated[float | None, Col("of the last request, from sending to the last byte; null if no reply came", "s")]
+    attempts: Annotated[int, Col("requests sent: retries, and replies that could not be used, included", "count")]
+    status: Annotated[str, Col("answered, failed, or unasked (the budget allowed no further request)")]
+    error: Annotated[str | None, Col("why there is no usable reply; null if there is one")]
+    asked_at: Annotated[datetime, Col("when the model was asked", "UTC")]
+
+
 class Label(NamedTuple):
     """One person's (or another source's) answer."""
 
@@ -351,5 +382,6 @@ RECORDS: tuple[TableName, ...] = (
     TableName("log_disagreements", LogDisagreement),
     TableName("judge_runs", JudgeRun),
     TableName("verdicts", Verdict),
+    TableName("calls", Call),
     TableName("labels", Label),
 )

@@ -30,7 +30,7 @@ def command(questions: Path, model: str, base_url: str | None, trials: int, temp
       cotrace play coordqa single_turn_trials.csv --model openai/gpt-4o-mini --base-url http://localhost:8000/v1 --out answers/
     """
     from cotrace.progress import progress_bar
-    from judges.coordination.ask import AskRequest, ask
+    from games.coordination.qa.ask import AskRequest, ask
     from providers.provider import ModelSettings
 
     settings = ModelSettings(model=model, base_url=base_url, temperature=temperature)

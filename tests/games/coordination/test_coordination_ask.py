@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from analytics.query import query
+from games.coordination.qa.ask import AskRequest, ask
 from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES
 from ingest.files.run import ingest_paths
-from judges.coordination.ask import AskRequest, ask
 from providers.faults import HopelessError
 from providers.provider import ModelSettings
 from schemas.store import Store

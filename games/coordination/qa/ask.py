@@ -6,23 +6,24 @@ The prompt is the published one for OpenAI-style models: instruction, rules, a s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
 
 from games.coordination.qa.questions import QUESTION_FILE, Question, load_questions
-from providers.faults import Fault, classify, wait_after
-from providers.pacing import Gate
-from providers.provider import ModelSettings, call_arguments, connect, text_of
+from providers.asker import Asker, Reply, Request, Terms
+from providers.messages import Message
+from providers.provider import ModelSettings
 from schemas.errors import UsageError
 
 __all__ = ["ACKNOWLEDGEMENT", "PUBLISHED_TEMPERATURE", "AskReport", "AskRequest", "ask", "prompt"]
 
 ACKNOWLEDGEMENT: Final = "Got it!"
 PUBLISHED_TEMPERATURE: Final = 0.6
+_PURPOSE: Final = "coordqa"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +63,7 @@ class _Item(NamedTuple):
         return (self.trial, self.question.scenario, self.question.type)
 
 
-def prompt(question: Question) -> list[dict[str, str]]:
+def prompt(question: Question) -> list[Message]:
     """The messages of one question."""
     return [
         {"role": "system", "content": question.directive},
@@ -93,8 +94,18 @@ def ask(request: AskRequest, on_progress: Callable[[int, int], None] | None = No
     left = [item for item in items if item.key not in answered]
     request.out.mkdir(parents=True, exist_ok=True)
     (request.out / QUESTION_FILE).write_bytes(request.questions.read_bytes())
+    done = len(items) - len(left)
     with path.open("ab") as file:
-        failed = asyncio.run(_Asking(request, file, len(items), on_progress).run(left)) if left else 0
+
+        def write(item: _Item, reply: Reply) -> None:
+            nonlocal done
+            file.write(_line(request, item, reply))
+            file.flush()
+            done += 1
+            if on_progress is not None:
+                on_progress(done, len(items))
+
+        failed = asyncio.run(_ask_all(request, left, write)) if left else 0
     return AskReport(len(left), len(items) - len(left), failed, path)
 
 
@@ -108,89 +119,32 @@ def _answered(path: Path) -> set[tuple[int, int, str]]:
     return {(line["trial"], line["scenario"], line["type"]) for line in lines if not line["api_error"]}
 
 
-class _Asking:
-    """One run over a model's questions."""
-
-    def __init__(self, request: AskRequest, file: BinaryIO, total: int, on_progress: Callable[[int, int], None] | None) -> None:
-        self._request = request
-        self._file = file
-        self._total = total
-        self._tell = on_progress
-        self._client = connect(request.settings)
-        self._arguments = call_arguments(request.settings)
-        self._gate = Gate()
-        self._failed = 0
-
-    async def run(self, items: Iterable[_Item]) -> int:
-        """Ask all; gives how many came to nothing."""
-        waiting = list(items)
-        done = self._total - len(waiting)
-        places = asyncio.Semaphore(self._request.concurrency)
+async def _ask_all(request: AskRequest, items: Sequence[_Item], write: Callable[[_Item, Reply], None]) -> int:
+    """Ask all; gives how many came to nothing."""
+    async with Asker([request.settings], terms=Terms(concurrency=request.concurrency)) as asker:
 
         async def one(item: _Item) -> None:
-            nonlocal done
-            async with places:
-                self._write(item, await self._reply(item))
-            done += 1
-            if self._tell is not None:
-                self._tell(done, self._total)
+            write(item, await asker.ask(Request(messages=prompt(item.question), sample=item.trial + 1, purpose=_PURPOSE)))
 
         try:
             async with asyncio.TaskGroup() as group:
-                for item in waiting:
+                for item in items:
                     group.create_task(one(item))
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from errors
-        finally:
-            await self._close()
-        return self._failed
+        return asker.usage.failed
 
-    async def _reply(self, item: _Item) -> str | None:
-        from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
-        retrying = AsyncRetrying(
-            retry=retry_if_exception(lambda error: isinstance(error, Fault) and error.again),
-            wait=wait_after,
-            stop=stop_after_attempt(self._request.settings.tries),
-            reraise=True,
-        )
-        try:
-            return await retrying(self._once, prompt(item.question))
-        except Fault:
-            self._failed += 1
-            return None
-
-    async def _once(self, messages: list[Any]) -> str:
-        sent_at = await self._gate.wait()
-        try:
-            async with asyncio.timeout(self._request.settings.timeout_s):
-                completion: Any = await self._client.create(response_model=None, messages=messages, **self._arguments)
-        except TimeoutError as error:
-            raise Fault("no reply in time", status=None, retry_after_s=None, again=True) from error
-        except Exception as error:
-            fault = classify(error)
-            if fault.limited:
-                self._gate.limited(sent_at, fault.retry_after_s)
-            raise fault from error
-        self._gate.succeeded()
-        return text_of(completion)
-
-    def _write(self, item: _Item, response: str | None) -> None:
-        question = item.question
-        line = {
-            "respondent": self._request.settings.model_name,
-            "trial": item.trial,
-            "scenario": question.scenario,
-            "game": question.game_upstream,
-            "paper_game": question.game,
-            "type": question.type,
-            "response": response,
-            "api_error": response is None,
-        }
-        self._file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
-        self._file.flush()
-
-    async def _close(self) -> None:
-        close = getattr(self._client.client, "close", None) or getattr(self._client.client, "aclose", None)
-        if close is not None:
-            await close()
+def _line(request: AskRequest, item: _Item, reply: Reply) -> bytes:
+    question = item.question
+    line = {
+        "respondent": request.settings.model_name,
+        "trial": item.trial,
+        "scenario": question.scenario,
+        "game": question.game_upstream,
+        "paper_game": question.game,
+        "type": question.type,
+        "response": reply.text if reply.answered else None,
+        "api_error": not reply.answered,
+    }
+    return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)

@@ -1,0 +1,71 @@
+"""What a model's reply holds, whichever provider sent it."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from providers.messages import Message, ToolCall
+
+__all__ = ["NO_TOKENS", "Completion", "Tokens", "UnreadableError", "counted"]
+
+_MOST_TOKENS: Final = 10**9
+"""No call takes more; what a server says beyond it is no count."""
+
+
+class UnreadableError(Exception):
+    """What the server sent is no completion of its protocol."""
+
+
+class Tokens(NamedTuple):
+    """Tokens as billed; 0 where the server does not say."""
+
+    input: int = 0
+    """Of the prompt, those out of a cache included."""
+    output: int = 0
+    """Of the reply, reasoning included."""
+    cached: int = 0
+    """Those of the prompt that came out of the provider's cache."""
+    written: int = 0
+    """Those of the prompt that were put into the provider's cache at a price of their own."""
+    reasoning: int = 0
+    """Those of the reply that were spent on reasoning, where the provider counts them."""
+
+    def plus(self, other: Tokens) -> Tokens:
+        """Both together."""
+        return Tokens(*(mine + its for mine, its in zip(self, other, strict=True)))
+
+
+NO_TOKENS: Final = Tokens()
+
+
+class Completion(NamedTuple):
+    """A reply that came."""
+
+    text: str
+    """What the model wrote, reasoning apart; empty if it wrote nothing."""
+    finish_reason: str | None
+    """Why it stopped: stop, length, tool_calls, content_filter, or another word of the provider's; None if it does not say."""
+    tokens: Tokens
+    reasoning: str = ""
+    """What it thought, as far as the provider shows it."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    refusal: str | None = None
+    """Why it declines, where the provider tells that apart from text."""
+    probabilities: tuple[tuple[str, float], ...] = ()
+    """Tokens of the text with their log probabilities; empty unless they were asked for and came."""
+    echo: Any = None
+    """The provider's own form of the reply, where it wants that back in the next request; None where text and calls say it all."""
+
+    def message(self) -> Message:
+        """The reply as the next message of the chat."""
+        message = Message(role="assistant", content=self.text)
+        if self.tool_calls:
+            message["tool_calls"] = self.tool_calls
+        if self.echo is not None:
+            message["echo"] = self.echo
+        return message
+
+
+def counted(value: object) -> int:
+    """The number of tokens that a server says; 0 where it says none, or one that cannot be."""
+    return value if isinstance(value, int) and 0 <= value <= _MOST_TOKENS else 0

@@ -1,0 +1,173 @@
+"""Journals: what was paid for is on disk before it counts, so that neither a kill nor a power cut loses a reply that had arrived.
+
+A journal is a file of lines: one about the job, then one a reply. Writers wait until their line is on the disk; all that wait at the same
+moment are written and forced to disk together, so that a hundred replies cost one wait. The process that writes a journal holds a lock on
+it: one without its process is what a killed job has left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from schemas.errors import StoreError, UsageError
+
+__all__ = ["Journal", "Lines", "is_held", "read"]
+
+H = TypeVar("H")
+L = TypeVar("L")
+
+
+class Lines(NamedTuple, Generic[H, L]):
+    """What stands in a journal."""
+
+    head: H | None
+    """About the job; None if the first line cannot be read, or there is none."""
+    lines: list[L]
+    """Those that can be read; a last line that was cut off is none."""
+    damage: str | None
+    """What is wrong with the first line that cannot be read; None if all can."""
+
+
+def read(path: Path, head: type[H], line: type[L]) -> Lines[H, L]:
+    """What stands in a journal.
+
+    Raises:
+        StoreError: the file cannot be read.
+    """
+    heads, rest = msgspec.json.Decoder(head), msgspec.json.Decoder(line)
+    found: list[L] = []
+    first, damage = None, None
+    for number, text in enumerate(_whole_lines(path), start=1):
+        try:
+            if number == 1:
+                first = heads.decode(text)
+            else:
+                found.append(rest.decode(text))
+        except msgspec.DecodeError as error:
+            damage = damage or f"line {number}: {error}"
+    return Lines(first, found, damage)
+
+
+def _whole_lines(path: Path) -> list[bytes]:
+    try:
+        return path.read_bytes().split(b"\n")[:-1]
+    except OSError as error:
+        raise StoreError(f"journal {path} cannot be read: {error.strerror}") from error
+
+
+def is_held(path: Path) -> bool:
+    """Whether a process is writing the journal."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(file)
+    return False
+
+
+class Journal(Generic[H, L]):
+    """A journal that is being written.
+
+    Args:
+        path: the file; one that is there is gone on with, after a last line that was cut off has been taken away.
+        head: about the job, the first line of a new file.
+        line: the kind of the others.
+
+    Raises:
+        StoreError: the file cannot be made or written.
+        UsageError: another process is writing it.
+    """
+
+    def __init__(self, path: Path, head: H, line: type[L]) -> None:
+        self._path = path
+        self.before: list[L] = []
+        """The lines that an earlier start of the job has written."""
+        self._encoder = msgspec.json.Encoder()
+        self._waiting: list[bytes] = []
+        self._written: asyncio.Future[None] | None = None
+        self._writing: asyncio.Task[None] | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        except OSError as error:
+            raise self._cannot(error) from error
+        self._lock()
+        self._begin(head)
+        self.before = read(path, type(head), line).lines
+
+    def _lock(self) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._file)
+            raise UsageError(f"another process is writing the journal {self._path}: wait for it, or stop it first") from None
+
+    def _begin(self, head: H) -> None:
+        try:
+            content = self._path.read_bytes()
+            whole = content.rfind(b"\n") + 1
+            if whole < len(content):
+                os.ftruncate(self._file, whole)
+            if whole == 0:
+                self._force(self._encoder.encode(head) + b"\n")
+        except OSError as error:
+            raise self._cannot(error) from error
+
+    async def write(self, line: L) -> None:
+        """Put a line on record; when this returns, it is on the disk.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        self._waiting.append(self._encoder.encode(line) + b"\n")
+        if self._written is None:
+            self._written = asyncio.get_running_loop().create_future()
+            self._writing = asyncio.create_task(self._write_all())
+        await asyncio.shield(self._written)
+
+    async def _write_all(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._waiting and self._written is not None:
+            lines, self._waiting = self._waiting, []
+            told, self._written = self._written, loop.create_future()
+            try:
+                await loop.run_in_executor(self._thread, self._force, b"".join(lines))
+            except OSError as error:
+                told.set_exception(self._cannot(error))
+                told.exception()  # whoever waits is told; where nobody does, nothing is to be reported
+            else:
+                told.set_result(None)
+        self._written = None
+
+    def _force(self, content: bytes) -> None:
+        whole = os.fstat(self._file).st_size
+        try:
+            while content:
+                content = content[os.write(self._file, content) :]
+            os.fdatasync(self._file)
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(self._file, whole)  # half a line would spoil the next one
+            raise
+
+    async def close(self, *, delete: bool = False) -> None:
+        """Let go of the file when all is written; delete it if everything in it is safe elsewhere."""
+        if self._writing is not None:
+            await self._writing
+        self._thread.shutdown()
+        if delete:
+            self._path.unlink(missing_ok=True)
+        os.close(self._file)
+
+    def _cannot(self, error: OSError) -> StoreError:
+        return StoreError(f"journal {self._path} cannot be written: {error.strerror}; free some space, or make the folder writable")

@@ -1,0 +1,142 @@
+"""One HTTP request over aiohttp: bounded in time and size, and never passed on to a server that was not named.
+
+The providers' own clients build typed objects around every request and reply, which takes ten times as long as the request itself; what
+they know of a protocol stands in `providers.protocols`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from providers.bounds import Counted
+from providers.faults import Fault, HopelessError, OversizeError
+from schemas.errors import UsageError
+from schemas.text import excerpt
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+    import aiohttp
+    from yarl import URL
+
+__all__ = ["Response", "Transport"]
+
+_REDIRECTS: Final = frozenset({301, 302, 307, 308})
+_MOST_REDIRECTS: Final = 3
+_IDLE_S: Final = 15.0
+"""Servers close idle connections at will; a request that meets a closed one is lost."""
+
+
+class Response(NamedTuple):
+    """What came back."""
+
+    status: int
+    headers: Mapping[str, str]
+    """By names in small letters."""
+    body: bytes
+
+
+class Transport:
+    """The connections to one server.
+
+    Raises:
+        UsageError: the address is none.
+    """
+
+    def __init__(self, url: str, headers: Mapping[str, str], *, timeout_s: float, most_bytes: int) -> None:
+        from yarl import URL
+
+        try:
+            self._url = URL(url)
+        except ValueError as error:
+            raise UsageError(f"--base-url {excerpt(url)} is no address ({error}): write one such as http://localhost:8000/v1") from error
+        if self._url.scheme not in {"http", "https"} or not self._url.host:
+            raise UsageError(f"--base-url {excerpt(url)} is no address: write one such as http://localhost:8000/v1")
+        self._headers = {"Content-Type": "application/json", "Accept-Encoding": "gzip, deflate", **headers}
+        self._timeout_s = timeout_s
+        self._most_bytes = most_bytes
+        self._proxy = _proxy(self._url)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._session is not None:
+            await self._session.close()
+
+    async def post(self, body: bytes) -> Response:
+        """Send a request and read the whole reply, whatever its status is.
+
+        Raises:
+            Fault: no reply came.
+            HopelessError: the server sends requests on to another one.
+        """
+        import aiohttp
+
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await self._post(body)
+        except TimeoutError as error:
+            raise Fault(f"no complete reply within {self._timeout_s:g} s", status=None, retry_after_s=None, again=True) from error
+        except OversizeError as error:
+            raise Fault(str(error), status=None, retry_after_s=None, again=False, came=True) from error
+        except aiohttp.ClientError as error:
+            raise Fault(f"connection error: {_told(error)}", status=None, retry_after_s=None, again=True) from error
+
+    async def _post(self, body: bytes) -> Response:
+        url = self._url
+        for _ in range(_MOST_REDIRECTS):
+            async with self._open().post(url, data=body, headers=self._headers, allow_redirects=False, proxy=self._proxy) as response:
+                if response.status in _REDIRECTS and "Location" in response.headers:
+                    url = self._followed(url, response.headers["Location"])
+                    continue
+                headers = {name.lower(): value for name, value in response.headers.items()}
+                return Response(response.status, headers, await self._read(response))
+        raise HopelessError(f"{self._url.host} sends requests round in circles: give its address with --base-url")
+
+    def _open(self) -> aiohttp.ClientSession:
+        """Made by the first request, since it belongs to the event loop that runs then."""
+        if self._session is None:
+            import aiohttp
+
+            ssl = _certificates() if self._url.scheme == "https" else True
+            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_S, ssl=ssl)
+            self._session = aiohttp.ClientSession(connector=connector, auto_decompress=False, timeout=aiohttp.ClientTimeout())
+        return self._session
+
+    def _followed(self, here: URL, location: str) -> URL:
+        there = here.join(type(here)(location))
+        if there.origin() != here.origin():
+            raise HopelessError(
+                f"{here.host} sends requests on to {there.origin()}; keys and texts of logs go to no server that was not named: "
+                "give its address with --base-url"
+            )
+        return there
+
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        counted = Counted(self._most_bytes, response.headers.get("Content-Encoding", ""))
+        return b"".join([counted.take(chunk) async for chunk in response.content.iter_any()])
+
+
+def _told(error: Exception) -> str:
+    return excerpt(str(error)) or type(error).__name__
+
+
+def _proxy(url: URL) -> str | None:
+    """The proxy that the environment names for this server."""
+    from urllib.request import getproxies, proxy_bypass
+
+    return None if proxy_bypass(url.host or "") else getproxies().get(url.scheme)
+
+
+def _certificates() -> SSLContext:
+    """Those of the system or of SSL_CERT_FILE; where there are none, as in small containers, those of certifi."""
+    import ssl
+
+    context = ssl.create_default_context()
+    if not context.get_ca_certs():
+        import certifi
+
+        context.load_verify_locations(certifi.where())
+    return context
