@@ -107,7 +107,8 @@ class Transport:
 
     def _followed(self, here: URL, location: str) -> URL:
         there = here.join(type(here)(location))
-        if there.origin() != here.origin():
+        encrypted = (here.scheme, here.port, there.scheme, there.port) == ("http", 80, "https", 443)
+        if there.host != here.host or not (encrypted or there.origin() == here.origin()):
             raise HopelessError(
                 f"{here.host} sends requests on to {there.origin()}; keys and texts of logs go to no server that was not named: "
                 "give its address with --base-url"

@@ -14,7 +14,7 @@ import orjson
 
 from providers.completion import Completion, Tokens, UnreadableError, counted
 from providers.messages import Message, Tool, ToolCall
-from providers.protocols.protocol import Sheet
+from providers.protocols.protocol import Sheet, decoded
 from providers.provider import ModelSettings
 
 __all__ = ["OpenAIChat", "completion_of"]
@@ -84,10 +84,7 @@ class OpenAIChat:
 
     def read(self, body: bytes, sheet: Sheet) -> Completion:
         """The reply."""
-        try:
-            return completion_of(_REPLY.decode(body), sheet)
-        except (msgspec.DecodeError, RecursionError) as error:
-            raise UnreadableError("the reply is no chat completion") from error
+        return completion_of(decoded(body, _REPLY), sheet)
 
 
 def completion_of(reply: _Reply, sheet: Sheet) -> Completion:

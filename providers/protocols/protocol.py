@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from providers.completion import Completion
+import msgspec
+
+from providers.completion import Completion, UnreadableError
 from providers.messages import Message, Tool
 from providers.provider import ModelSettings
 
-__all__ = ["Sheet", "WireProtocol"]
+__all__ = ["Sheet", "WireProtocol", "decoded"]
+
+T = TypeVar("T")
 
 
 class Sheet(NamedTuple):
@@ -40,3 +45,21 @@ class WireProtocol(Protocol):
         Raises:
             UnreadableError: it is none of this protocol.
         """
+
+
+def decoded(body: bytes, decoder: msgspec.json.Decoder[T]) -> T:
+    """A reply's content; halves of surrogate pairs, which models write now and then and no table takes, become question marks.
+
+    Raises:
+        UnreadableError: it is none of the decoder's kind.
+    """
+    try:
+        return decoder.decode(body)
+    except (msgspec.DecodeError, RecursionError) as error:
+        if b"\\ud" not in body.lower():
+            raise UnreadableError(f"the reply is no chat completion ({error})") from error
+    try:
+        mended = json.dumps(json.loads(body), ensure_ascii=False).encode("utf-8", "replace")
+        return decoder.decode(mended)
+    except (msgspec.DecodeError, RecursionError, ValueError) as error:
+        raise UnreadableError(f"the reply is no chat completion ({error})") from error

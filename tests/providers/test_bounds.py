@@ -13,8 +13,8 @@ import httpx
 import pytest
 from openai import APIConnectionError
 
+from games.coordination.qa.ask import AskRequest, ask
 from games.coordination.qa.questions import QUESTION_FILE
-from judges.coordination.ask import AskRequest, ask
 from providers.bounds import bound
 from providers.faults import ForeignRedirectError, HopelessError, OversizeError, beyond_bounds
 from providers.provider import ModelSettings, connect

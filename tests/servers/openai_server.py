@@ -45,6 +45,7 @@ KINDS = (
     "broken-json",
     "too-long",
     "refusal",
+    "surrogate",
     "endless",
     "bomb",
     "brotli",
@@ -121,8 +122,7 @@ class MisbehavingServer:
                 self.faulted[fault.kind] += 1
                 return await _misbehave(fault.kind, request, body)
         self.answered[prompt] += 1
-        plain = {"role": "assistant", "content": self.says or "Action: C"}
-        reply = completion(tool_call(answers(body, says=self.says)) if "tools" in body else plain)
+        reply = completion(_said(body, self.says))
         if self.bills is not None:
             reply["usage"] = dict(zip(("prompt_tokens", "completion_tokens", "total_tokens"), (*self.bills, sum(self.bills)), strict=True))
         return web.json_response(reply, dumps=_dumps)
@@ -213,6 +213,15 @@ class MisbehavingServer:
         )
 
 
+def _said(body: Any, says: str | None) -> dict[str, Any]:
+    """The form filled in where one must be; where tools may be used, a call of the first, and after its result text."""
+    if "tool_choice" in body:
+        return tool_call(answers(body, says=says))
+    if "tools" in body and body["messages"][-1]["role"] != "tool":
+        return tool_call({}, name=body["tools"][0]["function"]["name"])
+    return {"role": "assistant", "content": says or "Action: C"}
+
+
 def answers(body: Any, *, says: str | None = None) -> dict[str, Any]:
     """A value for the tool's schema: for every question a reason and one of its answers, the same for the same prompt; or what is said."""
     schema = body["tools"][0]["function"]["parameters"]
@@ -232,10 +241,10 @@ def _chosen(answer: dict[str, Any], number: int) -> str | list[str]:
     return [one for place, one in enumerate(answer["items"]["enum"]) if number >> place & 1]
 
 
-def tool_call(arguments: Any) -> dict[str, Any]:
+def tool_call(arguments: Any, name: str = "Answers") -> dict[str, Any]:
     """An assistant message that calls the tool."""
     text = arguments if isinstance(arguments, str) else _dumps(arguments)
-    call = {"id": "call_1", "type": "function", "function": {"name": "Answers", "arguments": text}}
+    call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": text}}
     return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
@@ -289,6 +298,8 @@ _REDIRECTS: dict[str, Callable[[web.Request], web.HTTPException]] = {
     "here": lambda request: web.HTTPTemporaryRedirect(request.path),
 }
 
+_HALF_A_PAIR = rb'{"choices": [{"message": {"role": "assistant", "content": "fine \ud83d done"}, "finish_reason": "stop"}]}'
+
 _ERRORS: dict[str, Callable[[], web.Response]] = {
     "429": lambda: _error(429, "slow down"),
     "429-after": lambda: _error(429, "slow down", {"Retry-After": "1"}),
@@ -301,6 +312,7 @@ _ERRORS: dict[str, Callable[[], web.Response]] = {
     "html": lambda: web.Response(text="<html>gateway</html>", content_type="text/html"),
     "deep": lambda: web.Response(body=b"[" * 500_000, content_type="application/json"),
     "null": lambda: web.Response(body=b"null", content_type="application/json"),
+    "surrogate": lambda: web.Response(body=_HALF_A_PAIR, content_type="application/json"),
 }
 
 
