@@ -28,8 +28,8 @@ class Address:
     @classmethod
     def parse(cls, path: str | None, search: str | None) -> Address:
         """Read what the browser's location holds."""
-        values = parse_qs((search or "").lstrip("?"))
-        return cls(path or "/", {key: tuple(found) for key, found in values.items()})
+        values = parse_qs(_whole(search or "").lstrip("?"))
+        return cls(_whole(path or "/"), {key: tuple(found) for key, found in values.items()})
 
     def all(self, key: str) -> tuple[str, ...]:
         """Every value of the key; empty if it is not in the address."""
@@ -68,6 +68,11 @@ class Address:
     def filters(self) -> Address:
         """The same page with its filters alone, without what only this page knows."""
         return Address(self.path, {key: self.values[key] for key in FILTERS if key in self.values})
+
+
+def _whole(text: str) -> str:
+    """The text with question marks for halves of characters, which JSON can bring and nothing can print."""
+    return text.encode(errors="replace").decode()
 
 
 def where(address: Address, keys: Sequence[str] = FILTERS) -> tuple[str, dict[str, object]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -10,28 +9,30 @@ import dash
 from dash import ALL, MATCH, Dash, Input, Output, State
 
 from dashboards import grid, shell
+from dashboards.access import LOCAL, Access, guard
 from dashboards.address import Address
 from dashboards.drawing import draw_page, draw_part
 from dashboards.markup import compact
 from dashboards.pages import pages
 from dashboards.parts import Part
 from dashboards.reader import Reader, reader
-from schemas.errors import CotraceError
+from dashboards.requests import Click, answer_faults, checked
 from schemas.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["create_app", "draw_page", "serve"]
+__all__ = ["create_app", "draw_page"]
 
 
-def create_app(store: Store, rubric_folders: Sequence[Path] = ()) -> Dash:
+def create_app(store: Store, rubric_folders: Sequence[Path] = (), *, access: Access = LOCAL) -> Dash:
     """The dashboard over one store; the store is opened afresh for every page, so runs under way show up.
 
     Args:
         store: what to show.
         rubric_folders: folders with rubrics of the user's own, for the labelling page.
+        access: who may use it.
     """
     app = Dash(
         "dashboards",
@@ -42,6 +43,8 @@ def create_app(store: Store, rubric_folders: Sequence[Path] = ()) -> Dash:
         assets_ignore=r"theme\.js",
         index_string=shell.INDEX,
     )
+    guard(app.server, access)
+    answer_faults(app.server)
     app.layout = shell.frame()
 
     def opened(address: Address) -> AbstractContextManager[Reader]:
@@ -56,6 +59,7 @@ def create_app(store: Store, rubric_folders: Sequence[Path] = ()) -> Dash:
         Input("address", "search"),
         Input("redraw", "data"),
     )
+    @checked
     def draw(path: str | None, search: str | None, _: object) -> tuple[Part, Part, Part, str]:
         drawn = draw_page(store, Address.parse(path, search), rubric_folders, is_whole=False)
         return compact(drawn.head), compact(drawn.filters), compact(drawn.content), drawn.title
@@ -65,16 +69,18 @@ def create_app(store: Store, rubric_folders: Sequence[Path] = ()) -> Dash:
         Input({"type": "ask", "name": MATCH, "part": MATCH}, "data"),
         State({"type": "later", "name": MATCH, "part": MATCH}, "id"),
     )
+    @checked
     def draw_later(href: str, place: dict[str, str]) -> Part:
         path, _, search = href.partition("?")
-        return draw_part(store, Address.parse(path, search), place["name"], place["part"], rubric_folders)
+        return draw_part(store, Address.parse(path, search), place.get("name", ""), place.get("part", ""), rubric_folders)
 
     @app.callback(
         Output("address", "href"),
         Input({"type": "figure", "name": ALL}, "clickData"),
         prevent_initial_call=True,
     )
-    def follow(clicks: Sequence[dict[str, Any] | None]) -> Any:
+    @checked
+    def follow(clicks: list[Click | None]) -> Any:
         return next((target for click in clicks if (target := _target(click))), dash.no_update)
 
     app.clientside_callback(  # type: ignore[no-untyped-call]
@@ -89,28 +95,14 @@ def create_app(store: Store, rubric_folders: Sequence[Path] = ()) -> Dash:
     return app
 
 
-def _target(click: dict[str, Any] | None) -> str | None:
-    """The address that a clicked point leads to: the first of its customdata that is one of ours."""
-    if not click:
-        return None
-    data = click["points"][0].get("customdata") or ()
+def _target(click: Click | None) -> str | None:
+    """The address that a clicked point leads to: the first of its customdata that is one of our pages."""
+    data = click.points[0].customdata if click else None
     entries = data if isinstance(data, list) else [data]
-    return next((entry for entry in entries if isinstance(entry, str) and entry.startswith("/")), None)
+    return next((entry for entry in entries if isinstance(entry, str) and _is_ours(entry)), None)
 
 
-def serve(store: Store, *, host: str, port: int, rubric_folders: Sequence[Path] = ()) -> None:
-    """Serve the dashboard until interrupted.
-
-    Raises:
-        CotraceError: the address is taken or not ours.
-    """
-    from werkzeug.serving import make_server
-
-    app = create_app(store, rubric_folders)
-    logging.getLogger("werkzeug").setLevel(logging.WARNING)
-    try:
-        server = make_server(host, port, app.server, threaded=True)
-    except (OSError, SystemExit) as error:
-        raise CotraceError(f"cannot serve on {host}:{port} ({error}): is the port taken? name another with --port") from error
-    with server:
-        server.serve_forever()
+def _is_ours(address: str) -> bool:
+    """Texts of logs are among a point's data: none of them may lead elsewhere."""
+    path, _, _ = address.partition("?")
+    return any(path == page.PATH for page in pages())

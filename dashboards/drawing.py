@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -16,8 +15,9 @@ from dashboards.markup import compact
 from dashboards.pages import pages
 from dashboards.parts import Part, note
 from dashboards.reader import reader
+from dashboards.requests import tell
 from dashboards.shell import navigation
-from schemas.errors import CotraceError
+from schemas.errors import CotraceError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,6 @@ __all__ = ["Drawn", "draw_page", "draw_part"]
 
 T = TypeVar("T")
 
-_LOG = logging.getLogger(__name__)
 _GAMES = "SELECT benchmark, condition, model, level, count(*) AS games FROM games GROUP BY ALL"
 
 
@@ -78,6 +77,8 @@ def draw_part(store: Store, address: Address, name: str, part: str, rubric_folde
 
     def draw() -> Part:
         cards = {card.name: card for page in pages() for card in getattr(page, "LATER", ())}
+        if name not in cards:
+            raise UsageError(f"there is no card {name!r}")
         with reader(store, address, rubric_folders, is_whole=False) as read:
             return compact(cards[name].draw(read, part))
 
@@ -90,9 +91,7 @@ def _or_why(draw: Callable[[], T], instead: Callable[[Part], T]) -> T:
     except CotraceError as error:
         return instead(note(f"This could not be drawn: {error}"))
     except Exception as error:  # noqa: BLE001 - one of the named boundaries: whatever fails becomes a part that says so
-        _LOG.exception("drawing failed")
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        return instead(note(f"This could not be drawn ({reason}). The terminal that serves the dashboard shows where."))
+        return instead(note(f"This could not be drawn ({tell('drawing', error)}). `cotrace --debug dash` shows where."))
 
 
 def _title(page: ModuleType, read: Reader) -> str:

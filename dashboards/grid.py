@@ -14,6 +14,7 @@ from analytics.csv_text import as_csv
 from analytics.literals import with_literals
 from dashboards.address import Address
 from dashboards.parts import Part, data
+from dashboards.requests import checked
 from dashboards.tables import NUMERIC, Column, Request, Rows, block, every_row, written
 from schemas.errors import CotraceError, UsageError
 
@@ -172,11 +173,12 @@ def register(app: Dash, opened: Callable[[Address], AbstractContextManager[Reade
         State("address", "search"),
         prevent_initial_call=True,
     )
-    def rows_of_grid(request: dict[str, Any] | None, place: dict[str, str], path: str, search: str) -> Any:
+    @checked
+    def rows_of_grid(request: dict[str, Any] | None, place: dict[str, str], path: str | None, search: str | None) -> Any:
         if not request:
             return dash.no_update
         with opened(Address.parse(path, search)) as read:
-            rows = _made(tables, place["name"], read, place["part"])
+            rows = _made(tables, place.get("name", ""), read, place.get("part", ""))
             found = block(read, rows, _request(request))
             return {"rowData": list(written(read, rows, found.rows)), "rowCount": found.total}
 
@@ -189,11 +191,12 @@ def register(app: Dash, opened: Callable[[Address], AbstractContextManager[Reade
         State("address", "search"),
         prevent_initial_call=True,
     )
-    def unfold(clicks: int | None, place: dict[str, str], there: Any, path: str, search: str) -> Any:
+    @checked
+    def unfold(clicks: int | None, place: dict[str, str], there: Any, path: str | None, search: str | None) -> Any:
         if not clicks or there:
             return dash.no_update
         with opened(Address.parse(path, search)) as read:
-            return grid(read, tables[place["name"]], place["part"])
+            return grid(read, _known(tables, place.get("name", "")), place.get("part", ""))
 
     @app.server.get("/-/table.<kind>")  # type: ignore[untyped-decorator]
     def file_of_table(kind: str) -> Any:
@@ -212,12 +215,28 @@ def register(app: Dash, opened: Callable[[Address], AbstractContextManager[Reade
 
 
 def _made(tables: Mapping[str, Table], name: str, read: Reader, part: str) -> Rows:
+    return _known(tables, name).make(read, part)
+
+
+def _known(tables: Mapping[str, Table], name: str) -> Table:
     if name not in tables:
         raise UsageError(f"there is no table {name!r}")
-    return tables[name].make(read, part)
+    return tables[name]
 
 
 def _request(asked: Mapping[str, Any]) -> Request:
+    """What AG Grid asks for.
+
+    Raises:
+        UsageError: it is not what AG Grid asks for.
+    """
+    try:
+        return _as_request(asked)
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise UsageError("the rows that were asked for make no sense") from error
+
+
+def _as_request(asked: Mapping[str, Any]) -> Request:
     start, end = int(asked.get("startRow") or 0), int(asked.get("endRow") or _BLOCK)
     return Request(
         start=start,

@@ -10,6 +10,7 @@ from analytics.query import frame
 from dashboards.address import FILTERS
 from schemas import wording
 from schemas.errors import UsageError
+from schemas.read_only_sql import sealed_memory
 from schemas.text import printable
 
 if TYPE_CHECKING:
@@ -139,10 +140,7 @@ def _cell(read: Reader, column: Column, name: str, row: Mapping[str, Any]) -> st
 def _run(read: Reader, rows: Rows, sql: str, values: dict[str, object]) -> pl.DataFrame:
     if rows.frame is None:
         return frame(read.connection, sql, values)
-    import duckdb
-
-    with duckdb.connect(config={"enable_external_access": "false"}) as connection:
-        connection.register("computed_rows", rows.frame.to_arrow())
+    with sealed_memory(computed_rows=rows.frame.to_arrow()) as connection:
         return frame(connection, sql, values)
 
 
@@ -154,7 +152,10 @@ def _chosen(read: Reader, rows: Rows, request: Request) -> tuple[str, dict[str, 
     conditions: list[str] = []
     for place, (name, asked) in enumerate(request.filters.items()):
         _check(rows, name)
-        condition, own = _condition(f'"{name}"', asked, f"grid_{place}", rows.columns[name].kind)
+        try:
+            condition, own = _condition(f'"{name}"', asked, f"grid_{place}", rows.columns[name].kind)
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+            raise UsageError(f"the condition on {name} makes no sense") from error
         conditions.append(condition)
         values |= own
     if conditions:

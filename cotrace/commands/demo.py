@@ -62,6 +62,7 @@ def command(folder: Path, structures: int, host: str, port: int, *, serve: bool)
       cotrace demo --no-serve
     """
     from analytics.query import query
+    from cotrace.commands.dash import announce
     from cotrace.commands.ingest import tell
     from cotrace.commands.judge import judge_all
     from cotrace.output import emit
@@ -87,10 +88,11 @@ def command(folder: Path, structures: int, host: str, port: int, *, serve: bool)
         click.echo(f"\n{title}")
         emit(query(store, sql), "table")
     if serve:
-        from dashboards.app import serve as serve_pages
+        from dashboards.server import Place
+        from dashboards.server import serve as serve_pages
 
-        say(f"5. Dashboard: http://{host}:{port}/   (Ctrl-C ends it)")
-        serve_pages(store, host=host, port=port)
+        say("5. Dashboard")
+        serve_pages(store, Place(host, port), on_ready=lambda link: announce(store, link))
     else:
         say(f"5. Look at it: cotrace dash --store {store.path}")
     return code if report.is_clean else 1

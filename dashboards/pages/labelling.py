@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import dash
 from dash import ALL, Dash, Input, Output, State, dcc, html
+from pydantic import BaseModel
 
 from analytics.judging.labels_export import exported
 from dashboards.address import Address
 from dashboards.label_queue import LABELLED_HERE, ORDERS, next_task, progress
 from dashboards.parts import Part, card, link_choices, note
 from dashboards.reader import Reader, reader
+from dashboards.requests import checked
 from ingest.labels.load import add_labels
 from judges.evidence.labelling import Answer, Task, annotator_name, labels_of, tasks
 from judges.evidence.shows import PIECES
@@ -35,6 +37,14 @@ IN_MENU = True
 ORDER = 60
 
 _ANSWER = "label-answer"
+
+
+class _Asked(BaseModel):
+    """What the page keeps of the task that it shows."""
+
+    rubric: str
+    unit: str
+    group: int
 
 
 def content(read: Reader) -> Part:
@@ -137,7 +147,8 @@ def register(app: Dash, store: Store, rubric_folders: Sequence[Path]) -> None:
         State("address", "search"),
         prevent_initial_call=True,
     )
-    def start(clicks: int | None, name: str | None, path: str, search: str) -> Any:
+    @checked
+    def start(clicks: int | None, name: str | None, path: str | None, search: str | None) -> Any:
         return Address.parse(path, search).to(annotator=name) if clicks and name and name.strip() else dash.no_update
 
     @app.callback(
@@ -150,13 +161,12 @@ def register(app: Dash, store: Store, rubric_folders: Sequence[Path]) -> None:
         State("address", "search"),
         prevent_initial_call=True,
     )
-    def save(
-        clicks: int | None, values: Sequence[Answer], ids: Sequence[dict[str, str]], asked: dict[str, Any], search: str
-    ) -> tuple[Any, str]:
+    @checked
+    def save(clicks: int | None, values: list[Answer], ids: list[dict[str, str]], asked: _Asked, search: str | None) -> tuple[Any, str]:
         if not clicks:
             return dash.no_update, ""
         address = Address.parse(PATH, search)
-        answers = {entry["question"]: value for entry, value in zip(ids, values, strict=True)}
+        answers = {entry.get("question", ""): value for entry, value in zip(ids, values, strict=False)}
         try:
             _save(store, rubric_folders, address, asked, answers)
         except CotraceError as error:
@@ -169,27 +179,28 @@ def register(app: Dash, store: Store, rubric_folders: Sequence[Path]) -> None:
         State("address", "search"),
         prevent_initial_call=True,
     )
-    def export(clicks: int | None, search: str) -> Any:
+    @checked
+    def export(clicks: int | None, search: str | None) -> Any:
         if not clicks:
             return dash.no_update
         name = annotator_name(Address.parse(PATH, search).one("annotator"))
         return {"content": exported(store, annotator=name).write_csv(), "filename": "labels.csv", "type": "text/csv"}
 
 
-def _save(store: Store, folders: Sequence[Path], address: Address, asked: dict[str, Any], answers: dict[str, Answer]) -> None:
+def _save(store: Store, folders: Sequence[Path], address: Address, asked: _Asked, answers: dict[str, Answer]) -> None:
     """Store the answers to a task, in one short transaction.
 
     Raises:
         CotraceError: a question is not answered, the unit is gone, or the store cannot be written.
     """
-    name = str(asked["rubric"])
+    name = asked.rubric
     if name not in names(folders):  # a browser may send anything: a path must not be followed
         raise CotraceError("there is no such rubric any more: choose another")
     rubric = find(name, folders)
-    unit_id = str(asked["unit"])
+    unit_id = asked.unit
     with reader(store, address) as read:
         games = read_games(read.connection, [unit_id.partition("/")[0]])
-    found = [task for game in games.values() for task in tasks(rubric, game, unit_id) if task.number == asked["group"]]
+    found = [task for game in games.values() for task in tasks(rubric, game, unit_id) if task.number == asked.group]
     if not found:
         raise CotraceError(f"{unit_id} is not in the store any more: skip it")
     source = ORDERS.get(address.one("order"), ORDERS["random"])[1]

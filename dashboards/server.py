@@ -1,0 +1,66 @@
+"""Serves the dashboard: waitress, made for being reached by others, and not Flask's server for development."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from waitress.server import create_server
+
+from dashboards.access import Access, is_loopback, new_token
+from dashboards.app import create_app
+from schemas.errors import CotraceError
+from schemas.store import Store
+
+__all__ = ["Place", "serve"]
+
+_THREADS: Final = 8
+_EVERYWHERE: Final = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - to tell that it is
+_MOST_BYTES: Final = 4 * 2**20
+"""Of a request; the largest that a page sends is a few KB."""
+
+
+class Place(NamedTuple):
+    """Where the dashboard is served, and to whom."""
+
+    host: str
+    """Wherever others can reach it, a token is needed."""
+    port: int
+    """0: any free one."""
+    token: str | None = None
+    """What a browser has to bring; None: nothing on this machine's own address, elsewhere a new one."""
+
+
+def serve(store: Store, place: Place, rubric_folders: Sequence[Path] = (), *, on_ready: Callable[[str], None]) -> None:
+    """Serve the dashboard until interrupted.
+
+    Args:
+        store: what to show.
+        place: where, and to whom.
+        rubric_folders: folders with rubrics of the user's own.
+        on_ready: told the address to open, token included, as soon as it is served.
+
+    Raises:
+        CotraceError: the address is taken or not ours.
+    """
+    host, port, token = place
+    local = is_loopback(host)
+    access = Access(token if local else token or new_token(), any_host=not local)
+    app = create_app(store, rubric_folders, access=access)
+    try:
+        server = create_server(app.server, host=host, port=port, threads=_THREADS, ident="cotrace", max_request_body_size=_MOST_BYTES)
+    except (OSError, ValueError) as error:
+        raise CotraceError(f"cannot serve on {host}:{port} ({error}): is the port taken? name another with --port") from error
+    on_ready(_link(host, server, access.token))
+    try:
+        server.run()
+    finally:
+        server.close()
+
+
+def _link(host: str, server: Any, token: str | None) -> str:
+    port = server.effective_listen[0][1] if hasattr(server, "effective_listen") else server.effective_port
+    name = socket.gethostname() if host in _EVERYWHERE else f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}/" + (f"?token={token}" if token else "")
