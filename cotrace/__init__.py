@@ -3,9 +3,12 @@
 The public face. Names are looked up when they are used, so that importing costs nothing:
 
     import cotrace
-    store = cotrace.Store("cotrace.duckdb")
-    report = cotrace.ingest_paths(["logs/"], store)
-    frame = cotrace.query(store, "SELECT * FROM leaderboard")
+    store = cotrace.open("cotrace.duckdb")
+    report = store.ingest("logs/")
+    store.judge("spatial_grounding", judge="engine")
+    frame = store.sql("SELECT * FROM leaderboard").pl()
+
+docs/python.md shows the rest.
 """
 
 from __future__ import annotations
@@ -17,13 +20,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from analytics.query import query
+    from cotrace.store import OpenStore
+    from cotrace.store import open_store as open  # noqa: A004 - `cotrace.open` reads as it should
     from ingest.files.run import ingest_paths
     from judges.runs.runner import run as judge
     from schemas.errors import CotraceError
     from schemas.game_log import GameLog
     from schemas.store import Store
 
-__all__ = ["CotraceError", "GameLog", "Store", "__version__", "ingest_paths", "judge", "query"]
+__all__ = ["CotraceError", "GameLog", "OpenStore", "Store", "__version__", "ingest_paths", "judge", "open", "query"]
 
 __version__ = "0.1.0"
 
@@ -31,6 +36,8 @@ _ROOMS = ("schemas", "providers", "games", "ingest", "judges", "analytics", "das
 _HOMES = {
     "CotraceError": ("schemas.errors", "CotraceError"),
     "GameLog": ("schemas.game_log", "GameLog"),
+    "OpenStore": ("cotrace.store", "OpenStore"),
+    "open": ("cotrace.store", "open_store"),
     "Store": ("schemas.store", "Store"),
     "ingest_paths": ("ingest.files.run", "ingest_paths"),
     "judge": ("judges.runs.runner", "run"),

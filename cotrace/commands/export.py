@@ -24,14 +24,8 @@ def command(folder: Path, store: Store) -> None:
     Example:
       cotrace export --to parquet/
     """
-    from analytics.query import query
-    from schemas.tables import TABLES
+    from analytics.export import export_tables
 
-    store.check()
-    for spec in TABLES:
-        target = folder / spec.name
-        target.mkdir(parents=True, exist_ok=True)
-        rows = query(store, f"SELECT * FROM {spec.name}")
-        rows.write_parquet(target / "part-0.parquet", compression="zstd")
-        say(f"{len(rows):>9} rows  {target / 'part-0.parquet'}")
+    for path, count in export_tables(store, folder):
+        say(f"{count:>9} rows  {path}")
     say(f"read them back with: duckdb -c \"SELECT * FROM '{folder}/turns/*.parquet'\"")

@@ -89,6 +89,11 @@ class Report:
     timing: Timing = field(default_factory=Timing)
 
     @property
+    def left_alone(self) -> list[tuple[str, str]]:
+        """Paths that are no game logs or whose bytes the store has already, and why."""
+        return [*self.others, *((path, f"has the bytes of {same}") for path, same in self.duplicates)]
+
+    @property
     def is_clean(self) -> bool:
         """Whether nothing had to be rejected, and every named path was there."""
         return not self.rejected and not self.missing

@@ -1,0 +1,229 @@
+"""The Python face: a store, and everything that the command line does with one."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from analytics.query import query
+from analytics.views import ensure_installed
+from cotrace.episodes import Episodes
+from cotrace.rows import Rows
+from schemas.errors import UsageError
+from schemas.store import DEFAULT_STORE, Store
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from ingest.files.report import Report
+    from ingest.labels.load import LabelReport
+    from judges.runs.job import JudgeReport
+
+__all__ = ["OpenStore", "open_store"]
+
+_Result = TypeVar("_Result")
+
+Paths = str | Path | Sequence[str | Path]
+
+
+def open_store(path: str | Path = DEFAULT_STORE) -> OpenStore:
+    """Open a store; it is made where there is none, views included.
+
+    Raises:
+        StoreError: the file is no store, of a newer version, damaged, or held by another process.
+    """
+    store = Store(path)
+    if not store.exists():
+        store.create()
+    ensure_installed(store)
+    return OpenStore(store)
+
+
+class OpenStore:
+    """A store in a program or a notebook. It keeps no connection: others can read and write in between."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @property
+    def path(self) -> Path:
+        """The store's file."""
+        return self._store.path
+
+    def ingest(self, paths: Paths, *, log_format: str | None = None, workers: int | None = None) -> Report:
+        """Read logs; the same as `cotrace ingest`.
+
+        Args:
+            paths: files or folders.
+            log_format: the only format to read; None: each file tells.
+            workers: processes that read; None: one for each core.
+
+        Returns:
+            What went in (`.episodes`, `.turns`), what was refused (`.rejected`) and what was left alone (`.left_alone`).
+
+        Raises:
+            UsageError: none of the paths exists, or there is no such format.
+        """
+        from ingest.files.run import ingest_paths
+
+        report = ingest_paths([Path(path) for path in _listed(paths)], self._store, log_format=log_format, workers=workers)
+        ensure_installed(self._store)
+        return report
+
+    def judge(
+        self,
+        rubric: str | Path,
+        *,
+        judge: str | None = None,
+        model: str | None = None,
+        base_url: str | None = None,
+        repeats: int | None = None,
+        where: str | None = None,
+        max_cost: float | None = None,
+        concurrency: int = 32,
+        variant: str | None = None,
+        rubrics: Sequence[str | Path] = (),
+        **settings: Any,
+    ) -> JudgeReport:
+        """Have a rubric's questions answered; the same as `cotrace judge`, in a running event loop too.
+
+        Args:
+            rubric: name of a rubric, or its file.
+            judge: `engine`; None: the model.
+            model: provider/model.
+            base_url: address of an OpenAI-compatible server.
+            repeats: how often each unit is asked; None: as the rubric says.
+            where: SQL condition over episodes and turns.
+            max_cost: USD that may be spent.
+            concurrency: calls under way at once.
+            variant: a variant of the rubric.
+            rubrics: folders with rubrics of your own.
+            settings: `temperature`, `max_tokens`, `timeout_s`, ... as in `providers.provider.ModelSettings`.
+
+        Raises:
+            UsageError: there is no such rubric or model, or both or neither of judge and model are given.
+        """
+        from judges.rubric.files import find
+        from judges.runs.job import JudgeRequest
+        from judges.runs.runner import run
+        from providers.provider import ModelSettings
+
+        if (judge is None) == (model is None) or judge not in (None, "engine"):
+            raise UsageError('say who judges: judge="engine", or model="provider/model" (one of the two)')
+        request = JudgeRequest(
+            rubric=find(str(rubric), tuple(Path(folder) for folder in rubrics)).with_variant(variant),
+            settings=None if model is None else ModelSettings(model=model, base_url=base_url, **settings),
+            repeats=repeats,
+            where=where,
+            max_cost=max_cost,
+            concurrency=concurrency,
+        )
+        report = _outside_of_loops(lambda: run(request, self._store))
+        ensure_installed(self._store)
+        return report
+
+    def sql(self, statement: str, **parameters: object) -> Rows:
+        """The rows of one query that reads; `$name` in it stands for a parameter.
+
+        Raises:
+            UsageError: the SQL is wrong, or no query that reads.
+        """
+        return Rows(query(self._store, statement, parameters or None))
+
+    def report(self, name: str, *, where: str = "true", **options: Any) -> Rows:
+        """The rows of a named report, with all columns; the same as `cotrace report`.
+
+        Raises:
+            UsageError: there is no such report, or the condition is no condition on its columns.
+        """
+        from analytics.reports import report
+
+        return Rows(report(self._store, name, where, **options))
+
+    def agreement(self, *, where: str = "true", na_score: float | None = None) -> Rows:
+        """How far judges agree with people, planted truth, the engine and one another."""
+        return self.report("agreement", where=where, **({} if na_score is None else {"na_score": na_score}))
+
+    def plot(self, name: str, **filters: str | Sequence[str]) -> go.Figure:
+        """The figure of the page that shows a report: `leaderboard`, `failures`, `spirals`, ...
+
+        Args:
+            name: the report.
+            filters: as in a page's address: `benchmark`, `model`, `condition`, ..., one value or several.
+
+        Raises:
+            UsageError: no page draws that report, there is no such filter, or no data under it.
+        """
+        from dashboards.address import FILTERS, Address
+        from dashboards.pages import pages
+        from dashboards.reader import reader
+
+        drawn = {page.REPORT: page for page in pages() if hasattr(page, "REPORT")}
+        if name not in drawn:
+            raise UsageError(f"no figure {name!r}: there are {', '.join(sorted(drawn))}")
+        unknown = [key for key in filters if key not in FILTERS]
+        if unknown:
+            raise UsageError(f"no filter {unknown[0]!r}: there are {', '.join(FILTERS)}")
+        values = {key: (value,) if isinstance(value, str) else tuple(value) for key, value in filters.items()}
+        with reader(self._store, Address(drawn[name].PATH, values)) as read:
+            figure: go.Figure | None = drawn[name].report_figure(read)
+        if figure is None:
+            raise UsageError(f"nothing to draw for {name!r}: the store has no such games{' under these filters' if filters else ''}")
+        return figure
+
+    def labels(self, file: str | Path, *, rubrics: Sequence[str | Path] = ()) -> LabelReport:
+        """Read people's answers from CSV or JSON Lines; the same as `cotrace labels import`.
+
+        Raises:
+            UsageError: the file is none.
+        """
+        from ingest.labels.load import import_labels
+        from judges.rubric.known_answers import known_answers
+
+        report = import_labels(Path(file), self._store, known_answers(tuple(Path(folder) for folder in rubrics)))
+        ensure_installed(self._store)
+        return report
+
+    def episodes(self, benchmark: str | None = None) -> Episodes:
+        """The games, or those of one benchmark; each shows itself in a notebook."""
+        return Episodes(self._store, benchmark)
+
+    def export(self, folder: str | Path) -> list[Path]:
+        """Write each table as Parquet into a folder of its own; gives the files."""
+        from analytics.export import export_tables
+
+        return [path for path, _ in export_tables(self._store, Path(folder))]
+
+    def __repr__(self) -> str:
+        games, verdicts = self.sql("SELECT (SELECT count(*) FROM episodes), (SELECT count(*) FROM verdicts)").fetchall()[0]
+        return f"<cotrace store {self.path}: {games} games, {verdicts} verdicts>"
+
+
+def _listed(paths: Paths) -> Sequence[str | Path]:
+    return [paths] if isinstance(paths, str | Path) else paths
+
+
+def _outside_of_loops(work: Callable[[], _Result]) -> _Result:
+    """Run what starts an event loop of its own; in a thread where one is running already, as in notebooks."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return work()
+    done: list[_Result] = []
+    failed: list[BaseException] = []
+
+    def in_thread() -> None:
+        try:
+            done.append(work())
+        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
+            failed.append(error)
+
+    thread = threading.Thread(target=in_thread)
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+    return done[0]

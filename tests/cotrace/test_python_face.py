@@ -1,0 +1,133 @@
+"""`import cotrace` is enough: every example of docs/python.md, in a program, in a running event loop, and as a notebook shows it."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cotrace
+from schemas.errors import UsageError
+from tests.judges.judged_games import fake_server
+from tests.places import DOCS
+from tests.played import played_store
+
+PAGE = (DOCS / "python.md").read_text(encoding="utf-8")
+RUBRIC = """
+name: my_rubric
+version: 1
+unit: agent_turn
+benchmarks: [craft]
+roles: [director]
+shows: [public_message]
+answers: {"yes": 1, "no": 0}
+instructions: Directors tell a builder what to do.
+questions:
+  Q1:
+    ask: Does the message name a color?
+    examples:
+      "yes": the red one
+      "no": that one
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store of played games, their logs, and a rubric."""
+    folder = tmp_path_factory.mktemp("face")
+    played_store(folder)
+    (folder / "my_rubric.yaml").write_text(RUBRIC, encoding="utf-8")
+    return folder
+
+
+def store_in(folder: Path) -> cotrace.OpenStore:
+    """The played store."""
+    return cotrace.open(folder / "played.duckdb")
+
+
+def test_every_block_of_the_page_runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In their order, as one program."""
+    monkeypatch.chdir(folder)
+    names: dict[str, object] = {}
+    with fake_server() as base_url:
+        for block in PAGE.split("```python\n")[1:]:
+            exec(block.partition("\n```")[0].replace("http://localhost:8000/v1", base_url), names)  # noqa: S102 - our own page
+    assert {"store", "report", "frame", "figure", "game"} <= names.keys()
+
+
+def test_a_store_is_made_with_its_views(tmp_path: Path) -> None:
+    """Right after opening, a view can be read; opening again changes nothing."""
+    store = cotrace.open(tmp_path / "new.duckdb")
+    assert store.sql("SELECT count(*) FROM leaderboard").fetchall() == [(0,)]
+    before = store.path.read_bytes()
+    cotrace.open(store.path)
+    assert store.path.read_bytes() == before
+
+
+def test_a_judge_runs_inside_a_running_event_loop(folder: Path) -> None:
+    """As in a notebook; without a loop it is the same call."""
+    store = store_in(folder)
+
+    async def notebook(base_url: str) -> int:
+        await asyncio.sleep(0)
+        return store.judge(folder / "my_rubric.yaml", model="openai/gpt-4o-mini", base_url=base_url, where="turn = 5").answered
+
+    with fake_server() as base_url:
+        assert asyncio.run(notebook(base_url)) > 0
+
+
+def test_an_error_inside_a_loop_reaches_the_caller(folder: Path) -> None:
+    """It is not lost in the thread."""
+
+    async def notebook() -> None:
+        await asyncio.sleep(0)
+        store_in(folder).judge("spatial_grounding", judge="engine", where="no_such_column = 1")
+
+    with pytest.raises(UsageError, match="no_such_column"):
+        asyncio.run(notebook())
+
+
+def test_a_game_shows_itself_without_running_its_texts(folder: Path) -> None:
+    """Texts of logs are data, in a notebook too."""
+    store = store_in(folder)
+    with cotrace.GameLog(folder / "hostile.jsonl", benchmark="talk", agents=["a"]) as log:
+        log.turn(messages=[("a", "<script>alert(1)</script>")])
+        log.end(success=True)
+    assert store.ingest(folder / "hostile.jsonl").episodes == 1
+    (game,) = store.episodes("talk")
+    assert "<script>" not in game._repr_html_()
+    assert "&lt;script&gt;" in game._repr_html_()
+    assert len(store.episodes()) == store.sql("SELECT count(*) FROM episodes").fetchall()[0][0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda store: store.report("leaderbord"), "did you mean 'leaderboard'"),
+        (lambda store: store.plot("nothing"), "no figure"),
+        (lambda store: store.plot("spirals", modell="x"), "no filter 'modell'"),
+        (lambda store: store.judge("spatial_grounding"), "say who judges"),
+        (lambda store: store.sql("DELETE FROM episodes"), "SQL"),
+    ],
+)
+def test_mistakes_are_one_clear_error(folder: Path, call: object, message: str) -> None:
+    """What is wrong, and what would be right."""
+    assert callable(call)
+    with pytest.raises(cotrace.CotraceError, match=message):
+        call(store_in(folder))
+
+
+def test_importing_costs_nothing() -> None:
+    """No heavy library comes with the import."""
+    code = "import cotrace, sys; print([m for m in ('duckdb', 'polars', 'plotly', 'dash', 'dspy', 'sklearn') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_the_public_names_are_those_of_all() -> None:
+    """Each can be looked up, and nothing else can."""
+    assert all(getattr(cotrace, name) is not None for name in cotrace.__all__)
+    with pytest.raises(AttributeError, match="has no attribute"):
+        _ = cotrace.nothing
