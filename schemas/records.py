@@ -162,7 +162,12 @@ class Turn(NamedTuple):
     oracle_available: Annotated[
         bool | None, Col("verified actions were listed on this turn, as logged; null if the log does not say (CRAFT: on a clarification)")
     ]
-    oracle_followed: Annotated[bool | None, Col("one of them was taken, as logged; null where none was listed")]
+    oracle_followed: Annotated[
+        bool | None,
+        Col(
+            "one of them was taken, as the log tells it (CRAFT: action, position, layer; `outcomes` is strict); null where none was listed"
+        ),
+    ]
     progress: Annotated[float | None, Col("progress after the turn, recomputed; null if the log does not let it be computed", "0..1")]
     goal_reached: Annotated[bool | None, Col("the goal was reached on this turn, as logged; null if the turn broke off")]
     error: Annotated[str | None, Col("exception inside the turn, as logged; null if none")]

@@ -34,10 +34,11 @@
 --   clarify  count  turns on which somebody asked and nobody acted
 --   clarify_rate  0..1  clarify / turns; null if turns is 0
 --   oracle_turns  count  turns with listed candidates and an attempt
---   followed  count  turns among them with the log's followed flag
+--   followed  count  turns among them on which what was tried is one of the candidates in every part (`outcomes`)
 --   adherence  0..1  followed / oracle_turns; null if that is 0
---   followed_full  count  CRAFT: turns among them on which a candidate was literally carried out; null elsewhere
---   adherence_full  0..1  CRAFT: followed_full / oracle_turns; null if that is 0, and elsewhere
+--   followed_action_position_layer  count  CRAFT: turns among them with a candidate of the same action, position and layer, whatever the
+--                                          block: what published logs call followed; null elsewhere
+--   adherence_action_position_layer  0..1  that over oracle_turns; null if that is 0, and elsewhere
 --   undoing  count  attempted moves that take back earlier work, at most one a turn
 --   undoing_rate  0..1  undoing / turns with a move; null if there are none
 -- Reads: compared_games, episode_metrics, actions, outcomes, intervals.
@@ -62,7 +63,8 @@ turn_counts as (
         count(*) filter (outcome = 'clarify') as clarify,
         count(*) filter (outcome in ('followed', 'not_followed')) as oracle_turns,
         count(*) filter (outcome = 'followed') as followed,
-        count(*) filter (followed_full) as followed_full,
+        count(*) filter (followed_action_position_layer) as followed_action_position_layer,
+        count(followed_action_position_layer) > 0 as has_looser_reading,
         count(*) filter (undoes) as undoing,
         count(undoes) as moves
     from outcomes
@@ -162,7 +164,9 @@ summed as (
         coalesce(sum(turn_counts.clarify), 0)::bigint as clarify,
         coalesce(sum(turn_counts.oracle_turns), 0)::bigint as oracle_turns,
         coalesce(sum(turn_counts.followed), 0)::bigint as followed,
-        case when played.benchmark = 'craft' then coalesce(sum(turn_counts.followed_full), 0)::bigint end as followed_full,
+        case
+            when bool_or(turn_counts.has_looser_reading) then sum(turn_counts.followed_action_position_layer)::bigint
+        end as followed_action_position_layer,
         coalesce(sum(turn_counts.undoing), 0)::bigint as undoing,
         sum(turn_counts.moves) as moves
     from played
@@ -204,8 +208,8 @@ select
     oracle_turns,
     followed,
     followed / nullif(oracle_turns, 0) as adherence,
-    followed_full,
-    followed_full / nullif(oracle_turns, 0) as adherence_full,
+    followed_action_position_layer,
+    followed_action_position_layer / nullif(oracle_turns, 0) as adherence_action_position_layer,
     undoing,
     undoing / nullif(moves, 0) as undoing_rate
 from summed

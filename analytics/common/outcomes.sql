@@ -8,10 +8,13 @@
 --   team  JSON  object role -> model
 --   task_id  text  the structure, puzzle, order or question
 --   level  text  the task's tier; null if the log does not say
---   outcome  text  clarify: somebody asked and nobody acted; no_move: nobody acted; no_oracle: no candidate was listed; followed and
---                  not_followed: the log's own flag, which in CRAFT compares action, position and layer only
---   followed_full  flag  CRAFT: a candidate was literally carried out; null without candidates and elsewhere
---   followed_physical  flag  CRAFT: a candidate was carried out in effect; null without candidates and elsewhere
+--   outcome  text  clarify: somebody asked and nobody acted; no_move: nobody acted; no_oracle: no candidate was listed; followed: what was
+--                  tried is one of the candidates in every part (followed_full; where the benchmark has no such reading, the log's flag);
+--                  not_followed: it is none of them
+--   followed_full  flag  what was tried is literally a candidate; null without candidates, and where the benchmark has no such reading
+--   followed_physical  flag  it does what a candidate does: CRAFT's large blocks may be named from either end; null likewise
+--   followed_action_position_layer  flag  CRAFT: a candidate has its action, position and layer, whatever the block: what published logs
+--                                         call followed; null likewise
 --   accepted  flag  the engine carried out every action of the turn; null without one
 --   undoes  flag  an action of the turn takes back earlier work; null without one
 --   progress  0..1  after the turn
@@ -30,14 +33,24 @@ with acted as (
     group by all
 ),
 
+readings as (
+    select
+        episode_id,
+        turn,
+        split_part(metric, '.', 2) as reading,
+        value = 1 as followed
+    from turn_metrics
+    where metric like '%.followed_%'
+),
+
 adherence as (
     select
         episode_id,
         turn,
-        max(value) filter (metric = 'craft.followed_full') = 1 as followed_full,
-        max(value) filter (metric = 'craft.followed_physical') = 1 as followed_physical
-    from turn_metrics
-    where metric in ('craft.followed_full', 'craft.followed_physical')
+        bool_or(followed) filter (reading = 'followed_full') as followed_full,
+        bool_or(followed) filter (reading = 'followed_physical') as followed_physical,
+        bool_or(followed) filter (reading = 'followed_action_position_layer') as followed_action_position_layer
+    from readings
     group by all
 )
 
@@ -53,12 +66,13 @@ select
     case
         when acted.has_move is null then 'no_move'
         when not acted.has_move then 'clarify'
-        when turns.oracle_followed then 'followed'
+        when coalesce(adherence.followed_full, turns.oracle_followed) then 'followed'
         when turns.oracle_available then 'not_followed'
         else 'no_oracle'
     end as outcome,
     adherence.followed_full,
     adherence.followed_physical,
+    adherence.followed_action_position_layer,
     acted.accepted,
     acted.undoes,
     turns.progress

@@ -9,7 +9,7 @@ from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 from games.craft.engine.views import all_views, views_json
 from games.craft.game import GameSettings, TurnRecord
-from games.craft.measures.adherence import followed_logged
+from games.craft.measures.adherence import followed_action_position_layer
 from games.craft.measures.metrics import COMPLETION_THRESHOLD, progress
 from games.craft.players.facts import TurnFacts
 from games.craft.players.match import Team, play_match
@@ -100,7 +100,7 @@ def _turn(facts: TurnFacts, settings: GameSettings, at: datetime) -> Turn:
         state_before=_state(record.board_before),
         utterances=_utterances(record),
         oracle=[_candidate(move) for move in record.listed] if settings.oracle else None,
-        oracle_followed=followed_logged(record.listed, attempted) if record.listed and attempted else None,
+        oracle_followed=followed_action_position_layer(record.listed, attempted) if record.listed and attempted else None,
         actions=(_action(record),),
         state_after=_state(record.board_after),
         goal_reached=record.metrics.overall_progress >= COMPLETION_THRESHOLD,

@@ -9,7 +9,7 @@ from games.craft.engine.flags import Flags, placement_flags
 from games.craft.engine.move import Move
 from games.craft.engine.oracle import DEFAULT_SAMPLE, candidates, sample
 from games.craft.engine.rules import execute
-from games.craft.measures.adherence import followed_full, followed_logged, followed_physical, same_place
+from games.craft.measures.adherence import followed_action_position_layer, followed_full, followed_physical, same_place
 from games.craft.measures.metrics import COMPLETION_THRESHOLD, Metrics, progress
 from games.craft.measures.taxonomy import PublishedCategory, RepairedCategory, published_category, repaired_category
 
@@ -43,7 +43,7 @@ class ReplayedTurn:
     flags: Flags | None
     """None unless a move was accepted."""
 
-    followed_logged: bool | None
+    followed_action_position_layer: bool | None
     """Loose reading, as logged; None without a move or without listed candidates."""
 
     followed_full: bool | None
@@ -101,7 +101,7 @@ def replay(start: Board, target: Board, moves: Iterable[Move | None], *, num_ora
             listed=listed,
             metrics=metrics,
             flags=flags,
-            followed_logged=follows[0],
+            followed_action_position_layer=follows[0],
             followed_full=follows[1],
             followed_physical=follows[2],
             published=published_category(listed, attempted, error.message if error else None),
@@ -114,4 +114,4 @@ def replay(start: Board, target: Board, moves: Iterable[Move | None], *, num_ora
 def _follows(listed: tuple[Move, ...], attempted: Move | None) -> tuple[bool | None, bool | None, bool | None]:
     if not listed or attempted is None:
         return None, None, None
-    return followed_logged(listed, attempted), followed_full(listed, attempted), followed_physical(listed, attempted)
+    return followed_action_position_layer(listed, attempted), followed_full(listed, attempted), followed_physical(listed, attempted)

@@ -31,7 +31,7 @@ from schemas.records import Turn as TurnRow
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "cotrace"
-VERSION: Final = 3
+VERSION: Final = 4
 PATH_PARTS: Final = 0
 
 UNKNOWN_MODEL: Final = "unknown"

@@ -14,7 +14,7 @@ from games.craft.engine.board import Board
 from games.craft.engine.errors import same_message
 from games.craft.engine.move import Move
 from games.craft.engine.oracle import sample
-from games.craft.measures.adherence import followed_logged
+from games.craft.measures.adherence import followed_action_position_layer
 from games.craft.measures.metrics import COMPLETION_THRESHOLD, Metrics
 from games.craft.replay import ReplayedTurn
 from ingest.craft.game import CraftGame, CraftTurn
@@ -97,7 +97,7 @@ def _candidates(game: CraftGame, turn: CraftTurn, step: ReplayedTurn) -> Iterato
     listed = () if game.num_oracle is None else sample(step.candidates, game.num_oracle, turn.turn)
     if turn.listed != listed:
         yield Difference("oracle_moves", _moves_text(turn.listed), _moves_text(listed))
-    followed = followed_logged(turn.listed, turn.attempted) if turn.listed and turn.attempted is not None else None
+    followed = followed_action_position_layer(turn.listed, turn.attempted) if turn.listed and turn.attempted is not None else None
     if turn.followed != followed:
         yield Difference("builder_followed_oracle", _text(turn.followed), _text(followed))
 

@@ -10,7 +10,7 @@ from typing import Final
 from games.craft.engine.errors import MoveError, code_of
 from games.craft.engine.flags import Flags
 from games.craft.engine.move import Move
-from games.craft.measures.adherence import followed_full, followed_physical
+from games.craft.measures.adherence import followed_action_position_layer, followed_full, followed_physical
 from games.craft.measures.metrics import METRICS, Metrics
 from games.craft.measures.taxonomy import published_category, repaired_category
 from games.craft.replay import ReplayedTurn
@@ -41,12 +41,10 @@ def scores(episode: str, turn: int, metrics: Metrics) -> Iterator[TurnMetric]:
 
 
 def turn_facts(episode: str, turn: CraftTurn, step: ReplayedTurn) -> Iterator[TurnMetric]:
-    """Stricter readings of following, where candidates were listed; flags of an accepted move, by replay where not logged."""
+    """Three readings of following, where candidates were listed; flags of an accepted move, by replay where not logged."""
     if turn.listed and turn.attempted is not None:
-        full = followed_full(turn.listed, turn.attempted)
-        physical = followed_physical(turn.listed, turn.attempted)
-        yield TurnMetric(episode, turn.turn, "craft.followed_full", float(full))
-        yield TurnMetric(episode, turn.turn, "craft.followed_physical", float(physical))
+        for followed in (followed_full, followed_physical, followed_action_position_layer):
+            yield TurnMetric(episode, turn.turn, f"craft.{followed.__name__}", float(followed(turn.listed, turn.attempted)))
     if not turn.accepted:
         return
     for name, metric in _FLAGS:

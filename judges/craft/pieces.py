@@ -88,7 +88,7 @@ def _outcome(scene: Scene) -> list[Entry]:
     took = {True: "yes", False: "no", None: "none was listed"}[scene.now.oracle_followed]
     moves = [a for a in scene.now.actions if a.accepted is not None]
     lines = ["the move was carried out" if a.accepted else f"the move was refused: {a.error_text}" for a in moves]
-    lines.insert(0, f"one of the candidates was taken: {took}")
+    lines.insert(0, f"the move has the action, position and layer of a candidate: {took}")
     return [Entry("What came of it:", "\n".join(lines))]
 
 

@@ -138,7 +138,7 @@ def test_outcomes_count_what_the_reference_counts(engine_store: Store, shared: P
         elif turn["oracle_available"] == "False":
             expected["no_oracle"] += 1
         else:
-            expected["followed" if turn["followed_logged"] == "True" else "not_followed"] += 1
+            expected["followed" if turn["followed_full"] == "True" else "not_followed"] += 1
     assert dict(query(engine_store, "select outcome, count(*) from outcomes group by all").rows()) == expected
 
 
@@ -146,12 +146,12 @@ def test_leaderboard_counts_what_the_reference_counts(engine_store: Store, share
     """Scores, refused moves, clarifications and adherence of each persona, as craft_engine_models_expected.csv has them."""
     found = query(
         engine_store,
-        "select model, n, score_mean, score_sem, turns, attempted, failed_rate, clarify, oracle_turns, adherence, adherence_full, "
-        "undoing_rate from leaderboard where model <> 'edge' order by model",
+        "select model, n, score_mean, score_sem, turns, attempted, failed_rate, clarify, oracle_turns, adherence, "
+        "adherence_action_position_layer, undoing_rate from leaderboard where model <> 'edge' order by model",
     )
     names = (
         "n_games", "overall_progress_mean", "overall_progress_sem", "n_turns", "n_attempted", "failed_rate_pooled", "n_clarify",
-        "n_oracle_turns", "adherence_logged_pooled", "adherence_full_pooled", "attempted_remove_rate_pooled",
+        "n_oracle_turns", "adherence_full_pooled", "adherence_logged_pooled", "attempted_remove_rate_pooled",
     )  # fmt: skip
     expected = sorted(reference(shared, "craft_engine_models_expected.csv"), key=lambda row: row["model"])
     assert found["model"].to_list() == [row["model"] for row in expected]

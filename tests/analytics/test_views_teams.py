@@ -79,7 +79,7 @@ def test_rates_stand_beside_their_counts(tmp_path: Path) -> None:
     found = query(
         store_with(tmp_path, [Game(steps)]),
         "select turns, attempted, failed, failed_rate, clarify, clarify_rate, oracle_turns, followed, adherence, undoing, undoing_rate, "
-        "followed_full, adherence_full from leaderboard",
+        "followed_action_position_layer, adherence_action_position_layer from leaderboard",
     )
     assert found.row(0) == (6, 5, 2, 0.4, 1, 1 / 6, 3, 1, 1 / 3, 1, 0.25, None, None)
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from games.craft.engine.move import Move
 
-__all__ = ["followed_full", "followed_logged", "followed_physical", "same_effect", "same_place"]
+__all__ = ["followed_action_position_layer", "followed_full", "followed_physical", "same_effect", "same_place"]
 
 
-def followed_logged(listed: Sequence[Move], attempted: Move) -> bool:
+def followed_action_position_layer(listed: Sequence[Move], attempted: Move) -> bool:
     """Tell whether a candidate has the same action, position and layer.
 
     This is the logs' ``builder_followed_oracle``: block and second cell are not compared and the

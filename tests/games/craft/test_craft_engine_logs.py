@@ -232,7 +232,7 @@ def _row(turn: ReplayedTurn, logged: dict[str, Any]) -> dict[str, object]:
         "oracle_remove_first": oracle_remove_first(listed) if listed else None,
         "oracle_remove_share": oracle_remove_share(listed) if listed else None,
         "attempted_remove": move and move.action == "remove",
-        "followed_logged": turn.followed_logged,
+        "followed_logged": turn.followed_action_position_layer,
         "followed_full": turn.followed_full,
         "followed_physical": turn.followed_physical,
         "taxonomy_code": turn.published,

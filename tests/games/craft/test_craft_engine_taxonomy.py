@@ -9,7 +9,7 @@ import pytest
 from games.craft.engine.board import EMPTY_BOARD, Board
 from games.craft.engine.errors import ERROR_CODES, MESSAGES, ErrorCode, MoveError
 from games.craft.engine.move import Move
-from games.craft.measures.adherence import followed_full, followed_logged, followed_physical
+from games.craft.measures.adherence import followed_action_position_layer, followed_full, followed_physical
 from games.craft.measures.taxonomy import (
     ERROR_KINDS,
     PUBLISHED_NAMES,
@@ -43,7 +43,7 @@ def test_accepted_moves(move: Move, published: PublishedCategory, repaired: Repa
     """Both taxonomies and the three readings of adherence on moves the engine accepted."""
     assert published_category(LISTED, move, None) == published
     assert repaired_category(LISTED, move, None) == repaired
-    assert (followed_logged(LISTED, move), followed_full(LISTED, move), followed_physical(LISTED, move)) == followed
+    assert (followed_action_position_layer(LISTED, move), followed_full(LISTED, move), followed_physical(LISTED, move)) == followed
 
 
 def test_the_nearest_candidate_decides() -> None:
@@ -107,4 +107,4 @@ def test_replay_tells_a_game_turn_by_turn() -> None:
 def test_replay_without_oracle_finds_candidates_but_lists_none() -> None:
     """In the no-oracle condition nothing was shown, so nothing was followed."""
     (turn,) = replay(EMPTY_BOARD, Board.from_json({"(0,0)": ["gs"]}), [SMALL], num_oracle=None)
-    assert (len(turn.candidates), turn.listed, turn.followed_logged) == (1, (), None)
+    assert (len(turn.candidates), turn.listed, turn.followed_action_position_layer) == (1, (), None)

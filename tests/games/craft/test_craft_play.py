@@ -173,7 +173,7 @@ def test_log_replays_to_its_own_states(experiment: list[list[Line]]) -> None:
             after = {"stacks": again.board_after.structure_json(ghosts=True), "spans": again.board_after.spans_json()}
             assert turn["state_after"] == after
             assert action["error_text"] == (again.error.message if again.error else None)
-            assert turn["oracle_followed"] == again.followed_logged
+            assert turn["oracle_followed"] == again.followed_action_position_layer
             logged = [move.to_log() for move in again.listed]
             listed = [{"verb": verb, "arguments": move, "undoes": verb == "remove"} for move in logged for verb in [move.pop("action")]]
             assert turn["oracle"] == listed

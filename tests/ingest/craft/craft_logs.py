@@ -13,7 +13,7 @@ from games.craft.engine.move import Move
 from games.craft.engine.oracle import candidates, sample
 from games.craft.engine.rules import execute
 from games.craft.engine.views import all_views, views_json
-from games.craft.measures.adherence import followed_logged
+from games.craft.measures.adherence import followed_action_position_layer
 from games.craft.measures.metrics import progress
 
 __all__ = ["TARGET", "published", "write"]
@@ -130,7 +130,7 @@ def _turn(number: int, move: Move | None, board: Board, history: list[str]) -> t
         "move_executed": outcome.accepted,
         "failed_move": not outcome.accepted,
         "oracle_moves": [candidate.to_log() for candidate in listed],
-        "builder_followed_oracle": followed_logged(listed, outcome.move),
+        "builder_followed_oracle": followed_action_position_layer(listed, outcome.move),
         "progress_data": {"error": outcome.error.message} if outcome.error else _progress(outcome.board),
     }
     if outcome.accepted:

@@ -1,0 +1,62 @@
+"""Who followed a candidate: the very one, in every view; the logs' looser flag stands beside it under a name of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from analytics.query import query
+from analytics.views import ensure_installed
+from games.craft.play import PlayRequest, play
+from ingest.files.run import ingest_paths
+from schemas.store import Store
+
+LITERALLY_LISTED = """
+    exists (
+        from actions inner join oracle_actions using (episode_id, turn, verb)
+        where listed and actions.episode_id = outcomes.episode_id and actions.turn = outcomes.turn
+            and actions.arguments::json = oracle_actions.arguments::json
+    )
+"""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Games of a vague team, whose builder guesses blocks and cells."""
+    folder = tmp_path_factory.mktemp("following")
+    play(PlayRequest(out=folder / "logs", personas=("vague",), builders=("literal", "sloppy"), structures=4, processes=1))
+    found = Store(folder / "s.duckdb")
+    ingest_paths([folder / "logs"], found, workers=1)
+    ensure_installed(found)
+    return found
+
+
+def test_a_followed_turn_did_what_was_listed(store: Store) -> None:
+    """Turns on which another block was put at a candidate's place are not followed, though the log's flag says so."""
+    found = query(
+        store, f"select outcome, {LITERALLY_LISTED} as is_listed, count(*) as n from outcomes where outcome like '%followed' group by all"
+    )
+    assert {(outcome, is_listed) for outcome, is_listed, _ in found.rows()} == {("followed", True), ("not_followed", False)}
+    assert query(store, "select count(*) from outcomes where outcome = 'not_followed' and followed_action_position_layer").item() > 5
+
+
+def test_the_looser_reading_is_the_logs_flag(store: Store) -> None:
+    """What the log says stays beside the strict reading, turn by turn and team by team."""
+    both = "select count(*) from outcomes inner join turns using (episode_id, turn) where oracle_available and outcome like '%followed'"
+    assert query(store, both).item() == query(store, f"{both} and oracle_followed = followed_action_position_layer").item() > 50
+    rows = query(
+        store,
+        "select followed, followed_action_position_layer as looser, oracle_turns, adherence, adherence_action_position_layer "
+        "from leaderboard",
+    ).to_dicts()
+    for row in rows:
+        assert row["followed"] < row["looser"]
+        assert row["adherence"] == row["followed"] / row["oracle_turns"]
+        assert row["adherence_action_position_layer"] == row["looser"] / row["oracle_turns"]
+    assert sum(row["followed"] for row in rows) == query(store, "select count(*) from outcomes where outcome = 'followed'").item()
+
+
+def test_a_wrong_block_at_the_right_place_is_missed(store: Store) -> None:
+    """Such turns stand in missed_turns, with what was possible."""
+    wrong = "from outcomes where followed_action_position_layer and not followed_full"
+    missed = query(store, f"select count(*) from missed_turns where (episode_id, turn) in (select (episode_id, turn) {wrong})").item()
+    assert missed == query(store, f"select count(*) {wrong}").item() > 5
