@@ -1,5 +1,5 @@
--- compared_games: each game once, with its team, its task and the bounds of its score: what teams are compared by.
--- One row is a game; of a game that the store has twice, only one.
+-- compared_games: each game with its team, its task and the bounds of its score: what teams are compared by.
+-- One row is a game; as in games, one that the store has twice stands here once.
 -- Columns as in: games.
 --   team_name  text  the team in short, as in team_names
 --   max_turns  turns  turn limit; null if the log does not say
@@ -8,7 +8,7 @@
 --               the first characters of the goal's hash after it
 --   score_max  number  upper bound of the score, whose lower one is 0; null where none is known: as the family says (coordination_score_bounds),
 --                      else 1 where no score of the benchmark leaves 0 to 1
--- Reads: games, episodes, runs, team_names, every family's score_bounds, every family's duplicates.
+-- Reads: games, episodes, runs, team_names, every family's score_bounds.
 create or replace view compared_games as
 
 with goals as (
@@ -36,5 +36,4 @@ inner join runs using (run_id)
 inner join team_names using (episode_id)
 inner join goals on episodes.benchmark = goals.benchmark and episodes.task_id is not distinct from goals.task_id
 inner join ranges on episodes.benchmark = ranges.benchmark
-left join every_family('score_bounds') as bounds using (run_id)
-where games.episode_id not in (select twice.episode_id from every_family('duplicates') as twice);
+left join every_family('score_bounds') as bounds using (run_id);
