@@ -1,0 +1,1 @@
+"""Attacks on what reads logs and asks models: changed fields, damaged files, misbehaving servers, kills."""
