@@ -27,7 +27,7 @@ from games.einstein.text.prompts import HistoryEntry, system_prompt, user_prompt
 from games.einstein.text.verifiers import Verifier, verify
 from schemas.errors import UsageError
 
-__all__ = ["AGENTS", "Agent", "Game", "GameSettings", "GameState", "Observation", "StopReason"]
+__all__ = ["AGENTS", "Agent", "Game", "GameSettings", "GameState", "Observation", "StopReason", "stop_reason"]
 
 Agent = Literal["Player1", "Player2"]
 AGENTS: Final[tuple[Agent, Agent]] = get_args(Agent)
@@ -95,6 +95,11 @@ class GameState:
     success: bool
 
 
+def stop_reason(last: Step) -> StopReason | None:
+    """Give why a game is over after its last step; None if it is not."""
+    return "solved" if last.outcome.terminated else "step_limit" if last.outcome.truncated else None
+
+
 class Game:
     """One game of Einstein Puzzles."""
 
@@ -147,9 +152,7 @@ class Game:
     @property
     def stop_reason(self) -> StopReason | None:
         """Why the game is over; None while it runs."""
-        if not self.done:
-            return None
-        return "solved" if self.steps[-1].outcome.terminated else "step_limit"
+        return stop_reason(self.steps[-1]) if self.steps else None
 
     def state(self) -> GameState:
         """Give everything about the game as it stands."""

@@ -27,6 +27,7 @@ __all__ = [
     "header_of",
     "is_undo",
     "refusal",
+    "refusal_text",
     "settings_of",
     "utterances_of",
     "write_match",
@@ -126,6 +127,11 @@ def refusal(step: Step) -> str | None:
     return next(iter((*step.labels, *step.ext_labels)), "pass" if kind == "pass" else "not_expected")
 
 
+def refusal_text(code: str | None) -> str | None:
+    """Give a refusal's code in words."""
+    return code and code.replace("_", " ")
+
+
 def _condition(settings: GameSettings) -> dict[str, Any]:
     facts = asdict(settings)
     modes, samples = facts.pop("modes"), facts.pop("samples")
@@ -212,7 +218,7 @@ def _action(agent: str, step: Step, raw: str) -> ActionEntry:
         raw=raw,
         accepted=step.outcome.accepted,
         error_code=code,
-        error_text=code and code.replace("_", " "),
+        error_text=refusal_text(code),
         undoes=is_undo(step),
     )
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ingest.cotrace_log import as_written
+from ingest.cotrace_log.consistency import contradictions, read_time
 from ingest.cotrace_log.derivation import BadTurnError, Derivation, Derived
 from ingest.cotrace_log.lines import LogLines, lost, read_lines
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
@@ -107,6 +107,8 @@ def _rows(log: LogLines, derived: Derived, episode: str, place: Place, *, replay
         "agents": list(_agents(log.header, episode)),
         "turns": [_turn(episode, turn, progress, replayed=replayed) for turn, progress in zip(log.turns, derived.progress, strict=True)],
     }
+    end = None if log.reject else log.end
+    rows["log_disagreements"] = [*rows.get("log_disagreements", ()), *contradictions(log.header, log.turns, end, episode)]
     everybody = [agent.agent for agent in log.header.agents]
     rows["utterances"] = [row for turn in log.turns for row in _utterances(episode, turn, everybody)]
     rows["actions"] = [row for turn in log.turns for row in _actions(episode, turn)]
@@ -119,7 +121,7 @@ def _run(header: Header) -> Run:
     entry = _part(_RunEntry, header.run, "line 1.run")
     name = entry.name or header.benchmark
     key = run_id(header.benchmark, name, _team(header), entry.condition)
-    return Run(key, header.benchmark, name, Json(dumps(entry.condition)), _time(header.started_at))
+    return Run(key, header.benchmark, name, Json(dumps(entry.condition)), read_time(header.started_at))
 
 
 def _tell_agents(header: Header) -> None:
@@ -175,7 +177,7 @@ def _episode(log: LogLines, derived: Derived, run: Run, place: Place) -> Episode
         goal=None if task.goal is None else Json(dumps(task.goal)),
         details=Json(dumps(_details(log))),
         file=place.file,
-        started_at=_time(header.started_at),
+        started_at=read_time(header.started_at),
     )
 
 
@@ -211,7 +213,7 @@ def _turn(episode: str, turn: Turn, progress: float | None, *, replayed: bool) -
         progress=progress,
         goal_reached=turn.goal_reached,
         error=turn.error,
-        at=_time(turn.at),
+        at=read_time(turn.at),
     )
 
 
@@ -269,13 +271,3 @@ def _labels(episode: str, turn: Turn, personas: Mapping[str, str | None], model:
             label.planted,
             None,
         )
-
-
-def _time(text: str | None) -> datetime | None:
-    """A logged time stamp as the clock stood; None if there is none, or it cannot be read."""
-    if text is None:
-        return None
-    try:
-        return datetime.fromisoformat(text).replace(tzinfo=None)
-    except ValueError:
-        return None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from games.craft.engine.blocks import DIRECTORS
 from games.craft.engine.board import Board
@@ -40,7 +40,7 @@ class _State(_Record):
 
 class _Condition(_Record):
     use_oracle: bool = True
-    num_oracle: Int = DEFAULT_SAMPLE
+    num_oracle: Annotated[Int, Field(ge=0)] = DEFAULT_SAMPLE
     start_board: str | None = None
 
 
@@ -93,7 +93,8 @@ def _part(kind: type[_Part], value: object, where: str) -> _Part:
 
 
 def _outcome(end: End) -> CraftOutcome:
-    return CraftOutcome(completed=end.success, progress=end.score, turns_taken=end.turns_taken, board=None, spans_logged=False)
+    """The number of turns is compared where the log is read, for all games alike."""
+    return CraftOutcome(completed=end.success, progress=end.score, turns_taken=None, board=None, spans_logged=False)
 
 
 def _turn(turn: Turn, index: int) -> CraftTurn:

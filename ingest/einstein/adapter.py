@@ -17,8 +17,8 @@ from games.einstein.dialog import Dialog, Disagreement, disagreements, read_dial
 from games.einstein.engine.actions import action_type, parse_answer
 from games.einstein.engine.rules import STEP_LIMIT
 from games.einstein.engine.table_json import goal_json, private_view_json, table_json
-from games.einstein.game import AGENTS
-from games.einstein.match_log import NO_VERIFIER, action_arguments, is_undo, refusal, utterances_of
+from games.einstein.game import AGENTS, stop_reason
+from games.einstein.match_log import NO_VERIFIER, action_arguments, is_undo, refusal, refusal_text, utterances_of
 from games.einstein.replay import Step, replay
 from games.einstein.text.verifiers import Verifier, verify
 from ingest.einstein.manifest import Manifest, manifest_of, run_name
@@ -236,7 +236,6 @@ def _team(game: _Game) -> dict[str, str]:
 
 def _episode(game: _Game, run: Run, place: Place) -> Episode:
     puzzle, last = game.dialog.puzzle, game.steps[-1]
-    reason = "solved" if last.outcome.terminated else "step_limit" if last.outcome.truncated else None
     return Episode(
         episode_id=game.episode,
         run_id=run.run_id,
@@ -251,7 +250,7 @@ def _episode(game: _Game, run: Run, place: Place) -> Episode:
         turns_taken=len(game.steps),
         success=game.success,
         score=None if game.success is None else progress(game.dialog.setting, last),
-        stop_reason=reason,
+        stop_reason=stop_reason(last),
         error=None,
         goal=Json(dumps(goal_json(puzzle))),
         details=Json(dumps(_details(game))),
@@ -321,5 +320,5 @@ def _action(game: _Game, number: int, step: Step) -> Action:
         accepted=step.outcome.accepted,
         undoes=is_undo(step),
         error_code=code,
-        error_text=code and code.replace("_", " "),
+        error_text=refusal_text(code),
     )

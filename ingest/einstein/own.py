@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, get_args
 
+from games.einstein.engine.actions import action_type
 from games.einstein.engine.bins import Player
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.engine.rules import RULES
 from games.einstein.engine.step import Setting
 from games.einstein.engine.table_json import goal_json, private_view_json, table_json
-from games.einstein.game import AGENTS, GameSettings
-from games.einstein.match_log import refusal, settings_of
+from games.einstein.game import AGENTS, GameSettings, StopReason, stop_reason
+from games.einstein.match_log import action_arguments, is_undo, refusal, refusal_text, settings_of, utterances_of
 from games.einstein.replay import Samples, Step, replay
 from ingest.cotrace_log.derivation import BadTurnError, Derived
 from ingest.einstein.measures import progress, replay_rows, success_by_rules
 from ingest.reading.json_text import dumps
 from schemas.errors import BadInputError, UsageError
-from schemas.game import End, Header, Turn
+from schemas.game import End, Header, Turn, UtteranceEntry
 from schemas.records import LogDisagreement
 from schemas.text import excerpt
 
@@ -33,8 +34,8 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
     success = success_by_rules(steps) if end is None else end.success
     rows = replay_rows(setting, steps, episode, ended=success is not None)
     rows["log_disagreements"] = [
-        *_header_differences(setting, header, episode),
-        *(row for turn, step in zip(turns, steps, strict=True) for row in _turn_differences(setting, turn, step, episode)),
+        *_header_differences(setting, settings, header, episode),
+        *(row for turn, step in zip(turns, steps, strict=True) for row in _turn_differences(setting, settings, turn, step, episode)),
         *_end_differences(setting, steps, end, episode),
     ]
     after = [progress(setting, step) for step in steps]
@@ -88,8 +89,20 @@ def _samples(turn: Turn, index: int) -> Samples:
 # -- where log and replay differ ----------------------------------------------------------------------------------------------------------
 
 
-def _header_differences(setting: Setting, header: Header, episode: str) -> Iterator[LogDisagreement]:
-    facts: dict[str, tuple[Any, Any]] = {"goal": (header.task.get("goal"), goal_json(setting.puzzle))}
+def _header_differences(setting: Setting, settings: GameSettings, header: Header, episode: str) -> Iterator[LogDisagreement]:
+    mode = settings.modes[0] if settings.modes[0] == settings.modes[1] else None
+    facts: dict[str, tuple[Any, Any]] = {
+        "goal": (header.task.get("goal"), goal_json(setting.puzzle)),
+        "agents": ([agent.agent for agent in header.agents], list(AGENTS)),
+        "max_turns": (header.max_turns, settings.step_limit),
+    }
+    for field, source, found in (
+        ("level", header.task, f"{setting.puzzle.num_objects} objects"),
+        ("action_mode", header.run["condition"], mode),
+        ("modes", header.details, list(settings.modes)),
+    ):
+        if field in source:
+            facts[field] = (source[field], found)
     for agent in header.agents:
         if agent.agent in AGENTS:
             player: Player = 0 if agent.agent == AGENTS[0] else 1
@@ -97,33 +110,52 @@ def _header_differences(setting: Setting, header: Header, episode: str) -> Itera
     return _differing(facts, episode, None)
 
 
-def _turn_differences(setting: Setting, turn: Turn, step: Step, episode: str) -> Iterator[LogDisagreement]:
-    action, choice = turn.actions[0], step.choice
+def _turn_differences(setting: Setting, settings: GameSettings, turn: Turn, step: Step, episode: str) -> Iterator[LogDisagreement]:
+    action, agent, code = turn.actions[0], AGENTS[step.before.player], refusal(step)
     facts: dict[str, tuple[Any, Any]] = {
-        "agent": (action.agent, AGENTS[step.before.player]),
+        "agent": (action.agent, agent),
+        "verb": (action.verb, action_type(step.answer.action)),
+        "arguments": (action.arguments, action_arguments(step.answer.action, step.answer.action_text)),
+        "undoes": (action.undoes, is_undo(step)),
         "state_before": (turn.state_before, table_json(setting.puzzle, step.before)),
         "state_after": (turn.state_after, table_json(setting.puzzle, step.outcome.table)),
         "accepted": (action.accepted, step.outcome.accepted),
-        "error_code": (action.error_code, refusal(step)),
+        "error_code": (action.error_code, code),
+        "error_text": (action.error_text, refusal_text(code)),
         "goal_reached": (turn.goal_reached, step.outcome.terminated),
+        "utterances": ([_said(said) for said in turn.utterances], [_said(said) for said in utterances_of(agent, step)]),
     }
-    if turn.samples is not None and choice is not None:
-        facts["samples.costs"] = (list(turn.samples.costs), list(choice.costs))
-        facts["samples.executed"] = (turn.samples.executed, choice.executed)
-        facts["raw"] = (action.raw, turn.samples.texts[choice.executed])
-    return _differing(facts, episode, turn.turn)
+    return _differing(facts | _sample_facts(settings, turn, step), episode, turn.turn)
+
+
+def _said(said: UtteranceEntry) -> list[Any]:
+    return [said.agent, said.channel, list(said.audience), said.text]
+
+
+def _sample_facts(settings: GameSettings, turn: Turn, step: Step) -> dict[str, tuple[Any, Any]]:
+    if settings.verifier is None or step.choice is None:
+        return {} if turn.samples is None else {"samples": (len(turn.samples.texts), 1)}
+    samples, choice = turn.samples, step.choice
+    if samples is None:
+        return {"samples": (None, settings.samples)}
+    return {
+        "samples": (len(samples.texts), settings.samples),
+        "samples.costs": (list(samples.costs), list(choice.costs)),
+        "samples.executed": (samples.executed, choice.executed),
+        "raw": (turn.actions[0].raw, samples.texts[choice.executed]),
+    }
 
 
 def _end_differences(setting: Setting, steps: Sequence[Step], end: End | None, episode: str) -> Iterator[LogDisagreement]:
     if end is None:
         return
     last = steps[-1] if steps else None
-    facts: dict[str, tuple[Any, Any]] = {
-        "turns_taken": (end.turns_taken, len(steps)),
-        "completed": (end.success, bool(last and last.outcome.success)),
-    }
+    facts: dict[str, tuple[Any, Any]] = {"completed": (end.success, bool(last and last.outcome.success))}
     if last is not None:
         facts["final_progress"] = (end.score, progress(setting, last))
+        reason = stop_reason(last)
+        if reason is not None or end.stop_reason in get_args(StopReason):
+            facts["stop_reason"] = (end.stop_reason, reason)
     yield from _differing(facts, episode, None)
 
 

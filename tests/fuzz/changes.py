@@ -21,7 +21,8 @@ class Change(NamedTuple):
 
     field: str
     kind: str
-    """What was done: `another value`, `negative`, `above one`, `garbled`, `a number in it`, `left out`, `one fewer`, `one twice`, `swapped`."""
+    """What was done: `another value`, `negative`, `above one`, `garbled`, `a number in it`, `left out`; of a list's entries `one fewer`,
+    `one twice`, `swapped`."""
 
     data: bytes
 
@@ -98,7 +99,8 @@ def _values(value: Any, others: Sequence[Any]) -> Mapping[str, Any]:
     if isinstance(value, list):
         return _lists(value)
     if value is None:
-        return {"another value": other for other in others if other is not None}
+        known = [other for other in others if other is not None]
+        return {"another value": known[0]} if known else {}
     return {}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
-from ingest.run import ingest_paths
+from ingest.files.run import ingest_paths
 from schemas.store import Store
 from schemas.tables import TABLES
 from tests.fuzz.specimens import Specimen
@@ -77,13 +77,11 @@ def _told(store: Store) -> dict[str, dict[str, tuple[object, ...]]]:
 def _queries() -> Iterable[tuple[str, str]]:
     yield (
         "rejects",
-        f"SELECT {_PLACE}, count(*), list(reason ORDER BY reason) FROM rejects JOIN sources USING (source_id) GROUP BY ALL",
+        f"SELECT {_PLACE}, count(*), list(reason ORDER BY reason) FROM rejects JOIN sources USING (source_id) GROUP BY 1",
     )
-    yield (
-        "differences",
-        f"SELECT {_PLACE}, list_sort(list(hash(turn, field, logged, recomputed))) FROM log_disagreements JOIN episodes USING (episode_id) "
-        "GROUP BY ALL",
-    )
+    difference = "hash(turn, field, logged, recomputed)"
+    disagreements = "episodes JOIN log_disagreements USING (episode_id)"
+    yield "differences", f"SELECT {_PLACE}, list_sort(list({difference})) FROM {disagreements} GROUP BY 1"
     for table in TABLES:
         names = set(table.column_names)
         if table.name in {"sources", "rejects", "log_disagreements"} or not names & {"episode_id", "run_id"}:
@@ -91,4 +89,4 @@ def _queries() -> Iterable[tuple[str, str]]:
         columns = ", ".join(f"{table.name}.{name}" for name in table.column_names if name not in _OWN_NAMES)
         key = "episode_id" if "episode_id" in names else "run_id"
         source = "episodes" if table.name == "episodes" else f"episodes JOIN {table.name} USING ({key})"
-        yield table.name, f"SELECT {_PLACE}, list_sort(list(hash({columns}))) FROM {source} GROUP BY ALL"
+        yield table.name, f"SELECT {_PLACE}, list_sort(list(hash({columns}))) FROM {source} GROUP BY 1"

@@ -22,7 +22,7 @@ from games.einstein.play import play as play_einstein
 from games.overcooked.play import PlayRequest as PlayOvercooked
 from games.overcooked.play import play as play_overcooked
 from tests.conftest import SHARED
-from tests.craft_logs import published as published_craft
+from tests.ingest.craft.craft_logs import published as published_craft
 
 __all__ = ["Specimen", "all_specimens", "own_specimens", "shared_specimens"]
 

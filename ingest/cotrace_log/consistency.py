@@ -1,0 +1,96 @@
+"""Where an own log contradicts itself, whatever game it is: names, counts and times that cannot all be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from ingest.reading.json_text import dumps
+from schemas.game import End, Header, Turn, UtteranceEntry
+from schemas.records import LogDisagreement
+
+__all__ = ["contradictions", "read_time"]
+
+_Found = tuple[str, Any, Any]
+"""Field, what is logged, what would have to stand there: None if nothing could."""
+
+
+def contradictions(header: Header, turns: Sequence[Turn], end: End | None, episode: str) -> Iterator[LogDisagreement]:
+    """What a log says that its other lines rule out.
+
+    Args:
+        header: the first line.
+        turns: those that could be read.
+        end: the last line; None if there is none, or turns before it are lost.
+        episode: id of the game.
+    """
+    yield from _rows(episode, None, _of_header(header))
+    names = {agent.agent for agent in header.agents}
+    number, at = 0, header.started_at
+    for turn in turns:
+        yield from _rows(episode, turn.turn, _of_turn(turn, number, names, header.max_turns))
+        yield from _rows(episode, turn.turn, _of_time(turn.at, at))
+        number, at = turn.turn, turn.at
+    if end is not None and end.turns_taken != len(turns):
+        yield from _rows(episode, None, [("turns_taken", end.turns_taken, len(turns))])
+
+
+def read_time(text: str) -> datetime | None:
+    """A logged time stamp as the clock stood; None if it cannot be read."""
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=None)
+    except ValueError:
+        return None
+
+
+def _rows(episode: str, turn: int | None, found: Iterator[_Found] | Sequence[_Found]) -> Iterator[LogDisagreement]:
+    for field, logged, due in found:
+        yield LogDisagreement(episode, turn, field, dumps(logged), None if due is None else dumps(due))
+
+
+def _of_header(header: Header) -> Iterator[_Found]:
+    if read_time(header.started_at) is None:
+        yield "started_at", header.started_at, None
+    names = [agent.agent for agent in header.agents]
+    if len(set(names)) < len(names):
+        yield "agents", names, list(dict.fromkeys(names))
+    for key, said in header.team.items():
+        agents = [agent for agent in header.agents if key in {agent.agent, agent.role}]
+        known = {name for agent in agents for name in (agent.model, agent.persona) if name is not None}
+        if not agents or (known and said not in known and not known.issuperset(said.split("+"))):
+            yield f"team.{key}", said, "+".join(sorted(known)) or None
+
+
+def _of_turn(turn: Turn, before: int, names: set[str], limit: int | None) -> Iterator[_Found]:
+    if turn.turn != before + 1:
+        yield "turn", turn.turn, before + 1
+    if limit is not None and turn.turn > limit:
+        yield "max_turns", limit, turn.turn
+    yield from _of_utterances(turn.utterances, names)
+    for seq, action in enumerate(turn.actions, start=1):
+        if action.agent not in names:
+            yield f"actions[{seq}].agent", action.agent, None
+        if action.accepted and action.error_code is not None:
+            yield f"actions[{seq}].error_code", action.error_code, None
+    strangers = {label.agent for label in turn.labels} - names - {None}
+    if strangers:
+        yield "labels.agent", sorted(filter(None, strangers)), None
+
+
+def _of_utterances(utterances: Sequence[UtteranceEntry], names: set[str]) -> Iterator[_Found]:
+    for seq, said in enumerate(utterances, start=1):
+        if said.agent not in names:
+            yield f"utterances[{seq}].agent", said.agent, None
+        elif said.agent not in said.audience or not names.issuperset(said.audience):
+            yield f"utterances[{seq}].audience", list(said.audience), sorted({said.agent, *said.audience} & names)
+        if said.superseded and not any((later.agent, later.channel) == (said.agent, said.channel) for later in utterances[seq:]):
+            yield f"utterances[{seq}].superseded", True, False
+
+
+def _of_time(at: str, before: str) -> Iterator[_Found]:
+    now, then = read_time(at), read_time(before)
+    if now is None:
+        yield "at", at, None
+    elif then is not None and now < then:
+        yield "at", at, before
