@@ -16,12 +16,14 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ingest.cotrace_log import as_written
-from ingest.cotrace_log.consistency import contradictions, read_time
+from ingest.cotrace_log.consistency import contradictions
 from ingest.cotrace_log.derivation import BadTurnError, Derivation, Derived
 from ingest.cotrace_log.lines import LogLines, lost, read_lines
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.json_text import dumps
 from ingest.reading.malformed import malformed
+from ingest.reading.times import read_time
+from ingest.reading.times import read_time
 from schemas.errors import BadInputError
 from schemas.families import offered
 from schemas.game import AgentEntry, Header, Turn, UtteranceEntry

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from typing import Any
 
 from ingest.reading.json_text import dumps
+from ingest.reading.times import read_time
 from schemas.game import End, Header, Turn, UtteranceEntry
 from schemas.records import LogDisagreement
 
-__all__ = ["contradictions", "read_time"]
+__all__ = ["contradictions"]
 
 _Found = tuple[str, Any, Any]
 """Field, what is logged, what would have to stand there: None if nothing could."""
@@ -36,14 +36,6 @@ def contradictions(header: Header, turns: Sequence[Turn], end: End | None, episo
         yield from _rows(episode, None, [("turns_taken", end.turns_taken, len(turns))])
 
 
-def read_time(text: str) -> datetime | None:
-    """A logged time stamp as the clock stood; None if it cannot be read."""
-    try:
-        return datetime.fromisoformat(text).replace(tzinfo=None)
-    except ValueError:
-        return None
-
-
 def _rows(episode: str, turn: int | None, found: Iterator[_Found] | Sequence[_Found]) -> Iterator[LogDisagreement]:
     for field, logged, due in found:
         yield LogDisagreement(episode, turn, field, dumps(logged), None if due is None else dumps(due))
@@ -60,6 +52,9 @@ def _of_header(header: Header) -> Iterator[_Found]:
         known = {name for agent in agents for name in (agent.model, agent.persona) if name is not None}
         if not agents or (known and said not in known and not known.issuperset(said.split("+"))):
             yield f"team.{key}", said, "+".join(sorted(known)) or None
+        for agent in agents:
+            if agent.model not in {None, said, *said.split("+")}:
+                yield f"agents.{agent.agent}.model", agent.model, said
 
 
 def _of_turn(turn: Turn, before: int, names: set[str], limit: int | None) -> Iterator[_Found]:
@@ -73,7 +68,10 @@ def _of_turn(turn: Turn, before: int, names: set[str], limit: int | None) -> Ite
             yield f"actions[{seq}].agent", action.agent, None
         if action.accepted and action.error_code is not None:
             yield f"actions[{seq}].error_code", action.error_code, None
-    strangers = {label.agent for label in turn.labels} - names - {None}
+    labelled = {(label.rubric, label.question, label.agent) for label in turn.labels}
+    if len(labelled) < len(turn.labels):
+        yield "labels", len(turn.labels), len(labelled)
+    strangers = {agent for *_, agent in labelled} - names - {None}
     if strangers:
         yield "labels.agent", sorted(filter(None, strangers)), None
 

@@ -6,13 +6,16 @@ Format: docs/formats/craft.md, section 3. The summaries beside a log (.md, .csv)
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from pydantic import ValidationError
 
 from games.craft.targets.start_boards import START_BOARDS, start_board
 from ingest.craft.game import CraftGame, CraftOutcome, CraftTurn
+from ingest.craft.published import game_contradictions
+from ingest.craft.published_turns import turn_contradictions
 from ingest.craft.records import ExperimentInfo, GameRecord, TurnRecord, board
 from ingest.craft.replay import derive
 from ingest.craft.rows import (
@@ -30,6 +33,7 @@ from ingest.reading.adapter_types import Place, Reading, episode_id
 from ingest.reading.json_text import loads
 from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
+from schemas.records import LogDisagreement
 from schemas.text import excerpt
 
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
@@ -57,6 +61,8 @@ def read(data: bytes, place: Place) -> Reading:
     info = _info(document)
     found = Reading()
     games = document["games"]
+    if not games:
+        raise BadInputError("the list `games` is empty: the run broke off before its first game", locator="games")
     for index, game in enumerate(games):
         if game in games[:index]:
             found.rejects.append(BadInputError("the same game as one before it in this file: counted once", locator=f"games[{index}]"))
@@ -95,10 +101,12 @@ def _game(raw: Any, info: ExperimentInfo, place: Place, index: int) -> Reading:
     run = run_row(info, place)
     found.rows["runs"].append(run)
     found.rows["episodes"].append(episode_row(logged, place, run, derived))
+    if derived is not None:
+        found.rows.update(derived.rows)
+    found.rows["log_disagreements"] += _contradictions(logged, game)
     if game is None or derived is None:
         found.rows["agents"] += agent_rows_without_target(episode, info)
         return found
-    found.rows.update(derived.rows)
     found.rows["agents"] += agent_rows(logged, game.target)
     history: Sequence[str] = ()
     for turn, raw_turn, craft_turn, result in zip(turns.typed, turns.raw, game.turns, derived.turns, strict=True):
@@ -107,6 +115,14 @@ def _game(raw: Any, info: ExperimentInfo, place: Place, index: int) -> Reading:
         found.rows["actions"] += action_rows(episode, turn, raw_turn, result)
         history = turn.conversation_snapshot or ()
     return found
+
+
+def _contradictions(game: LoggedGame, typed: CraftGame | None) -> Iterator[LogDisagreement]:
+    for found in game_contradictions(game.record, game.info, game.turns.typed, typed.target if typed else None):
+        yield LogDisagreement(game.episode, None, *found)
+    for before, turn in pairwise((None, *game.turns.typed)):
+        if turn is not None:
+            yield from (LogDisagreement(game.episode, turn.turn_number, *found) for found in turn_contradictions(turn, before))
 
 
 def _turns(raw: Sequence[Any], game: str) -> LoggedTurns:

@@ -20,7 +20,7 @@ from games.craft.replay import ReplayedTurn
 from ingest.craft.game import CraftGame, CraftTurn
 from ingest.reading.json_text import dumps
 
-__all__ = ["Difference", "game_differences", "same_board", "turn_differences"]
+__all__ = ["Difference", "close", "game_differences", "same_board", "turn_differences"]
 
 _ROUNDING: Final = 1e-6
 
@@ -105,7 +105,7 @@ def _candidates(game: CraftGame, turn: CraftTurn, step: ReplayedTurn) -> Iterato
 def _numbers(logged: Mapping[str, float], replayed: Metrics) -> Iterator[Difference]:
     for name, said in logged.items():
         number = getattr(replayed, name, None)
-        if number is not None and not _close(said, number):
+        if number is not None and not close(said, number):
             yield Difference(name, _text(said), _text(number))
 
 
@@ -129,13 +129,14 @@ def game_differences(game: CraftGame, end: Board, metrics: Metrics) -> Iterator[
         yield Difference("turns_taken", _text(logged.turns_taken), _text(len(game.turns)))
     moved = any(turn.accepted for turn in game.turns)
     reached = metrics.overall_progress if moved else 0.0  # the released code scores accepted moves, not the start board
-    if logged.progress is not None and not _close(logged.progress, reached) and not _close(logged.progress, metrics.overall_progress):
+    if logged.progress is not None and not close(logged.progress, reached) and not close(logged.progress, metrics.overall_progress):
         yield Difference("final_progress", _text(logged.progress), _text(reached))
     if logged.completed is not None and logged.completed != (reached >= COMPLETION_THRESHOLD):
         yield Difference("completed", _text(logged.completed), _text(reached >= COMPLETION_THRESHOLD))
 
 
-def _close(first: float, second: float) -> bool:
+def close(first: float, second: float) -> bool:
+    """Tell whether two numbers differ by no more than rounding."""
     return math.isclose(first, second, rel_tol=0, abs_tol=_ROUNDING)
 
 

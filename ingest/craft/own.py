@@ -8,22 +8,20 @@ from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from games.craft.engine.blocks import DIRECTORS
 from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 from games.craft.engine.oracle import DEFAULT_SAMPLE
-from games.craft.engine.views import VIEW_KINDS, ViewKind, all_views, views_json
 from games.craft.targets.start_boards import START_BOARDS, start_board
 from games.craft.text.builder import ParsedMove, parse_answer
 from ingest.cotrace_log.derivation import BadTurnError, Derived
 from ingest.craft.game import CraftGame, CraftOutcome, CraftTurn
+from ingest.craft.own_checks import end_differences, header_differences, turn_differences
 from ingest.craft.records import Int, Spans, Structure
 from ingest.craft.replay import derive as derive_craft
-from ingest.craft.views import OTHER_VIEW, shown_views
 from ingest.reading.json_text import dumps
 from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
-from schemas.game import ActionEntry, AgentEntry, End, Header, Turn
+from schemas.game import ActionEntry, End, Header, Turn
 from schemas.records import LogDisagreement
 
 __all__ = ["derive"]
@@ -79,7 +77,16 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
     )
     derived = derive_craft(game, episode)
     rows = dict(derived.rows)
-    rows["log_disagreements"] = rows["log_disagreements"] + _view_differences(header, target, episode)
+    rows["log_disagreements"] = [
+        *rows["log_disagreements"],
+        *(LogDisagreement(episode, None, *found) for found in header_differences(header, target)),
+        *(LogDisagreement(episode, None, *found) for found in end_differences(end)),
+        *(
+            LogDisagreement(episode, turn.turn, *found)
+            for turn, result in zip(turns, derived.turns, strict=True)
+            for found in turn_differences(header, turn, result.error_code)
+        ),
+    ]
     return Derived(
         progress=[turn.metrics.overall_progress for turn in derived.turns], success=derived.success, score=derived.score, rows=rows
     )
@@ -157,27 +164,3 @@ def _written(action: ActionEntry, attempted: Move) -> Move:
     """The move as the builder wrote it: its blanks make ghost cells. Without a readable text, the move as the engine understood it."""
     parsed = None if action.raw is None else parse_answer(action.raw)
     return parsed.move if isinstance(parsed, ParsedMove) else attempted
-
-
-def _view_differences(header: Header, target: Board, episode: str) -> list[tuple[object, ...]]:
-    """Directors whose logged view is not the reading of the target that the log names, or whose reading has no known name."""
-    directors = [agent for agent in header.agents if agent.agent in DIRECTORS and agent.view_kind not in (None, OTHER_VIEW)]
-    found = [_view_difference(agent, target) for agent in directors]
-    return [
-        LogDisagreement(episode, None, f"{field}.{agent}", logged, recomputed) for field, agent, logged, recomputed in filter(None, found)
-    ]
-
-
-def _view_difference(agent: AgentEntry, target: Board) -> tuple[str, str, str, str] | None:
-    """Field, agent, what was logged, and what it should be."""
-    kind = next((known for known in VIEW_KINDS if known == agent.view_kind), None)
-    if kind is None:
-        shown = shown_views(target, {}, {agent.agent: agent.private_view})
-        return "view_kind", agent.agent, str(agent.view_kind), next(view.kind for name, view in shown.items() if name == agent.agent)
-    view = _views(target, kind)[agent.agent]
-    return None if view == agent.private_view else ("private_view", agent.agent, dumps(agent.private_view), dumps(view))
-
-
-@lru_cache(maxsize=1024)
-def _views(target: Board, kind: ViewKind) -> Mapping[str, object]:
-    return views_json(all_views(target, kind))

@@ -96,6 +96,8 @@ class ResponseRecord(_Record):
 
     internal_thinking: str
     public_message: str
+    raw_response: str | None = None
+    """The whole answer; empty where the call failed."""
 
 
 class MoveRecord(_Record):
@@ -106,6 +108,7 @@ class MoveRecord(_Record):
     position: str
     layer: Int
     span_to: str | None = None
+    confirmation: str | None = None
 
     def move(self) -> Move:
         """The move itself."""
@@ -118,6 +121,10 @@ class ProgressRecord(_Record):
     error: str | None = None
     metrics: dict[str, float] = {}
     structure_snapshot: Structure | None = None
+    turn_number: Int | None = None
+    move: MoveRecord | None = None
+    progress_delta: float | None = None
+    """Since the accepted move before; 0 of the first one."""
 
 
 class TurnRecord(_Record):
@@ -130,6 +137,7 @@ class TurnRecord(_Record):
     director_responses: dict[str, ResponseRecord] = {}
     clarification: str | None = None
     move_executed: bool | None = None
+    failed_move: bool | None = None
     builder_confirmation: str | None = None
     builder_move_raw: MoveRecord | None = None
     move_attempted: MoveRecord | None = None
@@ -140,17 +148,20 @@ class TurnRecord(_Record):
     correct_side_placement: bool | None = None
     overall_structure_correctness: bool | None = None
     target_achieved: bool | None = None
+    director_discussion_full: str | None = None
+    """What the builder read of the turn."""
+
     conversation_snapshot: list[str] | None = None
+    """The shared history after the turn."""
+
     error: str | None = None
 
 
 TURN_FIELDS: Final = frozenset(TurnRecord.model_fields) | {
     "builder_prompt",
-    "director_discussion_full",
     "director_prompt_D1",
     "director_prompt_D2",
     "director_prompt_D3",
-    "failed_move",
 }
 """Every field a published turn can have."""
 

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ from ingest.craft.replay import DerivedGame, DerivedTurn
 from ingest.craft.views import shown_in_prompt, shown_views
 from ingest.reading.adapter_types import Place, run_id
 from ingest.reading.json_text import dumps
+from ingest.reading.times import read_time
 from schemas.errors import BadInputError
 from schemas.records import Action, Agent, Episode, Json, Run, Turn
 
@@ -73,7 +73,7 @@ def run_row(info: ExperimentInfo, place: Place) -> Run:
         "run": info.run,
     }
     name = "/".join(filter(None, (group, folder, f"{team['director']}_{team['builder']}")))
-    return Run(run_id("craft", name, team, condition), "craft", name, Json(dumps(condition)), _time(info.timestamp))
+    return Run(run_id("craft", name, team, condition), "craft", name, Json(dumps(condition)), read_time(info.timestamp))
 
 
 def _folders(place: Place) -> tuple[str | None, str | None]:
@@ -114,7 +114,7 @@ def episode_row(game: LoggedGame, place: Place, run: Run, derived: DerivedGame |
         goal=Json(goal) if goal else None,
         details=Json(dumps(_details(record, info, turns))),
         file=place.file,
-        started_at=_time(info.timestamp),
+        started_at=read_time(info.timestamp),
     )
 
 
@@ -189,7 +189,7 @@ def turn_row(episode: str, turn: TurnRecord, craft_turn: CraftTurn, result: Deri
         progress=result.metrics.overall_progress,
         goal_reached=turn.target_achieved,
         error=turn.error,
-        at=_time(turn.timestamp),
+        at=read_time(turn.timestamp),
     )
 
 
@@ -218,13 +218,3 @@ def action_rows(episode: str, turn: TurnRecord, raw_turn: Mapping[str, Any], res
         error_code=result.error_code,
         error_text=turn.progress_data.error if turn.progress_data else None,
     )
-
-
-def _time(text: str | None) -> datetime | None:
-    """A logged time stamp; ``YYYYMMDD_HHMMSS`` in the file's head, ISO in turns. None if it cannot be read."""
-    if text is None:
-        return None
-    try:
-        return datetime.fromisoformat(text.replace("_", "T")).replace(tzinfo=None)
-    except ValueError:
-        return None

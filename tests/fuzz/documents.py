@@ -17,6 +17,7 @@ Place = tuple[str | int, ...]
 """Keys and indices on the way to a value."""
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_ ]*")
+_NUMBERED: Final = re.compile(r"\d$")
 _TOKEN: Final = re.compile(r"\d+|[A-Za-z_]+|[^A-Za-z_\d]+")
 _LONGEST_TEMPLATE: Final = 60
 

@@ -15,6 +15,8 @@ from games.craft.engine.rules import execute
 from games.craft.engine.views import all_views, views_json
 from games.craft.measures.adherence import followed_action_position_layer
 from games.craft.measures.metrics import progress
+from games.craft.text.director_output import director_text
+from games.craft.text.history import result_line
 
 __all__ = ["TARGET", "published", "write"]
 
@@ -74,9 +76,10 @@ def write(path: Path, log: Json) -> Path:
 def _game(moves: tuple[Move | None, ...]) -> Json:
     board = EMPTY_BOARD
     history: list[str] = []
-    turns = []
+    turns: list[Json] = []
     for number, move in enumerate(moves, start=1):
         turn, board = _turn(number, move, board, history)
+        _add_delta(turn, turns)
         turns.append(turn)
     end = progress(board, TARGET)
     return {
@@ -98,7 +101,8 @@ def _game(moves: tuple[Move | None, ...]) -> Json:
         "D3 Archetype": "skeptical",
         "turns": turns,
         "final_spans": board.spans_json(),
-        "progress_summary": {"estimated_turns_remaining": float("inf")},
+        "progress_summary": {"message": "No progress tracked yet"},
+        "an_odd_number": float("inf"),
     }
 
 
@@ -111,7 +115,11 @@ def _turn(number: int, move: Move | None, board: Board, history: list[str]) -> t
         "structure_before": board.structure_json(ghosts=True),
         "spans_before": board.spans_json(),
         "director_responses": {
-            director: {"internal_thinking": f"thoughts of {director}", "public_message": text, "raw_response": text}
+            director: {
+                "internal_thinking": f"thoughts of {director}",
+                "public_message": text,
+                "raw_response": director_text(f"thoughts of {director}", text),
+            }
             for director, text in answers.items()
         },
         "move_executed": False,
@@ -135,9 +143,16 @@ def _turn(number: int, move: Move | None, board: Board, history: list[str]) -> t
     }
     if outcome.accepted:
         turn |= asdict(placement_flags(outcome, TARGET))
-    history += ["Builder: done", "Builder: something about the board"]
+    history += ["Builder: done", result_line(outcome)]
     return turn | {"conversation_snapshot": list(history)}, outcome.board
 
 
 def _progress(board: Board) -> Json:
     return {"metrics": asdict(progress(board, TARGET)), "progress_delta": 0, "structure_snapshot": board.structure_json(ghosts=True)}
+
+
+def _add_delta(turn: Json, before: list[Json]) -> None:
+    """Progress since the accepted move before."""
+    reached = [past["progress_data"]["metrics"]["overall_progress"] for past in before if past["move_executed"]]
+    if turn["move_executed"] and reached:
+        turn["progress_data"]["progress_delta"] = turn["progress_data"]["metrics"]["overall_progress"] - reached[-1]

@@ -1,0 +1,97 @@
+"""Where a CRAFT game in cotrace's own log says of itself what cannot be: views, audiences, answers, conditions.
+
+What replay tells of boards, moves and candidates is compared in `ingest.craft.differences`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from games.craft.engine.blocks import DIRECTORS
+from games.craft.engine.board import Board
+from games.craft.engine.errors import ErrorCode
+from games.craft.engine.views import VIEW_KINDS, ViewKind, all_views, views_json
+from games.craft.targets.start_boards import START_BOARDS
+from games.craft.text.builder import Clarification, parse_answer
+from ingest.craft.differences import Difference
+from ingest.craft.target import target_differences
+from ingest.craft.views import OTHER_VIEW, shown_views
+from ingest.reading.json_text import dumps
+from schemas.game import ActionEntry, AgentEntry, End, Header, Turn
+
+__all__ = ["end_differences", "header_differences", "turn_differences"]
+
+_REASONS: Final = {True: "target_achieved", False: "max_turns_reached"}
+"""Success -> why cotrace's own games end."""
+
+
+def header_differences(header: Header, target: Board) -> Iterator[Difference]:
+    """What cannot be true of the first line."""
+    level = header.task.get("level")
+    yield from target_differences(target, level if isinstance(level, str) else None)
+    for agent in header.agents:
+        if agent.agent in DIRECTORS and (agent.private_view, agent.view_kind) != (None, None):
+            yield from _view_differences(agent, target)
+    condition = header.run.get("condition", {})
+    for name, due in (("max_turns", header.max_turns), ("run", header.seed)):
+        if condition.get(name, due) != due:
+            yield Difference(f"condition.{name}", dumps(condition[name]), dumps(due))
+    start = condition.get("start_board")
+    if start is not None and start not in START_BOARDS:
+        yield Difference("condition.start_board", dumps(start), None)
+
+
+def end_differences(end: End | None) -> Iterator[Difference]:
+    """What cannot be true of the last line, by itself."""
+    if end is not None and end.stop_reason in _REASONS.values() and end.stop_reason != _REASONS[end.success]:
+        yield Difference("stop_reason", dumps(end.stop_reason), dumps(_REASONS[end.success]))
+
+
+def turn_differences(header: Header, turn: Turn, error_code: ErrorCode | None) -> Iterator[Difference]:
+    """What cannot be true of a turn, by itself; ``error_code`` is that of the logged refusal."""
+    if len(turn.actions) > 1:
+        yield Difference("actions", dumps(len(turn.actions)), dumps(1))
+    for action in turn.actions[:1]:
+        yield from _action_differences(action, error_code)
+    everybody = {agent.agent for agent in header.agents}
+    last = {(said.agent, said.channel): seq for seq, said in enumerate(turn.utterances)}
+    for seq, said in enumerate(turn.utterances):
+        due = everybody if said.channel == "public" else {said.agent}
+        if set(said.audience) != due or len(said.audience) != len(due):
+            yield Difference(f"utterances[{seq + 1}].audience", dumps(list(said.audience)), dumps(sorted(due)))
+        if not said.superseded and last[said.agent, said.channel] != seq:
+            yield Difference(f"utterances[{seq + 1}].superseded", dumps(said.superseded), dumps(not said.superseded))
+
+
+def _action_differences(action: ActionEntry, error_code: ErrorCode | None) -> Iterator[Difference]:
+    if action.undoes != (action.verb == "remove"):
+        yield Difference("undoes", dumps(action.undoes), dumps(action.verb == "remove"))
+    if action.error_code != error_code:
+        yield Difference("error_code", dumps(action.error_code), dumps(error_code))
+    if action.verb == "clarify" and action.raw is not None:
+        answer = parse_answer(action.raw)
+        question = answer.text if isinstance(answer, Clarification) else None
+        if action.arguments.get("question") != question:
+            yield Difference("arguments", dumps(action.arguments), dumps({"question": question}))
+
+
+def _view_differences(agent: AgentEntry, target: Board) -> Iterator[Difference]:
+    """A logged view that is not the reading of the target that the log names, or whose reading has no known name."""
+    kinds = VIEW_KINDS if agent.view_kind is None else [kind for kind in VIEW_KINDS if kind == agent.view_kind]
+    if agent.view_kind == OTHER_VIEW:
+        return
+    if not kinds:
+        shown = shown_views(target, {}, {agent.agent: agent.private_view})
+        found = next(view.kind for name, view in shown.items() if name == agent.agent)
+        yield Difference(f"view_kind.{agent.agent}", str(agent.view_kind), found)
+        return
+    readings = [_views(target, kind)[agent.agent] for kind in kinds]
+    if agent.private_view not in readings:
+        yield Difference(f"private_view.{agent.agent}", dumps(agent.private_view), dumps(readings[0]))
+
+
+@lru_cache(maxsize=1024)
+def _views(target: Board, kind: ViewKind) -> Mapping[str, Any]:
+    return views_json(all_views(target, kind))
