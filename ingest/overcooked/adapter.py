@@ -17,10 +17,12 @@ from pydantic import ValidationError
 
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.tasks import Task, recipe_text, tasks
+from games.overcooked.engine.world import Rules
 from games.overcooked.measures.collaboration import Message
 from games.overcooked.measures.evaluation import Evaluation, evaluate
 from games.overcooked.measures.truncation import GameRecord, Recorded, cut_to_limit
 from games.overcooked.replay import ReplayedStep, replay
+from ingest.overcooked.consistency import contradictions
 from ingest.overcooked.measures import (
     Measured,
     details_of,
@@ -82,7 +84,8 @@ def read(data: bytes, place: Place) -> Reading:
     whole = Measured(game, evaluate(game))
     limited = cut_to_limit(game)
     cut = Measured(limited, evaluate(limited)) if limited else None
-    replayed = list(replay(log.task.order, [step.actions for step in log.steps], following=following(game)))
+    actions = [step.actions for step in log.steps]
+    replayed = list(replay(log.task.order, actions, _rules(log.record), following=following(game)))
     advance = progress(game)
     replay_s = time.perf_counter() - started
     episode = episode_id("overcooked", place.path)
@@ -103,7 +106,13 @@ def read(data: bytes, place: Place) -> Reading:
     rows["failures"] += failures(episode, log.steps, whole.evaluation, replayed)
     rows["labels"] += labels(episode, log.record)
     rows["log_disagreements"] += differences(episode, log.record, log.steps, replayed)
+    rows["log_disagreements"] += contradictions(episode, log.task.order, log.record, log.steps, replayed)
     return reading
+
+
+def _rules(record: LogRecord) -> Rules:
+    """By which rules a game was played: published logs and names that do not exist mean the published ones."""
+    return "sane" if record.cotrace and record.cotrace.rules == "sane" else "published"
 
 
 def _log(data: bytes, place: Place) -> _Log:

@@ -47,6 +47,21 @@ class ErrorRecord(_Record):
     validator_error: ErrorCount = ErrorCount()
 
 
+class CorrectionCount(_Record):
+    """Corrections of one kind in a step."""
+
+    correction_num: int = 0
+    correction_tokens: list[int] = []
+    reflection_obtain: list[Any] = []
+
+
+class CorrectionRecord(_Record):
+    """An agent's corrections in a step."""
+
+    format_correction: CorrectionCount = CorrectionCount()
+    validator_correction: CorrectionCount = CorrectionCount()
+
+
 class CommunicationRecord(_Record):
     """The conversation that an agent opened in a step."""
 
@@ -61,12 +76,14 @@ class StatisticsRecord(_Record):
     score: float = 0
     communication: _Pair[CommunicationRecord]
     error: _Pair[ErrorRecord]
+    error_correction: list[CorrectionRecord] = []
 
 
 class ContentRecord(_Record):
     """What was shown and said in a step."""
 
     observation: list[Any] = []
+    reflection: list[Any] = []
     content: _Pair[list[MessageRecord]]
     action_list: list[list[str]] = []
 
@@ -102,6 +119,7 @@ class LabelRecord(_Record):
 class OwnRecord(_Record):
     """What cotrace's own games add to the log."""
 
+    version: int = 1
     players: _Pair[PlayerRecord]
     seed: int | None = None
     horizon: int
