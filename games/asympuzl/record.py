@@ -17,7 +17,19 @@ from games.asympuzl.hypothesis import Applied
 from games.asympuzl.puzzle import AGENTS, Agent, Entry
 from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
 
-__all__ = ["SCHEMA", "Played", "RunFacts", "game_id", "game_line", "line", "result_line", "solved_turn", "summary", "turn_line"]
+__all__ = [
+    "SCHEMA",
+    "Played",
+    "RunFacts",
+    "action_json",
+    "game_id",
+    "game_line",
+    "line",
+    "result_line",
+    "solved_turn",
+    "summary",
+    "turn_line",
+]
 
 SCHEMA: Final = "asympuzl/1"
 
@@ -111,7 +123,7 @@ def turn_line(run: RunFacts, game: str, seen: Observation, made: AgentTurn, *, l
         "message_ok": answer.message_ok,
         "actions_ok": answer.actions_ok,
         "message": answer.message,
-        "actions": [_action(applied) for applied in made.applied],
+        "actions": [action_json(applied) for applied in made.applied],
         "hypothesis_after": _entries(made.after),
         "own_ok_after": made.ok_after,
         "wrong_after": list(made.wrong_after),
@@ -166,7 +178,8 @@ def _told(told: Feedback | None) -> dict[str, object] | None:
     return None if told is None else told.to_json()
 
 
-def _action(applied: Applied) -> dict[str, Any]:
+def action_json(applied: Applied) -> dict[str, Any]:
+    """An action and its effect as the log holds them."""
     request = applied.request
     return {
         "index": applied.index,

@@ -86,6 +86,12 @@ class ActionRecord(_Record):
     color: str | None = None
     valid: bool
     reason: str | None = None
+    index: Int | None = None
+    before: EntryRecord | None = None
+    after: EntryRecord | None = None
+    changed: bool | None = None
+    right_before: bool | None = None
+    right_after: bool | None = None
 
     def request(self) -> Request:
         """The action for the rules; an invalid one whose reason they do not know counts as wrong in form."""
