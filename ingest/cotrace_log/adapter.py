@@ -23,7 +23,6 @@ from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.json_text import dumps
 from ingest.reading.malformed import malformed
 from ingest.reading.times import read_time
-from ingest.reading.times import read_time
 from schemas.errors import BadInputError
 from schemas.families import offered
 from schemas.game import AgentEntry, Header, Turn, UtteranceEntry
@@ -110,7 +109,8 @@ def _rows(log: LogLines, derived: Derived, episode: str, place: Place, *, replay
         "turns": [_turn(episode, turn, progress, replayed=replayed) for turn, progress in zip(log.turns, derived.progress, strict=True)],
     }
     end = None if log.reject else log.end
-    rows["log_disagreements"] = [*rows.get("log_disagreements", ()), *contradictions(log.header, log.turns, end, episode)]
+    found = contradictions(log.header, log.turns, end, derived.progress, episode)
+    rows["log_disagreements"] = [*rows.get("log_disagreements", ()), *found]
     everybody = [agent.agent for agent in log.header.agents]
     rows["utterances"] = [row for turn in log.turns for row in _utterances(episode, turn, everybody)]
     rows["actions"] = [row for turn in log.turns for row in _actions(episode, turn)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ingest.reading.json_text import dumps
 from ingest.reading.times import read_time
@@ -12,27 +13,34 @@ from schemas.records import LogDisagreement
 
 __all__ = ["contradictions"]
 
+_ROUNDING: Final = 1e-6
+
 _Found = tuple[str, Any, Any]
 """Field, what is logged, what would have to stand there: None if nothing could."""
 
 
-def contradictions(header: Header, turns: Sequence[Turn], end: End | None, episode: str) -> Iterator[LogDisagreement]:
+def contradictions(
+    header: Header, turns: Sequence[Turn], end: End | None, progress: Sequence[float | None], episode: str
+) -> Iterator[LogDisagreement]:
     """What a log says that its other lines rule out.
 
     Args:
         header: the first line.
         turns: those that could be read.
         end: the last line; None if there is none, or turns before it are lost.
+        progress: after each turn, as far as it is known otherwise than by the log.
         episode: id of the game.
     """
     yield from _rows(episode, None, _of_header(header))
     names = {agent.agent for agent in header.agents}
-    number, at = 0, header.started_at
-    for turn in turns:
+    number, at = 0, header.started_at or None
+    for turn, reached in zip(turns, progress, strict=True):
+        if turn.progress is not None and reached is not None and not math.isclose(turn.progress, reached, abs_tol=_ROUNDING):
+            yield from _rows(episode, turn.turn, [("progress", turn.progress, reached)])
         yield from _rows(episode, turn.turn, _of_turn(turn, number, names, header.max_turns))
         yield from _rows(episode, turn.turn, _of_time(turn.at, at))
-        number, at = turn.turn, turn.at
-    if end is not None and end.turns_taken != len(turns):
+        number, at = turn.turn, turn.at or at
+    if end is not None and end.turns_taken not in {None, len(turns)}:
         yield from _rows(episode, None, [("turns_taken", end.turns_taken, len(turns))])
 
 
@@ -42,11 +50,8 @@ def _rows(episode: str, turn: int | None, found: Iterator[_Found] | Sequence[_Fo
 
 
 def _of_header(header: Header) -> Iterator[_Found]:
-    if read_time(header.started_at) is None:
+    if header.started_at and read_time(header.started_at) is None:
         yield "started_at", header.started_at, None
-    names = [agent.agent for agent in header.agents]
-    if len(set(names)) < len(names):
-        yield "agents", names, list(dict.fromkeys(names))
     for key, said in header.team.items():
         agents = [agent for agent in header.agents if key in {agent.agent, agent.role}]
         known = {name for agent in agents for name in (agent.model, agent.persona) if name is not None}
@@ -80,13 +85,15 @@ def _of_utterances(utterances: Sequence[UtteranceEntry], names: set[str]) -> Ite
     for seq, said in enumerate(utterances, start=1):
         if said.agent not in names:
             yield f"utterances[{seq}].agent", said.agent, None
-        elif said.agent not in said.audience or not names.issuperset(said.audience):
+        elif said.audience is not None and (said.agent not in said.audience or not names.issuperset(said.audience)):
             yield f"utterances[{seq}].audience", list(said.audience), sorted({said.agent, *said.audience} & names)
         if said.superseded and not any((later.agent, later.channel) == (said.agent, said.channel) for later in utterances[seq:]):
             yield f"utterances[{seq}].superseded", True, False
 
 
-def _of_time(at: str, before: str) -> Iterator[_Found]:
+def _of_time(at: str | None, before: str | None) -> Iterator[_Found]:
+    if at is None:
+        return
     now, then = read_time(at), read_time(before)
     if now is None:
         yield "at", at, None

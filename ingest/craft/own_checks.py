@@ -16,6 +16,7 @@ from games.craft.engine.views import VIEW_KINDS, ViewKind, all_views, views_json
 from games.craft.targets.start_boards import START_BOARDS
 from games.craft.text.builder import Clarification, parse_answer
 from ingest.craft.differences import Difference
+from ingest.craft.game import BUILDER
 from ingest.craft.target import target_differences
 from ingest.craft.views import OTHER_VIEW, shown_views
 from ingest.reading.json_text import dumps
@@ -34,6 +35,8 @@ def header_differences(header: Header, target: Board) -> Iterator[Difference]:
     for agent in header.agents:
         if agent.agent in DIRECTORS and (agent.private_view, agent.view_kind) != (None, None):
             yield from _view_differences(agent, target)
+        elif agent.agent == BUILDER and agent.private_view is not None:
+            yield Difference(f"private_view.{BUILDER}", dumps(agent.private_view), dumps(None))
     condition = header.run.get("condition", {})
     for name, due in (("max_turns", header.max_turns), ("run", header.seed)):
         if condition.get(name, due) != due:
@@ -45,8 +48,9 @@ def header_differences(header: Header, target: Board) -> Iterator[Difference]:
 
 def end_differences(end: End | None) -> Iterator[Difference]:
     """What cannot be true of the last line, by itself."""
-    if end is not None and end.stop_reason in _REASONS.values() and end.stop_reason != _REASONS[end.success]:
-        yield Difference("stop_reason", dumps(end.stop_reason), dumps(_REASONS[end.success]))
+    due = None if end is None or end.success is None else _REASONS[end.success]
+    if end is not None and due is not None and end.stop_reason in _REASONS.values() and end.stop_reason != due:
+        yield Difference("stop_reason", dumps(end.stop_reason), dumps(due))
 
 
 def turn_differences(header: Header, turn: Turn, error_code: ErrorCode | None) -> Iterator[Difference]:
@@ -55,11 +59,14 @@ def turn_differences(header: Header, turn: Turn, error_code: ErrorCode | None) -
         yield Difference("actions", dumps(len(turn.actions)), dumps(1))
     for action in turn.actions[:1]:
         yield from _action_differences(action, error_code)
+    for rank, candidate in enumerate(turn.oracle or (), start=1):
+        if candidate.undoes != (candidate.verb == "remove"):
+            yield Difference(f"oracle[{rank}].undoes", dumps(candidate.undoes), dumps(candidate.verb == "remove"))
     everybody = {agent.agent for agent in header.agents}
     last = {(said.agent, said.channel): seq for seq, said in enumerate(turn.utterances)}
     for seq, said in enumerate(turn.utterances):
         due = everybody if said.channel == "public" else {said.agent}
-        if set(said.audience) != due or len(said.audience) != len(due):
+        if said.audience is not None and (set(said.audience) != due or len(said.audience) != len(due)):
             yield Difference(f"utterances[{seq + 1}].audience", dumps(list(said.audience)), dumps(sorted(due)))
         if not said.superseded and last[said.agent, said.channel] != seq:
             yield Difference(f"utterances[{seq + 1}].superseded", dumps(said.superseded), dumps(not said.superseded))

@@ -51,7 +51,7 @@ def _views(logged: Mapping[str, Any], target: Board) -> Iterator[Difference]:
     """The stated views, which are none of the readings of the target that the released code makes."""
     readings = [views_json(all_views(target, kind)) for kind in VIEW_KINDS]
     for director, view in logged.items():
-        if all(reading.get(director) != view for reading in readings):  # type: ignore[call-overload]
+        if all(reading.get(director) != view for reading in readings):
             yield Difference(f"target_director_views.{director}", dumps(view), dumps(readings[0].get(director)))
 
 

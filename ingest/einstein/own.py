@@ -129,7 +129,8 @@ def _turn_differences(setting: Setting, settings: GameSettings, turn: Turn, step
 
 
 def _said(said: UtteranceEntry) -> list[Any]:
-    return [said.agent, said.channel, list(said.audience), said.text]
+    audience = said.audience or (AGENTS if said.channel == "public" else [said.agent])
+    return [said.agent, said.channel, list(audience), said.text]
 
 
 def _sample_facts(settings: GameSettings, turn: Turn, step: Step) -> dict[str, tuple[Any, Any]]:

@@ -117,7 +117,8 @@ def _texts(value: str, others: Sequence[Any]) -> Mapping[str, Any]:
     another = next((other for other in others if isinstance(other, str) and other != value and other), None)
     middle = len(value) // 2
     garbled = value[:middle] + _GARBLED + value[middle:]
-    return ({} if another is None else {"another value": another}) | {"garbled": garbled} | _numbers_inside(value)
+    found = {} if another is None else {"another value": another}
+    return {**found, "garbled": garbled, **_numbers_inside(value)}
 
 
 def _numbers_inside(text: str) -> Mapping[str, str]:

@@ -21,8 +21,8 @@ from games.einstein.play import PlayRequest as PlayEinstein
 from games.einstein.play import play as play_einstein
 from games.overcooked.play import PlayRequest as PlayOvercooked
 from games.overcooked.play import play as play_overcooked
-from tests.conftest import SHARED
 from tests.ingest.craft.craft_logs import published as published_craft
+from tests.places import SHARED
 
 __all__ = ["Specimen", "all_specimens", "own_specimens", "shared_specimens"]
 
