@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import random
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
@@ -11,6 +12,8 @@ from benchmarks.figures import Figure, seconds
 from benchmarks.replay import CraftGame, craft_games, forget, replay_craft
 from benchmarks.timing import medians
 from benchmarks.workload import scratch
+from games.coordination.hanabi.rules import DECK, HAND, HanabiState, Move, apply, deal, is_legal, legal_moves
+from games.coordination.value.hanabi import ceilings
 from games.craft.replay import ReplayedTurn, replay
 from games.craft.value.reach import Step as CraftStep
 from games.craft.value.reach import turn_values
@@ -27,6 +30,9 @@ from games.einstein.value.hands import steps_left
 
 __all__ = ["run"]
 
+_HanabiGame = tuple[list[str], list[tuple[Move, str | None]]]
+"""Deck, and moves with the card drawn after each."""
+
 _ROUNDS: Final = 7
 _GOAL: Final = 3
 _GAMES: Final = 120
@@ -36,7 +42,7 @@ _TURNS: Final = 20
 
 def run() -> list[Figure]:
     """Measure."""
-    return [_craft(), _einstein()]
+    return [_craft(), _einstein(), _hanabi()]
 
 
 def _craft() -> Figure:
@@ -80,6 +86,53 @@ def _value_einstein(games: Sequence[tuple[Setting, list[Step]]]) -> None:
     steps_left.cache_clear()
     for setting, steps in games:
         for _ in distances(setting, steps):
+            pass
+
+
+def _hanabi() -> Figure:
+    """Random games: most moves are hints and discards, cards that fit are played."""
+    games = [_hanabi_moves(seed) for seed in range(_GAMES)]
+    states = [list(_hanabi_states(game)) for game in games]
+    name = f"Hanabi, {sum(len(moves) for _, moves in games):,} turns of {len(games)} games"
+    return _figure(name, partial(_replay_hanabi, games), partial(_value_hanabi, states))
+
+
+def _hanabi_moves(seed: int) -> _HanabiGame:
+    rng = random.Random(seed)
+    deck = rng.sample(DECK, len(DECK))
+    state, drawn, moves = deal(deck), 2 * HAND, list[tuple[Move, str | None]]()
+    while state.lives and state.deck:
+        legal = legal_moves(state, len(moves) % 2)
+        quiet = [move for move in legal if move.verb != "play"]
+        fitting = [move for move in legal if move.verb == "play" and state.fits(state.hands[len(moves) % 2][move.card or 0])]
+        move = rng.choice(fitting or quiet or legal)
+        draw = deck[drawn] if move.verb in {"play", "discard"} else None
+        drawn += draw is not None
+        state, _ = apply(state, len(moves) % 2, move, draw)
+        moves.append((move, draw))
+    return deck, moves
+
+
+def _hanabi_states(game: _HanabiGame) -> Iterator[HanabiState]:
+    deck, moves = game
+    state = deal(deck)
+    yield state
+    for turn, (move, draw) in enumerate(moves):
+        if not is_legal(state, turn % 2, move):
+            raise AssertionError(move)
+        state, _ = apply(state, turn % 2, move, draw)
+        yield state
+
+
+def _replay_hanabi(games: Sequence[_HanabiGame]) -> None:
+    for game in games:
+        for _ in _hanabi_states(game):
+            pass
+
+
+def _value_hanabi(games: Sequence[Sequence[HanabiState]]) -> None:
+    for states in games:
+        for _ in ceilings(states):
             pass
 
 

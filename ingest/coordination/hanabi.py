@@ -10,6 +10,7 @@ from games.coordination.hanabi.rules import MAX_SCORE, Effect, HanabiState, Know
 from games.coordination.players import PLAYERS, Player
 from ingest.coordination.parts import Act, Category, Difference, GameParts, Said, TurnParts
 from ingest.coordination.records import HanabiStep, MoveRecord, TableRecord
+from ingest.coordination.values import hanabi_values
 from schemas.errors import BadInputError
 
 __all__ = ["hanabi_game"]
@@ -26,6 +27,8 @@ def hanabi_game(steps: Sequence[HanabiStep]) -> GameParts:
     turns = [_turn(step) for step in steps]
     last = steps[-1]
     after = _state(last.state_after, last)
+    for turn, values in zip(turns, hanabi_values([*(_state(step.state_before, step) for step in steps), after]), strict=True):
+        turn.values = values
     bombed = after.lives == 0
     policies = {step.player: step.policy for step in reversed(steps)}
     return GameParts(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from games.coordination.players import Player
 
-__all__ = ["Act", "Category", "Difference", "GameParts", "Planted", "Said", "TurnParts", "planted"]
+__all__ = ["Act", "Category", "Difference", "GameParts", "Planted", "Said", "TurnParts", "Valued", "planted"]
 
 
 class Said(NamedTuple):
@@ -44,6 +44,17 @@ class Category(NamedTuple):
     agent: Player
     category: str
     evidence: str | None = None
+
+
+class Valued(NamedTuple):
+    """What the turn cost, by one measure: a row of `turn_values` without its game and turn."""
+
+    measure: str
+    before: float
+    after: float
+    cost: float | None
+    unit: str
+    kind: str = "exact"
 
 
 class Difference(NamedTuple):
@@ -81,6 +92,7 @@ class TurnParts:
 
     differences: Sequence[Difference] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
+    values: Sequence[Valued] = ()
 
 
 @dataclass(slots=True, kw_only=True)

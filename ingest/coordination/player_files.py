@@ -23,7 +23,7 @@ from schemas.errors import BadInputError
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "companions", "read", "sniff"]
 
 FORMAT: Final = "coordination_players"
-VERSION: Final = 2
+VERSION: Final = 3
 PATH_PARTS: Final = 1
 """Model and time stand in the name only."""
 

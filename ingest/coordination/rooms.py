@@ -10,8 +10,10 @@ from games.coordination.capture import rules as capture
 from games.coordination.escape import moves as escape_moves
 from games.coordination.escape import rules as escape
 from games.coordination.players import PLAYERS, Player
+from games.coordination.value.escape import EscapeTurn
 from ingest.coordination.parts import Act, Category, Difference, GameParts, Said, TurnParts
 from ingest.coordination.records import CapturePlayer, CaptureStep, EscapePlayer, EscapeStep
+from ingest.coordination.values import CaptureTurn, capture_values, escape_values
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
@@ -33,6 +35,8 @@ def capture_game(steps: Sequence[CaptureStep]) -> GameParts:
     """
     first, last = steps[0], steps[-1]
     turns = [_capture_turn(step) for step in steps]
+    for turn, values in zip(turns, capture_values([_capture_moved(step) for step in steps]), strict=True):
+        turn.values = values
     if first.scenario in capture.SCENARIOS:
         begins = _differences({"start.rooms": (dict(first.rooms_before), dict(capture.start(first.scenario).rooms))})
         turns[0].differences = [*begins, *turns[0].differences]
@@ -68,6 +72,8 @@ def escape_game(steps: Sequence[EscapeStep]) -> GameParts:
     for step in steps:
         turn, state = _escape_turn(step, state)
         turns.append(turn)
+    for turn, values in zip(turns, escape_values([_escape_moved(step) for step in steps]), strict=True):
+        turn.values = values
     last = steps[-1]
     escaped = last.outcome == "win"
     return GameParts(
@@ -100,7 +106,7 @@ def _differences(pairs: Mapping[str, tuple[object, object]]) -> list[Difference]
 
 
 def _capture_turn(step: CaptureStep) -> TurnParts:
-    before = capture.CaptureState(_named(step.rooms_before), _named(step.doors_before))
+    before = _capture_moved(step).before
     players: dict[Player, CapturePlayer] = {player.player: player for player in step.players}
     chosen = {name: _listed(before, name, player.executed, step.turn) for name, player in players.items()}
     turned = capture.step(before, chosen, first=step.turn == 1)
@@ -128,6 +134,12 @@ def _capture_turn(step: CaptureStep) -> TurnParts:
             }
         ),
     )
+
+
+def _capture_moved(step: CaptureStep) -> CaptureTurn:
+    before = capture.CaptureState(_named(step.rooms_before), _named(step.doors_before))
+    after = capture.CaptureState(_named(step.rooms_after), _named(step.doors_after))
+    return CaptureTurn(step.turn, before, after, step.captured)
 
 
 def _listed(state: capture.CaptureState, player: Player, text: str, turn: int) -> capture.Action:
@@ -181,6 +193,19 @@ def _escape_turn(step: EscapeStep, expected: escape.EscapeState) -> tuple[TurnPa
         ),
     )
     return turn, after
+
+
+def _escape_moved(step: EscapeStep) -> EscapeTurn:
+    return EscapeTurn(
+        turn=step.turn,
+        rooms=_rooms(step.rooms_before),
+        generators=_generators(step.generators_before),
+        chosen={player.player: player.executed for player in step.players},
+        killer=escape.room_in(step.adversary_choice) or 0,
+        rooms_after=_rooms(step.rooms_after),
+        generators_after=_generators(step.generators_after),
+        outcome="continue" if step.outcome == "turn_cap" else step.outcome,
+    )
 
 
 def _escape_act(player: Player, chosen: Mapping[Player, str], state: escape.EscapeState, intended: str | None) -> Act:

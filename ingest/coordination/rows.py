@@ -22,6 +22,7 @@ from schemas.records import (
     Run,
     Turn,
     TurnMetric,
+    TurnValue,
     Utterance,
 )
 
@@ -62,6 +63,9 @@ def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str
         ]
         rows["actions"] += _actions(identity, number, turn)
         rows["turn_metrics"] += [TurnMetric(identity, number, f"{_BENCHMARK}.{metric}", float(v)) for metric, v in turn.metrics.items()]
+        rows["turn_values"] += [
+            TurnValue(identity, number, f"{_BENCHMARK}.{v.measure}", v.before, v.after, v.cost, v.unit, v.kind) for v in turn.values
+        ]
         rows["failures"] += [Failure(identity, number, c.agent, c.taxonomy, c.category, c.evidence) for c in turn.categories]
         rows["labels"] += _labels(identity, number, turn, parts)
         rows["log_disagreements"] += [LogDisagreement(identity, number, *difference) for difference in turn.differences]

@@ -48,7 +48,7 @@ def same(expected: str, found: object) -> bool:
     if found is None or expected == "":
         return found is None and expected == ""
     if isinstance(found, (int, float)) and not isinstance(found, bool):
-        return abs(float(expected) - found) <= TOLERANCE
+        return float(expected) == found or abs(float(expected) - found) <= TOLERANCE
     return str(found) == expected
 
 

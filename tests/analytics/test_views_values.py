@@ -86,3 +86,40 @@ def test_einstein_costs_sum_to_what_was_lost(einstein: Store) -> None:
     sums = query(einstein, "select sum(cost), sum(plan_cost), sum(know_cost), sum(lucky) from values_einstein")
     lost = query(einstein, "select count(distinct (run, game_id)) from values_einstein where lost_after = 1")
     assert (*sums.row(0), *lost.row(0)) == (1689, 1484, 1483, 43, 38)
+
+
+@pytest.fixture(scope="module")
+def coordination(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return filled(shared / "data/coordination", tmp_path_factory.mktemp("coordination"))
+
+
+@pytest.mark.parametrize("game", ["hanabi", "capture", "escape"])
+def test_coordination(coordination: Store, shared: Path, game: str) -> None:
+    """Every turn of the published games; texts that tell a game again do not count twice."""
+    expected = reference(shared, f"values_{game}.csv")
+    found = query(coordination, f"select * from values_{game}")
+    assert found.columns == list(expected[0])
+    assert differences(expected, found, ("episode", "turn")) == []
+
+
+def test_coordination_costs_sum_to_what_was_lost(coordination: Store) -> None:
+    """Hanabi: points. Capture: turns spent and left. Escape: choices and draws together."""
+    points = query(
+        coordination,
+        "select sum(cost) = arg_min(value_before, turn) - arg_max(value_after, turn) as sound "
+        "from turn_values where measure = 'coordination.hanabi_bound' group by episode_id",
+    )
+    turns = query(
+        coordination,
+        "select sum(cost) + arg_min(value_before, turn) = count(*) + arg_max(value_after, turn) as sound "
+        "from turn_values where measure = 'coordination.capture_turns' group by episode_id",
+    )
+    chance = query(
+        coordination,
+        "select abs(sum(cost) - (arg_min(value_before, turn) filter (measure = 'coordination.escape_chance') "
+        "- arg_max(value_after, turn) filter (measure = 'coordination.escape_luck'))) < 1e-9 as sound "
+        "from turn_values where measure in ('coordination.escape_chance', 'coordination.escape_luck') group by episode_id",
+    )
+    for games in (points, turns, chance):
+        assert len(games) >= 6
+        assert games["sound"].all()

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from games.craft.value.compiled import compiled
+from games.compiled import compiled
 from games.craft.value.position import ALONE, Position, Wanted
 from games.craft.value.stacks import (
     BLOCK,

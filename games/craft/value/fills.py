@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from games.craft.value.compiled import compiled
+from games.compiled import compiled
 from games.craft.value.stacks import (
     BLOCK,
     CELLS,

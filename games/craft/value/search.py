@@ -22,8 +22,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from games.compiled import compiled
 from games.craft.value.bounds import bounds
-from games.craft.value.compiled import compiled
 from games.craft.value.fills import FILL_FIELDS, MOST_FILLS, STATE_NUMBERS, Cell, fill_cell
 from games.craft.value.position import ALONE, Position, Wanted
 from games.craft.value.stacks import CELLS, LAYERS, Floats, Ints

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from games.craft.value.compiled import compiled
+from games.compiled import compiled
 
 __all__ = [
     "BLOCK",
