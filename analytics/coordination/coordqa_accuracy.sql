@@ -9,6 +9,8 @@
 --   accuracy  0..1  mean over trials of the share that the published scoring counts as right
 --   accuracy_se  0..1  standard error over trials as published: ddof 0, over sqrt(trials)
 --   accuracy_se_sample  0..1  the same with ddof 1; null below two trials
+--   accuracy_low  0..1  lower end of the 95 % interval of accuracy over questions (clustered_low): asking the same ones again does not make it narrower
+--   accuracy_high  0..1  upper end
 --   accuracy_read  0..1  with careful reading and the published key
 --   accuracy_corrected  0..1  with careful reading and the corrected key
 --   accuracy_corrected_se  0..1  standard error over trials, ddof 0
@@ -19,7 +21,7 @@
 --   chance_corrected  0..1  the same with the corrected key
 --   chance_upstream  0..1  expected accuracy of the published random model
 -- Report: coordination-qa, ordered by respondent, grouping, game, type
--- Reads: coordqa_answers.
+-- Reads: coordqa_answers, intervals.
 create or replace view coordqa_accuracy as
 
 with grouped as (
@@ -54,6 +56,25 @@ trials as (
     from grouped
     where place.game is not null
     group by all
+),
+
+by_question as (
+    select respondent, place.grouping as grouping, place.game as game, type, scenario, count(*) as n, count(*) filter (correct) as k
+    from grouped
+    where place.game is not null
+    group by all
+),
+
+over_questions as (
+    select
+        respondent,
+        grouping,
+        game,
+        type,
+        clustered_low(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) as accuracy_low,
+        clustered_high(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) as accuracy_high
+    from by_question
+    group by all
 )
 
 select
@@ -66,6 +87,8 @@ select
     avg(accuracy) as accuracy,
     stddev_pop(accuracy) / sqrt(count(*)) as accuracy_se,
     stddev_samp(accuracy) / sqrt(count(*)) as accuracy_se_sample,
+    any_value(accuracy_low) as accuracy_low,
+    any_value(accuracy_high) as accuracy_high,
     avg(accuracy_read) as accuracy_read,
     avg(accuracy_corrected) as accuracy_corrected,
     stddev_pop(accuracy_corrected) / sqrt(count(*)) as accuracy_corrected_se,
@@ -76,4 +99,5 @@ select
     avg(chance_corrected) as chance_corrected,
     avg(chance_upstream) as chance_upstream
 from trials
+inner join over_questions using (respondent, grouping, game, type)
 group by all;

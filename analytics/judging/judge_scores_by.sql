@@ -12,16 +12,19 @@
 --   wordings  count  versions of the rubric (hashes of its content) among the verdicts: above 1, answers to different wordings are mixed
 --   episodes  count  games with a scored answer: the clusters of score_sem
 --   units  count  units put to the judge
---   verdicts  count  answers asked for: units times repeats; the sum of the six numbers that follow
+--   verdicts  count  answers asked for: units times repeats; the sum of scored and the five numbers from categorised on
 --   scored  count  answers with a number
+--   scored_units  count  units with at least one of them
 --   categorised  count  answered with a category, which has no number; not in score_mean
 --   na  count  answered not applicable: `na`, or any answer without a number to a wording whose other answers have one; not in score_mean
 --   undecided  count  the judge could not tell; not in score_mean
 --   failed  count  no usable reply came; not in score_mean
 --   skipped  count  the rubric does not apply to the unit; not in score_mean
---   score_mean  0..1  mean of the scored answers; null if there is none
---   score_sem  number  its standard error, clustered by game (Liang and Zeger 1986, with G/(G-1)); null below two games
--- Reads: verdicts, verdicts_latest, episodes, run_conditions, outcomes.
+--   score_mean  0..1  mean over units of the mean of their scored answers, so that a unit that was asked oftener weighs no more; null if none
+--   score_sem  number  its standard error, clustered by game (clustered_sem); null below two games
+--   score_low  0..1  lower end of its 95 % interval over games (mean_low); null below two games
+--   score_high  0..1  upper end
+-- Reads: verdicts, verdicts_latest, episodes, run_conditions, outcomes, intervals.
 create or replace macro judge_scores_by(split, levels := null) as table
 
 with numbered as (
@@ -30,22 +33,19 @@ with numbered as (
     where score is not null
 ),
 
-clusters as (
+by_unit as (
     select
         verdicts_latest.rubric,
         verdicts_latest.question,
         verdicts_latest.judge,
         verdicts_latest.variant,
         verdicts_latest.episode_id,
-        case
-            when not split then 'all'
-            when verdicts_latest.turn is null then 'episode'
-            else outcomes.outcome
-        end as outcome,
+        verdicts_latest.turn,
+        verdicts_latest.unit_id,
         list(distinct verdicts_latest.rubric_hash) as hashes,
-        count(distinct verdicts_latest.unit_id) as units,
         count(*) as verdicts,
         count(verdicts_latest.score) as scored,
+        avg(verdicts_latest.score) as score,
         count(*) filter (verdicts_latest.status = 'answered' and verdicts_latest.score is null) as unscored,
         count(*) filter (
             verdicts_latest.status = 'answered'
@@ -54,12 +54,38 @@ clusters as (
         ) as na,
         count(*) filter (verdicts_latest.status = 'undecided') as undecided,
         count(*) filter (verdicts_latest.status = 'failed') as failed,
-        count(*) filter (verdicts_latest.status = 'skipped') as skipped,
-        coalesce(sum(verdicts_latest.score), 0) as total
+        count(*) filter (verdicts_latest.status = 'skipped') as skipped
     from verdicts_latest
     left join numbered using (rubric_hash)
+    group by all
+),
+
+clusters as (
+    select
+        by_unit.rubric,
+        by_unit.question,
+        by_unit.judge,
+        by_unit.variant,
+        by_unit.episode_id,
+        case
+            when not split then 'all'
+            when by_unit.turn is null then 'episode'
+            else outcomes.outcome
+        end as outcome,
+        list_distinct(flatten(list(by_unit.hashes))) as hashes,
+        count(*) as units,
+        sum(by_unit.verdicts)::bigint as verdicts,
+        sum(by_unit.scored)::bigint as scored,
+        count(by_unit.score) as scored_units,
+        sum(by_unit.unscored)::bigint as unscored,
+        sum(by_unit.na)::bigint as na,
+        sum(by_unit.undecided)::bigint as undecided,
+        sum(by_unit.failed)::bigint as failed,
+        sum(by_unit.skipped)::bigint as skipped,
+        coalesce(sum(by_unit.score), 0) as total
+    from by_unit
     left join outcomes
-        on split and verdicts_latest.episode_id = outcomes.episode_id and verdicts_latest.turn = outcomes.turn
+        on split and by_unit.episode_id = outcomes.episode_id and by_unit.turn = outcomes.turn
     group by all
 ),
 
@@ -78,15 +104,17 @@ summed as (
         sum(clusters.units)::bigint as units,
         sum(clusters.verdicts)::bigint as verdicts,
         sum(clusters.scored)::bigint as scored,
+        sum(clusters.scored_units)::bigint as scored_units,
         sum(clusters.unscored - clusters.na)::bigint as categorised,
         sum(clusters.na)::bigint as na,
         sum(clusters.undecided)::bigint as undecided,
         sum(clusters.failed)::bigint as failed,
         sum(clusters.skipped)::bigint as skipped,
-        sum(clusters.total) / nullif(sum(clusters.scored), 0) as score_mean,
+        sum(clusters.total) / nullif(sum(clusters.scored_units), 0) as score_mean,
+        sum(clusters.total) as total,
         sum(clusters.total * clusters.total) as totals_squared,
-        sum(clusters.total * clusters.scored) as totals_by_scored,
-        sum(clusters.scored * clusters.scored) as scored_squared
+        sum(clusters.total * clusters.scored_units) as totals_by_units,
+        sum(clusters.scored_units * clusters.scored_units) as units_squared
     from clusters
     inner join episodes using (episode_id)
     inner join run_conditions using (run_id)
@@ -95,11 +123,8 @@ summed as (
 )
 
 select
-    * exclude (totals_squared, totals_by_scored, scored_squared),
-    case
-        when episodes > 1 then sqrt(
-            greatest(0, totals_squared - 2 * score_mean * totals_by_scored + score_mean * score_mean * scored_squared)
-            * episodes / (episodes - 1)
-        ) / scored
-    end as score_sem
+    * exclude (total, totals_squared, totals_by_units, units_squared),
+    clustered_sem(total, scored_units, episodes, totals_squared, totals_by_units, units_squared) as score_sem,
+    mean_low(total, scored_units, episodes, totals_squared, totals_by_units, units_squared) as score_low,
+    mean_high(total, scored_units, episodes, totals_squared, totals_by_units, units_squared) as score_high
 from summed;

@@ -55,7 +55,7 @@ def _accuracy(rows: pl.DataFrame) -> Part:
         "CoordinationQA by type",
         figure("coordqa", _accuracy_chart(rows)),
         table(rows, columns),
-        hint="Bars: published scoring with its standard error over trials; diamonds: careful reading and corrected key; lines: guessing.",
+        hint="Bars: published scoring with its 95 % interval over questions; diamonds: careful reading and corrected key; lines: guessing.",
     )
 
 
@@ -70,7 +70,8 @@ def _accuracy_chart(rows: pl.DataFrame) -> go.Figure:
             continue
         who = [plain(respondent) for respondent in part["respondent"]]
         color = MODEL_COLORS[place]
-        error = {"type": "data", "array": part["accuracy_se"].to_list()}
+        up, down = part["accuracy_high"] - part["accuracy"], part["accuracy"] - part["accuracy_low"]
+        error = {"type": "data", "symmetric": False, "array": up.to_list(), "arrayminus": down.to_list()}
         drawn.add_bar(name=name, x=who, y=part["accuracy"].to_list(), error_y=error, marker_color=color, offsetgroup=kind)
         careful = {"mode": "markers", "marker": {"symbol": "diamond", "color": color, "line": {"color": "white", "width": 1}}}
         read = part["accuracy_corrected"].to_list()

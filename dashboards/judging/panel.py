@@ -50,9 +50,14 @@ _MOST_SPLIT = f"""
 {_UNITS},
 
 counted AS (
-    SELECT asked.question, asked.variant, units.unit, asked.answer, count(*) AS n
-    FROM asked INNER JOIN units ON asked.question = units.question AND asked.variant = units.variant AND hash(asked.unit_id) = units.unit
-    WHERE units.differ GROUP BY ALL
+    SELECT by_judge.question, by_judge.variant, by_judge.unit, asked.answer, round(sum(1 / by_judge.votes), 6) AS n
+    FROM asked
+    INNER JOIN by_judge
+        ON asked.question = by_judge.question AND asked.variant = by_judge.variant AND hash(asked.unit_id) = by_judge.unit
+        AND asked.judge = by_judge.judge
+    SEMI JOIN (FROM units WHERE differ) AS split
+        ON by_judge.question = split.question AND by_judge.variant = split.variant AND by_judge.unit = split.unit
+    GROUP BY ALL
 ),
 
 voted AS (
@@ -66,7 +71,7 @@ told AS MATERIALIZED (
 ),
 
 votes AS (
-    SELECT question, variant, unit, string_agg(answer || ' ' || n, ', ' ORDER BY n DESC, answer) AS votes
+    SELECT question, variant, unit, string_agg(answer || ' ' || printf('%g', round(n, 2)), ', ' ORDER BY n DESC, answer) AS votes
     FROM counted SEMI JOIN voted USING (question, variant, unit) GROUP BY ALL
 ),
 

@@ -81,7 +81,7 @@ def content(read: Reader, rubric: str) -> Part:
             card(
                 "By question, oracle followed or not",
                 figure("judge-scores", chart(rows)),
-                hint="Mean of the scored answers with one standard error clustered by game. "
+                hint="Mean over units of their scored answers; bars are 95 % intervals over games. "
                 "Undecided and failed verdicts count as neither yes nor no.",
             ),
             card("Counts", table(rows.select(*columns), columns, show={"score_sem": number, "score_mean": number})),
@@ -120,7 +120,7 @@ def chart(rows: pl.DataFrame) -> go.Figure:
                     "color": color_of(model, models) if model in models[: len(MODEL_COLORS)] else None,
                     "opacity": 1 if outcome == "followed" else 0.45,
                 },
-                error_y={"type": "data", "array": part["score_sem"].fill_null(0).to_list(), "color": "#5c6577", "thickness": 1.2},
+                error_y=_interval(part),
                 customdata=part.select("scored", "undecided", "na", "failed").rows(),
                 hovertemplate="%{x}, %{fullData.name}: %{y:.2f}<br>scored %{customdata[0]}, undecided %{customdata[1]}, "
                 "N/A %{customdata[2]}, failed %{customdata[3]}<extra></extra>",
@@ -128,3 +128,10 @@ def chart(rows: pl.DataFrame) -> go.Figure:
     drawn.update_layout(barmode="group")
     drawn.update_yaxes(title="mean score", range=[0, 1.05])
     return styled(drawn, height=420)
+
+
+def _interval(part: pl.DataFrame) -> dict[str, object]:
+    """Bars from score_low to score_high; none of a single game."""
+    up, down = part["score_high"] - part["score_mean"], part["score_mean"] - part["score_low"]
+    ends = {"array": up.fill_null(0).to_list(), "arrayminus": down.fill_null(0).to_list()}
+    return {"type": "data", "symmetric": False, **ends, "color": "#5c6577", "thickness": 1.2}

@@ -42,9 +42,8 @@ _LEVELS = """
         model, level, count(*) AS n_games, count(*) FILTER (success) AS wins,
         100 * wins / n_games AS sr, 100 * wilson_low(wins, n_games) AS sr_low, 100 * wilson_high(wins, n_games) AS sr_high,
         100 * avg(pc) AS pc_mean,
-        t_critical(n_games - 1) * stddev_samp(pc) / sqrt(n_games) AS half,
-        CASE WHEN half IS NOT NULL THEN 100 * greatest(0, avg(pc) - half) END AS pc_low,
-        CASE WHEN half IS NOT NULL THEN 100 * least(1, avg(pc) + half) END AS pc_high,
+        100 * mean_low(sum(pc), n_games, n_games, sum(pc * pc), sum(pc), n_games) AS pc_low,
+        100 * mean_high(sum(pc), n_games, n_games, sum(pc * pc), sum(pc), n_games) AS pc_high,
         100 * avg(pc_fair) AS pc_fair_mean,
         count(*) FILTER (communications > 0) AS talked,
         sum(communications)::BIGINT AS conversations, sum(initiated)::BIGINT AS initiated_n, sum(responded)::BIGINT AS responded_n,
@@ -96,7 +95,7 @@ def content(read: Reader) -> Part:
             card(
                 "Progress completeness by level",
                 figure("overcooked-pc", rates(rows, "pc_mean", "pc_low", "pc_high", "PC (%)")),
-                hint="Mean trajectory score of both agents against the published references; 95 % t intervals over games, none for one. "
+                hint="Mean trajectory score of both agents against the published references; 95 % intervals over games, none for one. "
                 "The table has it against all references too: the published ones leave legal orders out.",
             ),
             card(

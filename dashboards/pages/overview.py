@@ -106,7 +106,7 @@ def _by_game(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
 def _board(rows: pl.DataFrame, title: str) -> list[Part]:
     cut = f" The best {_TEAMS} of {len(rows)} teams." if len(rows) > _TEAMS else ""
     ring = " A ring: what is reached of the ceiling that verified moves can reach." if rows["ceiling_n"].sum() else ""
-    hint = f"Mean score of the games with its 95 % t interval.{ring}{cut}"
+    hint = f"Mean score of the games with its 95 % interval over tasks.{ring}{cut}"
     return [
         card(f"Leaderboard: {title}", figure(f"leaderboard-{title}", leaderboard(rows.head(_TEAMS))), hint=hint),
         card(f"In numbers: {title}", _table(rows)),
@@ -177,11 +177,25 @@ def _team(row: dict[str, object]) -> str:
 def _metrics(read: Reader, benchmark: str) -> Part:
     rows = read.rows(
         """
-        SELECT games.model, games.condition, metric, avg(value) AS mean, stddev_samp(value) / sqrt(count(*)) AS sem, count(*) AS n,
-            mean - t_critical(n - 1) * sem AS low, mean + t_critical(n - 1) * sem AS high
-        FROM games INNER JOIN episode_metrics USING (episode_id)
-        WHERE {filters} AND games.benchmark = $benchmark AND metric NOT LIKE '%.structure.%' AND metric NOT LIKE '%\\_t0' ESCAPE '\\'
-        GROUP BY ALL HAVING max(value) <= 1 AND min(value) >= 0 ORDER BY ALL
+        WITH measured AS (
+            SELECT
+                games.model, games.condition, metric, value,
+                CASE WHEN min(task_id) OVER row = max(task_id) OVER row THEN episode_id ELSE task_id END AS cluster
+            FROM games INNER JOIN episode_metrics USING (episode_id)
+            WHERE {filters} AND games.benchmark = $benchmark AND metric NOT LIKE '%.structure.%' AND metric NOT LIKE '%\\_t0' ESCAPE '\\'
+            WINDOW row AS (PARTITION BY games.model, games.condition, metric)
+        ),
+
+        clusters AS (
+            SELECT model, condition, metric, cluster, sum(value) AS k, count(*) AS n, min(value) AS least, max(value) AS most
+            FROM measured GROUP BY ALL
+        )
+
+        SELECT
+            model, condition, metric, sum(k) / sum(n) AS mean, sum(n)::BIGINT AS n,
+            mean_low(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) AS low,
+            mean_high(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) AS high
+        FROM clusters GROUP BY ALL HAVING max(most) <= 1 AND min(least) >= 0 ORDER BY ALL
         """,
         {"benchmark": benchmark},
     )
@@ -190,7 +204,7 @@ def _metrics(read: Reader, benchmark: str) -> Part:
     return card(
         f"End-to-end metrics: {benchmark}",
         figure(f"metrics-{benchmark}", metric_profile(rows)),
-        hint="Means over games with 95 % t intervals. Metrics whose values leave 0 to 1 are left to the table of the benchmark's own page.",
+        hint="Means over games with 95 % intervals over tasks. Metrics with values beyond 0 to 1: see the benchmark's own page.",
     )
 
 
@@ -200,13 +214,13 @@ def metric_profile(rows: pl.DataFrame) -> go.Figure:
 
     drawn = go.Figure()
     for place, ((model, condition), team) in enumerate(rows.group_by("model", "condition", maintain_order=True)):
-        highs = [(high - mean) if high is not None else 0 for high, mean in zip(team["high"], team["mean"], strict=True)]
+        ups, downs = ((team[end] - team["mean"]).abs().fill_null(0).to_list() for end in ("high", "low"))
         drawn.add_bar(
             x=[name.partition(".")[2].replace("_", " ") for name in team["metric"]],
             y=team["mean"].to_list(),
             name=plain(model),
             marker={"color": MODEL_COLORS[place % len(MODEL_COLORS)]},
-            error_y={"type": "data", "array": highs, "color": "#5c6577", "thickness": 1.2},
+            error_y={"type": "data", "symmetric": False, "array": ups, "arrayminus": downs, "color": "#5c6577", "thickness": 1.2},
             customdata=[[n, plain(condition)] for n in team["n"]],
             hovertemplate="%{fullData.name} (%{customdata[1]})<br>%{x}: %{y:.3f}, n %{customdata[0]}<extra></extra>",
         )

@@ -173,6 +173,19 @@ def test_the_error_is_clustered_by_game(tmp_path: Path) -> None:
     assert found == pytest.approx((3.5 / 6, clustered_sem(scores, [episode for episode, _ in answers])))
 
 
+def test_a_unit_that_was_asked_oftener_weighs_no_more(tmp_path: Path) -> None:
+    """Four times yes about one unit, once no about three: a quarter, not four sevenths."""
+    run = job("a", judge="llm:x/y")
+    rows = [verdict(run, ("g1", 1), "yes", repeat=number) for number in range(1, 5)]
+    rows += [verdict(run, unit, "no") for unit in (("g1", 2), ("g2", 1), ("g3", 1))]
+    found = query(
+        judged(tmp_path, [run], rows), "select score_mean, scored, scored_units, units, score_low, score_high from judge_scores_models"
+    )
+    assert found.row(0)[:4] == (0.25, 7, 4, 4)
+    low, high = found.row(0)[4:]
+    assert 0 <= low < 0.25 < high <= 1
+
+
 def test_mixed_wordings_are_shown(tmp_path: Path) -> None:
     """Answers to two versions of a rubric in one mean are counted as such."""
     run = job("a")

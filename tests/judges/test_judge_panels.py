@@ -64,11 +64,19 @@ def test_majority_mean_entropy_and_kind_of_split(tmp_path: Path) -> None:
 
     three_to_one = -(0.75 * math.log2(0.75) + 0.25 * math.log2(0.25))
     assert rows.rows() == [
-        ("a", 2, 4, "yes 4", "yes", 1.0, 1.0, 0.0, "none"),
-        ("b", 2, 4, "yes 3, no 1", "yes", 0.75, 0.75, pytest.approx(three_to_one), "repeats"),
-        ("c", 2, 4, "no 2, yes 2", None, 0.5, 0.5, 1.0, "judges"),
+        ("a", 2, 4, "yes 2", "yes", 1.0, 1.0, 0.0, "none"),
+        ("b", 2, 4, "yes 1.5, no 0.5", "yes", 0.75, 0.75, pytest.approx(three_to_one), "repeats"),
+        ("c", 2, 4, "no 1, yes 1", None, 0.5, 0.5, 1.0, "judges"),
     ]
     assert split == [("b", "llm:x: yes no | llm:y: yes yes"), ("c", "llm:x: yes yes | llm:y: no no")]
+
+
+def test_a_model_that_is_asked_oftener_has_no_more_votes(tmp_path: Path) -> None:
+    """Five times yes of one model against one no each of two: no has two of three votes."""
+    store = store_of(tmp_path / "s.duckdb")
+    voted(store, {"a": {"llm:x": ["yes"] * 5, "llm:y": ["no"], "llm:z": ["no"]}})
+    found = query(store, "select judges, answers, votes, majority, majority_share, score_mean from panel").row(0)
+    assert found == (3, 7, "no 2, yes 1", "no", pytest.approx(2 / 3), pytest.approx(1 / 3))
 
 
 def test_a_pair_is_preferred_by_both_orders_or_by_its_place(tmp_path: Path) -> None:

@@ -288,8 +288,8 @@ def test_repeating_trials_makes_no_interval_of_the_families_narrower(tmp_path: P
     mean = sum(values) / len(values)
     half = 2.068657610 * (sum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values)) ** 0.5  # t of 23 degrees
     assert (one["n"], four["n"]) == (24, 96)
-    assert [one["score_low"], one["score_high"]] == pytest.approx([mean - half, mean + half])
-    assert [four["score_low"], four["score_high"]] == pytest.approx([mean - half, mean + half])
+    assert [one["score_low"], one["score_high"]] == pytest.approx([mean - half, mean + half], abs=0.05)  # but bent towards the middle
+    assert [four["score_low"], four["score_high"]] == pytest.approx([one["score_low"], one["score_high"]], abs=0.002)
     assert four["success_high"] - four["success_low"] > 0.9 * (one["success_high"] - one["success_low"])
     (tmp_path / "again.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
     ingest_paths([tmp_path], store)
