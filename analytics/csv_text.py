@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import orjson
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -14,17 +16,20 @@ _PLAIN_NUMBER: Final = r"^[+-]?[0-9]+([.][0-9]+)?$"
 
 
 def as_csv(rows: pl.DataFrame) -> str:
-    """All columns; lists as JSON text; a text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    """All columns; lists and records as JSON text; a text that a spreadsheet would run as a formula gets an apostrophe in front."""
     return _without_formulas(_flat(rows)).write_csv()
 
 
 def _flat(rows: pl.DataFrame) -> pl.DataFrame:
-    """CSV knows no lists: write them as JSON text."""
+    """CSV knows no lists and records: write them as JSON text."""
     import polars as pl
 
-    nested = [name for name, kind in rows.schema.items() if isinstance(kind, pl.List)]
-    as_json = [pl.col(name).map_elements(lambda s: s.to_frame().write_json(), return_dtype=pl.String) for name in nested]
-    return rows.with_columns(as_json) if nested else rows
+    nested = [name for name, kind in rows.schema.items() if kind.is_nested()]
+    return rows.with_columns(pl.Series(name, [_as_json(value) for value in rows[name].to_list()], pl.String) for name in nested)
+
+
+def _as_json(value: object) -> str | None:
+    return None if value is None else orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
 def _without_formulas(rows: pl.DataFrame) -> pl.DataFrame:

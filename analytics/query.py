@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from analytics.values import to_frame
 from schemas.errors import UsageError
 from schemas.read_only_sql import as_condition, as_query, sealed_memory
 from schemas.store import Store
@@ -46,7 +47,7 @@ def condition(text: str) -> str:
 
 
 def frame(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object] | None = None) -> pl.DataFrame:
-    """Run one query over a connection that the caller holds and give its rows.
+    """Run one query over a connection that the caller holds and give its rows; see `to_frame` for their types.
 
     Raises:
         UsageError: the SQL is wrong, writes where the connection may not, or gives no rows.
@@ -56,8 +57,7 @@ def frame(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[s
     try:
         relation = connection.sql(sql, params=parameters)
         if relation is not None:
-            rows: pl.DataFrame = relation.pl()
-            return rows
+            return to_frame(relation)
     except duckdb.Error as error:
         raise UsageError(f"SQL: {' '.join(str(error).split())}") from error
     raise UsageError("SQL: the statement gives no rows; begin with select, from, describe or explain")
