@@ -15,7 +15,7 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["COMPUTED", "Computed", "columns_of", "report", "report_names"]
+__all__ = ["COMPUTED", "Computed", "columns_of", "report", "report_names", "units_of"]
 
 
 class Computed(NamedTuple):
@@ -80,11 +80,16 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
     return query(store, f"SELECT * FROM {source} WHERE {condition(where)} ORDER BY {order}")
 
 
-def columns_of(name: str) -> list[str] | None:
-    """The columns of a report that fit a terminal; None: all."""
-    if name not in COMPUTED:
-        return None
-    return list(getattr(importlib.import_module(COMPUTED[name].module), COMPUTED[name].columns))
+def columns_of(name: str) -> list[str]:
+    """The columns of a report that fit a terminal; empty: all do."""
+    if name in COMPUTED:
+        return list(getattr(importlib.import_module(COMPUTED[name].module), COMPUTED[name].columns))
+    return [column for spec in VIEWS if spec.report and spec.report[0] == name for column in spec.shows]
+
+
+def units_of(name: str) -> dict[str, str]:
+    """Column -> unit, of a report that is a view; empty for others."""
+    return {column.name: column.unit for spec in VIEWS if spec.report and spec.report[0] == name for column in spec.columns}
 
 
 def _compute(name: str) -> Any:

@@ -11,6 +11,7 @@ The header of each file is its documentation, and data: ``docs/views.md`` and th
     --   <column>  <unit or type>  <meaning>     (two blanks between the three; deeper indented lines continue the meaning)
     -- Columns as in: <view or table>.           (instead, or for those that are not listed)
     -- Report: <name>, ordered by <columns>      (of one that `cotrace report` prints)
+    -- Shows: <columns>                          (those of a report that fit a terminal)
     -- Reads: <what it builds on>.               (also: every family's <piece>)
 """
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "VIEWS", "View", "ViewColumn", "ensure_installed", "install", "view"]
 
 _HASH = "views_hash"
-_SECTION = re.compile(r"^-- (One row is|Parameters:|Macros:|Columns as in:|Report:|Reads:) ?(.*)$")
+_SECTION = re.compile(r"^-- (One row is|Parameters:|Macros:|Columns as in:|Report:|Shows:|Reads:) ?(.*)$")
 _COLUMN = re.compile(r"^-- {3}(\w+(?:\([\w, ]+\))?) {2,}(\S+) {2,}(\S.*)$")
 _EVERY = re.compile(r"every_family\('(\w+)'\)")
 _READS_EVERY = re.compile(r"every family's (\w+)")
@@ -67,6 +68,8 @@ class View:
     columns: tuple[ViewColumn, ...]
     """Documented in its header, or inherited from where the header points to."""
     reads: tuple[str, ...]
+    shows: tuple[str, ...]
+    """Columns of the report that fit a terminal; empty: all do."""
     parameters: str
     """What a table macro takes; empty elsewhere."""
     report: tuple[str, str] | None
@@ -135,6 +138,7 @@ def _load(name: str, sql: str, known: dict[str, tuple[ViewColumn, ...]]) -> View
         columns=(*(column for column in inherited if column.name not in own and _selected(sql, column.name)), *columns),
         reads=_reads(sections),
         parameters=sections.get("Parameters:", ""),
+        shows=_names(sections.get("Shows:", "")),
         report=_report(name, sections["Report:"]) if "Report:" in sections else None,
         sql=sql,
     )
@@ -176,7 +180,11 @@ def _header(sql: str) -> list[str]:
 
 
 def _reads(sections: dict[str, str]) -> tuple[str, ...]:
-    return tuple(part.strip(" .") for part in sections["Reads:"].split(","))
+    return _names(sections["Reads:"])
+
+
+def _names(section: str) -> tuple[str, ...]:
+    return tuple(name for part in section.split(",") if (name := part.strip(" .")))
 
 
 def _report(name: str, section: str) -> tuple[str, str]:

@@ -36,6 +36,7 @@
 --   message_tokens_per_game_a  tokens  mean over games of each game's mean; null if the logs do not count
 --   message_tokens_per_game_b  tokens  the same of B
 -- Report: asympuzl, ordered by model_a, model_b, size, feedback_mode, history_length
+-- Shows: model_a, model_b, size, feedback_mode, games, solved, success_pct
 -- Reads: asympuzl_games, asympuzl_turns, intervals.
 create or replace view asympuzl_configurations as
 

@@ -15,6 +15,7 @@
 --   level  text  the task's tier; null if the log does not say
 --   task_id  text  the structure, puzzle, order or question
 -- Report: spirals, ordered by turns_wasted desc, model, task_id, episode_id, start_turn, kind
+-- Shows: model, task_id, start_turn, end_turn, kind, turns_wasted, evidence
 -- Reads: episodes, games, turns, turn_states, turn_metrics, actions, oracle_actions.
 create or replace view correction_spirals as
 

@@ -13,6 +13,7 @@
 --   share_low  0..1  lower end of its 95 % interval over games (clustered_low); null where share is, and below two games
 --   share_high  0..1  upper end; null where share is
 -- Report: failures, ordered by taxonomy, model, condition, level, category
+-- Shows: taxonomy, model, category, turns, share
 -- Reads: failure_turns, intervals.
 create or replace view failure_breakdown as
 

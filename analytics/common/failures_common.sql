@@ -10,6 +10,7 @@
 --   share_low  0..1  lower end of its 95 % interval over games (clustered_low); null below two games
 --   share_high  0..1  upper end
 -- Report: failures-common, ordered by benchmark, model, condition, turns desc, common
+-- Shows: benchmark, model, common, turns, share
 -- Reads: failure_turns, failure_map, intervals.
 create or replace view failures_common as
 

@@ -22,6 +22,7 @@
 --   turns_in_spirals  count  turns inside at least one correction spiral
 --   spiral_share  0..1  turns_in_spirals / turns; null without turns
 -- Report: families, ordered by benchmark
+-- Shows: benchmark, games, success_rate, main_metric, score_mean, commonest_failure
 -- Reads: compared_games, failures_common, correction_spirals, coordqa_answers, intervals.
 create or replace view families as
 

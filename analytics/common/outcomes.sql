@@ -19,6 +19,7 @@
 --   undoes  flag  an action of the turn takes back earlier work; null without one
 --   progress  0..1  after the turn
 -- Report: outcomes, ordered by model, condition, task_id, episode_id, turn
+-- Shows: benchmark, model, task_id, turn, outcome, accepted, progress
 -- Reads: episodes, run_conditions, turns, actions, turn_metrics.
 create or replace view outcomes as
 

@@ -12,6 +12,7 @@
 --   bombed  flag  Hanabi: all lives lost; null elsewhere
 --   success  flag  Hanabi: ended with a life left; Overcooked: a soup delivered; capture; escape
 -- Report: coordination, ordered by game, model, variant, episode_id
+-- Shows: game, model, variant, turns, score, success
 -- Reads: episodes, episode_metrics, coordination_repeated_episodes.
 create or replace view coordination_games as
 

@@ -12,6 +12,7 @@
 --   possible  text  the listed actions, a line each
 --   verdicts  text  every judge's answers about the turn or its messages, `question agent judge: answer (reason)`; null without any
 -- Report: missed, ordered by model, condition, task_id, episode_id, turn
+-- Shows: model, task_id, turn, said, tried, possible
 -- Reads: outcomes, utterances, actions, oracle_actions, verdicts_latest.
 create or replace view missed_turns as
 

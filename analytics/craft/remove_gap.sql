@@ -2,6 +2,7 @@
 -- One row is (condition, model, builder, turn).
 -- Columns as in: remove_gap_by.
 -- Report: remove-gap-turns, ordered by model, condition, builder, turn
+-- Shows: model, condition, turn, n, oracle_rate, attempted_rate, gap
 -- Reads: remove_gap_by.
 create or replace view remove_gap as
 

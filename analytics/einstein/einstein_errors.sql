@@ -12,6 +12,7 @@
 --   relevant_count  count  such actions, refused ones included; null where there is no second rate
 --   pct_of_relevant  percent  count / relevant_count; null if that is 0, and where there is no second rate
 -- Report: einstein-errors, ordered by scope, verifier, action_mode, count desc, category
+-- Shows: action_mode, verifier, category, count, pct_of_total
 -- Reads: einstein_game_facts.
 create or replace view einstein_errors as
 

@@ -22,6 +22,7 @@
 --   n_invalid  count  answers that the grammar does not read
 --   mean_steps_success  steps  mean steps of successful games; null without success
 -- Report: einstein, ordered by action_mode, use_cot, verifier, run
+-- Shows: run, action_mode, verifier, games, sr_pct, subr_pct, stepr
 -- Reads: einstein_game_facts.
 create or replace view einstein_runs as
 

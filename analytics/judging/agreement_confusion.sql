@@ -11,6 +11,7 @@
 --   answer_b  text  likewise
 --   n  count  pairs
 -- Report: confusion, ordered by rubric, question, kind, rater_a, variant_a, rater_b, variant_b, answer_a, n desc, answer_b
+-- Shows: question, rater_a, rater_b, answer_a, answer_b, n
 -- Reads: answer_pairs.
 create or replace view agreement_confusion as
 

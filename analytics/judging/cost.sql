@@ -17,6 +17,7 @@
 --   first_started_at  UTC  start of the first job
 --   last_started_at  UTC  start of the last job
 -- Report: cost, ordered by last_started_at
+-- Shows: rubric, judge, units, calls, tokens_in, tokens_out, cost_usd
 -- Reads: judge_runs.
 create or replace view cost as
 

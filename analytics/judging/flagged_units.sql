@@ -11,6 +11,7 @@
 --   score_mean  0..1  mean of the scored ones; null if there is none
 --   score_mean_others  0..1  mean score of the same rubrics' verdicts on units of the same model without such text; null if there is none
 -- Report: flagged, ordered by unit_id, flagged
+-- Shows: unit_id, flagged, model, verdicts, score_mean, score_mean_others
 -- Reads: verdicts_latest, episodes.
 create or replace view flagged_units as
 

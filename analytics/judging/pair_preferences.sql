@@ -15,6 +15,7 @@
 --   consistent  flag  both orders prefer the same game, or neither prefers one; null unless both are there
 --   leans_first  number  (score of whoever was shown first, mean over both orders) - 0.5: above 0, the first place is liked; null likewise
 -- Report: pairs, ordered by rubric, question, judge, variant, episode_a, episode_b, repeat
+-- Shows: question, judge, episode_a, episode_b, score_a, consistent
 -- Reads: verdicts_latest, episodes.
 create or replace view pair_preferences as
 

@@ -17,6 +17,7 @@
 --   entropy  number  bits of the votes' distribution (Shannon 1948): 0 if all agree, log2 of the number of answers at most
 --   split  text  none; judges: each model agrees with itself over its repeats but not with the others; repeats: a model disagrees with itself
 -- Report: panel, ordered by rubric, question, variant, unit_id
+-- Shows: question, unit_id, judges, votes, majority, entropy
 -- Reads: verdicts_latest.
 create or replace view panel as
 

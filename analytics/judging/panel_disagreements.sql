@@ -3,6 +3,7 @@
 -- Columns as in: panel.
 --   said  text  each model with its answers over the repeats, such as `llm:a: yes yes | llm:b: no yes`
 -- Report: panel-disagreements, ordered by entropy desc, rubric, question, variant, unit_id
+-- Shows: question, unit_id, judges, votes, entropy
 -- Reads: panel, verdicts_latest.
 create or replace view panel_disagreements as
 

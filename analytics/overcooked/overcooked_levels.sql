@@ -4,6 +4,7 @@
 --   level  text  level_1 to level_6
 -- Columns as in: overcooked_statistics.
 -- Report: overcooked, ordered by model, level
+-- Shows: model, level, success_rate, time_avg, initiate_collaboration, respond_collaboration
 -- Reads: overcooked_statistics, overcooked_games.
 create or replace view overcooked_levels as
 

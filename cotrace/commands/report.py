@@ -16,20 +16,23 @@ __all__ = ["command"]
 @store_option
 @format_option("table", "csv", "json", "html")
 @click.option("--where", default="true", show_default=True, help="SQL condition on the report's columns.")
+@click.option("--wide", is_flag=True, help="All columns in the terminal; where they do not fit, a row stands as a block of lines.")
+@click.option("--columns", help="These columns, joined by commas.")
 @click.option(
     "--na-score",
     type=click.FloatRange(0, 1),
     help="agreement: the number of N/A in means and correlations [default: none]; CRAFT's use 0.5.",
 )
-def command(name: str, store: Store, output_format: str, where: str, na_score: float | None) -> None:
+def command(name: str, store: Store, output_format: str, where: str, columns: str | None, na_score: float | None, *, wide: bool) -> None:
     """Print one of the named reports (`cotrace report list` names them); `all` only as HTML, with the figures of the dashboard.
 
     \b
     Example:
       cotrace report failures --format csv --where "model = 'gpt-4o'" > failures.csv
     """
-    from analytics.reports import columns_of, report, report_names
+    from analytics.reports import columns_of, report, report_names, units_of
     from analytics.views import ensure_installed
+    from cotrace.output import chosen as chosen_columns
     from cotrace.output import emit
     from schemas.errors import UsageError
 
@@ -51,10 +54,10 @@ def command(name: str, store: Store, output_format: str, where: str, na_score: f
     if name == "all":
         raise UsageError("report all: a terminal shows one report at a time; name one, or add --format html")
     rows = report(store, name, where, **options)
-    short = columns_of(name)
-    emit(rows.select(short) if short and output_format == "table" else rows, output_format)
+    shown = chosen_columns(rows, columns, columns_of(name), wide=wide)
+    emit(rows if columns is None else rows.select(shown), output_format, columns=shown, units=units_of(name))
     if output_format == "table" and "advice" in rows.columns:
         for line in rows["advice"]:
             click.echo(printable(line))
-    page = "docs/judges.md" if short else "docs/views.md"
-    say(f"{len(rows)} rows of {name} from {store.path}; --format csv has all {rows.width} columns, {page} explains them")
+    page = "docs/views.md" if units_of(name) else "docs/judges.md"
+    say(f"{len(rows)} rows of {name} from {store.path}; --wide or --format csv show all {rows.width} columns, {page} explains them")
