@@ -1,6 +1,6 @@
 -- values_craft: what each turn of CRAFT games cost, with the columns of the reference tables.
 -- One row is a turn of a CRAFT game with a turn limit.
---   condition  text  the condition of the run, as in run_conditions
+--   condition  text  the condition and run, as in craft_turns
 --   model  text  the directors' model
 --   builder  text  the builder's model
 --   structure_id  text  the target
@@ -46,7 +46,7 @@ starts as (
 )
 
 select
-    facts.condition,
+    regexp_replace(facts.condition, '^((api/|local/)?(oracle\d+|no_oracle)_(no_)?tools)', '\1_run' || coalesce(facts.run::varchar, '')) as condition,
     facts.model,
     facts.builder,
     facts.structure_id,
