@@ -17,6 +17,7 @@ __all__ = [
     "Fault",
     "ForeignRedirectError",
     "HopelessError",
+    "NobodyThere",
     "OversizeError",
     "RefusedError",
     "Unusable",
@@ -78,6 +79,13 @@ class Fault(Exception):  # noqa: N818 - see Unusable
     def limited(self) -> bool:
         """The server wants fewer requests."""
         return self.status == LIMITED
+
+
+class NobodyThere(Fault):
+    """Nobody listens at the address, or no host has such a name: a second try a moment later finds the same."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, status=None, retry_after_s=None, again=True)
 
 
 def classify(error: BaseException) -> Fault:

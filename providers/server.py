@@ -13,8 +13,9 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
 from providers.completion import NO_TOKENS, Completion, Tokens
 from providers.endpoint import connect_to
-from providers.faults import Fault, HopelessError, RefusedError, Unusable, wait_after
+from providers.faults import Fault, HopelessError, NobodyThere, RefusedError, Unusable, wait_after
 from providers.forms import Form, reask
+from providers.health import Health
 from providers.messages import Message, Tool
 from providers.pacing import Gate, MinuteLimit
 from providers.prices import Budget, BudgetSpentError, Price, TokenEstimate
@@ -67,6 +68,7 @@ class Server:
         self._budget = budget
         self._estimate = TokenEstimate()
         self._gate = Gate()
+        self._health = Health()
         self._requests_limit = MinuteLimit(settings.requests_per_minute)
         self._tokens_limit = MinuteLimit(settings.tokens_per_minute)
         self._reached = False
@@ -117,6 +119,7 @@ class Server:
         if fault.status is None and not self._reached:
             where = self._settings.base_url or self._settings.provider
             raise HopelessError(f"{where} cannot be reached: is the server running, is --base-url right? ({fault.reason})")
+        self._health.gave_up(fault)
         if fault.status in _BAD_REQUEST and not self._answered:
             self._bad_requests += 1
             if self._bad_requests >= _BAD_REQUESTS_BEFORE_GIVING_UP:
@@ -136,7 +139,10 @@ class Server:
         if isinstance(error, Fault) and error.limited:
             waits_since = max(state.start_time, self._last_reply_at)
             return time.monotonic() - waits_since > self._settings.patience_s or state.attempt_number >= _MOST_LIMITED_TRIES
-        return state.attempt_number >= (self._settings.tries if self._reached else min(_TRIES_TO_REACH_A_SERVER, self._settings.tries))
+        if self._reached:
+            return state.attempt_number >= self._health.tries(self._settings.tries)
+        nobody_there = isinstance(error, NobodyThere)
+        return nobody_there or state.attempt_number >= min(_TRIES_TO_REACH_A_SERVER, self._settings.tries)
 
     async def _request(self, question: Question, chat: Sequence[Message], taken: Taken) -> None:
         sheet = Sheet(chat, question.tools, question.form.tool if question.form else None)
@@ -145,6 +151,10 @@ class Server:
         reserved = self._price.cost(tokens, self._settings.max_tokens) if self._price else 0.0
         await self._tokens_limit.take(tokens)
         await self._requests_limit.take(1)
+        async with self._health.turn():
+            await self._send(sheet, question, taken, characters, reserved)
+
+    async def _send(self, sheet: Sheet, question: Question, taken: Taken, characters: int, reserved: float) -> None:
         await self._budget.reserve(reserved)
         spent = 0.0
         try:
@@ -156,6 +166,7 @@ class Server:
             _use(completion, question, taken)
         except Fault as fault:
             self._reached = self._reached or fault.came
+            self._health.failed(fault)
             if fault.status is not None:
                 spent = 0.0
             if fault.limited:
@@ -171,6 +182,7 @@ class Server:
 
     def _count(self, completion: Completion, taken: Taken, characters: int, latency_s: float) -> float:
         self._gate.succeeded()
+        self._health.succeeded()
         self._reached, self._last_reply_at, self._starved_calls = True, time.monotonic(), 0
         self._estimate.learn(characters, completion.tokens.input)
         taken.completion, taken.latency_s = completion, latency_s

@@ -7,11 +7,12 @@ they know of a protocol stands in `providers.protocols`.
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from providers.bounds import Counted
-from providers.faults import Fault, HopelessError, OversizeError
+from providers.faults import Fault, HopelessError, NobodyThere, OversizeError
 from schemas.errors import UsageError
 from schemas.text import excerpt
 
@@ -81,6 +82,8 @@ class Transport:
             raise Fault(f"no complete reply within {self._timeout_s:g} s", status=None, retry_after_s=None, again=True) from error
         except OversizeError as error:
             raise Fault(str(error), status=None, retry_after_s=None, again=False, came=True) from error
+        except aiohttp.ClientConnectorError as error:
+            raise _not_connected(error) from error
         except aiohttp.ClientError as error:
             raise Fault(f"connection error: {_told(error)}", status=None, retry_after_s=None, again=True) from error
 
@@ -118,6 +121,17 @@ class Transport:
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         counted = Counted(self._most_bytes, response.headers.get("Content-Encoding", ""))
         return b"".join([counted.take(chunk) async for chunk in response.content.iter_any()])
+
+
+def _not_connected(error: aiohttp.ClientConnectorError) -> Fault:
+    """The fault of a connection that could not be made, in the words of the field."""
+    import socket
+
+    if error.os_error.errno == errno.ECONNREFUSED:
+        return NobodyThere("connection refused")
+    if isinstance(error.os_error, socket.gaierror) and error.os_error.errno != socket.EAI_AGAIN:
+        return NobodyThere(f"no host is called {error.host}")
+    return Fault(f"connection error: {_told(error)}", status=None, retry_after_s=None, again=True)
 
 
 def _told(error: Exception) -> str:

@@ -302,10 +302,44 @@ def test_an_address_that_is_none_is_wrong_use(url: str) -> None:
         ask_all(settings(url), [Request(messages=said(1))])
 
 
-def test_a_closed_port_is_told() -> None:
-    """By the address."""
-    with pytest.raises(HopelessError, match=r"http://127\.0\.0\.1:9/v1 cannot be reached"):
-        ask_all(settings("http://127.0.0.1:9/v1", tries=1), [Request(messages=said(1))])
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_closed_port_is_told_at_once(host: str) -> None:
+    """By the address, as what it is, without waiting for a server that is not there."""
+    began = time.monotonic()
+    with pytest.raises(HopelessError, match=rf"http://{host}:9/v1 cannot be reached: .* \(connection refused\)"):
+        ask_all(settings(f"http://{host}:9/v1", tries=6), [Request(messages=said(n)) for n in range(8)])
+    assert time.monotonic() - began < 2
+
+
+def test_a_host_that_does_not_exist_is_told() -> None:
+    """The name is at fault, not the server."""
+    with pytest.raises(HopelessError, match=r"cannot be reached: .*nowhere\.invalid"):
+        ask_all(settings("http://nowhere.invalid:8000/v1", tries=2), [Request(messages=said(1))])
+
+
+@pytest.mark.parametrize(("concurrency", "tries", "most"), [(1, 1, 10), (16, 6, 40)])
+def test_a_server_that_fails_at_everything_is_given_up(concurrency: int, tries: int, most: int) -> None:
+    """Not every one of 200 calls has to find out for itself, whatever their number under way."""
+    with fake_server("--fault", "500:1:9999") as url:
+        requests = [Request(messages=said(n)) for n in range(200)]
+        with pytest.raises(HopelessError, match=r"fails at everything, 8 calls in a row \(HTTP 500.*start the same command again"):
+            ask_all(settings(url, tries=tries), requests, Terms(concurrency=concurrency))
+        assert counted(url)["requests"] < most
+
+
+def test_a_server_that_is_well_again_loses_no_call() -> None:
+    """Each of forty calls fails once, all at the same time: a dozen failures in a row slow the run down, and stop nothing."""
+    with fake_server("--fault", "500") as url:
+        replies = ask_all(settings(url), [Request(messages=said(n)) for n in range(40)], Terms(concurrency=40))
+    assert all(reply.answered for reply in replies)
+
+
+def test_a_mistake_in_the_program_is_no_fault_of_the_network() -> None:
+    """It surfaces as what it is, at the first call, instead of being retried and stored as a failed one."""
+    with fake_server() as url:
+        with pytest.raises(TypeError):
+            ask_all(settings(url, temperature=object()), [Request(messages=said(1))])
+        assert counted(url)["requests"] == 0
 
 
 def test_a_server_that_fails_for_good_is_left_out() -> None:
