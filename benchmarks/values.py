@@ -12,6 +12,8 @@ from benchmarks.figures import Figure, seconds
 from benchmarks.replay import CraftGame, craft_games, forget, replay_craft
 from benchmarks.timing import medians
 from benchmarks.workload import scratch
+from games.asympuzl.play import PlayRequest as AsymPuzlRequest
+from games.asympuzl.play import play as play_asympuzl
 from games.coordination.hanabi.rules import DECK, HAND, HanabiState, Move, apply, deal, is_legal, legal_moves
 from games.coordination.value.hanabi import ceilings
 from games.craft.replay import ReplayedTurn, replay
@@ -27,6 +29,10 @@ from games.einstein.replay import Samples, Step
 from games.einstein.replay import replay as replay_einstein
 from games.einstein.value.distances import distances
 from games.einstein.value.hands import steps_left
+from ingest.asympuzl.lines import LoggedGame, sort_lines
+from ingest.asympuzl.replay import ReplayedGame
+from ingest.asympuzl.replay import replay as replay_asympuzl
+from ingest.asympuzl.values import turn_values as asympuzl_values
 
 __all__ = ["run"]
 
@@ -42,7 +48,7 @@ _TURNS: Final = 20
 
 def run() -> list[Figure]:
     """Measure."""
-    return [_craft(), _einstein(), _hanabi()]
+    return [_craft(), _einstein(), _asympuzl(), _hanabi()]
 
 
 def _craft() -> Figure:
@@ -86,6 +92,25 @@ def _value_einstein(games: Sequence[tuple[Setting, list[Step]]]) -> None:
     steps_left.cache_clear()
     for setting, steps in games:
         for _ in distances(setting, steps):
+            pass
+
+
+def _asympuzl() -> Figure:
+    report = play_asympuzl(AsymPuzlRequest(out=scratch() / "asympuzl-values", personas=("sharing", "piecewise", "ignoring", "silent")))
+    games = [game for path in report.paths for game in sort_lines(path.read_bytes()).games]
+    replayed = [replay_asympuzl(game) for game in games]
+    name = f"AsymPuzl, {sum(len(game.turns) for game in games):,} answers of {len(games)} games"
+    return _figure(name, partial(_replay_asympuzl, games), partial(_value_asympuzl, replayed))
+
+
+def _replay_asympuzl(games: Sequence[LoggedGame]) -> None:
+    for game in games:
+        replay_asympuzl(game)
+
+
+def _value_asympuzl(games: Sequence[ReplayedGame]) -> None:
+    for game in games:
+        for _ in asympuzl_values("", game, 1):
             pass
 
 

@@ -16,6 +16,7 @@ from ingest.asympuzl.lines import LoggedGame, sort_lines
 from ingest.asympuzl.measures import actions, episode_metrics, failures, oracle_actions, progress_of, solved_by_rules, turn_metrics
 from ingest.asympuzl.records import EntryRecord
 from ingest.asympuzl.replay import ReplayedGame, ReplayedTurn, replay
+from ingest.asympuzl.values import turn_values
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.json_lines import refuse_spread_objects
 from ingest.reading.json_text import dumps
@@ -25,7 +26,7 @@ from schemas.records import Agent, Episode, Json, LogDisagreement, Run, Turn, Ut
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "asympuzl"
-VERSION: Final = 1
+VERSION: Final = 2
 PATH_PARTS: Final = 0
 
 _ROLES: Final = {"A": "alice", "B": "bob"}
@@ -67,6 +68,7 @@ def _game(game: LoggedGame, place: Place) -> Reading:
     rows["agents"] += _agents(episode, game)
     rows["episode_metrics"] += episode_metrics(episode, replayed, complete=_solved(game, replayed) is not None)
     rows["turn_metrics"] += turn_metrics(episode, replayed)
+    rows["turn_values"] += turn_values(episode, replayed, game.record.history_length)
     rows["log_disagreements"] += [LogDisagreement(episode, None, *found) for found in replayed.differences]
     logged = {"A": game.record.clues_a, "B": game.record.clues_b}
     for number, answers in _turns(replayed):

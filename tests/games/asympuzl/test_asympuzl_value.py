@@ -1,0 +1,92 @@
+"""Turns left in AsymPuzl, by hand and over whole played games."""
+
+from __future__ import annotations
+
+import pytest
+
+from analytics.query import query
+from analytics.views import ensure_installed
+from games.asympuzl.play import PlayRequest, play
+from games.asympuzl.puzzle import Agent, Entry, Puzzle
+from games.asympuzl.value import Standing, TurnsLeft, concluded, turns_left
+from ingest.files.run import ingest_paths
+from schemas.store import Store
+
+TRUTH = (Entry("square", "red"), Entry("circle", "blue"), Entry("star", "green"))
+PUZZLE = Puzzle(TRUTH, tuple(Entry(entry.shape, None) for entry in TRUTH), (TRUTH[1], TRUTH[2], TRUTH[0]))
+
+
+def standing(a: tuple[Entry, ...] = PUZZLE.clues_a, b: tuple[Entry, ...] = PUZZLE.clues_b, **said: str) -> Standing:
+    shown: dict[Agent, tuple[str, ...]] = {"A": (said.get("A", ""),), "B": (said.get("B", ""),)}
+    return Standing({"A": a, "B": b}, shown)
+
+
+@pytest.mark.parametrize(
+    ("told", "left"),
+    [
+        ("", 2),
+        ("The square is red, the circle is blue.", 2),
+        ("The square is red, the circle is blue, the star is green.", 1),
+        ("The square is blue, the circle is red, the star is green.", 2),
+        ("The square is red. The square is blue. The circle is blue, the star is green.", 2),
+    ],
+)
+def test_a_needs_every_color_and_b_only_this_turn(told: str, left: int) -> None:
+    """False and contradictory statements tell nothing; whoever knows everything needs one turn."""
+    assert turns_left(PUZZLE, standing(B=told)) == TurnsLeft(1, left)
+
+
+def test_what_stands_right_already_need_not_be_told() -> None:
+    """Two colors stand, the third was told; and a solved game needs no turn."""
+    assert turns_left(PUZZLE, standing(a=(*TRUTH[:2], PUZZLE.clues_a[2]), B="The star is green.")) == TurnsLeft(1, 1)
+    assert turns_left(PUZZLE, standing(a=TRUTH, b=TRUTH)) == TurnsLeft(0, 0)
+
+
+def test_b_finds_the_last_place_itself() -> None:
+    """It knows all pairs: two places of three are enough."""
+    assert concluded(PUZZLE, standing(A="Position 1 is the square."), "B") == {1}
+    assert concluded(PUZZLE, standing(A="Position 1 is the square, position 2 is the circle."), "B") == {1, 2, 3}
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    folder = tmp_path_factory.mktemp("asympuzl_values")
+    play(
+        PlayRequest(
+            out=folder, personas=("sharing", "piecewise", "silent", "misreading"), partners=("sharing",), sizes=(5,), seeds=(0, 1, 2)
+        )
+    )
+    store = Store(folder / "games.duckdb")
+    ingest_paths([folder], store, workers=1)
+    ensure_installed(store)
+    return store
+
+
+def test_costs_sum_to_what_was_lost(played: Store) -> None:
+    """Turns made and left = turns left at the start + costs, by both measures; positions known: first - costs = last."""
+    games = query(
+        played,
+        "select sum(cost) + arg_min(value_before, turn) = count(*) + arg_max(value_after, turn) as sound from turn_values "
+        "where measure in ('asympuzl.hands', 'asympuzl.know') group by episode_id, measure",
+    )
+    known = query(
+        played,
+        "select arg_min(value_before, turn) - sum(cost) = arg_max(value_after, turn) as sound from turn_values "
+        "where starts_with(measure, 'asympuzl.known') group by episode_id, measure",
+    )
+    assert len(games) == len(known) == 24
+    assert games["sound"].all()
+    assert known["sound"].all()
+
+
+def test_who_shares_all_loses_nothing_and_who_does_not_loses_turns(played: Store) -> None:
+    """Two turns are needed; piece by piece takes one a position that does not stand right, silence and misreading never end."""
+    found = query(
+        played, "select model, sum(know_cost)::int as cost, bool_or(lost_after) as lost from values_asympuzl group by all order by 1"
+    )
+    assert found.rows() == [
+        ("misreading+sharing", 27, True),
+        ("piecewise+sharing", 8, False),
+        ("sharing", 0, False),
+        ("silent+sharing", 27, True),
+    ]
