@@ -17,6 +17,7 @@ __all__ = [
     "LOG_VERSION",
     "ActionEntry",
     "AgentEntry",
+    "CallEntry",
     "End",
     "FailureEntry",
     "FileState",
@@ -154,6 +155,29 @@ class SampleEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallEntry:
+    """A request to a model that plays, as in the table `calls`."""
+
+    call_id: str
+    agent: str
+    model: str
+    prompt_hash: str
+    reply: str | None
+    reasoning: str | None
+    finish_reason: str | None
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int
+    tokens_reasoning: int
+    cost: float | None
+    latency_s: float | None
+    attempts: int
+    status: str
+    error: str | None
+    asked_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """A turn."""
 
@@ -181,6 +205,9 @@ class Turn:
     failures: Sequence[FailureEntry] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
     """Further numbers of the turn, by name."""
+
+    calls: Sequence[CallEntry] = ()
+    """Requests to models that play, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cotrace.commands.options import COUNT, MOST, say, writing_to
+from cotrace.commands.seats import seat_options
 
 __all__ = ["command"]
 
@@ -29,6 +30,13 @@ __all__ = ["command"]
     "--start", default="empty", show_default=True, help="Start board: empty, firstLayer, firstTwoLayers, D1Wall, D2Wall or D3Wall."
 )
 @click.option("--reachable", is_flag=True, help="Generate only targets that can be completed.")
+@click.option(
+    "--same-turn-messages/--no-same-turn-messages",
+    default=False,
+    show_default=True,
+    help="With --seat: whether directors hear who spoke earlier in the turn.",
+)
+@seat_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
 def command(
     personas: tuple[str, ...],
@@ -41,14 +49,23 @@ def command(
     *,
     oracle: bool,
     reachable: bool,
-) -> None:
-    """Play CRAFT: every persona with every builder on every structure, one log a game.
+    same_turn_messages: bool,
+    seats: tuple[str, ...],
+    base_url: str | None,
+    temperature: float,
+    max_tokens: int,
+    max_cost: float | None,
+    concurrency: int,
+) -> int:
+    """Play CRAFT, one log a game: every persona with every builder on every structure, or whoever takes the seats.
 
-    A complete log is not played again, so an interrupted command can be repeated.
+    Seats are D1, D2, D3 (directors) and Builder; scripts for both roles: plain. A complete log is not played again, and a model's reply
+    that had arrived is not paid again, so an interrupted command can be repeated. Exit code 1 if calls of models failed.
 
     \b
     Example:
       cotrace play craft --persona clear --persona over_remover --structures 5 --out logs/
+      cotrace play craft --seat directors=openai/gpt-4o --seat builder=openai/gpt-4o-mini --structures 2 --max-cost 1 --out logs/
     """
     from typing import cast, get_args
 
@@ -75,7 +92,17 @@ def command(
         oracle=oracle,
         start=cast("StartBoard", start),
     )
+    if seats:
+        from cotrace.commands.seats import settings_of, tell
+        from games.craft.seated import SeatedTerms, play_request
+
+        model = settings_of(base_url, temperature, max_tokens)
+        with writing_to(out), progress_bar("playing") as show:
+            terms = SeatedTerms(same_turn_messages=same_turn_messages, max_cost=max_cost, concurrency=concurrency)
+            run = play_request(request, seats, model, terms, show)
+        return tell(run, out)
     with writing_to(out), progress_bar("playing") as show:
         report = play(request, show)
     say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
     say(f"next: cotrace ingest {out}")
+    return 0

@@ -1,5 +1,6 @@
 """Writes scripted games as cotrace's own log."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +20,7 @@ from games.craft.targets.structures import Structure
 from games.craft.text.director_output import DirectorAnswer
 from schemas.game import ActionEntry, AgentEntry, End, Header, LogWriter, OracleEntry, Turn, UtteranceEntry
 
-__all__ = ["header_of", "write_match"]
+__all__ = ["header_of", "state_json", "turn_entry", "write_match"]
 
 _BUILDER: Final = "Builder"
 _EVERYBODY: Final = (*DIRECTORS, _BUILDER)
@@ -47,7 +48,7 @@ def header_of(structure: Structure, settings: GameSettings, team: Team, *, seed:
         task={
             "id": structure.structure_id,
             "level": structure.complexity,
-            "goal": _state(structure.target),
+            "goal": state_json(structure.target),
         },
         team={"director": team.persona, "builder": team.builder},
         agents=_agents(structure, team),
@@ -87,24 +88,28 @@ def _director(director: Director, persona: str, view: Any) -> AgentEntry:
     return AgentEntry(agent=director, role="director", model=persona, persona=persona, private_view=view, view_kind="spans")
 
 
-def _state(board: Board) -> dict[str, Any]:
+def state_json(board: Board) -> dict[str, Any]:
+    """Give a board as logs hold it."""
     return {"stacks": board.structure_json(ghosts=True), "spans": board.spans_json()}
 
 
 def _turn(facts: TurnFacts, settings: GameSettings, at: datetime) -> Turn:
-    record = facts.record
+    return replace(turn_entry(facts.record, settings, at), labels=list(planted_labels(facts)))
+
+
+def turn_entry(record: TurnRecord, settings: GameSettings, at: datetime) -> Turn:
+    """Give a finished turn as a line of the log, without labels and calls."""
     attempted = record.outcome.move if record.outcome else None
     return Turn(
         turn=record.turn,
         at=at.isoformat(),
-        state_before=_state(record.board_before),
+        state_before=state_json(record.board_before),
         utterances=_utterances(record),
         oracle=[_candidate(move) for move in record.listed] if settings.oracle else None,
         oracle_followed=followed_action_position_layer(record.listed, attempted) if record.listed and attempted else None,
         actions=(_action(record),),
-        state_after=_state(record.board_after),
+        state_after=state_json(record.board_after),
         goal_reached=record.metrics.overall_progress >= COMPLETION_THRESHOLD,
-        labels=list(planted_labels(facts)),
     )
 
 

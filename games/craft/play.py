@@ -18,7 +18,7 @@ from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, c
 from schemas.errors import UsageError
 from schemas.game import state_of_file
 
-__all__ = ["PlayRequest", "play"]
+__all__ = ["PlayRequest", "play", "structures_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ def _jobs(request: PlayRequest) -> Iterator[_Job]:
             raise UsageError(f"{name} must be at least 1, got {value}")
     # Scripted directors react to each other: without hearing the turn there would be no echo and no acknowledged conflict.
     settings = GameSettings(start=request.start, oracle=request.oracle, max_turns=request.turns, same_turn_messages=True)
-    structures = _structures(request)
+    structures = structures_of(request)
     for persona in request.personas:
         for builder in request.builders:
             players = team(persona, builder)
@@ -100,7 +100,13 @@ def _jobs(request: PlayRequest) -> Iterator[_Job]:
                 yield _Job(path, structure, settings, players, request.seed, request.started_at)
 
 
-def _structures(request: PlayRequest) -> tuple[Structure, ...]:
+def structures_of(request: PlayRequest) -> tuple[Structure, ...]:
+    """Give the targets of a request, read or generated.
+
+    Raises:
+        UsageError: the structures file cannot be read, or a number is out of range.
+        BadInputError: it is none.
+    """
     if request.structures_file is None:
         return tuple(generate_structures(request.structures, request.seed, request.rules))
     try:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -26,7 +28,7 @@ from ingest.reading.times import read_time
 from schemas.errors import BadInputError
 from schemas.families import offered
 from schemas.game import AgentEntry, Header, Turn, UtteranceEntry
-from schemas.records import Action, Agent, Episode, Json, Run, Utterance
+from schemas.records import Action, Agent, Call, Episode, Json, Run, Utterance
 from schemas.records import Turn as TurnRow
 
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
@@ -41,6 +43,7 @@ UNKNOWN_MODEL: Final = "unknown"
 PLANTED: Final = "planted"
 """`labels.source` of the truth that scripted players write into their logs."""
 
+_UNKNOWN_TIME: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - times in the store have no zone
 _SCORES: Final = {"Yes": 1.0, "No": 0.0}
 _BEGINNING: Final = re.compile(rb'\s*\{\s*"cotrace_log"\s*:')
 
@@ -114,6 +117,7 @@ def _rows(log: LogLines, derived: Derived, episode: str, place: Place, *, replay
     everybody = [agent.agent for agent in log.header.agents]
     rows["utterances"] = [row for turn in log.turns for row in _utterances(episode, turn, everybody)]
     rows["actions"] = [row for turn in log.turns for row in _actions(episode, turn)]
+    rows["calls"] = [row for turn in log.turns for row in _calls(episode, turn, run.run_id)]
     personas = {agent.agent: agent.persona for agent in log.header.agents}
     rows["labels"] = [row for turn in log.turns for row in _labels(episode, turn, personas, _model(log.header))]
     return rows
@@ -245,6 +249,14 @@ def _actions(episode: str, turn: Turn) -> Iterator[Action]:
             done.undoes,
             done.error_code,
             done.error_text,
+        )
+
+
+def _calls(episode: str, turn: Turn, run: str) -> Iterator[Call]:
+    for call in turn.calls:
+        facts = {field.name: getattr(call, field.name) for field in fields(call) if field.name != "asked_at"}
+        yield Call(
+            **facts, purpose="player", run=run, episode_id=episode, turn=turn.turn, asked_at=read_time(call.asked_at) or _UNKNOWN_TIME
         )
 
 

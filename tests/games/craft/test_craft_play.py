@@ -52,6 +52,7 @@ TURN = {
     "progress": type(None),
     "failures": list,
     "metrics": dict,
+    "calls": list,
 }
 END = {"success": bool, "score": float, "stop_reason": str, "turns_taken": int, "error": type(None), "metrics": dict}
 UTTERANCE = {"agent": str, "channel": str, "audience": list, "text": str, "superseded": bool}

@@ -1,0 +1,61 @@
+"""The options with which anybody takes a seat in `cotrace play`, the same in every game, and what came of it in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from cotrace.commands.options import say
+
+if TYPE_CHECKING:
+    from games.players.running import RunReport
+    from providers.provider import ModelSettings
+
+__all__ = ["seat_options", "settings_of", "tell"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def seat_options(command: _Command) -> _Command:
+    """Add the options of seats to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+_OPTIONS = (
+    click.option(
+        "--seat",
+        "seats",
+        multiple=True,
+        metavar="ROLE=PLAYER",
+        help="Who sits where: provider/model, script:NAME or human; a role in the plural names all its seats, `all` every seat.",
+    ),
+    click.option("--base-url", help="Address of an OpenAI-compatible server for the models."),
+    click.option("--temperature", type=float, default=0.7, show_default=True, help="Of the models."),
+    click.option("--max-tokens", type=click.IntRange(min=1), default=2000, show_default=True, help="Longest reply, in tokens."),
+    click.option("--max-cost", type=click.FloatRange(min=0), help="USD that the models may cost."),
+    click.option("--concurrency", type=click.IntRange(min=1), default=32, show_default=True, help="Games under way at once."),
+)
+
+
+def settings_of(base_url: str | None, temperature: float, max_tokens: int) -> ModelSettings:
+    """How the models are asked; each seat fills in its own name."""
+    from providers.provider import ModelSettings
+
+    return ModelSettings(model="", base_url=base_url, temperature=temperature, max_tokens=max_tokens)
+
+
+def tell(report: RunReport, out: Path) -> int:
+    """Say what was played and what it took; 1 if calls failed."""
+    say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
+    if report.calls or report.from_journal:
+        before = f", {report.from_journal} replies of an interrupted run used again" if report.from_journal else ""
+        say(f"  {report.calls} calls{before}; {report.tokens_in} + {report.tokens_out} tokens, {report.cost:.4f} USD")
+    if report.failed:
+        say(f"  {report.failed} calls failed and were played on as the published loop does; the first: {report.first_error}")
+    say(f"next: cotrace ingest {out}")
+    return 1 if report.failed else 0

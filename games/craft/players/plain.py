@@ -1,0 +1,89 @@
+"""Scripts that know no more than their observation: a director who asks for the next block in plain words, a builder who reads them.
+
+They take seats beside models (`script:plain`), and stand in for a model behind a stub server: what they need, a prompt must hold.
+"""
+
+import re
+from typing import Final
+
+from games.craft.engine.blocks import COLORS, DIRECTORS, MAX_HEIGHT, NEIGHBORS, WALLS, Cell, Director, is_large
+from games.craft.engine.move import Move
+from games.craft.engine.views import View
+from games.craft.text.builder import builder_line
+from games.craft.text.director_output import director_text
+from games.craft.text.observations import BuilderObservation, DirectorObservation
+
+__all__ = ["BUILDERS", "DIRECTORS_BY_NAME", "builder", "director"]
+
+_COLUMNS: Final = ("left", "middle", "right")
+_LAYERS: Final = ("bottom", "middle", "top")
+_CODES: Final = {name: code for code, name in COLORS.items()}
+_REQUEST: Final = re.compile(
+    r"(?P<who>D[123]): Please (?P<verb>put|take) (?:a|the) (?P<size>small|large) (?P<color>\w+) block "
+    r"(?:on|off) my (?P<first>left|middle|right)(?: and (?P<second>left|middle|right))? cell, (?P<layer>bottom|middle|top) layer\."
+)
+
+
+def director(seen: DirectorObservation) -> str:
+    """Ask for the lowest place of the own wall that is not as the target, left before right."""
+    board, target = seen.board_views[seen.director], seen.target_view
+    for layer in range(MAX_HEIGHT):
+        for column in range(len(_COLUMNS)):
+            has, wants = board[layer][column], target[layer][column]
+            if has.color == wants.color:
+                continue
+            verb, block = ("take", has) if has.color != "none" else ("put", wants)
+            other = _second(board if verb == "take" else target, layer, column) if block.size > 1 else None
+            where = _COLUMNS[column] + (f" and {_COLUMNS[other]}" if other is not None else "")
+            size = "large" if other is not None else "small"
+            article, way = ("a", "on") if verb == "put" else ("the", "off")
+            said = f"Please {verb} {article} {size} {block.color} block {way} my {where} cell, {_LAYERS[layer]} layer."
+            return director_text(f"Layer {layer}, {_COLUMNS[column]}: {has.color} stands, {wants.color} is wanted.", said)
+    return director_text("My wall is as it should be.", "My wall is finished.")
+
+
+def builder(seen: BuilderObservation) -> str:
+    """Carry out the first request that is one of the listed moves, else the first that can be read, else ask."""
+    requests = [(found["who"], move) for found in _REQUEST.finditer(seen.discussion) if (move := _move(found, seen)) is not None]
+    if not requests:
+        return "CLARIFY:Which block shall I move, and where?"
+    fits = [(who, move) for who, move in requests if any(_same(move, listed) for listed in seen.listed)]
+    who, move = (fits or requests)[0]
+    return builder_line(move, f"As {who} asks")
+
+
+def _second(view: View, layer: int, column: int) -> int | None:
+    color = view[layer][column].color
+    beside = (other for other in (column + 1, column - 1) if 0 <= other < len(_COLUMNS))
+    return next((other for other in beside if view[layer][other].color == color and view[layer][other].size > 1), None)
+
+
+def _move(found: re.Match[str], seen: BuilderObservation) -> Move | None:
+    speaker: Director = next(name for name in DIRECTORS if name == found["who"])
+    color = _CODES.get(found["color"])
+    cell = WALLS[speaker][_COLUMNS.index(found["first"])]
+    span = WALLS[speaker][_COLUMNS.index(found["second"])] if found["second"] else None
+    if color is None:
+        return None
+    if found["verb"] == "put":
+        return Move("place", color + found["size"][0], cell, seen.board.height(cell), span)
+    return Move("remove", None, cell, max(seen.board.height(cell) - 1, 0), span or _partner(seen, cell))
+
+
+def _partner(seen: BuilderObservation, cell: Cell) -> Cell | None:
+    """The other half of a large block, as far as stacks tell: a neighbour with the same code at the same layer."""
+    stack = seen.board.stack(cell)
+    if not stack or not is_large(stack[-1]):
+        return None
+    layer = len(stack) - 1
+    return next((beside for beside in NEIGHBORS[cell] if seen.board.stack(beside)[layer : layer + 1] == stack[-1:]), None)
+
+
+def _same(move: Move, listed: Move) -> bool:
+    if move.action != listed.action or {move.position, move.span_to} != {listed.position, listed.span_to}:
+        return False
+    return move.action == "remove" or move.block == listed.block
+
+
+DIRECTORS_BY_NAME: Final = {"plain": director}
+BUILDERS: Final = {"plain": builder}

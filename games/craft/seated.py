@@ -1,0 +1,217 @@
+"""CRAFT with anybody in its seats: models, scripts and people, in any mixture; the log is cotrace's own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from games.craft.engine.blocks import DIRECTORS, Director
+from games.craft.engine.views import all_views, views_json
+from games.craft.game import Agent, Game, GameSettings
+from games.craft.match_log import state_json, turn_entry
+from games.craft.measures.metrics import COMPLETION_THRESHOLD
+from games.craft.play import PlayRequest, structures_of
+from games.craft.players import plain
+from games.craft.targets.structures import Structure
+from games.craft.text.archetypes import Archetype, archetypes
+from games.craft.text.director_output import FAILED_CALL_MESSAGE, director_text
+from games.craft.text.observations import BuilderObservation
+from games.craft.text.prompts import builder_messages, director_messages
+from games.players.player import Observation, Player, PlayerReply
+from games.players.running import Job, RunReport, Table, run_games
+from games.players.seats import seated
+from games.playing import OnProgress
+from providers.provider import ModelSettings
+from schemas.game import AgentEntry, CallEntry, End, Header, LogWriter
+from schemas.records import Call
+
+__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "SeatedTerms", "header_of", "play_request", "play_seated"]
+
+SEATS: Final[Mapping[str, str]] = {**dict.fromkeys(DIRECTORS, "director"), "Builder": "builder"}
+"""Agent -> role."""
+
+SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {"director": plain.DIRECTORS_BY_NAME, "builder": plain.BUILDERS}
+"""Role -> script -> policy over the role's observation."""
+
+_TURN_TIME: Final = timedelta(seconds=30)
+"""Pretended length of a turn, so that the same game has the same log wherever and whenever it is played on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatedGame:
+    """One game to be played."""
+
+    structure: Structure
+    index: int
+    """Place of the structure among the tasks, from 0: archetypes are drawn by it."""
+    settings: GameSettings
+    seats: Mapping[str, str]
+    """Agent -> player, as in `games.players.seats.seated`."""
+    seed: int
+    started_at: datetime
+
+    @property
+    def episode(self) -> str:
+        """A name of the game that no other of the experiment has."""
+        return f"{self.team}/{self.structure.structure_id}_{self.seed}"
+
+    @property
+    def directors(self) -> str:
+        """Who directs: one name, or several joined by +."""
+        return "+".join(dict.fromkeys(self.seats[director] for director in DIRECTORS))
+
+    @property
+    def team(self) -> str:
+        """The team as a name of a folder."""
+        return f"{self.directors}_{self.seats['Builder']}".replace("/", "-").replace(":", "-")
+
+    @property
+    def characters(self) -> dict[Director, Archetype]:
+        """The directors' archetypes."""
+        return archetypes(self.index, self.seed)
+
+
+def header_of(game: SeatedGame) -> Header:
+    """Give the first line of a game's log; every switch that changes what a player is told is in its condition."""
+    settings, directors = game.settings, game.directors
+    condition = {
+        "use_oracle": settings.oracle,
+        "num_oracle": settings.num_oracle,
+        "builder_tool_use": False,
+        "max_turns": settings.max_turns,
+        "start_board": settings.start,
+        "same_turn_messages": settings.same_turn_messages,
+        "archetypes": True,
+        "run": game.seed,
+    }
+    views = views_json(all_views(game.structure.target))
+    agents = [
+        AgentEntry(
+            agent=director,
+            role="director",
+            model=game.seats[director],
+            persona=game.characters[director],
+            private_view=views[director],
+            view_kind="spans",
+        )
+        for director in DIRECTORS
+    ]
+    builder = game.seats["Builder"]
+    return Header(
+        benchmark="craft",
+        episode=game.episode,
+        run={"name": game.team, "condition": condition},
+        task={"id": game.structure.structure_id, "level": game.structure.complexity, "goal": state_json(game.structure.target)},
+        team={"director": directors, "builder": builder},
+        agents=[*agents, AgentEntry(agent="Builder", role="builder", model=builder)],
+        model=directors,
+        seed=game.seed,
+        max_turns=settings.max_turns,
+        started_at=game.started_at.isoformat(),
+        details={"same_turn_messages": settings.same_turn_messages},
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatedTerms:
+    """What goes for all games of a run with seats."""
+
+    same_turn_messages: bool = False
+    """Whether directors hear who spoke earlier in the turn."""
+    max_cost: float | None = None
+    """USD; None: no limit."""
+    concurrency: int = 32
+    """Games under way at once."""
+
+
+def play_request(
+    request: PlayRequest, asked: Sequence[str], model: ModelSettings, terms: SeatedTerms, on_progress: OnProgress | None = None
+) -> RunReport:
+    """Play the structures of a request with whoever takes the seats; its personas and builders are not looked at.
+
+    Raises:
+        UsageError: a seat, player or structure is wrong, or a log of a game's name holds another game.
+        HopelessError: a model turns every request down; what was played is kept.
+        OSError: a file cannot be read or written.
+    """
+    taken = seated(asked, SEATS, {role: tuple(scripts) for role, scripts in SCRIPTS.items()})
+    settings = GameSettings(
+        start=request.start, oracle=request.oracle, max_turns=request.turns, same_turn_messages=terms.same_turn_messages
+    )
+    games = [
+        SeatedGame(structure=structure, index=index, settings=settings, seats=taken, seed=request.seed, started_at=request.started_at)
+        for index, structure in enumerate(structures_of(request))
+    ]
+    table = Table(
+        scripts=SCRIPTS,
+        seats=SEATS,
+        settings=model,
+        journal=request.out / ".journal",
+        concurrency=terms.concurrency,
+        max_cost=terms.max_cost,
+    )
+    jobs = [_job(game, request.out / f"{game.episode}.jsonl") for game in games]
+    return run_games(jobs, table, on_progress)
+
+
+def _job(game: SeatedGame, path: Path) -> Job:
+    return Job(path, header_of(game), game.seats, lambda players: play_seated(path, game, players))
+
+
+async def play_seated(path: Path, asked: SeatedGame, players: Mapping[str, Player]) -> int:
+    """Play a game into its file, a line a turn; give the number of turns.
+
+    Raises:
+        HopelessError: a seat's model turns every request down.
+        OSError: the file cannot be written.
+    """
+    game = Game(asked.structure, asked.settings, seed=asked.seed)
+    calls_of: Counter[str] = Counter()
+    with LogWriter(path, header_of(asked)) as log:
+        while not game.done:
+            calls: list[CallEntry] = []
+            record = None
+            while record is None:
+                agent = game.next_agent
+                assert agent is not None
+                seat = "Builder" if agent == "builder" else agent
+                calls_of[seat] += 1
+                reply = await players[seat].reply(_observation(game, agent, seat, calls_of[seat], asked), episode=asked.episode)
+                if reply.call is not None:
+                    calls.append(_call_entry(reply.call, seat))
+                record = game.act(agent, _text(agent, reply))
+            at = asked.started_at + record.turn * _TURN_TIME
+            log.turn(replace(turn_entry(record, asked.settings, at), calls=calls))
+        score = game.state().metrics.overall_progress
+        reason = str(game.stop_reason)
+        log.end(End(success=score >= COMPLETION_THRESHOLD, score=score, stop_reason=reason, turns_taken=len(game.turns)))
+    return len(game.turns)
+
+
+def _observation(game: Game, agent: Agent, seat: str, place: int, asked: SeatedGame) -> Observation:
+    seen = game.observe(agent)
+    if isinstance(seen, BuilderObservation):
+        messages = builder_messages(seen, oracle=asked.settings.oracle)
+    else:
+        messages = director_messages(seen, asked.characters[seen.director])
+    return Observation(agent=seat, role=SEATS[seat], turn=seen.turn, place=place, messages=messages, data=seen)
+
+
+def _text(agent: Agent, reply: PlayerReply) -> str:
+    """What the game reads: a failed call becomes what the published loop makes of it; reasoning that came apart is private."""
+    if reply.error is not None and not reply.text:
+        return f"CLARIFY:{reply.error}" if agent == "builder" else director_text(f"Error in generation: {reply.error}", FAILED_CALL_MESSAGE)
+    if agent != "builder" and reply.reasoning and "<think>" not in reply.text.lower():
+        said = reply.text if "<message>" in reply.text.lower() else f"<message>{reply.text}</message>"
+        return f"<think>\n{reply.reasoning}\n</think>\n\n{said}"
+    return reply.text
+
+
+def _call_entry(call: Call, agent: str) -> CallEntry:
+    names = {field.name for field in fields(CallEntry)} - {"agent", "asked_at"}
+    facts: dict[str, Any] = {name: value for name, value in call._asdict().items() if name in names}
+    return CallEntry(**facts, agent=agent, asked_at=call.asked_at.isoformat())

@@ -1,0 +1,78 @@
+"""The messages with which a language model plays CRAFT (after CRAFT, arXiv 2603.25268, appendix; the wording, in prompts.yaml, is ours)."""
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+import yaml
+
+from games.craft.engine.blocks import WALLS
+from games.craft.engine.move import Move
+from games.craft.engine.views import View, views_json
+from games.craft.text.archetypes import Archetype
+from games.craft.text.observations import BuilderObservation, DirectorObservation
+from providers.messages import Message
+
+__all__ = ["builder_messages", "director_messages"]
+
+_NOBODY: Final = "(nobody has said anything yet)"
+_SILENT: Final = "(no director has said anything)"
+
+
+def director_messages(seen: DirectorObservation, archetype: Archetype) -> list[Message]:
+    """Give what a director is told and shown; targets of others, candidates and turns left are in no part of it."""
+    texts = _texts()
+    slots = {
+        "director": seen.director,
+        "archetype": archetype,
+        "personality": texts["personalities"][archetype],
+        "cells": ", ".join(WALLS[seen.director]),
+        "board": json.dumps(views_json(seen.board_views)),
+        "target": json.dumps(_view_json(seen.target_view)),
+        "history": "\n".join(seen.history) or _NOBODY,
+    }
+    return _chat(texts["director_system"].format(**slots), texts["director"], slots)
+
+
+def builder_messages(seen: BuilderObservation, *, oracle: bool) -> list[Message]:
+    """Give what the builder is told and shown: the board and this turn's messages; no target, no history."""
+    texts = _texts()
+    slots = {
+        "board": json.dumps(seen.board.structure_json(ghosts=True)),
+        "candidates": _candidates(seen.listed),
+        "discussion": seen.discussion or _SILENT,
+    }
+    return _chat(texts["builder_system"]["oracle" if oracle and seen.listed else "plain"], texts["builder"], slots)
+
+
+def _chat(system: str, parts: Sequence[str], slots: dict[str, str]) -> list[Message]:
+    told = [text for part in parts if (text := part.format(**slots).strip())]
+    return [{"role": "system", "content": system.strip()}, {"role": "user", "content": "\n\n".join(told)}]
+
+
+def _candidates(listed: Sequence[Move]) -> str:
+    if not listed:
+        return ""
+    lines = "\n".join(_candidate(move) for move in listed)
+    return (
+        f"Verified moves, each brings the structure nearer to the target:\n{lines}\n"
+        "Choose the one that at least one director asks for; if none clearly matches, CLARIFY."
+    )
+
+
+def _candidate(move: Move) -> str:
+    place = f"at {move.position} layer {move.layer}" + (f" spanning to {move.span_to}" if move.span_to else "")
+    return f"PLACE {move.block} {place}" if move.action == "place" else f"REMOVE from {place.removeprefix('at ')}"
+
+
+def _view_json(view: View) -> dict[str, Any]:
+    (rows,) = views_json({"D1": view}).values()
+    return rows
+
+
+@cache
+def _texts() -> dict[str, Any]:
+    texts: dict[str, Any] = yaml.safe_load(files(__package__).joinpath("prompts.yaml").read_text(encoding="utf-8"))
+    return texts

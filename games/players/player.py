@@ -1,0 +1,121 @@
+"""One kind of player: it gets an observation and gives a reply as text; the game reads the text by its grammar."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from providers.asker import Asker, Request
+from providers.messages import Message
+from schemas.records import Call
+
+__all__ = ["ModelPlayer", "Observation", "PersonPlayer", "Player", "PlayerReply", "ScriptPlayer"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """All that an agent may know when it is its turn, in two forms that say the same; nothing else reaches a player."""
+
+    agent: str
+    role: str
+    turn: int
+    """From 1."""
+    place: int
+    """Which of the agent's calls in the game this is, from 1."""
+    messages: Sequence[Message]
+    """For a model or a person: system text and the situation in words."""
+    data: Any
+    """For a script: the family's own observation."""
+
+
+class PlayerReply(NamedTuple):
+    """What a player said."""
+
+    text: str
+    """Empty if nothing came."""
+    reasoning: str = ""
+    """What a model thought apart from its text, as far as the provider shows it."""
+    call: Call | None = None
+    """What the request took; None of scripts and people."""
+
+    @property
+    def error(self) -> str | None:
+        """Why nothing usable came; None if something did."""
+        return None if self.call is None else self.call.error
+
+
+class Player(Protocol):
+    """Somebody in a seat."""
+
+    name: str
+    """As in the column `agents.model`."""
+
+    async def reply(self, seen: Observation, *, episode: str) -> PlayerReply:
+        """Answer an observation.
+
+        Raises:
+            HopelessError: no request to this model can succeed.
+        """
+        ...
+
+
+class ScriptPlayer:
+    """A policy: the observation's data in, text out."""
+
+    def __init__(self, name: str, policy: Callable[[Any], str]) -> None:
+        self.name = f"script:{name}"
+        self._policy = policy
+
+    async def reply(self, seen: Observation, *, episode: str) -> PlayerReply:  # noqa: ARG002 - the same face for all
+        """Let the policy answer; other games go on meanwhile."""
+        return PlayerReply(self._policy(seen.data))
+
+
+class ModelPlayer:
+    """A language model behind an asker that many seats may share."""
+
+    def __init__(self, name: str, asker: Asker, *, run: str) -> None:
+        self.name = name
+        self._asker = asker
+        self._run = run
+
+    async def reply(self, seen: Observation, *, episode: str) -> PlayerReply:
+        """Ask the model; a reply that the journal has is not paid again."""
+        request = Request(
+            messages=seen.messages,
+            key=f"{episode}/{seen.agent}/{seen.place}",
+            purpose="player",
+            run=self._run,
+            episode_id=episode,
+            turn=seen.turn,
+            agent=seen.agent,
+        )
+        reply = await self._asker.ask(request)
+        completion = reply.completion
+        return PlayerReply(completion.text if completion else "", completion.reasoning if completion else "", reply.call)
+
+
+class PersonPlayer:
+    """A person at the terminal: sees the situation in words, writes one answer, ended by an empty line."""
+
+    name = "human"
+
+    def __init__(self, show: Callable[[str], None], read_line: Callable[[], str]) -> None:
+        self._show = show
+        self._read_line = read_line
+
+    async def reply(self, seen: Observation, *, episode: str) -> PlayerReply:  # noqa: ARG002 - the same face for all
+        """Show what the role may see and wait for the answer; other games go on meanwhile."""
+        return PlayerReply(await asyncio.to_thread(self._ask, seen))
+
+    def _ask(self, seen: Observation) -> str:
+        self._show(f"\n--- turn {seen.turn}: you are {seen.agent} ({seen.role})\n")
+        for message in seen.messages:
+            self._show(message["content"])
+        self._show("\nYour answer, then an empty line:")
+        lines: list[str] = []
+        while line := self._read_line().rstrip("\n"):
+            lines.append(line)
+        return "\n".join(lines)

@@ -1,0 +1,62 @@
+"""Who sits where: `ROLE=PLAYER`, a role in the plural naming all its seats and `all` every seat."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+
+from schemas.errors import UsageError
+
+__all__ = ["PERSON", "SCRIPT", "seated"]
+
+SCRIPT = "script:"
+PERSON = "human"
+
+
+def seated(asked: Sequence[str], seats: Mapping[str, str], scripts: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Agent -> player.
+
+    Args:
+        asked: texts such as `builder=script:plain` or `directors=openai/gpt-4o-mini`.
+        seats: agent -> role, in the order of the game.
+        scripts: role -> names of the scripts that can take it.
+
+    Raises:
+        UsageError: a seat or script is unknown, a seat is taken twice or by nobody, or a player is written wrongly.
+    """
+    taken: dict[str, str] = {}
+    for text in asked:
+        name, said, player = text.partition("=")
+        if not said or not player:
+            raise UsageError(f"--seat {text}: write ROLE=PLAYER, such as {next(iter(seats))}=openai/gpt-4o-mini")
+        for agent in _agents(name.strip(), seats):
+            if agent in taken:
+                raise UsageError(f"--seat {text}: {agent} is taken by {taken[agent]} already: give each seat once")
+            _check(player.strip(), seats[agent], scripts, text)
+            taken[agent] = player.strip()
+    empty = [agent for agent in seats if agent not in taken]
+    if empty:
+        raise UsageError(f"nobody sits at {', '.join(empty)}: add --seat {empty[0]}=provider/model, {SCRIPT}NAME or {PERSON}")
+    return {agent: taken[agent] for agent in seats}
+
+
+def _agents(name: str, seats: Mapping[str, str]) -> list[str]:
+    found = [agent for agent, role in seats.items() if name.lower() in ("all", agent.lower(), role, f"{role}s")]
+    if not found:
+        known = list(dict.fromkeys([*seats, *(f"{role}s" for role in seats.values()), "all"]))
+        near = difflib.get_close_matches(name, known, n=1)
+        raise UsageError(f"--seat {name}: no such seat{f', did you mean {near[0]}?' if near else ''} (there are {', '.join(known)})")
+    return found
+
+
+def _check(player: str, role: str, scripts: Mapping[str, Sequence[str]], text: str) -> None:
+    if player == PERSON:
+        return
+    if player.startswith(SCRIPT):
+        known = scripts.get(role, ())
+        if player.removeprefix(SCRIPT) not in known:
+            raise UsageError(f"--seat {text}: no script of that name for a {role}: there are {', '.join(known) or 'none'}")
+        return
+    provider, said, model = player.partition("/")
+    if not said or not provider or not model:
+        raise UsageError(f"--seat {text}: a player is provider/model, {SCRIPT}NAME or {PERSON}")

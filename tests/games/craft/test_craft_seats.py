@@ -1,0 +1,195 @@
+"""Models, scripts and people at CRAFT's table: what a prompt holds, what it must not, and games that end whatever a server does."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analytics.query import query
+from games.craft.engine.blocks import DIRECTORS
+from games.craft.game import Game, GameSettings
+from games.craft.seated import SEATS
+from games.craft.targets.generator import StructureRules, generate_structures
+from games.craft.text.archetypes import ARCHETYPES
+from games.craft.text.prompts import builder_messages, director_messages
+from games.players.seats import seated
+from ingest.files.run import ingest_paths
+from schemas.errors import UsageError
+from schemas.store import Store
+
+MODEL = "openai/stub"
+COMMAND = "from cotrace.cli import main; main()"
+
+
+@contextmanager
+def server(mode: str) -> Iterator[str]:
+    """A server that plays; gives its address."""
+    command = [sys.executable, "-m", "tests.servers.seat_server", mode]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
+        finally:
+            process.kill()
+
+
+def play(out: Path, seats: list[str], *options: str) -> subprocess.CompletedProcess[str]:
+    """Play two structures with whoever takes the seats."""
+    chosen = [word for seat in seats for word in ("--seat", seat)]
+    command = [sys.executable, "-c", COMMAND, "play", "craft", *chosen, "--structures", "2", "--out", str(out), *options]
+    return subprocess.run(command, env=os.environ | {"OPENAI_API_KEY": "x"}, capture_output=True, text=True, check=False)
+
+
+def turns(folder: Path) -> list[list[dict[str, Any]]]:
+    """What happened in each game, who played aside."""
+    games = []
+    for path in sorted(folder.rglob("*.jsonl"), key=lambda path: path.name):
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        games.append([{key: value for key, value in line.items() if key != "calls"} for line in lines[1:]])
+    return games
+
+
+def stats(address: str) -> dict[str, int]:
+    """What the server counted."""
+    with urllib.request.urlopen(f"{address}/stats") as reply:  # noqa: S310 - our own server
+        found: dict[str, int] = json.load(reply)
+        return found
+
+
+@pytest.mark.parametrize(
+    "seats", [["all=openai/stub"], ["directors=openai/stub", "builder=script:plain"], ["directors=script:plain", "builder=openai/stub"]]
+)
+@pytest.mark.parametrize("switch", ["--oracle", "--no-oracle"])
+def test_a_game_over_http_is_the_game_of_the_script_itself(seats: list[str], switch: str, tmp_path: Path) -> None:
+    """The server knows the prompt alone: it holds all that a role needs, and reading the reply loses nothing."""
+    options = ("--turns", "12", "--reachable", switch)
+    assert play(tmp_path / "script", ["all=script:plain"], *options).returncode == 0
+    with server("script") as address:
+        done = play(tmp_path / "model", seats, "--base-url", f"{address}/v1", *options)
+    assert done.returncode == 0, done.stderr
+    assert turns(tmp_path / "model") == turns(tmp_path / "script")
+    assert len(turns(tmp_path / "script")) == 2
+
+
+@pytest.mark.parametrize("mode", ["garbage", "refusal", "empty", "flaky"])
+def test_games_end_and_replay_whatever_the_model_says(mode: str, tmp_path: Path) -> None:
+    """Every call is on record in the log and in `calls`; the replay finds no difference."""
+    with server(mode) as address:
+        play(tmp_path / "logs", ["all=openai/stub"], "--base-url", f"{address}/v1", "--turns", "4")
+    store = Store(tmp_path / "s.duckdb")
+    report = ingest_paths([tmp_path / "logs"], store, workers=1)
+    assert (report.episodes, report.rejected) == (2, [])
+    assert query(store, "SELECT * FROM log_disagreements").is_empty()
+    found = query(store, "SELECT count(*) AS calls, count(DISTINCT agent) AS agents, sum(tokens_out) AS tokens FROM calls").to_dicts()[0]
+    assert found["calls"] == 2 * 4 * 4
+    assert found["tokens"] >= 10 * found["calls"]
+    assert query(store, "SELECT DISTINCT turns_taken FROM episodes")["turns_taken"].to_list() == [4]
+
+
+def test_a_killed_run_pays_for_no_reply_twice_and_ends_as_it_would_have(tmp_path: Path) -> None:
+    """Kill -9 in the middle; the second start asks only for what had not arrived."""
+    options = ("--turns", "12", "--reachable")
+    assert play(tmp_path / "script", ["all=script:plain"], *options).returncode == 0
+    out = tmp_path / "model"
+    with server("slow") as address:
+        base = ["--base-url", f"{address}/v1", *options]
+        command = [
+            sys.executable,
+            "-c",
+            COMMAND,
+            "play",
+            "craft",
+            "--seat",
+            "all=openai/stub",
+            "--structures",
+            "2",
+            "--out",
+            str(out),
+            *base,
+        ]
+        with subprocess.Popen(command, env=os.environ | {"OPENAI_API_KEY": "x"}, stderr=subprocess.DEVNULL) as process:
+            while stats(address)["requests"] < 20:
+                time.sleep(0.02)
+            process.send_signal(signal.SIGKILL)
+        done = play(out, ["all=openai/stub"], *base)
+        assert done.returncode == 0, done.stderr
+        counted = stats(address)
+    assert "used again" in done.stderr
+    assert counted["requests"] <= sum(
+        len(turn["utterances"]) for game in turns(out) for turn in game if "turn" in turn
+    )  # thoughts and messages
+    assert turns(out) == turns(tmp_path / "script")
+
+
+def test_prompts_hold_what_they_must_and_nothing_that_others_know() -> None:
+    """Canaries: no view of another director, no candidate and no target in a prompt that must not have it."""
+    (structure,) = generate_structures(1, 5, StructureRules())
+    game = Game(structure, GameSettings(max_turns=5), seed=1)
+    for director in DIRECTORS:
+        seen = game.observe_director(director)
+        for archetype in ARCHETYPES:
+            system, user = director_messages(seen, archetype)
+            assert director in system["content"]
+            for needed in ("<think>", "<message>", "35 words", archetype, "row_0", "bottom, middle", "The conversation so far"):
+                assert needed in user["content"], needed
+            assert "Verified moves" not in user["content"]
+            others = [game.observe_director(other).target_view for other in DIRECTORS if other != director]
+            text = user["content"].split("The board now")[1]
+            for other in others:
+                rows = {f"row_{layer}": [{"color": block.color, "size": block.size} for block in row] for layer, row in enumerate(other)}
+                assert json.dumps(rows) not in text
+    system, user = builder_messages(game.observe_builder(), oracle=True)
+    assert ("Verified moves" in user["content"], "must choose exactly one" in system["content"]) == (True, True)
+    assert "target" not in json.dumps(game.observe_builder().discussion)
+    plain = builder_messages(Game(structure, GameSettings(oracle=False), seed=1).observe_builder(), oracle=False)
+    assert "Verified moves" not in plain[1]["content"]
+    for needed in ("PLACE:", "REMOVE:", "CLARIFY:", "span_to", "(1,1)", "D3: (0,2) (1,2) (2,2)"):
+        assert needed in user["content"]
+
+
+@pytest.mark.parametrize(
+    ("seats", "message"),
+    [
+        (["directrs=script:plain"], "did you mean directors"),
+        (["directors=script:plain"], "nobody sits at Builder"),
+        (["all=script:plain", "builder=human"], "taken by script:plain already"),
+        (["all=script:nobody"], "there are plain"),
+        (["all=gpt-4o"], "provider/model"),
+        (["all"], "ROLE=PLAYER"),
+    ],
+)
+def test_wrong_seats_are_one_line(seats: list[str], message: str) -> None:
+    """What is wrong, and what would be right."""
+    with pytest.raises(UsageError, match=message):
+        seated(seats, SEATS, {"director": ("plain",), "builder": ("plain",)})
+
+
+def test_a_model_without_key_is_one_line(tmp_path: Path) -> None:
+    """Before a game begins."""
+    command = [sys.executable, "-c", COMMAND, "play", "craft", "--seat", "all=openai/gpt-4o", "--structures", "1", "--out", str(tmp_path)]
+    environment = {key: value for key, value in os.environ.items() if key != "OPENAI_API_KEY"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, len(done.stderr.strip().splitlines()), "OPENAI_API_KEY" in done.stderr) == (2, 1, True)
+
+
+def test_a_person_takes_a_seat_in_the_terminal(tmp_path: Path) -> None:
+    """The person sees the builder's situation and answers a line; the game goes on with it."""
+    command = [sys.executable, "-c", COMMAND, "play", "craft", "--seat", "directors=script:plain", "--seat", "builder=human"]
+    command += ["--structures", "1", "--turns", "2", "--out", str(tmp_path)]
+    said = "CLARIFY:Where?\n\nPLACE:gs:(0,0):0:CONFIRM:a try\n\n"
+    done = subprocess.run(command, input=said, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (game,) = turns(tmp_path)
+    assert [turn["actions"][0]["verb"] for turn in game if "turn" in turn] == ["clarify", "place"]
+    assert "What the directors say this turn" in done.stdout + done.stderr
