@@ -1,7 +1,7 @@
 """A local server that takes seats at CRAFT: it gets a prompt and nothing else, and answers what a script would say in that situation.
 
-`python -m tests.servers.seat_server MODE` prints its port. MODE: `script`, `slow`, `garbage`, `refusal`, `empty`, or `flaky` (some first attempts
-fail).
+`python -m tests.servers.seat_server MODE` prints its port. MODE: `script`, `slow`, `garbage`, `refusal`, `empty`, or `flaky`, where
+some first attempts fail.
 `GET /stats` counts requests and different prompts.
 """
 
