@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,10 +11,9 @@ import click
 from cotrace.commands.options import say
 
 if TYPE_CHECKING:
-    from games.players.running import RunReport
-    from providers.provider import ModelSettings
+    from games.players.running import RunReport, Terms
 
-__all__ = ["seat_options", "settings_of", "tell"]
+__all__ = ["seat_options", "tell", "terms_of"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -42,11 +41,14 @@ _OPTIONS = (
 )
 
 
-def settings_of(base_url: str | None, temperature: float, max_tokens: int) -> ModelSettings:
-    """How the models are asked; each seat fills in its own name."""
+def terms_of(options: Mapping[str, Any]) -> Terms:
+    """The terms that the options of seats set."""
+    from games.players.running import Terms
     from providers.provider import ModelSettings
 
-    return ModelSettings(model="", base_url=base_url, temperature=temperature, max_tokens=max_tokens)
+    names = ("base_url", "temperature", "max_tokens")
+    settings = ModelSettings(model="", **{name: options[name] for name in names})
+    return Terms(settings=settings, concurrency=options["concurrency"], max_cost=options["max_cost"])
 
 
 def tell(report: RunReport, out: Path) -> int:

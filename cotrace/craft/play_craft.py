@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -51,11 +52,7 @@ def command(
     reachable: bool,
     same_turn_messages: bool,
     seats: tuple[str, ...],
-    base_url: str | None,
-    temperature: float,
-    max_tokens: int,
-    max_cost: float | None,
-    concurrency: int,
+    **options: Any,
 ) -> int:
     """Play CRAFT, one log a game: every persona with every builder on every structure, or whoever takes the seats.
 
@@ -93,13 +90,11 @@ def command(
         start=cast("StartBoard", start),
     )
     if seats:
-        from cotrace.commands.seats import settings_of, tell
-        from games.craft.seated import SeatedTerms, play_request
+        from cotrace.commands.seats import tell, terms_of
+        from games.craft.seated import play_request
 
-        model = settings_of(base_url, temperature, max_tokens)
         with writing_to(out), progress_bar("playing") as show:
-            terms = SeatedTerms(same_turn_messages=same_turn_messages, max_cost=max_cost, concurrency=concurrency)
-            run = play_request(request, seats, model, terms, show)
+            run = play_request(request, seats, terms_of(options), same_turn_messages=same_turn_messages, on_progress=show)
         return tell(run, out)
     with writing_to(out), progress_bar("playing") as show:
         report = play(request, show)

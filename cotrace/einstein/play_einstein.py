@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from cotrace.commands.options import COUNT, say, writing_to
+from cotrace.commands.seats import seat_options
 
 __all__ = ["command"]
 
@@ -33,6 +35,7 @@ __all__ = ["command"]
 @click.option("--game-id", "game_ids", multiple=True, help="A puzzle by its id, in place of generated ones; repeat for several.")
 @click.option("--step-limit", default=30, show_default=True, type=COUNT, help="Steps of both players together.")
 @click.option("--seed", default=3, show_default=True, help="The same seed gives the same games, byte for byte.")
+@seat_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
 def command(
     personas: tuple[str, ...],
@@ -49,14 +52,18 @@ def command(
     out: Path,
     *,
     reasoning: bool,
-) -> None:
-    """Play Einstein puzzles: every persona with every partner, in every mode, with every verifier, on every puzzle; one log a game.
+    seats: tuple[str, ...],
+    **options: Any,
+) -> int:
+    """Play Einstein puzzles in every mode, with every verifier: every persona with every partner, or whoever takes the seats.
 
-    A complete log is not played again, so an interrupted command can be repeated.
+    Seats are Player1 and Player2 (players); scripts are the personas but the planner. A complete log is not played again, and a model's
+    reply that had arrived is not paid again, so an interrupted command can be repeated. Exit code 1 if calls of models failed.
 
     \b
     Example:
       cotrace play einstein --persona misreader --mode provide --mode none --verifier reasoning --games 6 --out logs/
+      cotrace play einstein --seat player1=openai/gpt-4o --seat player2=script:sensible --games 3 --max-cost 1 --out logs/
     """
     from cotrace.progress import progress_bar
     from games.einstein.game import GameSettings
@@ -82,7 +89,14 @@ def command(
         seed=seed,
         conditions=tuple(settings(mode, verifier) for mode in modes for verifier in verifiers),
     )
+    if seats:
+        from cotrace.commands.seats import tell, terms_of
+        from games.einstein.seated import play_request
+
+        with writing_to(out), progress_bar("playing") as show:
+            return tell(play_request(request, seats, terms_of(options), on_progress=show), out)
     with writing_to(out), progress_bar("playing") as show:
         report = play(request, show)
     say(f"{report.played} games with {report.turns} steps played, {report.kept} were there already; logs in {out}")
     say(f"next: cotrace ingest {out}")
+    return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -21,15 +21,13 @@ from games.craft.text.archetypes import Archetype, archetypes
 from games.craft.text.director_output import FAILED_CALL_MESSAGE, director_text
 from games.craft.text.observations import BuilderObservation
 from games.craft.text.prompts import builder_messages, director_messages
-from games.players.player import Observation, Player, PlayerReply
-from games.players.running import Job, RunReport, Table, run_games
+from games.players.player import Observation, Player, PlayerReply, call_entry
+from games.players.running import Job, RunReport, Table, Terms, run_games
 from games.players.seats import seated
 from games.playing import OnProgress
-from providers.provider import ModelSettings
 from schemas.game import AgentEntry, CallEntry, End, Header, LogWriter
-from schemas.records import Call
 
-__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "SeatedTerms", "header_of", "play_request", "play_seated"]
+__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "header_of", "play_request", "play_seated"]
 
 SEATS: Final[Mapping[str, str]] = {**dict.fromkeys(DIRECTORS, "director"), "Builder": "builder"}
 """Agent -> role."""
@@ -116,20 +114,8 @@ def header_of(game: SeatedGame) -> Header:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeatedTerms:
-    """What goes for all games of a run with seats."""
-
-    same_turn_messages: bool = False
-    """Whether directors hear who spoke earlier in the turn."""
-    max_cost: float | None = None
-    """USD; None: no limit."""
-    concurrency: int = 32
-    """Games under way at once."""
-
-
 def play_request(
-    request: PlayRequest, asked: Sequence[str], model: ModelSettings, terms: SeatedTerms, on_progress: OnProgress | None = None
+    request: PlayRequest, asked: Sequence[str], terms: Terms, *, same_turn_messages: bool = False, on_progress: OnProgress | None = None
 ) -> RunReport:
     """Play the structures of a request with whoever takes the seats; its personas and builders are not looked at.
 
@@ -139,21 +125,12 @@ def play_request(
         OSError: a file cannot be read or written.
     """
     taken = seated(asked, SEATS, {role: tuple(scripts) for role, scripts in SCRIPTS.items()})
-    settings = GameSettings(
-        start=request.start, oracle=request.oracle, max_turns=request.turns, same_turn_messages=terms.same_turn_messages
-    )
+    settings = GameSettings(start=request.start, oracle=request.oracle, max_turns=request.turns, same_turn_messages=same_turn_messages)
     games = [
         SeatedGame(structure=structure, index=index, settings=settings, seats=taken, seed=request.seed, started_at=request.started_at)
         for index, structure in enumerate(structures_of(request))
     ]
-    table = Table(
-        scripts=SCRIPTS,
-        seats=SEATS,
-        settings=model,
-        journal=request.out / ".journal",
-        concurrency=terms.concurrency,
-        max_cost=terms.max_cost,
-    )
+    table = Table(scripts=SCRIPTS, seats=SEATS, terms=terms, journal=request.out / ".journal")
     jobs = [_job(game, request.out / f"{game.episode}.jsonl") for game in games]
     return run_games(jobs, table, on_progress)
 
@@ -182,7 +159,7 @@ async def play_seated(path: Path, asked: SeatedGame, players: Mapping[str, Playe
                 calls_of[seat] += 1
                 reply = await players[seat].reply(_observation(game, agent, seat, calls_of[seat], asked), episode=asked.episode)
                 if reply.call is not None:
-                    calls.append(_call_entry(reply.call, seat))
+                    calls.append(call_entry(reply.call, seat))
                 record = game.act(agent, _text(agent, reply))
             at = asked.started_at + record.turn * _TURN_TIME
             log.turn(replace(turn_entry(record, asked.settings, at), calls=calls))
@@ -209,9 +186,3 @@ def _text(agent: Agent, reply: PlayerReply) -> str:
         said = reply.text if "<message>" in reply.text.lower() else f"<message>{reply.text}</message>"
         return f"<think>\n{reply.reasoning}\n</think>\n\n{said}"
     return reply.text
-
-
-def _call_entry(call: Call, agent: str) -> CallEntry:
-    names = {field.name for field in fields(CallEntry)} - {"agent", "asked_at"}
-    facts: dict[str, Any] = {name: value for name, value in call._asdict().items() if name in names}
-    return CallEntry(**facts, agent=agent, asked_at=call.asked_at.isoformat())

@@ -1,7 +1,7 @@
 """A scripted game as cotrace's own log (docs/formats/cotrace_log.md)."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -24,11 +24,14 @@ __all__ = [
     "NO_VERIFIER",
     "action_arguments",
     "condition_name",
+    "end_entry",
     "header_of",
     "is_undo",
     "refusal",
     "refusal_text",
     "settings_of",
+    "turn_entry",
+    "turn_time",
     "utterances_of",
     "write_match",
 ]
@@ -82,17 +85,26 @@ def write_match(path: Path, header: Header, game: Game, pair: Pair) -> int:
     with LogWriter(path, header) as log:
         for played in play_match(game, pair, seed=header.seed or 0):
             step = game.steps[-1]
-            log.turn(_turn(game, step, played, at=started_at + step.number * _STEP))
-        correct = game.state().table.correct(game.puzzle)
-        log.end(
-            End(
-                success=game.state().success,
-                score=correct / game.puzzle.num_objects,
-                stop_reason=str(game.stop_reason),
-                turns_taken=len(game.steps),
-            )
-        )
+            entry = turn_entry(game, step, played.texts, at=turn_time(started_at, step))
+            log.turn(replace(entry, labels=_labels(game, AGENTS[step.before.player], step, played)))
+        log.end(end_entry(game))
     return len(game.steps)
+
+
+def turn_time(started_at: datetime, step: Step) -> datetime:
+    """Give the time that a step is logged with: games that are played by rule have no clock worth logging."""
+    return started_at + step.number * _STEP
+
+
+def end_entry(game: Game) -> End:
+    """Give the last line of a game that is over."""
+    correct = game.state().table.correct(game.puzzle)
+    return End(
+        success=game.state().success,
+        score=correct / game.puzzle.num_objects,
+        stop_reason=str(game.stop_reason),
+        turns_taken=len(game.steps),
+    )
 
 
 def action_arguments(action: Action | None, written: str) -> dict[str, Any]:
@@ -180,7 +192,8 @@ def _item_json(action: Share) -> dict[str, Any]:
     return {"blocks": [f"block{item.first}", f"block{item.second}"], "same": item.kind}
 
 
-def _turn(game: Game, step: Step, played: PlayedStep, *, at: datetime) -> Turn:
+def turn_entry(game: Game, step: Step, texts: tuple[str, ...], *, at: datetime) -> Turn:
+    """Give a finished step as a line of the log, without labels and calls; ``texts``: all answers in sampling order."""
     agent = AGENTS[step.before.player]
     outcome, choice = step.outcome, step.choice
     executed = choice.executed if choice else 0
@@ -191,11 +204,10 @@ def _turn(game: Game, step: Step, played: PlayedStep, *, at: datetime) -> Turn:
         utterances=utterances_of(agent, step),
         oracle=None,
         oracle_followed=None,
-        actions=[_action(agent, step, played.texts[executed])],
+        actions=[_action(agent, step, texts[executed])],
         state_after=table_json(game.puzzle, outcome.table),
         goal_reached=outcome.terminated,
-        labels=_labels(game, agent, step, played),
-        samples=SampleEntry(texts=played.texts, costs=choice.costs, executed=executed) if choice else None,
+        samples=SampleEntry(texts=texts, costs=choice.costs, executed=executed) if choice else None,
     )
 
 

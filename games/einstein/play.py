@@ -16,7 +16,7 @@ from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, c
 from schemas.errors import UsageError
 from schemas.game import Header, state_of_file
 
-__all__ = ["PlayRequest", "play"]
+__all__ = ["PlayRequest", "play", "puzzles_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayRep
 
 def _jobs(request: PlayRequest) -> Iterator[_Job]:
     _check_request(request)
-    puzzles = _puzzles(request)
+    puzzles = puzzles_of(request)
     pairs = [Pair(first, second) for first in request.personas for second in request.partners]
     for settings in request.conditions:
         for pair in pairs:
@@ -87,7 +87,13 @@ def _check_request(request: PlayRequest) -> None:
         raise UsageError(f"there is no einstein persona {unknown[0]!r}; there are {', '.join(PERSONAS)}")
 
 
-def _puzzles(request: PlayRequest) -> Sequence[Puzzle]:
+def puzzles_of(request: PlayRequest) -> Sequence[Puzzle]:
+    """Give the puzzles of a request, read from their ids or generated.
+
+    Raises:
+        UsageError: there are none of that size.
+        BadInputError: an id cannot be read.
+    """
     if request.game_ids:
         return [parse_game_id(game_id) for game_id in request.game_ids]
     return list(generate(count=request.games, seed=request.seed, num_objects=request.num_objects))

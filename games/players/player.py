@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Protocol
 
 from providers.asker import Asker, Request
 from providers.messages import Message
+from schemas.game import CallEntry
 from schemas.records import Call
 
-__all__ = ["ModelPlayer", "Observation", "PersonPlayer", "Player", "PlayerReply", "ScriptPlayer"]
+__all__ = ["ModelPlayer", "Observation", "PersonPlayer", "Player", "PlayerReply", "ScriptPlayer", "call_entry"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,8 @@ class Observation:
     """From 1."""
     place: int
     """Which of the agent's calls in the game this is, from 1."""
+    sample: int = 1
+    """Which of several answers to the same situation is meant, from 1."""
     messages: Sequence[Message]
     """For a model or a person: system text and the situation in words."""
     data: Any
@@ -44,6 +47,13 @@ class PlayerReply(NamedTuple):
     def error(self) -> str | None:
         """Why nothing usable came; None if something did."""
         return None if self.call is None else self.call.error
+
+
+def call_entry(call: Call, agent: str) -> CallEntry:
+    """Give a call as a game's log holds it."""
+    names = {field.name for field in fields(CallEntry)} - {"agent", "asked_at"}
+    facts: dict[str, Any] = {name: value for name, value in call._asdict().items() if name in names}
+    return CallEntry(**facts, agent=agent, asked_at=call.asked_at.isoformat())
 
 
 class Player(Protocol):
@@ -85,7 +95,8 @@ class ModelPlayer:
         """Ask the model; a reply that the journal has is not paid again."""
         request = Request(
             messages=seen.messages,
-            key=f"{episode}/{seen.agent}/{seen.place}",
+            key=f"{episode}/{seen.agent}/{seen.place}/{seen.sample}",
+            sample=seen.sample,
             purpose="player",
             run=self._run,
             episode_id=episode,

@@ -12,13 +12,31 @@ from typing import Any, NamedTuple
 from games.players.player import ModelPlayer, PersonPlayer, Player, ScriptPlayer
 from games.players.seats import PERSON, SCRIPT
 from games.playing import OnProgress, another_game
-from providers.asker import Asker, Entry, Terms
+from providers.asker import Asker, Entry
+from providers.asker import Terms as AskerTerms
 from providers.journal import Journal
 from providers.prices import Budget, price_of
 from providers.provider import ModelSettings
 from schemas.game import Header, state_of_file
 
-__all__ = ["Job", "RunReport", "Table", "run_games"]
+__all__ = ["Job", "RunReport", "Table", "Terms", "run_games"]
+
+_CALLS = 256
+"""Requests under way at once; how many games there are bounds them already."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What goes for all games of a run."""
+
+    settings: ModelSettings
+    """How models are asked; each seat fills in its own name."""
+    concurrency: int = 32
+    """Games under way at once."""
+    max_cost: float | None = None
+    """USD; None: no limit."""
+    prices: Path | None = None
+    """A price file of the user's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,15 +47,9 @@ class Table:
     """Role -> script -> policy."""
     seats: Mapping[str, str]
     """Agent -> role."""
-    settings: ModelSettings
-    """How models are asked; the model's name is filled in a seat."""
+    terms: Terms
     journal: Path
     """File that keeps replies until the games are written."""
-    concurrency: int = 32
-    """Games under way at once."""
-    max_cost: float | None = None
-    """USD; None: no limit."""
-    prices: Path | None = None
     show: Callable[[str], None] = print
     read_line: Callable[[], str] = input
 
@@ -117,8 +129,8 @@ def _models(jobs: Sequence[Job]) -> set[str]:
 
 
 def _asker(model: str, table: Table, journal: Journal[dict[str, str], Entry]) -> Asker:
-    terms = Terms(budget=Budget(table.max_cost), journal=journal, concurrency=table.concurrency)
-    return Asker([replace(table.settings, model=model)], price_of(model, table.prices), terms)
+    of_asker = AskerTerms(budget=Budget(table.terms.max_cost), journal=journal, concurrency=_CALLS)
+    return Asker([replace(table.terms.settings, model=model)], price_of(model, table.terms.prices), of_asker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +148,13 @@ class _Seats:
 
 
 async def _play_all(jobs: Sequence[Job], seats: _Seats, report: RunReport, on_progress: OnProgress | None) -> None:
-    free = asyncio.Semaphore(seats.table.concurrency)
+    free = asyncio.Semaphore(seats.table.terms.concurrency)
     total = len(jobs) + report.kept
 
     async def one(job: Job) -> None:
         async with free:
-            report.turns += await job.play({agent: seats.player(agent, name) for agent, name in job.taken.items()})
+            turns = await job.play({agent: seats.player(agent, name) for agent, name in job.taken.items()})
+        report.turns += turns
         report.played += 1
         if on_progress is not None:
             on_progress(report.played + report.kept, total)

@@ -6,13 +6,8 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -27,44 +22,9 @@ from games.players.seats import seated
 from ingest.files.run import ingest_paths
 from schemas.errors import UsageError
 from schemas.store import Store
+from tests.games.seats import command_of, play, seat_server, stats, turns
 
-MODEL = "openai/stub"
-COMMAND = "from cotrace.cli import main; main()"
-
-
-@contextmanager
-def server(mode: str) -> Iterator[str]:
-    """A server that plays; gives its address."""
-    command = [sys.executable, "-m", "tests.servers.seat_server", mode]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
-        finally:
-            process.kill()
-
-
-def play(out: Path, seats: list[str], *options: str) -> subprocess.CompletedProcess[str]:
-    """Play two structures with whoever takes the seats."""
-    chosen = [word for seat in seats for word in ("--seat", seat)]
-    command = [sys.executable, "-c", COMMAND, "play", "craft", *chosen, "--structures", "2", "--out", str(out), *options]
-    return subprocess.run(command, env=os.environ | {"OPENAI_API_KEY": "x"}, capture_output=True, text=True, check=False)
-
-
-def turns(folder: Path) -> list[list[dict[str, Any]]]:
-    """What happened in each game, who played aside."""
-    games = []
-    for path in sorted(folder.rglob("*.jsonl"), key=lambda path: path.name):
-        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        games.append([{key: value for key, value in line.items() if key != "calls"} for line in lines[1:]])
-    return games
-
-
-def stats(address: str) -> dict[str, int]:
-    """What the server counted."""
-    with urllib.request.urlopen(f"{address}/stats") as reply:  # noqa: S310 - our own server
-        found: dict[str, int] = json.load(reply)
-        return found
+TARGETS = ("--structures", "2")
 
 
 @pytest.mark.parametrize(
@@ -74,19 +34,21 @@ def stats(address: str) -> dict[str, int]:
 def test_a_game_over_http_is_the_game_of_the_script_itself(seats: list[str], switch: str, tmp_path: Path) -> None:
     """The server knows the prompt alone: it holds all that a role needs, and reading the reply loses nothing."""
     options = ("--turns", "12", "--reachable", switch)
-    assert play(tmp_path / "script", ["all=script:plain"], *options).returncode == 0
-    with server("script") as address:
-        done = play(tmp_path / "model", seats, "--base-url", f"{address}/v1", *options)
+    assert play("craft", tmp_path / "script", ["all=script:plain"], *TARGETS, *options).returncode == 0
+    with seat_server("script") as address:
+        done = play("craft", tmp_path / "model", seats, *TARGETS, "--base-url", f"{address}/v1", *options)
     assert done.returncode == 0, done.stderr
     assert turns(tmp_path / "model") == turns(tmp_path / "script")
-    assert len(turns(tmp_path / "script")) == 2
+    played = turns(tmp_path / "script")
+    assert len(played) == 2
+    assert f"2 games with {sum(len(game) - 1 for game in played)} turns played" in done.stderr
 
 
 @pytest.mark.parametrize("mode", ["garbage", "refusal", "empty", "flaky"])
 def test_games_end_and_replay_whatever_the_model_says(mode: str, tmp_path: Path) -> None:
     """Every call is on record in the log and in `calls`; the replay finds no difference."""
-    with server(mode) as address:
-        play(tmp_path / "logs", ["all=openai/stub"], "--base-url", f"{address}/v1", "--turns", "4")
+    with seat_server(mode) as address:
+        play("craft", tmp_path / "logs", ["all=openai/stub"], *TARGETS, "--base-url", f"{address}/v1", "--turns", "4")
     store = Store(tmp_path / "s.duckdb")
     report = ingest_paths([tmp_path / "logs"], store, workers=1)
     assert (report.episodes, report.rejected) == (2, [])
@@ -100,29 +62,16 @@ def test_games_end_and_replay_whatever_the_model_says(mode: str, tmp_path: Path)
 def test_a_killed_run_pays_for_no_reply_twice_and_ends_as_it_would_have(tmp_path: Path) -> None:
     """Kill -9 in the middle; the second start asks only for what had not arrived."""
     options = ("--turns", "12", "--reachable")
-    assert play(tmp_path / "script", ["all=script:plain"], *options).returncode == 0
+    assert play("craft", tmp_path / "script", ["all=script:plain"], *TARGETS, *options).returncode == 0
     out = tmp_path / "model"
-    with server("slow") as address:
+    with seat_server("slow") as address:
         base = ["--base-url", f"{address}/v1", *options]
-        command = [
-            sys.executable,
-            "-c",
-            COMMAND,
-            "play",
-            "craft",
-            "--seat",
-            "all=openai/stub",
-            "--structures",
-            "2",
-            "--out",
-            str(out),
-            *base,
-        ]
+        command = command_of("craft", out, ["all=openai/stub"], *TARGETS, *base)
         with subprocess.Popen(command, env=os.environ | {"OPENAI_API_KEY": "x"}, stderr=subprocess.DEVNULL) as process:
             while stats(address)["requests"] < 20:
                 time.sleep(0.02)
             process.send_signal(signal.SIGKILL)
-        done = play(out, ["all=openai/stub"], *base)
+        done = play("craft", out, ["all=openai/stub"], *TARGETS, *base)
         assert done.returncode == 0, done.stderr
         counted = stats(address)
     assert "used again" in done.stderr
@@ -177,7 +126,7 @@ def test_wrong_seats_are_one_line(seats: list[str], message: str) -> None:
 
 def test_a_model_without_key_is_one_line(tmp_path: Path) -> None:
     """Before a game begins."""
-    command = [sys.executable, "-c", COMMAND, "play", "craft", "--seat", "all=openai/gpt-4o", "--structures", "1", "--out", str(tmp_path)]
+    command = command_of("craft", tmp_path, ["all=openai/gpt-4o"], "--structures", "1")
     environment = {key: value for key, value in os.environ.items() if key != "OPENAI_API_KEY"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, len(done.stderr.strip().splitlines()), "OPENAI_API_KEY" in done.stderr) == (2, 1, True)
@@ -185,8 +134,7 @@ def test_a_model_without_key_is_one_line(tmp_path: Path) -> None:
 
 def test_a_person_takes_a_seat_in_the_terminal(tmp_path: Path) -> None:
     """The person sees the builder's situation and answers a line; the game goes on with it."""
-    command = [sys.executable, "-c", COMMAND, "play", "craft", "--seat", "directors=script:plain", "--seat", "builder=human"]
-    command += ["--structures", "1", "--turns", "2", "--out", str(tmp_path)]
+    command = command_of("craft", tmp_path, ["directors=script:plain", "builder=human"], "--structures", "1", "--turns", "2")
     said = "CLARIFY:Where?\n\nPLACE:gs:(0,0):0:CONFIRM:a try\n\n"
     done = subprocess.run(command, input=said, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,0 +1,111 @@
+"""Einstein Puzzles with anybody at the table: models, scripts and people, in any mixture; the log is cotrace's own."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from games.einstein.engine.puzzle import Puzzle
+from games.einstein.game import AGENTS, Game, GameSettings
+from games.einstein.game import Observation as EinsteinObservation
+from games.einstein.match import Pair
+from games.einstein.match_log import condition_name, end_entry, header_of, turn_entry, turn_time
+from games.einstein.play import PlayRequest, puzzles_of
+from games.einstein.players.personas import PERSONAS, PLANNER
+from games.einstein.players.player import ScriptedPlayer
+from games.players.player import Observation, Player, PlayerReply, call_entry
+from games.players.running import Job, RunReport, Table, Terms, run_games
+from games.players.seats import seated
+from games.playing import OnProgress
+from providers.messages import Message
+from schemas.game import Header, LogWriter
+
+__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "play_request", "play_seated", "script_answer"]
+
+SEATS: Final[Mapping[str, str]] = dict.fromkeys(AGENTS, "player")
+"""Agent -> role."""
+
+
+def script_answer(persona: str, seen: EinsteinObservation) -> str:
+    """What a persona says to what it sees; the same situation always gets the same answer, for nothing else is remembered."""
+    rng = random.Random(f"einstein-seat:{persona}:{seen.user}")
+    return ScriptedPlayer(persona, rng).answers(seen, samples=1, reasoning="<THINK>" in seen.system)[0].text
+
+
+SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {
+    "player": {name: partial(script_answer, name) for name in PERSONAS if name != PLANNER}
+}
+"""Role -> script -> policy over the role's observation; the planner knows the whole puzzle and can take no seat."""
+
+
+class SeatedGame(NamedTuple):
+    """One game to be played."""
+
+    puzzle: Puzzle
+    settings: GameSettings
+    seats: Mapping[str, str]
+    """Agent -> player."""
+    header: Header
+    path: Path
+
+
+def play_request(request: PlayRequest, asked: Sequence[str], terms: Terms, *, on_progress: OnProgress | None = None) -> RunReport:
+    """Play the puzzles and conditions of a request with whoever takes the seats; its personas are not looked at.
+
+    Raises:
+        UsageError: a seat, player or puzzle is wrong, or a log of a game's name holds another game.
+        BadInputError: a game id cannot be read.
+        HopelessError: a model turns every request down; what was played is kept.
+        OSError: a file cannot be written.
+    """
+    taken = seated(asked, SEATS, {role: tuple(scripts) for role, scripts in SCRIPTS.items()})
+    games = [_game(request, puzzle, settings, taken) for settings in request.conditions for puzzle in puzzles_of(request)]
+    table = Table(scripts=SCRIPTS, seats=SEATS, terms=terms, journal=request.out / ".journal")
+    return run_games([Job(game.path, game.header, taken, partial(play_seated, game)) for game in games], table, on_progress)
+
+
+def _game(request: PlayRequest, puzzle: Puzzle, settings: GameSettings, taken: Mapping[str, str]) -> SeatedGame:
+    pair = Pair(*(name.replace("/", "-").replace(":", "-") for name in taken.values()))
+    header = header_of(puzzle, settings, pair, seed=request.seed, started_at=request.started_at)
+    agents = [replace(agent, model=taken[agent.agent], persona=None) for agent in header.agents]
+    header = replace(
+        header, agents=agents, team=dict(taken), model="+".join(dict.fromkeys(taken.values())), details={"modes": list(settings.modes)}
+    )
+    return SeatedGame(
+        puzzle, settings, taken, header, request.out / condition_name(settings) / pair.name / f"{puzzle.game_id}_{request.seed}.jsonl"
+    )
+
+
+async def play_seated(asked: SeatedGame, players: Mapping[str, Player]) -> int:
+    """Play a game into its file, a line a step; give the number of steps.
+
+    Raises:
+        HopelessError: a seat's model turns every request down.
+        OSError: the file cannot be written.
+    """
+    game = Game(asked.puzzle, asked.settings)
+    count = 1 if asked.settings.verifier is None else asked.settings.samples
+    started_at = datetime.fromisoformat(asked.header.started_at)
+    with LogWriter(asked.path, asked.header) as log:
+        while (agent := game.next_agent) is not None:
+            seen = _observation(game, agent)
+            asking = (players[agent].reply(replace(seen, sample=sample), episode=asked.path.stem) for sample in range(1, count + 1))
+            replies: list[PlayerReply] = await asyncio.gather(*asking)
+            texts = tuple(reply.text for reply in replies)
+            step = game.act(agent, texts)
+            calls = [call_entry(reply.call, agent) for reply in replies if reply.call is not None]
+            log.turn(replace(turn_entry(game, step, texts, at=turn_time(started_at, step)), calls=calls))
+        log.end(end_entry(game))
+    return len(game.steps)
+
+
+def _observation(game: Game, agent: Any) -> Observation:
+    seen = game.observe(agent)
+    messages: list[Message] = [{"role": "system", "content": seen.system}, {"role": "user", "content": seen.user}]
+    return Observation(agent=agent, role="player", turn=seen.step + 1, place=seen.step + 1, messages=messages, data=seen)

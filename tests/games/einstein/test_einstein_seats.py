@@ -1,0 +1,56 @@
+"""Models, scripts and people at the table of Einstein Puzzles: prompts hold what a player needs, whatever comes back is played on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analytics.query import query
+from games.einstein.engine.generator import generate
+from games.einstein.game import AGENTS, Game, GameSettings
+from ingest.files.run import ingest_paths
+from schemas.store import Store
+from tests.games.seats import play, seat_server, turns
+
+PUZZLES = ("--games", "3", "--step-limit", "16")
+
+
+@pytest.mark.parametrize("seats", [["all=openai/stub"], ["player1=script:sensible", "player2=openai/stub"]])
+@pytest.mark.parametrize(
+    "condition", [("--mode", "provide_seek"), ("--mode", "seek", "--no-reasoning"), ("--mode", "none", "--verifier", "reasoning")]
+)
+def test_a_game_over_http_is_the_game_of_the_script_itself(seats: list[str], condition: tuple[str, ...], tmp_path: Path) -> None:
+    """The server knows the prompt alone, in every mode, with and without reasoning and verifier."""
+    assert play("einstein", tmp_path / "script", ["all=script:sensible"], *PUZZLES, *condition).returncode == 0
+    with seat_server("script") as address:
+        done = play("einstein", tmp_path / "model", seats, *PUZZLES, *condition, "--base-url", f"{address}/v1")
+    assert done.returncode == 0, done.stderr
+    played = turns(tmp_path / "script")
+    assert turns(tmp_path / "model") == played
+    assert len(played) == 3
+
+
+@pytest.mark.parametrize("mode", ["garbage", "refusal", "empty", "flaky"])
+def test_games_end_and_replay_whatever_the_model_says(mode: str, tmp_path: Path) -> None:
+    """An unreadable answer takes its step, as published; every call is in the log and in `calls`."""
+    with seat_server(mode) as address:
+        play("einstein", tmp_path / "logs", ["all=openai/stub"], *PUZZLES, "--base-url", f"{address}/v1")
+    store = Store(tmp_path / "s.duckdb")
+    report = ingest_paths([tmp_path / "logs"], store, workers=1)
+    assert (report.episodes, report.rejected) == (3, [])
+    assert query(store, "SELECT * FROM log_disagreements").is_empty()
+    counted = query(store, "SELECT (SELECT count(*) FROM calls) AS calls, (SELECT count(*) FROM turns) AS steps").to_dicts()[0]
+    assert counted["calls"] == counted["steps"] > 0
+
+
+def test_a_prompt_holds_nothing_that_only_the_partner_knows() -> None:
+    """Canaries: no item of the partner, no goal and no step limit is in a player's messages."""
+    for puzzle in generate(count=6, seed=7, num_objects=(4, 5, 6)):
+        game = Game(puzzle, GameSettings(step_limit=17))
+        mine, theirs = (game.observe(agent) for agent in AGENTS)
+        for seen, other in ((mine, theirs), (theirs, mine)):
+            text = seen.system + seen.user
+            assert all(item.text in text for item in seen.items)
+            assert not any(item.text in text for item in other.items if item not in seen.items)
+            assert "17" not in text

@@ -1,0 +1,55 @@
+"""Playing with seats, for the tests of every family: a server that takes them, and what a game's log holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+__all__ = ["command_of", "play", "seat_server", "stats", "turns"]
+
+
+@contextmanager
+def seat_server(mode: str) -> Iterator[str]:
+    """A server that plays; gives its address."""
+    command = [sys.executable, "-m", "tests.servers.seat_server", mode]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
+        finally:
+            process.kill()
+
+
+def command_of(game: str, out: Path, seats: list[str], *options: str) -> list[str]:
+    """The command that plays a game with whoever takes the seats."""
+    chosen = [word for seat in seats for word in ("--seat", seat)]
+    return [sys.executable, "-c", "from cotrace.cli import main; main()", "play", game, *chosen, "--out", str(out), *options]
+
+
+def play(game: str, out: Path, seats: list[str], *options: str) -> subprocess.CompletedProcess[str]:
+    """Play it."""
+    here = os.environ | {"OPENAI_API_KEY": "x"}
+    return subprocess.run(command_of(game, out, seats, *options), env=here, capture_output=True, text=True, check=False)
+
+
+def turns(folder: Path) -> list[list[dict[str, Any]]]:
+    """What happened in each game, who played and what it took aside."""
+    games = []
+    for path in sorted(folder.rglob("*.jsonl"), key=lambda path: path.name):
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        games.append([{key: value for key, value in line.items() if key != "calls"} for line in lines[1:]])
+    return games
+
+
+def stats(address: str) -> dict[str, int]:
+    """What the server counted."""
+    with urllib.request.urlopen(f"{address}/stats") as reply:  # noqa: S310 - our own server
+        found: dict[str, int] = json.load(reply)
+        return found
