@@ -1,12 +1,12 @@
 """Prints how well the engine judge does, as Markdown tables for the docs.
 
-    python tools/measure_engine.py --games FOLDER... --utterances FOLDER --messages FILE...
+    python tools/measure_engine.py --games FOLDER... --voices FILE... --utterances FOLDER --messages FILE...
 
-`--games`: folders of CRAFT logs; published logs have a `labels.csv` beside them, cotrace's own logs bring their labels along.
-One table for each folder: question, labelled rows, coverage, precision. `--utterances`: a folder with `utterances.jsonl` and
-`claims.jsonl`: precision and recall of each field of the first instruction. `--messages`: files of one JSON object a line, as those two
-joined, with the name of an `author`: one row an author. Everything goes the way a user's logs go: ingest,
-store, checks.
+`--games`: folders of CRAFT logs; published logs have a `labels.csv` beside them, cotrace's own logs bring their labels along. One table
+for each folder: question, labelled rows, coverage, precision. `--voices`: files of wordings (author -> symbols, as in
+games/craft/players/wording.yaml) with which the scripted players speak: one row an author, one a question. `--utterances`: a folder with
+`utterances.jsonl` and `claims.jsonl`: precision and recall of each field of the first instruction. `--messages`: files of one JSON object a
+line, as those two joined, with the name of an `author`: one row an author. Everything goes the way a user's logs go: ingest, store, checks.
 """
 
 from __future__ import annotations
@@ -19,10 +19,15 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from games.craft.play import PlayRequest, play  # noqa: E402
+from games.craft.players import grammar, speech  # noqa: E402
 from ingest.files.run import ingest_paths  # noqa: E402
 from judges.craft.checks import CHECKS  # noqa: E402
 from judges.craft.language import claims_of, score_all, score_first  # noqa: E402
@@ -34,6 +39,8 @@ from schemas.store import Store  # noqa: E402
 Label = tuple[str, int, str | None, str, str]
 """Episode, turn, director (None: the group), question, answer."""
 
+TEAMS = ("clear", "vague", "over_remover", "redundant+conflicting+mixed")
+ENOUGH, LOW = 20, 0.95
 _GROUP = "GROUP"
 
 
@@ -41,6 +48,7 @@ def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", type=Path, nargs="*", default=[], metavar="FOLDER", help="folders of labelled CRAFT logs")
+    parser.add_argument("--voices", type=Path, nargs="*", default=[], metavar="FILE", help="wordings by author, as YAML")
     parser.add_argument("--utterances", type=Path, metavar="FOLDER", help="folder with utterances.jsonl and claims.jsonl")
     parser.add_argument("--messages", type=Path, nargs="*", default=[], metavar="FILE", help="messages with author and claims, one a line")
     parser.add_argument("--wrong", action="store_true", help="list decisions that differ from the label, too")
@@ -50,6 +58,12 @@ def main() -> None:
         print(f"### {folder.name}\n\n{games_table(score_decisions(row for row, _ in judged))}\n")
         if options.wrong:
             print("\n".join(f"- {where}" for row, where in judged if _is_wrong(row)) + "\n")
+    for path in options.voices:
+        voices = {name: list(spoken(rules)) for name, rules in yaml.safe_load(path.read_text("utf-8")).items()}
+        every = games_table(score_decisions(row for found in voices.values() for row, _ in found))
+        print(f"### {path.stem}\n\n{voices_table(voices)}\n\n{every}\n")
+        if options.wrong:
+            print("\n".join(f"- {name}: {where}" for name, found in voices.items() for row, where in found if _is_wrong(row)) + "\n")
     if options.utterances:
         print(f"### {options.utterances.name}\n\n{claims_table(options.utterances)}")
     for path in options.messages:
@@ -64,6 +78,27 @@ def decisions(folder: Path) -> Iterator[tuple[Judged, str]]:
         labels = _labels(folder, store)
         for game in load(store, sorted({label[0] for label in labels})):
             yield from _decided(game, [label for label in labels if label[0] == game.episode_id])
+
+
+def spoken(rules: Mapping[str, list[str]], structures: int = 2) -> Iterator[tuple[Judged, str]]:
+    """Let the scripted players speak with an author's wording, and decide every labelled question of the games."""
+    own = yaml.safe_load(Path(grammar.__file__).with_name("wording.yaml").read_text("utf-8"))
+    words = grammar.Grammar(own | dict(rules))
+    with tempfile.TemporaryDirectory() as scratch, mock.patch.object(speech, "wording", return_value=words):
+        request = PlayRequest(out=Path(scratch), personas=TEAMS, builders=("sloppy",), structures=structures, seed=5, turns=10, processes=1)
+        play(request)
+        yield from decisions(Path(scratch))
+
+
+def voices_table(voices: Mapping[str, list[tuple[Judged, str]]]) -> str:
+    """One row an author: coverage, precision, and the questions of lower precision than 0.95 that were decided often enough to tell."""
+    rows = ["| voice | labelled | coverage | precision | questions below 0.95 |", "|---|---|---|---|---|"]
+    for name, found in voices.items():
+        scores = score_decisions(row for row, _ in found)
+        whole = total(scores)
+        low = [score.question for score in scores.values() if score.decided >= ENOUGH and (score.precision or 0) < LOW]
+        rows.append(f"| {name} | {whole.labelled} | {_share(whole.coverage)} | {_share(whole.precision)} | {', '.join(low)} |")
+    return "\n".join(rows)
 
 
 def games_table(scores: Mapping[str, QuestionScore]) -> str:

@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from games.craft.claims import Request, compatible
 from games.craft.engine.blocks import CELLS, COLORS, MAX_HEIGHT, SIZES, WALLS, Director
 from games.craft.engine.move import Move
+from judges.claims.reading import Open, Shown, find_in
 from judges.craft.checks.evidence import Game, game_of
 from judges.craft.checks.evidence import Scene as Turn
 from judges.craft.checks.pragmatic_sufficiency import describes_candidate_block, suffices
-from judges.craft.checks.requests import Request, compatible, requests_of
-from judges.craft.language import read
+from judges.craft.language.typed import claims_in
 from judges.engine.checks import Decision
 from judges.evidence.pieces import Scene
 from judges.evidence.transcript import ActionView, UtteranceView
@@ -104,7 +105,7 @@ def _is_block_of(request: Request, move: Move) -> bool:
 
 
 def _may_be(request: Request, move: Move) -> bool:
-    known = (request.verb in (move.action, None), request.layer in (move.layer, None), set(request.cells) <= move.covered())
+    known = (request.verb == move.action, request.layer in (move.layer, None), set(request.cells) <= move.covered())
     return all(known) and request.block in (move.block, None)
 
 
@@ -126,7 +127,9 @@ def _with_defect(kind: str, text: str, director: Director, turn: Turn, is_wrong:
 
 
 def _requests(text: str, director: Director, turn: Turn) -> tuple[Request, ...]:
-    return requests_of(read(text, director, turn.stacks).claims, text, director)
+    """Give what a text asks for; nothing where it was not wholly understood."""
+    asked = claims_in(text, director, turn.stacks).whole(Request)
+    return () if isinstance(asked, Open) else asked
 
 
 def _is_clean(request: Request, game: Game, turn: Turn, director: Director) -> bool:
@@ -140,7 +143,8 @@ def _is_clean(request: Request, game: Game, turn: Turn, director: Director) -> b
 def _fits_thought(request: Request, said: UtteranceView, turn: Turn, director: Director) -> bool:
     """A public message is clean if it says what the reasoning, where there is one that can be read, came to."""
     thought = turn.thought(director) if said.channel == "public" else None
-    return thought is None or (len(thought.requests) == 1 and thought.requests[0].complete and compatible(thought.requests[0], request))
+    meant = None if thought is None else thought.only()
+    return thought is None or (isinstance(meant, Request) and meant.complete and compatible(meant, request))
 
 
 def _exchanged(kind: str, text: str) -> Iterator[str]:
@@ -181,8 +185,8 @@ def _asks_again(asked: tuple[Request, ...], action: ActionView, earlier: Turn) -
     where = (action.arguments["position"],), action.arguments["layer"], action.arguments["block"]
     if len(asked) != 2 or (asked[1].cells, asked[1].layer, asked[1].block) != where:  # noqa: PLR2004 - the clean one and the old one
         return False
-    before = [request for message in earlier.messages for request in message.requests]
-    return any(request.cells and compatible(request, asked[1]) for request in before)
+    before = find_in([message.reading for message in earlier.messages], Request, lambda one: bool(one.cells) and compatible(one, asked[1]))
+    return isinstance(before, Shown)
 
 
 def _sentence(action: ActionView, game: Game, turn: Turn, director: Director) -> str | None:

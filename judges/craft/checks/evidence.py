@@ -1,16 +1,17 @@
 """A game as the checks look at it: boards with spans, candidates, the view really shown, texts read once."""
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from games.craft.claims import CraftClaim, Request
 from games.craft.engine.blocks import CELLS, COLORS, DIRECTORS, WALLS, Cell, Director
 from games.craft.engine.board import Board
 from games.craft.engine.move import Move
-from judges.craft.checks.requests import Request, mentions_of, requests_of
-from judges.craft.language import read
+from judges.claims.reading import Absent, Found, Open, Reading, Shown
+from judges.craft.language.typed import claims_in
 from judges.engine.checks import Decision
 from judges.evidence.transcript import AgentView, Transcript, TurnView, UtteranceView
 
@@ -33,24 +34,29 @@ def undecided(reason: str) -> Decision:
 
 @dataclass(frozen=True)
 class Speech:
-    """One text of a director and what was read from it."""
+    """What a director's text was read to say."""
 
     agent: Director
-    text: str
     superseded: bool
-    requests: tuple[Request, ...]
-    mentions: tuple[Request, ...]
+    reading: Reading[CraftClaim]
 
-    @property
-    def cells(self) -> frozenset[Cell]:
-        """All cells that the text names in requests and observations."""
-        return frozenset(cell for claim in (*self.requests, *self.mentions) for cell in claim.cells)
+    def asks(self, where: Callable[[Request], bool] = lambda _: True) -> Found[Request]:
+        """Look for requests."""
+        return self.reading.find(Request, where)
 
-    @cached_property
-    def main(self) -> tuple[Request, ...]:
-        """The requests that count: those on the speaker's own wall, or all if none is."""
-        own = tuple(request for request in self.requests if request.on_wall(self.agent))
-        return own or self.requests
+    def main(self) -> Found[Request]:
+        """Look for the requests that count: those on the speaker's own wall, or all if none is."""
+        own = self.asks(lambda request: request.on_wall(self.agent))
+        return own if isinstance(own, Shown) else self.asks()
+
+    def only(self) -> Request | Absent | Open:
+        """The one thing that the text asks for; open if it asks, or may ask, for more."""
+        whole = self.reading.whole(Request)
+        if isinstance(whole, Open):
+            return whole
+        if len(whole) > 1:
+            return Open("several things are asked for")
+        return whole[0] if whole else Absent()
 
 
 class Scene:
@@ -82,6 +88,11 @@ class Scene:
         return tuple(message for message in self.messages if not message.superseded)
 
     @cached_property
+    def readings(self) -> tuple[Reading[CraftClaim], ...]:
+        """What the current messages were read to say."""
+        return tuple(message.reading for message in self.current)
+
+    @cached_property
     def candidates(self) -> tuple[Move, ...]:
         """The candidates as listed; empty if the log lists none."""
         return tuple(_move(o.verb, o.arguments) for o in self.view.oracle if o.listed)
@@ -104,11 +115,6 @@ class Scene:
         """Whether the builder asked instead of moving."""
         return any(a.verb == "clarify" for a in self.view.actions)
 
-    @property
-    def confirmation(self) -> str:
-        """What the builder said, empty if nothing."""
-        return " ".join(u.text for u in self.view.said("public") if u.agent not in WALLS)
-
     def thought(self, agent: Director) -> Speech | None:
         """The director's private reasoning; None where the log has none."""
         found = [u for u in self.view.said("private", agent) if not u.superseded and _is_thought(u.text)]
@@ -129,11 +135,8 @@ class Scene:
         return {}
 
     def _speech(self, utterance: UtteranceView) -> Speech:
-        text = _message_text(utterance.text)
-        claims = read(text, utterance.agent, self.stacks).claims
         agent = next(name for name in DIRECTORS if name == utterance.agent)
-        requests = requests_of(claims, text, agent)
-        return Speech(agent, text, utterance.superseded, requests, mentions_of(claims, text, requests))
+        return Speech(agent, utterance.superseded, claims_in(_message_text(utterance.text), agent, self.stacks))
 
 
 class Game:

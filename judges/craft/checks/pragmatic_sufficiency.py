@@ -3,14 +3,15 @@
 How truth is fixed: formats, section 12.2. The messages are taken together; superseded ones do not count.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Final
 
+from games.craft.claims import Named, Remark, Request
 from games.craft.engine.blocks import BLOCKS, WALLS
 from games.craft.engine.move import Move
-from judges.craft.checks.evidence import Scene, Speech, game_of, undecided
-from judges.craft.checks.requests import Request
-from judges.craft.checks.vocabulary import names_place, text_colors
+from judges.claims.reading import Absent, Open, Shown, all_whole, find_in
+from judges.craft.checks.evidence import Scene, game_of, undecided
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
@@ -19,36 +20,43 @@ __all__ = ["CHECKS"]
 
 def names_a_place(scene: Scene) -> Decision:
     """PS1: the messages together point to at least one definite place."""
-    placed = [r for r in _requests(scene) if r.stated]
-    if placed:
-        return Decision("yes", f"{placed[0]}")
-    if not scene.current or not any(names_place(m.text) for m in scene.current):
-        return Decision("no", "no message has a word or coordinate that could name a cell")
-    return undecided("a message has words of place that could not be read")
+    match find_in(scene.readings, Request, lambda request: request.stated and bool(request.cells)):
+        case Shown() as placed:
+            return Decision("yes", f"{placed.first}")
+    match find_in(scene.readings, Named):
+        case Absent():
+            return Decision("no", "no message names a cell")
+        case Open(why):
+            return undecided(why)
+    return undecided("a cell is named, and nothing asked for there")
 
 
 def describes_candidate_block(scene: Scene) -> Decision:
     """PS2: the messages give colour and size of at least one candidate correctly."""
     if not scene.candidates:
         return undecided("no candidates were listed on this turn")
-    located = [r for r in _requests(scene) for move in scene.candidates if _is_block_of(r, move) and _at_place(r, move)]
-    if located:
-        return Decision("yes", f"{located[0]}: colour, size and place are those of a candidate")
-    colors = {color for m in scene.current for color in text_colors(m.text)}
-    possible = {move.block for move in scene.candidates if move.block and move.block[0] in colors}
-    if not possible:
+
+    def is_candidate(request: Request) -> bool:
+        return any(_is_block_of(request, move) and _at_place(request, move) for move in scene.candidates)
+
+    located = find_in(scene.readings, Request, is_candidate)
+    if isinstance(located, Shown):
+        return Decision("yes", f"{located.first}: colour, size and place are those of a candidate")
+    whole: tuple[Request | Remark, ...] | Open = all_whole(scene.readings, Request, Remark)
+    if isinstance(whole, Open):
+        return undecided(whole.why)
+    return _without_candidate(scene, [claim for claim in whole if isinstance(claim, Request)], whole)
+
+
+def _without_candidate(scene: Scene, asked: Sequence[Request], whole: Sequence[Request | Remark]) -> Decision:
+    possible = {move.block for move in scene.candidates if move.block}
+    if not {claim.color for claim in whole} & {block[0] for block in possible}:
         return Decision("no", "no message names the colour of any candidate")
-    return _unless_typed(scene, possible)
-
-
-def _unless_typed(scene: Scene, possible: set[str]) -> Decision:
-    if not _all_read(scene, needs_cells=False):
-        return undecided("not every message could be read wholly")
-    if any(r.color is None or r.size is None for r in _requests(scene)):
-        return undecided("a message leaves colour or size open")
-    typed = [r for r in _requests(scene) if r.block in possible]
-    if typed:
-        return undecided(f"{typed[0]}: the block of a candidate, at another place or for another action")
+    typed = next((claim for claim in whole if claim.block in possible), None)
+    if typed is not None:
+        return undecided(f"{typed}: the block of a candidate, at another place or for another action")
+    if any(request.color is None for request in asked):
+        return undecided("a message leaves the colour open")
     return Decision("no", "no message has both colour and size of any candidate")
 
 
@@ -56,33 +64,34 @@ def suffices(scene: Scene) -> Decision:
     """PS3: a builder can pick a candidate from the messages without working out the target."""
     if not scene.candidates:
         return undecided("no candidates were listed on this turn")
-    requests = _requests(scene)
-    for request, move in ((r, c) for r in requests for c in scene.candidates):
-        if _is_candidate(request, move) and not any(_opposes(o, move) for o in requests):
-            return Decision("yes", f"{request}: is completely a candidate, and no message speaks against it")
-    if not _all_read(scene, needs_cells=False) or not requests:
-        return _without_requests(scene)
-    fitting = [r for r in requests for move in scene.candidates if _fits(r, move)]
+    for move in scene.candidates:
+        exact = find_in(scene.readings, Request, partial(_is_candidate, move=move))
+        opposed = find_in(scene.readings, Request, partial(_opposes, move=move))
+        if isinstance(exact, Shown) and not isinstance(opposed, Shown):
+            return Decision("yes", f"{exact.first}: is completely a candidate, and no message speaks against it")
+    return _insufficient(scene)
+
+
+def _insufficient(scene: Scene) -> Decision:
+    asked = all_whole(scene.readings, Request)
+    if isinstance(asked, Open):
+        return undecided(asked.why)
+    fitting = [request for request in asked if any(_fits(request, move) for move in scene.candidates)]
     if fitting:
         return undecided(f"{fitting[0]}: fits a candidate only in part, or is spoken against")
-    return Decision("no", "no message is compatible with any candidate: " + "; ".join(map(str, requests)))
-
-
-def _without_requests(scene: Scene) -> Decision:
-    if all(not m.requests and not text_colors(m.text) and not names_place(m.text) for m in scene.current):
-        return Decision("no", "no message names an action, a block or a place")
-    return undecided("not every message could be read wholly")
+    return Decision("no", "no message is compatible with any candidate: " + ("; ".join(map(str, asked)) or "nothing is asked for"))
 
 
 def places_are_exact(scene: Scene) -> Decision:
     """PS4: every place is described so that only one cell and layer fit."""
-    requests = _requests(scene)
-    if not scene.current or not any(names_place(m.text) for m in scene.current):
-        return Decision("no", "no message has a word or coordinate that could name a cell")
-    if not _all_read(scene, needs_cells=True) or not requests:
-        return undecided("not every message could be read wholly")
-    if all(r.stated and r.layer is not None for r in requests):
-        return Decision("yes", "cell and layer are given in all: " + "; ".join(map(str, requests)))
+    asked = all_whole(scene.readings, Request)
+    named = find_in(scene.readings, Named)
+    if isinstance(named, Absent):
+        return Decision("no", "no message names a cell")
+    if isinstance(asked, Open) or isinstance(named, Open):
+        return undecided(asked.why if isinstance(asked, Open) else "a place may be named that was not read")
+    if asked and all(request.stated and request.cells and request.layer is not None for request in asked):
+        return Decision("yes", "cell and layer are given in all: " + "; ".join(map(str, asked)))
     return undecided("cell or layer are given in some of the messages")
 
 
@@ -97,16 +106,16 @@ def builder_understood(scene: Scene) -> Decision:
 
 
 def _compared(scene: Scene, move: Move) -> Decision:
-    requests = _requests(scene)
-    if not requests or not all(r.cells for r in requests) or not _all_read(scene, needs_cells=True):
-        return undecided("what the messages ask for, and where, could not be read wholly")
-    followed = [r for r in requests if _was_followed(r, move)]
-    if followed and all(_is_other_size(r, move) for r in followed):
-        return undecided(f"{followed[0]}: the builder attempted {_written(move)}, a block of the other size")
-    if followed:
-        return Decision("yes", f"{followed[0]}: the builder attempted {_written(move)}")
-    if move.action == "place" and all(r.color and r.verb and r.one_block for r in requests):
-        return Decision("no", f"the builder attempted {_written(move)}; asked for was " + "; ".join(map(str, requests)))
+    followed = find_in(scene.readings, Request, lambda request: _was_followed(request, move))
+    if isinstance(followed, Shown):
+        if all(_is_other_size(request, move) for request in followed.claims):
+            return undecided(f"{followed.first}: the builder attempted {_written(move)}, a block of the other size")
+        return Decision("yes", f"{followed.first}: the builder attempted {_written(move)}")
+    asked = all_whole(scene.readings, Request)
+    if isinstance(asked, Open):
+        return undecided(asked.why)
+    if asked and move.action == "place" and all(request.color and request.cells and request.one_block for request in asked):
+        return Decision("no", f"the builder attempted {_written(move)}; asked for was " + "; ".join(map(str, asked)))
     return undecided(f"the builder attempted {_written(move)}, which fits no message as read")
 
 
@@ -130,23 +139,6 @@ def _blamed(scene: Scene, move: Move) -> Decision:
     return undecided("neither the messages nor the move alone explain the miss")
 
 
-def _requests(scene: Scene) -> list[Request]:
-    return [r for m in scene.current for r in m.requests]
-
-
-def _all_read(scene: Scene, *, needs_cells: bool) -> bool:
-    return all(_is_read(m, needs_cells=needs_cells) for m in scene.current)
-
-
-def _is_read(message: Speech, *, needs_cells: bool) -> bool:
-    if not message.requests:
-        return not text_colors(message.text) and not names_place(message.text)
-    taken = {c.color for c in (*message.requests, *message.mentions)} | {c.old_color for c in message.requests}
-    if not text_colors(message.text) <= taken and any(r.color is None for r in message.requests):
-        return False
-    return not needs_cells or all(r.cells or not names_place(message.text) for r in message.requests)
-
-
 def _is_block_of(request: Request, move: Move) -> bool:
     return request.block is not None and request.block == move.block and request.verb == move.action
 
@@ -161,7 +153,7 @@ def _is_candidate(request: Request, move: Move) -> bool:
 
 def _fits(request: Request, move: Move) -> bool:
     """Whether nothing that the request names differs from a candidate."""
-    if request.verb not in (move.action, "replace", None) or move.block is None:
+    if request.verb not in (move.action, "replace") or move.block is None:
         return False
     return (
         request.color in (None, move.block[0])

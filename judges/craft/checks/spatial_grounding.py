@@ -4,23 +4,20 @@ How truth is fixed: formats, section 12.2. A request is a thing the reasoning wa
 on the director's own wall, a question is answered only if the answer is the same for all of them.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from games.craft.claims import Named, Remark, Request
 from games.craft.engine.blocks import MAX_HEIGHT, WALLS, Cell, Director, is_large
 from games.craft.engine.move import Move
 from games.craft.engine.rules import execute
+from judges.claims.reading import Open, Shown
 from judges.craft.checks.evidence import Game, Scene, Speech, game_of, undecided
-from judges.craft.checks.requests import Request
-from judges.craft.checks.vocabulary import mentions_director, names_done, text_colors
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
 __all__ = ["CHECKS"]
-
-_COORDINATE: Final = re.compile(r"\(\s*([0-2])\s*,\s*([0-2])\s*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +51,29 @@ class _Subject:
         truly = truly and (not is_large(block) or target.partner(cell, layer) == self.scene.board.partner(cell, layer))
         return looks if looks == truly else None
 
+    def is_right_already(self, claim: Request | Remark) -> bool:
+        """Whether a claim names a block by colour and layer that stands right: one half is enough, unless it is to be placed."""
+        layer = claim.layer
+        if layer is None or claim.color is None:
+            return False
+        named = [cell for cell in claim.cells if cell in WALLS[self.director]]
+        fits = [self.is_right(cell, layer) is True and (self.on_board(cell, layer) or "")[:1] == claim.color for cell in named]
+        return all(fits) and bool(fits) if claim.verb == "place" else any(fits)
+
 
 def names_missing_block(subject: _Subject) -> Decision:
     """SG1: the reasoning names a block that really is missing on this director's wall."""
-    requests = [r for r in subject.thought.requests if r.on_wall(subject.director)]
-    if not requests:
-        return undecided("no request on the director's own wall could be read from the reasoning")
-    hits = [r for r in requests if _is_missing(subject, r)]
-    if hits:
-        return Decision("yes", f"{hits[0]}: the target view has this block there and the board does not")
-    reasons = [_not_missing(subject, r) for r in requests]
-    if all(reasons) and not _unread_colors(subject.thought):
-        return Decision("no", "; ".join(reason for reason in reasons if reason))
-    return undecided(f"cannot prove whether {requests[0]} is missing")
+    match subject.thought.asks(lambda request: request.on_wall(subject.director) and _is_missing(subject, request)):
+        case Shown() as hit:
+            return Decision("yes", f"{hit.first}: the target view has this block there and the board does not")
+    whole = subject.thought.reading.whole(Request)
+    if isinstance(whole, Open):
+        return undecided(whole.why)
+    own = [request for request in whole if request.on_wall(subject.director)]
+    reasons = [_not_missing(subject, request) for request in own]
+    if reasons and all(reasons):
+        return Decision("no", "; ".join(reasons))
+    return undecided(f"cannot prove whether {own[0]} is missing" if own else "no block of the director's own wall is asked for")
 
 
 def _is_missing(subject: _Subject, request: Request) -> bool:
@@ -107,31 +114,21 @@ def _not_missing_removal(subject: _Subject, request: Request) -> str:
 
 def leaves_out_right_blocks(subject: _Subject) -> Decision:
     """SG2: the reasoning does not dwell on blocks that are already right."""
-    wall = WALLS[subject.director]
-    if not any(request.on_wall(subject.director) for request in subject.thought.requests):
-        return undecided("no request on the director's own wall could be read from the reasoning")
-    claims = [c for c in (*subject.thought.mentions, *subject.thought.requests) if not c.cells or not set(c.cells).isdisjoint(wall)]
-    right = [claim for claim in claims if _is_about_right_block(subject, claim)]
-    if right:
-        return Decision("no", f"{right[0]}: that block is already right")
-    unplaced = [claim for claim in claims if claim.color is not None and (not claim.cells or claim.layer is None)]
-    if unplaced or _unread_colors(subject.thought):
-        return undecided("not every block that the reasoning names could be placed")
-    if not subject.thought.mentions and names_done(subject.thought.text):
-        return undecided("something is called right at a place that could not be read")
+    reading = subject.thought.reading
+    for right in (reading.find(Request, subject.is_right_already), reading.find(Remark, subject.is_right_already)):
+        if isinstance(right, Shown):
+            return Decision("no", f"{right.first}: that block is already right")
+    whole = reading.whole(Request, Remark)
+    if isinstance(whole, Open):
+        return undecided(whole.why)
+    if not any(isinstance(claim, Request) and claim.on_wall(subject.director) for claim in whole):
+        return undecided("no block of the director's own wall is asked for")
+    claims = [claim for claim in whole if not claim.cells or not set(claim.cells).isdisjoint(WALLS[subject.director])]
+    if any(claim.color is not None and (not claim.cells or claim.layer is None) for claim in claims):
+        return undecided("not every block that the reasoning names has a place")
     if any(_looks_right(subject, cell, claim.layer) for claim in claims for cell in claim.cells):
         return undecided("a block that the reasoning names looks right and is not")
     return Decision("yes", "none of the blocks that the reasoning names stands right on the board")
-
-
-def _is_about_right_block(subject: _Subject, claim: Request) -> bool:
-    """Whether a claim names a block by colour and layer that stands right: one half is enough, unless it is to be placed."""
-    layer = claim.layer
-    if layer is None or claim.color is None:
-        return False
-    named = [cell for cell in claim.cells if cell in WALLS[subject.director]]
-    fits = [subject.is_right(cell, layer) is True and (subject.on_board(cell, layer) or "")[:1] == claim.color for cell in named]
-    return all(fits) and bool(fits) if claim.verb == "place" else any(fits)
 
 
 def _looks_right(subject: _Subject, cell: Cell, layer: int | None) -> bool:
@@ -205,14 +202,16 @@ def reads_size(subject: _Subject, request: Request) -> Decision:
 def keeps_to_own_wall(subject: _Subject) -> Decision:
     """SG7: only cells that this director can see are named."""
     wall = WALLS[subject.director]
-    named = {f"({i},{j})" for i, j in _COORDINATE.findall(subject.thought.text)} | subject.thought.cells
-    foreign = sorted(named.difference(wall))
-    if foreign:
-        return Decision("no", f"names {', '.join(foreign)}, outside {subject.director}'s wall {', '.join(wall)}")
-    others = [name for name in WALLS if name != subject.director and mentions_director(subject.thought.text, name)]
-    if not named or others:
-        return undecided("no cell could be read, or another director's side is spoken of")
-    return Decision("yes", f"names only {', '.join(sorted(named))}, all on {subject.director}'s wall")
+    match subject.thought.reading.find(Named, lambda named: named.cell not in wall):
+        case Shown(foreign):
+            cells = ", ".join(sorted(named.cell for named in foreign))
+            return Decision("no", f"names {cells}, outside {subject.director}'s wall {', '.join(wall)}")
+        case Open(why):
+            return undecided(why)
+    own = subject.thought.reading.find(Named)
+    if not isinstance(own, Shown):
+        return undecided("no cell is named")
+    return Decision("yes", f"names only {', '.join(sorted(named.cell for named in own.claims))}, all on {subject.director}'s wall")
 
 
 def _literal(subject: _Subject, request: Request) -> Move | None:
@@ -247,12 +246,6 @@ def _written(move: Move) -> str:
     return f"{move.action} {move.block or 'the top'} at {move.position}{to}, layer {move.layer}"
 
 
-def _unread_colors(speech: Speech) -> bool:
-    """Whether a colour word stands in the text that no claim took up."""
-    read = {c.color for c in (*speech.requests, *speech.mentions)} | {c.old_color for c in speech.requests}
-    return not text_colors(speech.text) <= read
-
-
 def _unanimous(decisions: Iterable[Decision]) -> Decision:
     answers = list(decisions)
     if len({decision.answer for decision in answers}) == 1:
@@ -282,10 +275,12 @@ def _each(answer: Callable[[_Subject, Request], Decision]) -> Check:
     """Make a check of a question about the action that the reasoning arrives at."""
 
     def for_all(subject: _Subject) -> Decision:
-        requests = subject.thought.main
-        if not requests:
-            return undecided("no request could be read from the reasoning")
-        return _unanimous(answer(subject, request) for request in requests)
+        match subject.thought.main():
+            case Shown(requests):
+                return _unanimous(answer(subject, request) for request in requests)
+            case Open(why):
+                return undecided(why)
+        return undecided("the reasoning asks for nothing")
 
     return _whole(for_all)
 

@@ -126,7 +126,7 @@ class Actions:
                 if seen is not None:
                     self.book.take_up(seen)
                     self.book.append(replace(seen, verb="remove", explicit=True, droppable=False, old=None, sentence=clause.sentence,
-                                         end=clause.end, first=False))  # fmt: skip
+                                         also=seen.told_in(), end=clause.end, first=False))  # fmt: skip
                     continue
                 if self._remove_complained(clause):
                     continue

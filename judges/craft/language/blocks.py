@@ -18,13 +18,18 @@ _OFTEN_PLAIN = frozenset(("single", "short", "long", "little", "wide", "double",
 _TINTING = frozenset(("in", "of", "color", "colour", "colored", "coloured", "the"))
 """Words between a noun and its colour."""
 
+_SIZING = frozenset(("size", "sized", "kind", "variety", "format", "type"))
+"""Nouns that a size alone may stand before."""
+
 _LETTERS = frozenset("sl")
 """Sizes as one letter, next to a colour only."""
 
 _JOINING = frozenset((
     "in", "on", "at", "to", "for", "and", "or", "over", "across", "please", "with", "there", "here", "above", "below", "next", "is", "are",
     "of", "left", "right", "middle", "center", "centre", "mid", "bottom", "top", "leftmost", "rightmost", "upper", "lower", "not", "layer",
-    "should", "goes", "into", "onto", "spanning", "instead", "then", "but", "from", "belongs", "as", "by", "needs",
+    "should", "goes", "into", "onto", "spanning", "instead", "then", "but", "from", "belongs", "as", "by", "needs", "so", "that", "which",
+    "where", "because", "since", "if", "while", "can", "could", "may", "must", "will", "would", "be", "has", "just", "right", "now", "also",
+    "too", "again", "both", "such", "it",
 ))  # fmt: skip
 """Words that may follow a size without a noun; others are nouns of their own: ``a tiny correction``."""
 
@@ -138,7 +143,9 @@ def read_block(words: Sequence[str], index: int) -> Found:
         here -= 1  # "blue, same spot"
     if not (seen.color or seen.size or seen.noun):
         return (make("block", again=True, number=1), 1) if here == index + 1 and words[index] == "another" else None
-    if not (seen.color or seen.noun) and words[here - 1] in _OFTEN_PLAIN and at(words, here) not in BLOCK_NOUNS:
+    if not (seen.color or seen.noun) and at(words, here) in _SIZING:
+        return make("block", value="size", size=seen.size), here - index + 1
+    if not (seen.color or seen.noun) and words[here - 1] in _OFTEN_PLAIN and not _is_apart(words, index, here):
         return None
     after = at(words, here)
     own_noun = after.isalpha() and after not in _JOINING and not leads_to_block(words, here + 1)
@@ -149,6 +156,11 @@ def read_block(words: Sequence[str], index: int) -> Found:
                  number=seen.number, again=seen.again, topmost=seen.topmost, indefinite=seen.indefinite,
                  definite=seen.definite, absent=seen.absent)  # fmt: skip
     return block, here - index
+
+
+def _is_apart(words: Sequence[str], index: int, here: int) -> bool:
+    """Whether a size stands before a noun, or between two commas: ``a brick, long, painted red``."""
+    return at(words, here) in BLOCK_NOUNS or (at(words, index - 1) == "," and at(words, here) in (",", "and", "."))
 
 
 def _tint(words: Sequence[str], here: int) -> int:

@@ -81,7 +81,7 @@ def _filled(request: Draft, statement: Draft) -> Draft:
         origins["size"] = "carried"
     old = request.old if request.old and any(request.old) else statement.old or request.old
     return replace(request, color=request.color or statement.color, size=request.size or statement.size, place=place, old=old,
-                   origins=origins)  # fmt: skip
+                   also=request.also | statement.told_in(), origins=origins)  # fmt: skip
 
 
 def _explained(statement: Draft, removal: Draft) -> bool:
@@ -182,4 +182,5 @@ def _claim(draft: Draft, *, first: bool) -> Claim:
         start=draft.start,
         end=draft.end,
         origins=origins,
+        told_in=draft.told_in(),
     )

@@ -47,6 +47,9 @@ class Draft:
     until: int = -1
     """Last sentence that added to the claim; before any did, its own sentence counts."""
 
+    also: frozenset[int] = frozenset()
+    """Other sentences whose words went into the claim."""
+
     foreign: bool = False
     """What another director needs; comes after the speaker's own requests."""
 
@@ -57,6 +60,10 @@ class Draft:
     def reached(self) -> int:
         """Give the sentence up to which the claim was spoken of."""
         return max(self.sentence, self.until)
+
+    def told_in(self) -> frozenset[int]:
+        """Give all sentences whose words went into the claim."""
+        return self.also | {self.sentence, self.reached()}
 
 
 @dataclass(frozen=True, kw_only=True)

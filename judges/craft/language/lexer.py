@@ -9,6 +9,7 @@ from dataclasses import replace
 from judges.craft.language.blocks import leads_to_block, read_block
 from judges.craft.language.groups import PLACES
 from judges.craft.language.items import Found, Item, at, make
+from judges.craft.language.ordinary import is_ordinary
 from judges.craft.language.spatial import (
     BOTTOMS,
     LAYER_OPENERS,
@@ -37,7 +38,7 @@ from judges.craft.language.vocabulary import (
     Meaning,
 )
 
-__all__ = ["items_of"]
+__all__ = ["items_of", "unknown_words"]
 
 _PAIR = 2
 _LISTING = 3
@@ -48,6 +49,8 @@ _NEAR = 8
 
 _SHORT = 4
 """Letters up to which no word counts as a participle."""
+
+Reader = Callable[[Sequence[str], int], Found]
 
 _LONGEST: Mapping[str, int] = {phrase[0]: len(phrase) for phrase in sorted(PHRASES, key=len)}
 """Words in the longest phrase that begins with a word."""
@@ -110,16 +113,38 @@ def items_of(sentence: Sequence[Token]) -> list[Item]:
     return _without_listings(_changes(_merge_sizes(_without_corrections(items))))
 
 
+def unknown_words(sentence: Sequence[Token]) -> list[Token]:
+    """Give the words of a sentence that have no meaning here and are no talk either; sides and sizes that were passed over, too."""
+    words = [token.word for token in sentence]
+    unknown: list[Token] = []
+    index = 0
+    while index < len(words):
+        found = _read_by_any(words, index)
+        item, used = found or (None, 1)
+        if item is None and (_is_telling(words[index]) if found else not is_ordinary(words[index]) or words[index] in SIZES):
+            unknown.append(sentence[index])
+        index += used
+    return unknown
+
+
+def _is_telling(word: str) -> bool:
+    """Whether a word that was passed over where it stands could name a place or a size elsewhere."""
+    return word in SIDES or word in SIZES
+
+
 def _next_item(words: Sequence[str], index: int) -> tuple[Item | None, int]:
-    word = words[index]
+    return _read_by_any(words, index) or (None, 1)
+
+
+def _read_by_any(words: Sequence[str], index: int) -> Found:
+    return next((found for reader in _readers(words[index]) if (found := reader(words, index)) is not None), None)
+
+
+def _readers(word: str) -> tuple[Reader, ...]:
     readers = _READERS.get(word)
     if readers is None:
         readers = () if word.isalpha() else _OTHER_READERS
-    for reader in readers:
-        found = reader(words, index)
-        if found is not None:
-            return found
-    return None, 1
+    return readers
 
 
 def _mark(words: Sequence[str], index: int) -> Found:
@@ -430,7 +455,9 @@ def _without_listings(items: list[Item]) -> list[Item]:
     index = 0
     while index < len(items):
         run = index
-        while run < len(items) and (items[run].kind == "cell" or (run > index and items[run].kind in ("comma", "and"))):
+        while run < len(items) and (
+            items[run].kind == "cell" or (run > index and items[run].kind in ("comma", "and") and items[run].value != ":")
+        ):
             run += 1
         cells = [item for item in items[index:run] if item.kind == "cell"]
         if len(cells) >= _LISTING:
@@ -444,8 +471,6 @@ def _without_listings(items: list[Item]) -> list[Item]:
             index += 1
     return result
 
-
-Reader = Callable[[Sequence[str], int], Found]
 
 _BY_OPENER: tuple[tuple[Reader, AbstractSet[str]], ...] = (
     (_mark, frozenset(",;:.!?\n")),

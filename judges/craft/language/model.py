@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["BlockType", "Claim", "Color", "Flag", "Origin", "OwnWall", "Reading", "Size", "Verb"]
+__all__ = ["BlockType", "Claim", "Color", "Flag", "Origin", "OwnWall", "Reading", "Size", "Unread", "Verb"]
 
 Verb = Literal["place", "remove", "replace", "keep", "confirm", "ask", "other"]
 Color = Literal["g", "b", "r", "y", "o"]
@@ -67,10 +67,40 @@ class Claim:
     origins: dict[str, Origin] = field(default_factory=dict)
     """Where each field that is not None comes from, keyed ``color``, ``size``, ``cells``, ``layer``."""
 
+    told_in: frozenset[int] = frozenset()
+    """Numbers of the clauses whose words went into the claim."""
+
+    doubt: str = ""
+    """Why the words around it do not bear the claim out; empty if what it gives is certain, though it need not be all that was said."""
+
+    @property
+    def certain(self) -> bool:
+        """Whether the words around it bear the claim out."""
+        return not self.doubt
+
     @property
     def is_instruction(self) -> bool:
         """Whether something is to be done: place, remove, replace or keep."""
         return self.verb in INSTRUCTIONS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unread:
+    """A clause that was not understood."""
+
+    start: int
+    end: int
+    why: str
+    """The words without a meaning here, or what does not fit together."""
+
+    may_ask: bool
+    """Whether it may ask for something or speak of a block; else it has no word of the game."""
+
+    may_name: bool
+    """Whether it may name a cell that was not read."""
+
+    may_judge: bool
+    """Whether it may say who sees a place, or what is thought of another director."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +117,9 @@ class Reading:
     """Whether the places of all instructions lie on the speaker's wall; ``unclear`` if no place can be told."""
 
     flags: frozenset[Flag]
+
+    unread: tuple[Unread, ...] = ()
+    """The clauses that were not understood, in text order; only of a text without any can be told what it does not say."""
 
     @property
     def first(self) -> Claim | None:

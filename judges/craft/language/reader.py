@@ -16,11 +16,14 @@ from judges.craft.language.lexer import items_of
 from judges.craft.language.model import Claim, Flag, OwnWall, Reading
 from judges.craft.language.numbering import counted
 from judges.craft.language.pairing import paired
+from judges.craft.language.perspective import remarks_in
 from judges.craft.language.places import Scene
 from judges.craft.language.predicates import PREDICATES
 from judges.craft.language.rows import joined_rows, read_row
+from judges.craft.language.simple import unified
 from judges.craft.language.statements import Statements
 from judges.craft.language.tokens import sentences
+from judges.craft.language.understanding import looked_at_again
 from judges.craft.language.walls import WALLS, height
 
 __all__ = ["read"]
@@ -54,7 +57,7 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
     words = counted(sentences(text))
     for number, told in joined_rows([items_of(sentence) for sentence in words]):
         sentence = [token.word for token in words[number]]
-        items = _without_rhetoric(told, sentence)
+        items = _without_own_wall(_without_rhetoric(told, sentence))
         section = _section(items, section)
         bare = not any(item.kind in PREDICATES for item in items)
         begun = len(book.drafts)
@@ -68,16 +71,18 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
                 _fill_layers(book.drafts[written:], _only_layer(part, clauses))
             if again:
                 amend(book, written, clauses)
+        unified(book, begun, told)
         if bare:
             _fill_layers(book.drafts[begun:], topic)
         topic = _topic(items, topic, bare=bare)
         if is_imagined(sentence):
             book.drafts[begun:] = []
-        elif sentence[-1:] == ["?"] and sentence[0] in _ASKING:
+        elif sentence[-1:] == ["?"] and sentence[0] in _ASKING and sentence[:2] != ["why", "not"]:
             _turn_to_questions(book.drafts[begun:])
-    claims = settle(book.drafts)
+    claims, unread = looked_at_again(settle(book.drafts), words, [items_of(sentence) for sentence in words], list(remarks_in(text)), scene)
     return Reading(
-        claims=tuple(claims),
+        claims=claims,
+        unread=unread,
         specific=_is_specific(claims),
         own_wall=_own_wall(claims, speaker, book.drafts),
         flags=frozenset(_flags(claims, book.drafts, scene)),
@@ -90,6 +95,13 @@ def _without_rhetoric(items: list[Item], words: Sequence[str]) -> list[Item]:
         return items
     begin = next((index for index, item in enumerate(items) if item.kind in ("not", "needless")), None)
     return items if begin is None else items[:begin] + items[begin + 1 :]
+
+
+def _without_own_wall(items: list[Item]) -> list[Item]:
+    """Leave out cells that are listed before a colon: ``(0,0), (1,0), (2,0): small blue at (1,0)``."""
+    kinds = [item.kind for item in items]
+    listed = kinds[:1] == ["listing"] and [item.value for item in items[1:2]] == [":"]
+    return items[2:] if listed and kinds.count("cell") else items
 
 
 def _read_clause(clause: Clause, actions: Actions, statements: Statements, section: int | None) -> None:

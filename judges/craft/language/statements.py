@@ -245,7 +245,8 @@ class Statements:
                 self.book.take_up(seen)
                 place = self.book.scene.place_of(body[0], "remove") if body and body[0].places else seen.place
                 place = place if place.layer is not None else replace(place, layer=seen.place.layer)
-                self.book.append(replace(seen, verb="remove", explicit=False, droppable=False, end=clause.end, place=place))
+                self.book.append(replace(seen, verb="remove", explicit=False, droppable=False, end=clause.end, place=place,
+                                         also=seen.told_in() | {clause.sentence}))  # fmt: skip
 
     def _belong(self, clause: Clause) -> None:
         if clause.denied:

@@ -67,7 +67,7 @@ class Token:
 
 def sentences(text: str) -> list[list[Token]]:
     """Give the words of a text, sentence by sentence; a line end closes a sentence, marks of enumerations are left out."""
-    plain = text.translate(_ALIKE).lower()
+    plain = text.translate(_ALIKE).lower().replace("(s)", "   ")
     plain, added = laid_out(without_asides(plain))
     plain = plain.replace("+", "&")
     plain = _LIST_MARK.sub(lambda mark: "\n" + " " * (len(mark.group()) - 1), plain)

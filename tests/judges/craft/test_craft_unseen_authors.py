@@ -1,4 +1,4 @@
-"""The engine checks on games written by six invented authors (craft_authors.yaml): labels come from the plans, not from the words."""
+"""The engine checks on games written by invented authors: labels come from the plans, not from the words."""
 
 from __future__ import annotations
 
@@ -7,49 +7,45 @@ from pathlib import Path
 import pytest
 import yaml
 
-from games.craft.play import PlayRequest, play
-from games.craft.players import grammar, speech
+from games.craft.players import grammar
 from judges.craft.checks import CHECKS
 from judges.craft.measure import Judged, QuestionScore, score_decisions, total
-from tools.measure_engine import decisions
+from tools.measure_engine import spoken
 
 HERE = Path(__file__).parent
-AUTHORS = yaml.safe_load((HERE / "craft_authors.yaml").read_text("utf-8"))
+FILES = ("craft_authors.yaml", "craft_voices_dev.yaml", "craft_voices_held.yaml")
+"""Those of the last file were written before the reader told what it had understood; their errors were never read."""
+
+AUTHORS = {name: rules for file in FILES for name, rules in yaml.safe_load((HERE / file).read_text("utf-8")).items()}
 PLAYERS = yaml.safe_load(Path(grammar.__file__).with_name("wording.yaml").read_text("utf-8"))
-TEAMS = ("clear", "vague", "over_remover", "redundant+conflicting+mixed")
 ENOUGH = 20
 """Decisions from which a question's precision says something."""
 
 
 @pytest.fixture(scope="module", params=sorted(AUTHORS))
-def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Judged]:
+def judged(request: pytest.FixtureRequest) -> list[Judged]:
     """All labelled questions of one author's games, with the answers of the checks."""
-    folder = tmp_path_factory.mktemp(request.param)
-    words = grammar.Grammar(PLAYERS | AUTHORS[request.param])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(speech, "wording", lambda: words)
-        play(PlayRequest(out=folder, personas=TEAMS, builders=("sloppy",), structures=1, seed=5, turns=10, processes=1))
-    return [row for row, _ in decisions(folder)]
+    return [row for row, _ in spoken(AUTHORS[request.param], structures=1)]
 
 
 def test_decisions_are_right_and_not_rare(judged: list[Judged]) -> None:
-    """Whoever writes: precision 0.97 in all and 0.9 a question, with seven of ten labelled answers decided."""
+    """Whoever writes: precision 0.98 in all and 0.95 a question, with more than half of the labelled answers decided."""
     scores = score_decisions(judged)
     whole = total(scores)
     assert whole.precision is not None
     assert whole.coverage is not None
-    assert (whole.precision >= 0.97, whole.coverage >= 0.7) == (True, True), whole
+    assert (whole.precision >= 0.98, whole.coverage >= 0.5) == (True, True), whole
     assert not [score for score in scores.values() if _is_poor(score)]
 
 
 def _is_poor(score: QuestionScore) -> bool:
-    return score.decided >= ENOUGH and score.precision is not None and score.precision < 0.9
+    return score.decided >= ENOUGH and score.precision is not None and score.precision < 0.95
 
 
 def test_every_author_writes_all_that_a_message_needs() -> None:
     """An author has words for places, requests, remarks, reasonings and confirmations, mostly other ones than the players have."""
     needed = {"spot.one.layer.own", "request.place.bare", "request.remove.own", "remark.unique", "finding.place.one", "confirm.follow"}
-    assert len(AUTHORS) >= 6
+    assert len(AUTHORS) >= 18
     for name, rules in AUTHORS.items():
         assert needed <= rules.keys(), name
         assert not any(set(rules[symbol]) <= set(PLAYERS[symbol]) for symbol in needed), name

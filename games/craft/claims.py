@@ -1,0 +1,149 @@
+"""What a director's text can claim: the typed record of requests, remarks, who sees a place, and what is said of another director.
+
+The same records come from every reader: of the text by rules or by a model, or from the plan of a scripted director.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from games.craft.engine.blocks import COLORS, SIZES, WALLS, Cell, Director
+
+__all__ = ["CraftClaim", "Named", "Remark", "Request", "SeenBy", "Stance", "View", "compatible", "same_place"]
+
+_DOMINO: Final = 2
+_QUOTE_LIMIT: Final = 160
+
+SeenBy = Literal["speaker", "shared", "seat"]
+"""Only the speaker sees the place; others see it, too; the place is told from a seat ("my") and no more is said."""
+
+Attitude = Literal["agrees", "disputes", "named"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _About:
+    """A block and where it is, as far as a text tells; what it does not tell is None, cells then are empty."""
+
+    color: str | None = None
+    """``g b r y o``."""
+
+    size: str | None = None
+    """``s`` (one cell) or ``l`` (two)."""
+
+    cells: tuple[Cell, ...] = ()
+    """One cell, or the cells of a large block; cells of several small blocks in one claim."""
+
+    layer: int | None = None
+    """0 bottom, 1 middle, 2 top."""
+
+    words: str = ""
+    """The words it stands on."""
+
+    @property
+    def block(self) -> str | None:
+        """Block code; None unless colour and size are both known."""
+        return None if self.color is None or self.size is None else self.color + self.size
+
+    @property
+    def one_block(self) -> bool:
+        """Whether the cells fit one block of the size named."""
+        return len(self.cells) == (_DOMINO if self.size == "l" else 1)
+
+    def on_wall(self, director: Director) -> bool:
+        """Whether it names cells, all of them on that director's wall."""
+        return bool(self.cells) and all(cell in WALLS[director] for cell in self.cells)
+
+    def _written(self, verb: str) -> str:
+        names = (SIZES[self.size] if self.size else "", COLORS[self.color] if self.color else "")
+        block = " ".join(name for name in names if name) or "some block"
+        layer = f"layer {self.layer}" if self.layer is not None else "no layer"
+        return f'{verb} {block} at {"+".join(self.cells) or "an unnamed cell"}, {layer} ("{_quote(self.words)}")'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request(_About):
+    """Something is to be done."""
+
+    verb: Literal["place", "remove", "replace"]
+    stated: bool = True
+    """Whether the cells stand in the text; otherwise they were worked out from the board ("the red one")."""
+
+    first: bool = False
+    """To be done before the other things that the text asks for."""
+
+    old_color: str | None = None
+    """Colour of the block that is to be replaced."""
+
+    old_size: str | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether action, colour, size, cell (both of a large block) and layer are all said."""
+        return self.stated and self.verb != "replace" and self.block is not None and self.layer is not None and self.one_block
+
+    def __str__(self) -> str:
+        return self._written(self.verb)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark(_About):
+    """Something is said about a block, and nothing asked for: it stands there, is right, is to be kept, or is asked about."""
+
+    verb: Literal["confirm", "keep", "ask", "other"]
+
+    def __str__(self) -> str:
+        return self._written(self.verb)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """A cell that the text names, whatever it says of it."""
+
+    cell: Cell
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """Who sees the place that is spoken of."""
+
+    seen_by: SeenBy
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stance:
+    """Another director is named, perhaps with an attitude to what that director says."""
+
+    director: Director | None
+    """None: somebody is contradicted, and not named."""
+
+    attitude: Attitude
+    words: str = ""
+
+
+CraftClaim = Request | Remark | Named | View | Stance
+
+
+def compatible(one: Request | Remark, other: Request | Remark, *, ignoring: Iterable[str] = ()) -> bool:
+    """Tell whether no attribute known of both differs; cells are compatible if one set holds the other."""
+    cells, others = set(one.cells), set(other.cells)
+    pairs: Mapping[str, bool] = {
+        "verb": one.verb == other.verb,
+        "color": None in (one.color, other.color) or one.color == other.color,
+        "size": None in (one.size, other.size) or one.size == other.size,
+        "layer": None in (one.layer, other.layer) or one.layer == other.layer,
+        "cells": not cells or not others or cells <= others or others <= cells,
+    }
+    return all(agrees for name, agrees in pairs.items() if name not in ignoring)
+
+
+def same_place(one: Request | Remark, other: Request | Remark) -> bool:
+    """Tell whether two claims are about a common cell, and about the same layer as far as named."""
+    layers = None in (one.layer, other.layer) or one.layer == other.layer
+    return layers and not set(one.cells).isdisjoint(other.cells)
+
+
+def _quote(words: str) -> str:
+    flat = " ".join(words.split())
+    return flat if len(flat) <= _QUOTE_LIMIT else flat[: _QUOTE_LIMIT - 1] + "…"

@@ -1,0 +1,1 @@
+"""What texts claim, and what may be concluded from it."""

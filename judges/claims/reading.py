@@ -1,0 +1,121 @@
+"""What one text was read to say, and the only ways in which a check can ask for it.
+
+A check never sees a text, nor a list of claims that it could find empty. It asks `Reading.find` or `Reading.whole`, and the answers keep
+apart what a careless check would mix up: that something is claimed (`Shown`), that it is not claimed (`Absent`), and that this cannot be
+told (`Open`), because a clause of the text was not understood. An answer that rests on something *not* being said can only be built on
+`Absent` or on a whole reading, and neither is ever given for a text with a clause that might have said it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
+
+__all__ = ["Absent", "Found", "Open", "Reading", "Shown", "Told", "Unread", "all_whole", "find_in"]
+
+Claim_co = TypeVar("Claim_co", covariant=True)
+Kind = TypeVar("Kind")
+
+
+class Unread(NamedTuple):
+    """A stretch of the text that was not understood."""
+
+    words: str
+    why: str
+    may_hold: tuple[type, ...]
+    """Kinds of claim that it may hold."""
+
+
+class Told(NamedTuple, Generic[Claim_co]):
+    """A claim with where it stands."""
+
+    claim: Claim_co
+    start: int
+    end: int
+    certain: bool
+
+
+class _Finding:
+    """What came of looking for a claim: to be told apart with ``match``, never by truth."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"{type(self).__name__} is no truth value: match Shown, Absent and Open apart")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown(_Finding, Generic[Claim_co]):
+    """Claims of that kind were made."""
+
+    claims: tuple[Claim_co, ...]
+    """At least one, in text order."""
+
+    @property
+    def first(self) -> Claim_co:
+        """The first of them."""
+        return self.claims[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Absent(_Finding):
+    """Every clause was understood, and none makes such a claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Open(_Finding):
+    """Whether such a claim is made cannot be told."""
+
+    why: str
+
+
+Found = Shown[Claim_co] | Absent | Open
+
+
+class Reading(Generic[Claim_co]):
+    """The claims of a text, and what of it was not understood."""
+
+    def __init__(self, told: Iterable[Told[Claim_co]], unread: Sequence[Unread] = ()) -> None:
+        self._certain = tuple(one.claim for one in told if one.certain)
+        self._unread = tuple(unread)
+
+    def find(self, kind: type[Kind], where: Callable[[Kind], bool] = lambda _: True) -> Found[Kind]:
+        """Look for claims of a kind that fit a condition."""
+        fits = tuple(claim for claim in self._certain if isinstance(claim, kind) and where(claim))
+        if fits:
+            return Shown(fits)
+        why = self._not_understood(kind)
+        return Absent() if why is None else Open(why)
+
+    def whole(self, *kinds: type[Kind]) -> tuple[Kind, ...] | Open:
+        """Give all claims of some kinds, provided that no other one could have been made."""
+        why = next((why for kind in kinds if (why := self._not_understood(kind)) is not None), None)
+        return tuple(claim for claim in self._certain if isinstance(claim, kinds)) if why is None else Open(why)
+
+    def _not_understood(self, kind: type) -> str | None:
+        clause = next((clause for clause in self._unread if kind in clause.may_hold), None)
+        return None if clause is None else f'"{clause.words}" was not understood ({clause.why})'
+
+
+def find_in(readings: Iterable[Reading[Claim_co]], kind: type[Kind], where: Callable[[Kind], bool] = lambda _: True) -> Found[Kind]:
+    """Look for claims in several texts: absent only if absent from each."""
+    found = [reading.find(kind, where) for reading in readings]
+    shown = tuple(claim for one in found if isinstance(one, Shown) for claim in one.claims)
+    if shown:
+        return Shown(shown)
+    return next((one for one in found if isinstance(one, Open)), Absent())
+
+
+def all_whole(readings: Iterable[Reading[Claim_co]], *kinds: type[Kind]) -> tuple[Kind, ...] | Open:
+    """Give all claims of several texts, provided that no other one could have been made in any of them."""
+    return _joined(reading.whole(*kinds) for reading in readings)
+
+
+def _joined(wholes: Iterator[tuple[Kind, ...] | Open]) -> tuple[Kind, ...] | Open:
+    claims: list[Kind] = []
+    for whole in wholes:
+        if isinstance(whole, Open):
+            return whole
+        claims += whole
+    return tuple(claims)

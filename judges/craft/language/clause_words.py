@@ -1,0 +1,273 @@
+"""A clause by its words: which of them are unknown, what cues they give, and what of it no claim took up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from itertools import pairwise
+from typing import ClassVar, Final
+
+import yaml
+
+from judges.craft.language.items import Item
+from judges.craft.language.lexer import unknown_words
+from judges.craft.language.model import Claim
+from judges.craft.language.ordinary import kind_of
+from judges.craft.language.spatial import SIDES
+from judges.craft.language.tokens import Token
+from judges.craft.language.vocabulary import AMBIGUOUS, CELL_NOUNS, DETERMINERS, LAYER_NOUNS, SIZES
+from judges.craft.language.walls import WALLS
+
+__all__ = ["AGAINST", "ASKS", "TAKES", "ClauseWords", "cues_of"]
+
+_TABLES: Final = yaml.safe_load(resources.files(__package__).joinpath("cues.yaml").read_text(encoding="utf-8"))
+_CUES: Final[Mapping[str, str]] = {kind: cue for cue, kinds in _TABLES["cues"].items() for kind in kinds.split()}
+AGAINST: Final[Mapping[str, frozenset[str]]] = {verb: frozenset(cues.split()) for verb, cues in _TABLES["against"].items()}
+"""Verb of a claim -> cues beside which it may have been misread."""
+
+ASKS: Final = frozenset(_TABLES["asks"].split())
+"""Cues of asking for a block."""
+
+TAKES: Final = frozenset(_TABLES["takes"].split())
+"""Cues of having a block taken away."""
+
+_LIGHT: Final = frozenset(_TABLES["light"].split())
+_SPEECH: Final = frozenset(_TABLES["speech"].split())
+_CARRYING: Final = frozenset(_TABLES["carrying"].split())
+_GAME: Final = frozenset(_TABLES["game"].split())
+_PLACES: Final = frozenset(("side", "middle_side", "cell", "cells", "depth", "shared", "last", "listing"))
+_POINTING: Final = _PLACES | {"block", "layer", "pron", "there"}
+_RELATIONS: Final = frozenset(("on_top", "below", "next_to", "left_of", "right_of", "between"))
+_PARTED: Final = frozenset((",", ";", ":"))
+_MEASURES: Final = frozenset(("high", "tall", "deep", *"0123456789"))
+_HEIGHTS: Final = _MEASURES | {"height", "stack", "stacked", "below", "beneath", "under", "free", "blocks", "s"}
+_OWN: Final = frozenset(("my", "our", "mine"))
+_PAIR: Final = 2
+
+
+def cues_of(items: Iterable[Item], words: Sequence[Token] = ()) -> frozenset[str]:
+    """Give the cues of some items, and of the words of denial among those that are none."""
+    cues = {cue for item in items if (cue := _cue(item)) is not None}
+    if "leave" in cues and "act.place" in cues and any(token.word in AMBIGUOUS for token in words):
+        cues.remove("act.place")  # "get it out of there"
+    return frozenset(cues)
+
+
+def _cue(item: Item) -> str | None:
+    if item.kind == "act_ed" and item.number is None and item.value != "remove":
+        return "done"
+    if item.kind.startswith("act"):
+        return f"act.{item.value}"
+    if item.kind == "block" and item.absent:
+        return "denial"
+    return _CUES.get(item.kind)
+
+
+@dataclass(frozen=True, eq=False)
+class ClauseWords:
+    """One sentence: its words, what was made of them, and the claims that came of it."""
+
+    words: Sequence[Token]
+    items: Sequence[Item]
+    claims: Sequence[Claim]
+    speaker: str
+    remarks: Sequence[tuple[int, int]]
+    """Stretches that say who sees a place, or what is thought of another director."""
+
+    cells: frozenset[str] = frozenset()
+    """Cells of all claims of the text."""
+
+    @cached_property
+    def unknown(self) -> list[Token]:
+        """Words without a meaning here that may change what is asked for or named."""
+        return [token for token in self._strange if not self._is_harmless(token) and not self._is_remark(token)]
+
+    def _is_remark(self, token: Token) -> bool:
+        return any(start <= token.start < end for start, end in self.remarks)
+
+    @cached_property
+    def _strange(self) -> list[Token]:
+        return unknown_words(self.words)
+
+    def _is_harmless(self, token: Token) -> bool:
+        """Whether a word that is no item adds nothing to what the clause names."""
+        rule = next((rule for words, rule in self._RULES if token.word in words), self._RULES_OF_KINDS.get(kind_of(token.word)))
+        return rule is not None and rule(self, token)
+
+    def _is_known_layer(self, _: Token) -> bool:
+        return not self.blocks or any(item.kind == "layer" for item in self.items)
+
+    def _is_known_cell(self, _: Token) -> bool:
+        return self._is_placed or any(other.word in DETERMINERS or kind_of(other.word) == "vague" for other in self.words)
+
+    def _is_known_size(self, _: Token) -> bool:
+        return bool(self.claims) and all(claim.size is not None for claim in self.claims)
+
+    def _is_known_side(self, _: Token) -> bool:
+        return self.is_about_support or (all(claim.cells for claim in self.claims) and (self._is_placed or not self.blocks))
+
+    def _is_known_quantity(self, token: Token) -> bool:
+        """Tell the ``both`` and ``one ... other`` of a large block's cells from those of several blocks."""
+        return not self.blocks or (len({cell for claim in self.claims for cell in claim.cells or ()}) == _PAIR and token.word != "all")
+
+    def _is_apart(self, token: Token) -> bool:
+        """Whether no block is named in the same part between commas and buts."""
+        begin, end = next(bounds for bounds in self._bounds if bounds[0] <= token.start < bounds[1])
+        return not any(begin <= block.start < end for block in self.blocks)
+
+    def _tells_height(self, token: Token) -> bool:
+        """Whether a number or a measure only tells how high a stack is: ``the stack is 1 high, so the next free layer is 1``."""
+        here = self.words.index(token)
+        near = {other.word for other in self.words[max(0, here - 2) : here + 3]}
+        return not self.blocks or bool(near & _HEIGHTS) or (bool(self.claims) and all(claim.layer is not None for claim in self.claims))
+
+    _RULES: ClassVar[Sequence[tuple[Collection[str], Callable[[ClauseWords, Token], bool]]]] = (
+        (LAYER_NOUNS, _is_known_layer),
+        (CELL_NOUNS, _is_known_cell),
+        (_MEASURES, _tells_height),
+        (SIZES, _is_known_size),
+        (SIDES, _is_known_side),
+    )
+    """Words that name something, and when they add nothing all the same."""
+
+    _RULES_OF_KINDS: ClassVar[Mapping[str, Callable[[ClauseWords, Token], bool]]] = {
+        "quantity": _is_known_quantity,
+        "particle": _is_apart,
+        "denial": lambda _, __: True,
+        "vague": lambda _, __: True,
+    }
+    """The same by the list of `ordinary.yaml` that a word stands in."""
+
+    @property
+    def _is_placed(self) -> bool:
+        return any(item.kind in _PLACES for item in self.items)
+
+    @cached_property
+    def cues(self) -> frozenset[str]:
+        """All cues of the clause; denial only where it stands in one part with a block or with the words of asking."""
+        cues = cues_of(self.items, self.words)
+        denied = any("denial" in part and part & (ASKS | TAKES | {"block"}) for part in self._parts)
+        return cues | {"denial"} if denied else cues - {"denial"}
+
+    @cached_property
+    def cues_beside(self) -> frozenset[str]:
+        """Cues that may turn the meaning of a block: those of all parts but what only leads up to the first one that names a block."""
+        begin = next((number for number, part in enumerate(self._parts) if "block" in part or "pointing" in part), 0)
+        beside = frozenset().union(*self._parts[begin:]) - {"block", "pointing", "denial"}
+        return beside & self.cues | (self.cues & {"denial"})
+
+    @cached_property
+    def _parts(self) -> list[frozenset[str]]:
+        """Cues of the parts between commas and buts, with ``block`` where one is named, ``pointing`` where a place or a pronoun stands."""
+        parts = []
+        for begin, end in self._bounds:
+            items = [item for item in self.items if begin <= item.start < end]
+            denied = any(begin <= token.start < end and kind_of(token.word) == "denial" for token in self._strange)
+            kinds = {"block" if item.kind == "block" else "pointing" for item in items if item.kind in _POINTING}
+            parts.append(cues_of(items) | ({"denial"} if denied else frozenset()) | kinds)
+        return parts
+
+    @cached_property
+    def _bounds(self) -> list[tuple[int, int]]:
+        cuts = [item.start for item in self.items if item.value in _PARTED or item.kind == "but"]
+        return list(zip([0, *cuts], [*cuts, self.words[-1].end], strict=True))
+
+    @cached_property
+    def blocks(self) -> list[Item]:
+        """The blocks that are named by colour or size."""
+        return [item for item in self.items if item.kind == "block" and (item.color or item.size) and not item.absent]
+
+    @cached_property
+    def is_about_support(self) -> bool:
+        """Whether it only says what the block that is asked for rests on: ``it goes on top of the red one``."""
+        carried = any(item.kind in ("on_top", "below") for item in self.items) or any(token.word in _CARRYING for token in self.words)
+        plain = len(self.blocks) == 1 and not self.blocks[0].size and not self.blocks[0].indefinite
+        points = any(item.kind in ("pron", "there", "on_top", "below") for item in self.items)
+        return carried and (plain or points) and len(self.blocks) == 1 and not any(item.kind in _PLACES | {"layer"} for item in self.items)
+
+    @cached_property
+    def left_over(self) -> str:
+        """A colour, size, layer, place or request that no claim of the clause took up; empty if there is none."""
+        related = any(item.kind in _RELATIONS for item in self.items)
+        if not related and self._has_loose_block:
+            return "a block"
+        if not self.claims and self._points_at_request:
+            return "a request"
+        layers = {claim.layer for claim in self.claims}
+        if not related and any(item.kind == "layer" and item.number not in layers for item in self.items):
+            return "a layer"
+        cells = {cell for claim in self.claims for cell in claim.cells or ()} | (set() if self.blocks else self.cells)
+        if self._only_mentions or self._names_whole_wall or all(_is_among(item, cells, self._walls) for item in self.items):
+            return ""
+        return "a place"
+
+    @property
+    def _has_loose_block(self) -> bool:
+        colors = {claim.color for claim in self.claims} | {claim.old.color for claim in self.claims if claim.old}
+        sizes = {claim.size for claim in self.claims} | {claim.old.size for claim in self.claims if claim.old}
+        return any((block.color and block.color not in colors) or (block.size and block.size not in sizes) for block in self.blocks)
+
+    @property
+    def _points_at_request(self) -> bool:
+        """Whether a pronoun is to be placed or taken away: ``put it there``, ``that has to go``; not ``that makes me happy``."""
+        kinds = [item.kind for item in self.items]
+        if self.remarks or not {"pron", "there"} & set(kinds):
+            return False
+        said = {token.word for token in self.words}
+        if self.cues & TAKES - {"fault"}:
+            return True
+        ordered = any(one.startswith("act") and other in ("pron", "there") for one, other in pairwise(kinds))
+        return ordered and not said & (_SPEECH | _LIGHT)
+
+    @property
+    def _only_mentions(self) -> bool:
+        """Whether a coordinate is spoken of, and no block, layer or request."""
+        named = any(item.kind == "cell" for item in self.items) and not self.claims
+        others = any(item.kind in (_PLACES - {"cell", "listing"}) | {"block", "layer"} for item in self.items)
+        foreign = any(item.kind == "director" for item in self.items)
+        return named and not others and (foreign or not any(cue.startswith("act.") or cue in ("wish", "leave") for cue in self.cues))
+
+    @property
+    def _names_whole_wall(self) -> bool:
+        """Whether all three sides stand in a clause that names no block: ``in my own left, middle and right``."""
+        return len({item.number for item in self.items if item.kind == "side"}) == len(WALLS) and not self.blocks
+
+    @cached_property
+    def _walls(self) -> list[str]:
+        return [self.speaker, *(f"D{item.number}" for item in self.items if item.kind == "director")]
+
+    @property
+    def names_by_words(self) -> bool:
+        """Whether a cell is named in words, which only a certain claim resolves; a coordinate stands for itself."""
+        return any(item.kind in _PLACES - {"cell", "listing"} for item in self.items)
+
+    def is_strange_to(self, claim: Claim) -> bool:
+        """Whether a claim lies on the speaker's wall although the clause speaks of another director's and not of the own."""
+        cells = set(claim.cells or ())
+        if not cells or not cells <= set(WALLS[self.speaker]) or any(token.word in _OWN for token in self.words):
+            return False
+        return any(not cells <= set(WALLS[wall]) for wall in self._walls)
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether its verb puts something down as well as throws it away."""
+        verbs = [item for item in self.items if item.kind.startswith("act")]
+        said = {(token.start, token.end): token.word for token in self.words}
+        return len(verbs) == 1 and said.get((verbs[0].start, verbs[0].end)) in AMBIGUOUS
+
+    @property
+    def is_talk(self) -> bool:
+        """Whether no word of it could ask for anything, or name a block or a place."""
+        return not self.claims and not any(item.kind in _GAME or item.kind.startswith("act") for item in self.items)
+
+
+def _is_among(item: Item, cells: set[str], walls: Iterable[str]) -> bool:
+    if item.kind == "side" and item.number is not None:
+        return any(WALLS[wall][item.number] in cells for wall in walls)
+    if item.kind == "cell":
+        return item.value in cells
+    if item.kind == "cells" and item.value.isdigit():
+        return any({WALLS[wall][int(digit)] for digit in item.value} <= cells for wall in walls)
+    return True

@@ -1,0 +1,162 @@
+"""What of a text was understood: clause by clause, whether every word has a meaning and all of it went into the claims.
+
+The reader takes from a clause what it knows and passes over the rest, so that odd wordings are read at all. Here its work is looked at
+again, from the words alone: do the words of asking, taking away, praising and denying agree with the claim? Is every colour, size, place
+and layer of the clause found again in a claim? A claim that passes is *certain*. A clause of which nothing is left over is *understood*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from judges.craft.language.clause_words import AGAINST, ASKS, TAKES, ClauseWords
+from judges.craft.language.items import Item
+from judges.craft.language.model import Claim, Unread
+from judges.craft.language.places import Scene
+from judges.craft.language.tokens import Token
+from judges.craft.language.walls import Board, height
+
+__all__ = ["looked_at_again"]
+
+_DOMINO = 2
+
+
+def looked_at_again(
+    claims: Sequence[Claim],
+    sentences: Sequence[Sequence[Token]],
+    items: Sequence[Sequence[Item]],
+    remarks: Sequence[tuple[int, int]],
+    scene: Scene,
+) -> tuple[tuple[Claim, ...], tuple[Unread, ...]]:
+    """Give the claims, each certain or not, and the clauses that were not understood.
+
+    Args:
+        claims: what was read, with the numbers of the sentences each comes from.
+        sentences: the words of the text.
+        items: what was made of the words, sentence by sentence.
+        remarks: stretches that say who sees a place, or what is thought of another director.
+        scene: speaker and board.
+    """
+    cells = frozenset(cell for claim in claims for cell in claim.cells or ())
+    clauses = []
+    for number, (words, found) in enumerate(zip(sentences, items, strict=True)):
+        own = [span for span in remarks if span[0] < words[-1].end and words[0].start < span[1]]
+        clauses.append(ClauseWords(words, found, [claim for claim in claims if number in claim.told_in], scene.speaker, own, cells))
+    claims = [claim for claim in claims if not _is_support(claim, clauses)]
+    judged = tuple(replace(claim, doubt=_doubt(claim, clauses, scene.board)) for claim in claims)
+    doubts = {number: claim.doubt for claim in judged if claim.doubt for number in claim.told_in}
+    unread = [_unread(clause, doubts.get(number, "")) for number, clause in enumerate(clauses)]
+    return judged, tuple(clause for clause in unread if clause is not None)
+
+
+def _unread(clause: ClauseWords, doubt: str) -> Unread | None:
+    unknown = ", ".join(token.word for token in clause.unknown)
+    why = unknown or clause.left_over or doubt
+    if not why or (clause.is_about_support and not unknown):
+        return None
+    return Unread(
+        start=clause.words[0].start,
+        end=clause.words[-1].end,
+        why=why,
+        may_ask=not clause.is_talk,
+        may_name=not clause.is_talk and (bool(unknown) or clause.left_over == "a place" or clause.names_by_words),
+        may_judge=bool(unknown),
+    )
+
+
+def _is_support(claim: Claim, clauses: Sequence[ClauseWords]) -> bool:
+    """Whether a claim takes the block below what is asked for to be asked for itself, or ``the next one`` for a block that is seen."""
+    if claim.verb == "other" and claim.origins.get("color") == "carried":
+        return not claim.cells
+    own = [clauses[number] for number in claim.told_in]
+    return claim.origins.get("cells") != "stated" and all(c.is_about_support and not c.cues & {"act.place", "act.remove"} for c in own)
+
+
+def _doubt(claim: Claim, clauses: Sequence[ClauseWords], board: Board) -> str:
+    """Give why the words do not bear a claim out; empty if they do."""
+    cells = len(claim.cells or ())
+    if (cells > _DOMINO and claim.color is not None) or (claim.size == "s" and cells > 1):
+        return "more cells than the block has"
+    own = [clauses[number] for number in sorted(claim.told_in)]
+    others = [clause for clause in clauses if clause not in own]
+    doubts = (_clause_doubt(clause, claim) for clause in own)
+    return next((doubt for doubt in doubts if doubt), "") or _verb_doubt(claim, own, others, stands=_stands(claim, board))
+
+
+def _clause_doubt(clause: ClauseWords, claim: Claim) -> str:
+    against = clause.cues_beside & AGAINST[claim.verb]
+    if against:
+        return f"words of {', '.join(sorted(against))} beside it"
+    if clause.left_over:
+        return f"{clause.left_over} is left over"
+    if clause.is_strange_to(claim):
+        return "another director's side is spoken of"
+    if clause.unknown and "resolved" in claim.origins.values():
+        return "a place in relation to another, beside unknown words"
+    return "an unknown word beside the block or the layer" if _is_doubtful_word(clause, claim) else ""
+
+
+def _is_doubtful_word(clause: ClauseWords, claim: Claim) -> bool:
+    """Whether a word without a meaning stands right before a block or a layer, where it may change what is meant."""
+    begins = {item.start for item in clause.items if item.kind in ("block", "layer", "side", "cells")}
+    after = {one.start: other.start for one, other in zip(clause.words, clause.words[1:], strict=False)}
+    beside = [token for token in clause.unknown if after.get(token.start) in begins]
+    return bool(beside) and not (clause.cues & (ASKS | TAKES) and claim.size and claim.layer is not None)
+
+
+def _verb_doubt(claim: Claim, clauses: Sequence[ClauseWords], others: Sequence[ClauseWords], *, stands: bool) -> str:
+    cues = frozenset().union(*(clause.cues for clause in clauses))
+    if claim.verb == "place":
+        return next((doubt for clause in clauses if clause.blocks and (doubt := _asking_doubt(clause, claim, others, stands=stands))), "")
+    if claim.verb == "remove":
+        unclear = any(block.indefinite for clause in clauses for block in clause.blocks) or any(clause.is_ambiguous for clause in clauses)
+        named = [clause for clause in clauses if any(block.color for block in clause.blocks)]
+        if not cues & TAKES or not all(clause.cues & TAKES or _is_taken_up(clause, clauses) for clause in named):
+            return "no word of taking away"
+        return "" if stands or not unclear else "no such block is there to be taken away"
+    if claim.verb in ("confirm", "other") and claim.color is not None:
+        if not stands:
+            return "no such block is there"
+        return "" if cues & {"praise", "see", "board", "done"} else "asked for or only remarked?"
+    return ""
+
+
+def _is_taken_up(clause: ClauseWords, clauses: Sequence[ClauseWords]) -> bool:
+    """Whether a clause that names no block itself says what is to become of the one that another clause names."""
+    return any(other is not clause and other.cues & TAKES and not any(block.color for block in other.blocks) for other in clauses)
+
+
+def _asking_doubt(clause: ClauseWords, claim: Claim, others: Sequence[ClauseWords], *, stands: bool) -> str:
+    """Give why a clause may not ask for the block it names: it does by a word, or by naming block and place and nothing else."""
+    if clause.is_ambiguous and (stands or not any(block.indefinite for block in clause.blocks)):
+        return "its verb puts down as well as throws away"
+    if stands and clause.cues & {"praise", "see", "board"} and "act.place" not in clause.cues:
+        return "such a block is there, and is remarked"
+    if clause.cues & {"act.place", "act.cap", "wish"}:
+        return "denied" if "denial" in clause.cues and "target" not in clause.cues else ""
+    if "target" in clause.cues:
+        return _beside(clause, "praise", "board", "denial", "done")
+    return _beside(clause, "praise", "board", "denial", "see", "done", "asking") or _bare_doubt(clause, claim, others, stands=stands)
+
+
+def _beside(clause: ClauseWords, *cues: str) -> str:
+    found = clause.cues & set(cues)
+    return f"words of {', '.join(sorted(found))} beside it" if found else ""
+
+
+def _bare_doubt(clause: ClauseWords, claim: Claim, others: Sequence[ClauseWords], *, stands: bool) -> str:
+    """Give why a block without any word of asking may not be asked for."""
+    if stands or claim.origins.get("cells") != "stated":
+        return "no word of asking, and " + ("such a block is there" if stands else "no place of its own")
+    if clause.unknown or clause.words[-1].word == "?":
+        return "no word of asking, and unknown words or a question"
+    return "a word of taking away or of denial stands elsewhere" if any(other.cues & (TAKES | {"denial"}) for other in others) else ""
+
+
+def _stands(claim: Claim, board: Board) -> bool:
+    """Whether the block of a claim is on the board where the claim says."""
+    if not claim.cells or claim.color is None:
+        return False
+    layers = range(3) if claim.layer is None else [claim.layer]
+    return all(any(at < height(board, cell) and board[cell][at][0] == claim.color for at in layers) for cell in claim.cells)
