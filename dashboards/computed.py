@@ -1,9 +1,9 @@
-"""Reports that take longer than a page should: computed when a page first asks for them, kept until the store changes."""
+"""What takes longer than a page should: computed when a page first asks for it, kept until the store changes."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
@@ -13,32 +13,53 @@ if TYPE_CHECKING:
 
     from schemas.store import Store
 
-__all__ = ["computed"]
+__all__ = ["computed", "kept"]
 
-_KEPT: Final = 32
+_MOST_BYTES: Final = 256 * 2**20
 _LOCK: Final = Lock()
-_FOUND: Final[OrderedDict[tuple[object, ...], pl.DataFrame]] = OrderedDict()
+_FOUND: Final[OrderedDict[Hashable, pl.DataFrame]] = OrderedDict()
+_UNDER_WAY: Final[dict[Hashable, Lock]] = {}
 
 
 def computed(store: Store, compute: Callable[..., pl.DataFrame], *, rubric: str) -> pl.DataFrame:
     """What `compute(store, rubric=rubric)` gives: the very numbers of `cotrace report`.
-
-    Two pages that ask at once do not compute twice: the second one waits.
 
     Args:
         store: whose report.
         compute: a report.
         rubric: which rubric's rows.
     """
+    return kept(store.path, (compute.__module__, compute.__qualname__, rubric), lambda: compute(store, rubric=rubric))
+
+
+def kept(path: Path, asked: Hashable, make: Callable[[], pl.DataFrame]) -> pl.DataFrame:
+    """What `make` gives, or gave since the store last changed. Two that ask for the same at once do not compute twice: the second waits.
+
+    Args:
+        path: of the store.
+        asked: what the rows are.
+        make: gives them.
+    """
+    key = (asked, *_state(path))
     with _LOCK:
-        key = (compute.__module__, compute.__qualname__, rubric, *_state(store.path))
         if key in _FOUND:
             _FOUND.move_to_end(key)
-        else:
-            _FOUND[key] = compute(store, rubric=rubric)
-            if len(_FOUND) > _KEPT:
+            return _FOUND[key]
+        mine = _UNDER_WAY.setdefault(key, Lock())
+    with mine:
+        with _LOCK:
+            if key in _FOUND:
+                return _FOUND[key]
+        try:
+            found = make()
+        finally:
+            with _LOCK:
+                _UNDER_WAY.pop(key, None)
+        with _LOCK:
+            _FOUND[key] = found
+            while len(_FOUND) > 1 and sum(rows.estimated_size() for rows in _FOUND.values()) > _MOST_BYTES:
                 _FOUND.popitem(last=False)
-        return _FOUND[key]
+    return found
 
 
 def _state(path: Path) -> tuple[object, ...]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
-from dash import dcc
+from dash import dcc, html
 from dash.development.base_component import Component
 
 __all__ = ["Fragment", "compact", "is_static", "svg", "to_html"]
@@ -21,6 +21,9 @@ _ATTRIBUTES: Final = {"className": "class", "tabIndex": "tabindex", "colSpan": "
 _LEFT_OUT: Final = frozenset({"children", "key", "n_clicks", "n_clicks_timestamp", "disable_n_clicks", "refresh"})
 _LENGTH: Final = re.compile(r"(?<!^)(?=[A-Z])")
 _TAG: Final = re.compile(r"[a-z][a-z0-9]*")
+
+_BOUND: Final = (html.Summary, html.Legend)
+"""Elements that must stand right inside their parent."""
 
 Static = Any
 """Text, a number, None, a static component, an `svg` element, or a list of these."""
@@ -80,13 +83,13 @@ def compact(part: Static) -> Any:
 def _grouped(parts: Sequence[Static]) -> Iterator[Any]:
     waiting: list[Static] = []
     for part in parts:
-        if is_static(part):
+        if is_static(part) and not isinstance(part, _BOUND):
             waiting.append(part)
             continue
         if waiting:
             yield Fragment(to_html(waiting))
             waiting = []
-        yield compact(part)
+        yield part if is_static(part) else compact(part)
     if waiting:
         yield Fragment(to_html(waiting))
 

@@ -179,7 +179,18 @@ def pager(address: Address, start: int, size: int, total: int, what: str) -> Par
     return html.Div([html.Span(shown, className="choices-label"), *links], className="choices")
 
 
+_MANY = 7
+"""Alternatives from which on a row of them would be a wall: they are folded behind the chosen one."""
+
+
 def link_choices(label: str, choices: Sequence[tuple[str, str, bool]]) -> Part:
-    """A row of alternatives: (text, address, chosen)."""
-    links = [dcc.Link(text, href=href, className="choice chosen" if chosen else "choice") for text, href, chosen in choices]
-    return html.Div([html.Span(label, className="choices-label"), *links], className="choices")
+    """A row of alternatives, or of many a list behind the chosen one: (text, address, chosen)."""
+    links = [
+        html.A(text, href=href, className="choice chosen" if chosen else "choice", **(aria(current="true") if chosen else {}))
+        for text, href, chosen in choices
+    ]
+    said = html.Span(label, className="choices-label")
+    if len(choices) <= _MANY:
+        return html.Div([said, *links], className="choices", role="group", **aria(label=label))
+    now = next((text for text, _, chosen in choices if chosen), "choose")
+    return html.Div([said, html.Details([html.Summary(now, className="choice"), html.Div(links)], className="menu")], className="choices")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from analytics.query import frame
 from dashboards.address import FILTERS, Address, where
+from dashboards.computed import kept
 from schemas.wording import condition_in_words, in_words
 
 if TYPE_CHECKING:
@@ -51,14 +52,15 @@ class Reader:
         return other
 
     def rows(self, sql: str, parameters: Mapping[str, object] | None = None, *, filter_on: Sequence[str] = FILTERS) -> pl.DataFrame:
-        """The rows of a query.
+        """The rows of a query; they are kept until the store changes.
 
         Args:
             sql: `{filters}` stands for the condition that the address sets, `$name` for a parameter.
             parameters: values of the parameters.
             filter_on: the filters whose columns the query has.
         """
-        return frame(self.connection, *self.bound(sql, parameters, filter_on=filter_on))
+        query, values = self.bound(sql, parameters, filter_on=filter_on)
+        return kept(self.store.path, (query, repr(values)), lambda: frame(self.connection, query, values))
 
     def bound(
         self, sql: str, parameters: Mapping[str, object] | None = None, *, filter_on: Sequence[str] = FILTERS

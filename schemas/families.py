@@ -38,6 +38,9 @@ class Family:
     score_unit: str
     """Unit or range of the main number."""
 
+    score_words: str = ""
+    """What it is in words; empty: the metric's name without its marks."""
+
     roles: tuple[str, ...]
     """What its agents can be, in the order in which they act first."""
 
@@ -66,6 +69,7 @@ FAMILIES: tuple[Family, ...] = (
         title="Einstein Puzzles",
         score="sub_r",
         score_unit="0..1",
+        score_words="objects in their bins",
         roles=("player",),
         plays={"einstein": "Two players sort objects into bins, each with half of the rules."},
     ),
@@ -74,6 +78,7 @@ FAMILIES: tuple[Family, ...] = (
         title="AsymPuzl",
         score="success",
         score_unit="0 or 1",
+        score_words="solved",
         roles=("player",),
         plays={"asympuzl": "Two players with different views of one puzzle."},
     ),
@@ -82,6 +87,7 @@ FAMILIES: tuple[Family, ...] = (
         title="Collab-Overcooked",
         score="pc",
         score_unit="0..1",
+        score_words="progress completeness",
         roles=("chef", "assistant"),
         plays={"overcooked": "Collab-Overcooked: a chef and an assistant cook orders."},
     ),
@@ -90,6 +96,7 @@ FAMILIES: tuple[Family, ...] = (
         title="LLM-Coordination",
         score="accuracy of CoordinationQA",
         score_unit="0..1",
+        score_words="right answers to CoordinationQA",
         roles=("player", "respondent", "alice", "bob"),
         plays={
             "coordination": "LLM-Coordination: Hanabi, Overcooked-AI, CollabCapture, CollabEscape.",

@@ -1,137 +1,295 @@
-"""Judge scores: each question's mean, where the oracle was followed and where it was not."""
+"""Judge scores: the mean of each question's answers by what became of the turn, then by team; of categories, how often each was given."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
 
-from dashboards.figures.theme import MODEL_COLORS, color_of, plain, styled
+from dashboards.figures.dots import Axis, Dot, dot_plot
+from dashboards.grid import Table, fold
 from dashboards.judging.common import choices, chosen
-from dashboards.parts import Part, card, figure, note, number, table
+from dashboards.parts import Part, card, figure, note
 from dashboards.reader import Reader
+from dashboards.tables import Column, Rows
+from dashboards.teams import team_names
+from judges.rubric.files import find, names
+from schemas import wording
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["SECTION", "TITLE", "chart", "content", "report_figure"]
+__all__ = ["SECTION", "TABLES", "TITLE", "content", "report_figure"]
 
 SECTION = "scores"
 TITLE = "Scores"
 
-_OUTCOMES = ("followed", "not_followed")
+_WHOLE: Final = {"episode": "whole game"}
+_ALL: Final = "all"
+_TEAMS: Final = 24
+_LONG: Final = 74
+"""Characters of a question that stand beside its dots."""
+
+_JUDGES = """
+    SELECT judge, coalesce(variant, '') AS variant, count(*) AS jobs FROM judge_runs
+    WHERE rubric = $rubric AND (variant IS NULL OR NOT starts_with(variant, 'probe:')) GROUP BY ALL ORDER BY ALL
+"""
+_JUDGED = """
+    judged AS MATERIALIZED (
+        SELECT
+            verdicts_latest.question, verdicts_latest.unit_id, verdicts_latest.episode_id, verdicts_latest.score, verdicts_latest.answer, verdicts_latest.status,
+            games.benchmark, games.model, games.condition, games.team,
+            CASE WHEN verdicts_latest.turn IS NULL THEN 'episode' ELSE outcomes.outcome END AS outcome
+        FROM verdicts_latest INNER JOIN games USING (episode_id)
+        LEFT JOIN outcomes ON verdicts_latest.episode_id = outcomes.episode_id AND verdicts_latest.turn = outcomes.turn
+        WHERE verdicts_latest.rubric = $rubric AND verdicts_latest.judge = $judge AND coalesce(verdicts_latest.variant, '') = $variant
+            AND games.episode_id IN (SELECT episode_id FROM games WHERE {filters})
+    )
+"""
+_MEANS = """
+    count(*) AS games, sum(answers)::BIGINT AS scored, sum(k) / sum(n) AS mean,
+    mean_low(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) AS low,
+    mean_high(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) AS high
+"""
+_BY_QUESTION = f"""
+    WITH {_JUDGED},
+    by_unit AS (
+        SELECT question, outcome, episode_id, unit_id, avg(score) AS score, count(score) AS answers
+        FROM judged WHERE score IS NOT NULL GROUP BY ALL
+    ),
+    by_game AS (
+        SELECT question, outcome, episode_id, count(*) AS n, sum(score) AS k, sum(answers) AS answers FROM by_unit GROUP BY ALL
+    )
+    SELECT question, outcome, {_MEANS} FROM by_game GROUP BY question, outcome ORDER BY question, outcome
+"""
+_BY_TEAM = f"""
+    WITH {_JUDGED},
+    by_unit AS (
+        SELECT benchmark, model, condition, team::VARCHAR AS team, outcome, episode_id, unit_id, avg(score) AS score, count(score) AS answers
+        FROM judged WHERE question = $question AND score IS NOT NULL GROUP BY ALL
+    ),
+    by_game AS (
+        SELECT benchmark, model, condition, team, outcome, episode_id, count(*) AS n, sum(score) AS k, sum(answers) AS answers
+        FROM by_unit GROUP BY ALL
+    )
+    SELECT benchmark, model, condition, team, outcome, {_MEANS} FROM by_game
+    GROUP BY benchmark, model, condition, team, outcome ORDER BY model, condition, outcome
+"""
+_CATEGORIES = f"""
+    WITH {_JUDGED},
+    said AS (
+        SELECT question, episode_id, unnest(string_split(answer, '|')) AS answer
+        FROM judged WHERE status = 'answered' AND score IS NULL
+    ),
+    sizes AS (SELECT question, episode_id, count(*) AS n FROM judged WHERE status = 'answered' GROUP BY ALL),
+    totals AS (SELECT question, count(*) AS games, sum(n) AS n, sum(n * n) AS nn FROM sizes GROUP BY ALL),
+    hits AS (SELECT question, answer, episode_id, count(*) AS k FROM said GROUP BY ALL),
+    sums AS (
+        SELECT question, answer, sum(k)::BIGINT AS k, sum(k * k) AS kk, sum(k * sizes.n) AS kn
+        FROM hits INNER JOIN sizes USING (question, episode_id) GROUP BY ALL
+    )
+    SELECT question, answer, k AS scored, games, k / n AS mean, clustered_low(k, n, games, kk, kn, nn) AS low,
+        clustered_high(k, n, games, kk, kn, nn) AS high
+    FROM sums INNER JOIN totals USING (question) WHERE lower(answer) NOT IN ('na', 'n/a') ORDER BY question, k DESC, answer
+"""
 
 
 def content(read: Reader, rubric: str) -> Part:
-    """Scores of the rubric by one judge: `?judge=...&variant=...`."""
+    """Scores of the rubric by one judge: `?judge=...&variant=...`; `?question=` for its teams."""
     address = read.address
-    judges = read.rows(
-        """
-        SELECT DISTINCT judge, coalesce(variant, '') AS variant FROM judge_runs
-        WHERE rubric = $rubric AND (variant IS NULL OR NOT starts_with(variant, 'probe:')) ORDER BY ALL
-        """,
-        {"rubric": rubric},
-    )
+    judges = read.rows(_JUDGES, {"rubric": rubric})
     if judges.is_empty():
         return note("Nobody has judged this rubric but for probes.")
-    judge = chosen(address.one("judge"), judges["judge"].unique(maintain_order=True).to_list())
-    variant = chosen(address.one("variant"), judges.filter(judges["judge"] == judge)["variant"].to_list())
-    asked = {"rubric": rubric, "judge": judge, "variant": variant, "levels": list(address.all("level")) or None}
-    rows = read.rows(
-        """
-        SELECT * FROM judge_scores_by(true, levels := $levels)
-        WHERE {filters} AND rubric = $rubric AND judge = $judge AND coalesce(variant, '') = $variant
-        ORDER BY question, model, condition, outcome
-        """,
-        asked,
-        filter_on=("benchmark", "condition", "model"),
-    )
-    chooser = html.Div(
-        [
-            choices(address, "Judge", "judge", {name: name for name in judges["judge"].unique(maintain_order=True)}, judge),
-            choices(
-                address,
-                "Walls",
-                "variant",
-                {name: name or "as written" for name in judges.filter(judges["judge"] == judge)["variant"]},
-                variant,
-            ),
-        ]
-    )
-    if rows.is_empty():
-        return html.Div([chooser, note("No verdict under these filters.")])
-    columns = {
-        "question": "Question",
-        "model": "Model",
-        "condition": "Condition",
-        "outcome": "Turn",
-        "score_mean": "Mean score",
-        "score_sem": "SEM",
-        "scored": "Scored",
-        "categorised": "Categories",
-        "na": "N/A",
-        "undecided": "Undecided",
-        "failed": "Failed",
-        "episodes": "Games",
-    }
+    judge, variant = _asked(read, judges)
+    walls = judges.filter(judges["judge"] == judge)["variant"]
+    known = {name: name for name in judges["judge"].unique(maintain_order=True)}
+    chooser = [
+        choices(address, "Judge", "judge", known, judge) if len(known) > 1 else None,
+        choices(address, "Walls", "variant", {name: name or "as written" for name in walls}, variant) if len(walls) > 1 else None,
+    ]
+    asked = {"rubric": rubric, "judge": judge, "variant": variant}
+    rows = read.rows(_BY_QUESTION, asked)
+    given = read.rows(_CATEGORIES, asked)
+    if rows.is_empty() and given.is_empty():
+        return html.Div([*chooser, note("No answer under these filters."), fold(read, COUNTS, rubric, is_open=True)])
+    questions = _questions(read, rubric)
     return html.Div(
         [
-            chooser,
-            card(
-                "By question, oracle followed or not",
-                figure("judge-scores", chart(rows)),
-                hint="Mean over units of their scored answers; bars are 95 % intervals over games. "
-                "Undecided and failed verdicts count as neither yes nor no.",
-            ),
-            card("Counts", table(rows.select(*columns), columns, show={"score_sem": number, "score_mean": number})),
+            *chooser,
+            _scores_card(read, rows, questions, judge) if len(rows) else None,
+            _categories_card(given, judge) if len(given) else None,
+            _teams_card(read, rows, questions, asked) if len(rows) else None,
+            card("Counts", fold(read, COUNTS, rubric), hint="Scored, not applicable, undecided and failed of every team and outcome."),
         ]
     )
+
+
+def _asked(read: Reader, judges: pl.DataFrame) -> tuple[str, str]:
+    judge = chosen(read.address.one("judge"), judges["judge"].unique(maintain_order=True).to_list())
+    return judge, chosen(read.address.one("variant"), judges.filter(judges["judge"] == judge)["variant"].to_list())
+
+
+def _questions(read: Reader, rubric: str) -> dict[str, str]:
+    """Question -> what it asks; empty where the rubric's file is not here."""
+    if rubric not in names(read.rubric_folders):
+        return {}
+    return {question.id: question.ask for question in find(rubric, read.rubric_folders).questions}
+
+
+def _scores_card(read: Reader, rows: pl.DataFrame, questions: Mapping[str, str], judge: str) -> Part:
+    return card(
+        "By question",
+        figure("judge-scores", by_question(read, rows, questions), label="mean score by question and outcome of the turn"),
+        lead=_lowest(rows, questions),
+        hint=f"Mean over units of {judge}'s scored answers, with 95 % intervals over games. Undecided and failed ones count as neither yes nor no. "
+        "Click a dot for its teams.",
+    )
+
+
+def _lowest(rows: pl.DataFrame, questions: Mapping[str, str]) -> str:
+    """The question that is met least often, in a sentence."""
+    import polars as pl
+
+    whole = rows.group_by("question").agg(mean=(pl.col("mean") * pl.col("scored")).sum() / pl.col("scored").sum(), n=pl.col("scored").sum())
+    low = whole.sort("mean", "question").row(0, named=True)
+    asked = f": “{questions[low['question']]}”" if low["question"] in questions else ""
+    return f"Lowest: {low['question']}, {wording.score(low['mean'])} over {wording.count(low['n'])} answers{asked}"
+
+
+def by_question(read: Reader, rows: pl.DataFrame, questions: Mapping[str, str]) -> go.Figure:
+    """A line a question, a dot for each outcome of the turn (or for whole games) that was judged."""
+    dots = [
+        Dot(
+            line=row["question"],
+            detail=_short(questions.get(row["question"], "")),
+            value=row["mean"],
+            low=row["low"],
+            high=row["high"],
+            n=row["games"],
+            series=_WHOLE.get(row["outcome"], row["outcome"]),
+            told=f"{wording.count(row['scored'])} scored answers",
+            link=read.address.to(question=row["question"]),
+        )
+        for row in rows.iter_rows(named=True)
+    ]
+    return dot_plot(dots, Axis(title="mean score"))
+
+
+def _categories_card(rows: pl.DataFrame, judge: str) -> Part:
+    dots = [
+        Dot(
+            line=f"{wording.in_words(row['answer'])}\0{row['question']}",
+            detail=row["question"] if rows["question"].n_unique() > 1 else "",
+            value=row["mean"],
+            low=row["low"],
+            high=row["high"],
+            n=row["games"],
+            told=f"{wording.count(row['scored'])} answers",
+        )
+        for row in rows.iter_rows(named=True)
+    ]
+    return card(
+        "Categories given",
+        figure("judge-categories", dot_plot(dots, Axis(title="share of answers", is_share=True)), label="share of each category"),
+        hint=f"Share of {judge}'s answers, with 95 % intervals over games; an answer can name several.",
+    )
+
+
+def _teams_card(read: Reader, rows: pl.DataFrame, questions: Mapping[str, str], asked: Mapping[str, object]) -> Part:
+    ids = rows["question"].unique(maintain_order=True).to_list()
+    question = chosen(read.address.one("question"), ids)
+    found = read.rows(_BY_TEAM, {**asked, "question": question})
+    return card(
+        "By team",
+        choices(read.address, "Question", "question", {name: name for name in ids}, question),
+        figure("judge-teams", by_team(read, found), label=f"mean score of {question} by team"),
+        hint=questions.get(question, ""),
+    )
+
+
+def by_team(read: Reader, rows: pl.DataFrame) -> go.Figure:
+    """A line a team, a dot for each outcome; teams with most answers first."""
+    import polars as pl
+
+    keys = ["benchmark", "model", "condition", "team"]
+    most = (
+        rows.group_by(keys).agg(pl.col("scored").sum()).sort(["scored", *keys], descending=[True, False, False, False, False]).head(_TEAMS)
+    )
+    teams = list(most.iter_rows(named=True))
+    called = {tuple(row[key] for key in keys): name for row, name in zip(teams, team_names(read, teams), strict=True)}
+    dots: list[Dot] = []
+    for row in sorted(rows.iter_rows(named=True), key=lambda row: list(called).index(_key(row, keys)) if _key(row, keys) in called else 0):
+        name = called.get(_key(row, keys))
+        if name is not None:
+            link = read.address.narrowed("/game", benchmark=row["benchmark"], model=row["model"], condition=row["condition"])
+            series = _WHOLE.get(row["outcome"], row["outcome"])
+            told = f"{wording.count(row['scored'])} scored answers"
+            dots.append(
+                Dot(
+                    line=name.key,
+                    detail=name.detail,
+                    value=row["mean"],
+                    low=row["low"],
+                    high=row["high"],
+                    n=row["games"],
+                    series=series,
+                    told=told,
+                    link=link,
+                )
+            )
+    return dot_plot(dots, Axis(title="mean score"))
+
+
+def _key(row: Mapping[str, Any], keys: list[str]) -> tuple[Any, ...]:
+    return tuple(row[key] for key in keys)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONG else text[:_LONG].rsplit(" ", 1)[0] + " …"
 
 
 def report_figure(read: Reader) -> go.Figure | None:
-    """Every question of every rubric, by the judge with most verdicts; None without verdicts."""
-    import polars as pl
-
-    rows = read.rows("SELECT * FROM judge_scores ORDER BY rubric, question, model, condition, outcome")
-    if rows.is_empty():
+    """Every question of the rubric with most verdicts, by the judge with most; None without scored verdicts."""
+    most = read.rows(
+        """
+        SELECT rubric, judge, coalesce(variant, '') AS variant FROM verdicts_latest WHERE score IS NOT NULL
+        GROUP BY ALL ORDER BY count(*) DESC, rubric, judge, variant LIMIT 1
+        """
+    )
+    if most.is_empty():
         return None
-    most = rows.group_by("judge").agg(pl.col("verdicts").sum()).sort("verdicts", descending=True)["judge"][0]
-    return chart(rows.filter(pl.col("judge") == most))
+    asked = most.row(0, named=True)
+    return by_question(read, read.rows(_BY_QUESTION, asked), _questions(read, asked["rubric"]))
 
 
-def chart(rows: pl.DataFrame) -> go.Figure:
-    """Bars of the mean score (0 to 1) per question and model, a shade for whether the oracle was followed."""
-    import plotly.graph_objects as go
-    import polars as pl
-
-    drawn = go.Figure()
-    models = rows["model"].unique().sort().to_list()
-    for model in models:
-        for outcome in _OUTCOMES:
-            part = rows.filter((pl.col("model") == model) & (pl.col("outcome") == outcome) & pl.col("score_mean").is_not_null())
-            if part.is_empty():
-                continue
-            drawn.add_bar(
-                x=part["question"].to_list(),
-                y=part["score_mean"].to_list(),
-                name=f"{plain(model)}, {outcome.replace('_', ' ')}",
-                marker={
-                    "color": color_of(model, models) if model in models[: len(MODEL_COLORS)] else None,
-                    "opacity": 1 if outcome == "followed" else 0.45,
-                },
-                error_y=_interval(part),
-                customdata=part.select("scored", "undecided", "na", "failed").rows(),
-                hovertemplate="%{x}, %{fullData.name}: %{y:.2f}<br>scored %{customdata[0]}, undecided %{customdata[1]}, "
-                "N/A %{customdata[2]}, failed %{customdata[3]}<extra></extra>",
-            )
-    drawn.update_layout(barmode="group")
-    drawn.update_yaxes(title="mean score", range=[0, 1.05])
-    return styled(drawn, height=420)
+def _counts(read: Reader, rubric: str) -> Rows:
+    judge, variant = _asked(read, read.rows(_JUDGES, {"rubric": rubric}))
+    return Rows(
+        sql="""
+            SELECT * FROM judge_scores_by(true, levels := $levels)
+            WHERE {filters} AND rubric = $rubric AND judge = $judge AND coalesce(variant, '') = $variant
+            ORDER BY question, model, condition, outcome
+        """,
+        parameters={"rubric": rubric, "judge": judge, "variant": variant, "levels": list(read.address.all("level")) or None},
+        filter_on=("benchmark", "condition", "model"),
+        columns={
+            "question": Column(heading="Question"),
+            "model": Column(heading="Team"),
+            "condition": Column(heading="Condition", kind="condition"),
+            "outcome": Column(heading="Turn", kind="name"),
+            "score_mean": Column(heading="Mean score", kind="score", low="score_low", high="score_high"),
+            "scored": Column(heading="Scored", kind="count"),
+            "categorised": Column(heading="Categories", kind="count"),
+            "na": Column(heading="N/A", kind="count"),
+            "undecided": Column(heading="Undecided", kind="count"),
+            "failed": Column(heading="Failed", kind="count"),
+            "episodes": Column(heading="Games", kind="count"),
+        },
+        link=lambda row: read.address.narrowed("/game", benchmark=row["benchmark"], model=row["model"], condition=row["condition"]),
+    )
 
 
-def _interval(part: pl.DataFrame) -> dict[str, object]:
-    """Bars from score_low to score_high; none of a single game."""
-    up, down = part["score_high"] - part["score_mean"], part["score_mean"] - part["score_low"]
-    ends = {"array": up.fill_null(0).to_list(), "arrayminus": down.fill_null(0).to_list()}
-    return {"type": "data", "symmetric": False, **ends, "color": "#5c6577", "thickness": 1.2}
+COUNTS: Final = Table("judge-scores", _counts, "Counts of every team")
+TABLES = (COUNTS,)

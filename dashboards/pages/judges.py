@@ -12,13 +12,14 @@ from dash import html
 
 from dashboards.judging import agreement, corrected, cost, drift, panel, probing, scores
 from dashboards.judging.common import chosen
-from dashboards.parts import Part, link_choices, note
+from dashboards.parts import Later, Part, link_choices, note
 from dashboards.reader import Reader
+from schemas.wording import in_words
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["IN_MENU", "ORDER", "PATH", "REPORT", "SECTIONS", "TITLE", "content", "report_figure"]
+__all__ = ["IN_MENU", "LATER", "ORDER", "PATH", "REPORT", "SECTIONS", "TABLES", "TITLE", "content", "report_figure"]
 
 PATH = "/judges"
 TITLE = "Judges"
@@ -49,13 +50,21 @@ def content(read: Reader) -> Part:
     return html.Div(
         [
             html.H1("Judges"),
-            link_choices(
-                "Rubric", [(name.replace("_", " "), stays.to(rubric=name, show=section.SECTION), name == rubric) for name in known]
-            ),
+            link_choices("Rubric", [(in_words(name), stays.to(rubric=name, show=section.SECTION), name == rubric) for name in known]),
             link_choices("Show", tabs),
-            section.content(read, rubric),
+            _SECTION(read, f"{section.SECTION}/{rubric}"),
         ]
     )
+
+
+def _section(read: Reader, part: str) -> Part:
+    name, _, rubric = part.partition("/")
+    return next(found for found in SECTIONS if name == found.SECTION).content(read, rubric)
+
+
+_SECTION: Final = Later("judges-section", _section, 520)
+LATER = (_SECTION,)
+TABLES = tuple(table for section in SECTIONS for table in getattr(section, "TABLES", ()))
 
 
 def report_figure(read: Reader) -> go.Figure | None:

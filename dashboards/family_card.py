@@ -1,0 +1,186 @@
+"""The card of a family on the overview: how far its teams got, what was lost and how, in numbers and a sentence made of data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dash import html
+
+from dashboards.costs import Measure, cost_in_words, measure_of
+from dashboards.leaderboard import GAMES_APART, LEAST_GAMES, games_of_team, leaderboard_rows
+from dashboards.one_benchmark import narrowed
+from dashboards.parts import Part, card
+from dashboards.reader import Reader
+from dashboards.strip import StripLine, strip
+from dashboards.teams import team_names
+from schemas import wording
+from schemas.families import family, title_of
+
+__all__ = ["family_card"]
+
+_IN_CARD: Final = 6
+"""Teams that a card shows."""
+_BY_GAME = """
+    SELECT string_split(condition, '/')[1] AS game, count(*) AS n, count(*) FILTER (success) AS won,
+        wilson_low(won, n) AS low, wilson_high(won, n) AS high
+    FROM games WHERE {filters} AND ending = 'ended' GROUP BY ALL ORDER BY n DESC
+"""
+_WORST = """
+    SELECT failure_turns.episode_id, failure_turns.turn
+    FROM failure_turns INNER JOIN failure_map USING (taxonomy, category)
+    LEFT JOIN turn_values
+        ON failure_turns.episode_id = turn_values.episode_id AND failure_turns.turn = turn_values.turn AND turn_values.measure = $measure
+    WHERE {filters} AND failure_turns.counted AND failure_map.common = $common
+    ORDER BY turn_values.cost DESC NULLS LAST, failure_turns.episode_id, failure_turns.turn LIMIT 1
+"""
+_LOST = """
+    WITH costs AS (
+        SELECT episode_id, cost, row_number() OVER (PARTITION BY episode_id ORDER BY cost DESC) AS place
+        FROM turn_values INNER JOIN games USING (episode_id) WHERE {filters} AND measure = $measure AND cost > 0
+    ),
+    by_place AS (SELECT place, sum(cost) AS lost FROM costs GROUP BY place),
+    running AS (SELECT place, sum(lost) OVER (ORDER BY place) / sum(lost) OVER () AS share FROM by_place)
+    SELECT
+        (SELECT min(place) FROM running WHERE share >= 0.5) AS turns,
+        (SELECT sum(cost) FROM costs) / (SELECT count(*) FROM games WHERE {filters} AND ending = 'ended') AS lost
+"""
+
+
+def family_card(read: Reader, benchmark: str) -> Part:
+    """The card, under the filters of the page; teams stand on it where there are several families."""
+    is_alone = bool(read.address.all("benchmark"))
+    read = narrowed(read, benchmark)
+    row = _summary(read, benchmark)
+    if row is None:
+        return None
+    address = read.address
+    links = [("all games", "/game"), ("teams", "/")][: 1 if is_alone else 2]
+    menu = html.Span([html.A(text, href=address.narrowed(path, benchmark=benchmark)) for text, path in links], className="table-links")
+    return card(
+        title_of(benchmark),
+        html.Div(_headlines(benchmark, row), className="headlines"),
+        html.P(_what_goes_wrong(read, benchmark, row), className="card-lead"),
+        None if is_alone else _strip(read, benchmark),
+        menu=menu,
+    )
+
+
+def _headlines(benchmark: str, row: Mapping[str, Any]) -> list[Part]:
+    known = family(benchmark)
+    ended = row["games"] - row["broken"] - row["cut"]
+    reached = f"{wording.count(row['successes'])} of {wording.count(ended)} games"
+    heads = [_headline(wording.share(row["success_rate"]), "reached the goal", reached)]
+    if row["score_mean"] is not None and row["main_metric"] != "success":
+        words = (known.score_words or wording.in_words(known.score)) if known else wording.in_words(row["main_metric"])
+        heads.append(_headline(wording.score(row["score_mean"]), words, wording.interval(row["score_low"], row["score_high"])))
+    return heads
+
+
+def _headline(value: str, label: str, detail: str) -> Part:
+    return html.Div([html.Span(value, className="headline"), html.Span([label, html.Small(detail)], className="headline-label")])
+
+
+def _summary(read: Reader, benchmark: str) -> dict[str, Any] | None:
+    """The row of the view families; under other filters than the family, what it says of those games."""
+    rows = read.rows("SELECT * FROM families")  # the same for all cards, so that it is asked for once
+    row = next((row for row in rows.iter_rows(named=True) if row["benchmark"] == benchmark), None)
+    if row is None:
+        return None
+    if not any(read.address.all(key) for key in ("condition", "model", "level")):
+        return row
+    own = read.rows(
+        """
+        SELECT count(*) AS games, count(*) FILTER (ending = 'not_set_up') AS broken, count(*) FILTER (ending = 'cut') AS cut,
+            count(*) FILTER (success AND ending = 'ended') AS successes, count(*) FILTER (ending = 'ended') AS ended,
+            successes / nullif(ended, 0) AS success_rate, sum(turns_taken)::BIGINT AS turns
+        FROM games WHERE {filters}
+        """
+    ).row(0, named=True)
+    unknown = dict.fromkeys(("score_mean", "score_low", "score_high", "spiral_share"))
+    return row | unknown | own | _commonest(read)
+
+
+def _commonest(read: Reader) -> dict[str, Any]:
+    rows = read.rows(
+        """
+        SELECT common AS commonest_failure, count(DISTINCT (episode_id, turn)) AS failing_turns
+        FROM failure_turns INNER JOIN failure_map USING (taxonomy, category)
+        WHERE {filters} AND counted AND common <> 'none' GROUP BY ALL ORDER BY failing_turns DESC, common LIMIT 1
+        """
+    )
+    return rows.row(0, named=True) if len(rows) else {"commonest_failure": None, "failing_turns": None}
+
+
+def _what_goes_wrong(read: Reader, benchmark: str, row: Mapping[str, Any]) -> list[Part]:
+    """A sentence made of data: what was lost, the commonest failure and one turn that shows it, spirals."""
+    address = read.address
+    measure = measure_of(read, benchmark)
+    said: list[Part] = [_lost(read, measure)] if measure else []
+    if row["commonest_failure"]:
+        said += [
+            "Most often: ",
+            html.A(wording.in_words(row["commonest_failure"]), href=address.narrowed("/failures", benchmark=benchmark)),
+            f", on {wording.count(row['failing_turns'])} of {wording.count(row['turns'])} turns",
+        ]
+        worst = read.rows(_WORST, {"measure": measure.name if measure else "", "common": row["commonest_failure"]}).rows()
+        said += [part for episode, turn in worst for part in (" (", html.A("see one", href=f"/game?episode={episode}&turn={turn}"), ")")]
+        said.append(". ")
+    if row["spiral_share"]:
+        inside = html.A(f"{wording.share(row['spiral_share'])} of turns", href=address.narrowed("/spirals", benchmark=benchmark))
+        said += [inside, " are in correction spirals."]
+    return said or ["No rule has found a failure."]
+
+
+def _lost(read: Reader, measure: Measure) -> str:
+    lost = read.rows(_LOST, {"measure": measure.name}).row(0, named=True)
+    if not lost["turns"]:
+        return ""
+    turns = "one turn" if lost["turns"] == 1 else f"{lost['turns']} turns"
+    return f"A game loses {cost_in_words(lost['lost'], measure.unit)}, half of it in {turns}. "
+
+
+def _strip(read: Reader, benchmark: str) -> Part:
+    known = family(benchmark)
+    if known is None or not known.score_unit.startswith("0"):
+        return None
+    return _strip_of_games(read, benchmark) if GAMES_APART[benchmark] else _strip_of_teams(read, benchmark)
+
+
+def _strip_of_games(read: Reader, benchmark: str) -> Part:
+    lines = [
+        StripLine(
+            name=wording.condition_in_words({"game": row["game"]}),
+            value=row["won"] / row["n"],
+            low=row["low"],
+            high=row["high"],
+            n=row["n"],
+            href=read.address.narrowed("/game", benchmark=benchmark),
+        )
+        for row in read.rows(_BY_GAME).iter_rows(named=True)
+    ]
+    return html.Div([strip(lines[:_IN_CARD], is_share=True), html.P("share of games that reached the goal", className="strip-note")])
+
+
+def _strip_of_teams(read: Reader, benchmark: str) -> Part:
+    import polars as pl
+
+    board = leaderboard_rows(read).filter(pl.col("benchmark") == benchmark)
+    shown = list(board.filter((pl.col("n") >= LEAST_GAMES) & pl.col("score_mean").is_not_null()).iter_rows(named=True))
+    if not shown:
+        return None
+    lines = [
+        StripLine(
+            name=name.model,
+            detail=name.detail,
+            value=row["score_mean"],
+            low=row["score_low"],
+            high=row["score_high"],
+            n=row["n"],
+            href=games_of_team(read, row),
+        )
+        for name, row in zip(team_names(read, shown), shown, strict=True)
+    ][:_IN_CARD]
+    left = len(board) - len(lines)
+    more = html.A(f"{left} more teams", href=read.address.narrowed("/", benchmark=benchmark))
+    return html.Div([strip(lines), html.P(more, className="strip-note") if left else None])
