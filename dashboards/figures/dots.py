@@ -1,4 +1,4 @@
-"""Dots with intervals, a line for each thing that is compared: the figure most questions want."""
+"""Dots with their 95 % intervals, a line for each thing that is compared: the figure most questions want."""
 
 from __future__ import annotations
 

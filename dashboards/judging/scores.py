@@ -39,7 +39,8 @@ _JUDGES = """
 _JUDGED = """
     judged AS MATERIALIZED (
         SELECT
-            verdicts_latest.question, verdicts_latest.unit_id, verdicts_latest.episode_id, verdicts_latest.score, verdicts_latest.answer, verdicts_latest.status,
+            verdicts_latest.question, verdicts_latest.unit_id, verdicts_latest.episode_id, verdicts_latest.score,
+            verdicts_latest.answer, verdicts_latest.status,
             games.benchmark, games.model, games.condition, games.team,
             CASE WHEN verdicts_latest.turn IS NULL THEN 'episode' ELSE outcomes.outcome END AS outcome
         FROM verdicts_latest INNER JOIN games USING (episode_id)
@@ -67,7 +68,8 @@ _BY_QUESTION = f"""
 _BY_TEAM = f"""
     WITH {_JUDGED},
     by_unit AS (
-        SELECT benchmark, model, condition, team::VARCHAR AS team, outcome, episode_id, unit_id, avg(score) AS score, count(score) AS answers
+        SELECT
+            benchmark, model, condition, team::VARCHAR AS team, outcome, episode_id, unit_id, avg(score) AS score, count(score) AS answers
         FROM judged WHERE question = $question AND score IS NOT NULL GROUP BY ALL
     ),
     by_game AS (
@@ -143,8 +145,8 @@ def _scores_card(read: Reader, rows: pl.DataFrame, questions: Mapping[str, str],
         "By question",
         figure("judge-scores", by_question(read, rows, questions), label="mean score by question and outcome of the turn"),
         lead=_lowest(rows, questions),
-        hint=f"Mean over units of {judge}'s scored answers, with 95 % intervals over games. Undecided and failed ones count as neither yes nor no. "
-        "Click a dot for its teams.",
+        hint=f"Mean over units of {judge}'s scored answers, with 95 % intervals over games. Undecided and failed ones count as neither "
+        "yes nor no. Click a dot for its teams.",
     )
 
 

@@ -59,7 +59,7 @@ def content(read: Reader) -> Part:
         return note("No game under these filters.")
     names = in_order(totals["benchmark"].to_list())
     said = f"{len(names)} families, " if len(names) > 1 else ""
-    lead = f"{said}{wording.count(totals['games'].sum())} games, {wording.count(totals['turns'].sum())} turns."
+    lead = f"{said}{wording.count(int(totals['games'].sum()))} games, {wording.count(int(totals['turns'].sum()))} turns."
     cards = [_FAMILY(read, name) for name in names]
     more = [_BOARD(read, names[0]), _METRICS(read, names[0])] if len(names) == 1 else []
     return html.Div([html.H1("Overview"), html.P(lead, className="lead"), html.Div(cards, className="families"), *more])

@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 from dashboards.coordination.page import _accuracy_chart
-from dashboards.judging.scores import chart
-from dashboards.pages.overview import metric_profile
+from dashboards.figures.dots import Axis, Dot, dot_plot
 from tests.places import ROOT
 
 WITH_BARS = sorted(path for path in (ROOT / "dashboards").rglob("*.py") if re.search(r"error_[xy]\b", path.read_text(encoding="utf-8")))
@@ -25,31 +24,39 @@ def test_a_page_with_error_bars_says_that_they_are_95_percent(path: Path) -> Non
 
 
 def ends(figure: object) -> list[tuple[float, float]]:
-    (bar,) = [trace for trace in figure.data if trace.type == "bar"]  # type: ignore[attr-defined]
-    return list(zip(bar.error_y.arrayminus, bar.error_y.array, strict=True))
+    (trace,) = [trace for trace in figure.data if trace.error_x.array or trace.error_y.array]  # type: ignore[attr-defined]
+    bars = trace.error_x if trace.error_x.array else trace.error_y
+    return list(zip(bars.arrayminus, bars.array, strict=True))
 
 
-def test_bars_of_scores_are_intervals() -> None:
-    """From 0.2 to 0.7 around 0.5, not half the standard error of 0.1 each way; none where there is a single game."""
-    rows = pl.DataFrame(
-        {
-            "model": ["m", "m"],
-            "outcome": ["followed", "followed"],
-            "question": ["Q1", "Q2"],
-            "score_mean": [0.5, 0.4],
-            "score_sem": [0.1, None],
-            "score_low": [0.2, None],
-            "score_high": [0.7, None],
-        }
-    ).with_columns(*(pl.lit(1).alias(name) for name in ("scored", "undecided", "na", "failed")))
-    assert ends(chart(rows)) == [pytest.approx((0.3, 0.2)), (0, 0)]
+def test_dots_have_intervals_that_end_where_values_end() -> None:
+    """From 0.2 to 0.7 around 0.5; none where there is none; never below 0 or above 1 where nothing can be."""
+    dots = [
+        Dot(line="Q1", value=0.5, low=0.2, high=0.7),
+        Dot(line="Q2", value=0.4),
+        Dot(line="Q3", value=0.9, low=-0.1, high=1.3),
+        Dot(line="Q4", value=None),
+    ]
+    figure = dot_plot(dots, Axis(title="score"))
+    assert ends(figure) == [pytest.approx((0.3, 0.2)), (0, 0), pytest.approx((0.9, 0.1))]
+    assert list(figure.data[0].y) == [0, 1, 2]
 
 
-def test_bars_of_answers_and_of_metrics_are_intervals() -> None:
-    """Of CoordinationQA over questions, of the overview over tasks."""
+def test_every_value_of_a_line_is_drawn_and_every_series_looks_its_own() -> None:
+    """One trace held several values at one place, and stacked means beyond 1; two entries of the legend had one colour."""
+    dots = [
+        Dot(line=line, value=value, series=series) for line in ("Q1", "Q2") for series, value in (("followed", 1.0), ("not_followed", 0.4))
+    ]
+    figure = dot_plot(dots, Axis(title="score"))
+    looks = [(trace.marker.color, trace.marker.symbol) for trace in figure.data]
+    assert len(set(looks)) == len(looks) == 2
+    assert all(len(set(trace.y)) == len(trace.y) for trace in figure.data)
+    assert max(value for trace in figure.data for value in trace.x) <= 1
+
+
+def test_bars_of_answers_are_intervals() -> None:
+    """Of CoordinationQA over questions."""
     rows = pl.DataFrame(
         {"respondent": ["a"], "type": ["EC"], "accuracy": [0.5], "accuracy_se": [0.01], "accuracy_low": [0.3]}
     ).with_columns(accuracy_high=pl.lit(0.8), accuracy_corrected=pl.lit(0.5), chance=pl.lit(0.2))
     assert ends(_accuracy_chart(rows)) == [pytest.approx((0.2, 0.3))]
-    profile = pl.DataFrame({"model": ["m"], "condition": ["c"], "metric": ["b.x"], "mean": [0.9], "n": [5], "low": [0.5], "high": [0.95]})
-    assert ends(metric_profile(profile)) == [pytest.approx((0.4, 0.05))]

@@ -21,11 +21,11 @@ from tests.played import HOSTILE_TEXT, played_store
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 PAGES = {
-    "/": "Leaderboard: craft",
+    "/": "9 games, 108 turns.",
     "/failures": "Failure breakdown",
     "/remove-gap": "Gap and progress",
     "/spirals": "Games, turn by turn",
-    "/judges": "By question, oracle followed or not",
+    "/judges": "By question",
     "/labelling": "Who labels?",
     "/asympuzl": "No finished AsymPuzl game under these filters.",
     "/overcooked": "No Collab-Overcooked game under these filters.",
@@ -128,7 +128,7 @@ def test_filter_that_fits_no_game_shows_none_and_can_be_taken_back(site: str, pa
     page.get_by_text("under these filters", exact=False).first.wait_for()
 
     page.locator(".chip", has_text="somebody_else").get_by_label("remove filter Team").click()
-    page.get_by_text("Leaderboard: craft", exact=True).first.wait_for()
+    page.get_by_text("Leaderboard", exact=True).first.wait_for()
 
 
 def test_click_on_a_bar_leads_to_exactly_the_turns_behind_it(site: str, store: Store, page: Page) -> None:
