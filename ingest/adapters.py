@@ -23,7 +23,7 @@ from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.plugins import loaded
 
-__all__ = ["adapter", "adapters", "companions", "formats", "recognise"]
+__all__ = ["adapter", "adapters", "companions", "formats", "recognise", "resembled"]
 
 _OWN_LOG = "ingest.cotrace_log.adapter"
 """Asked first: its first bytes cannot be mistaken, and most games come in it."""
@@ -99,6 +99,15 @@ def companions(log_format: str, path: Path) -> tuple[Path, ...]:
     beside = getattr(adapter(log_format), "companions", None)
     found: tuple[Path, ...] = () if beside is None else beside(path)
     return found
+
+
+def resembled(head: bytes, name: str) -> Adapter | None:
+    """The adapter whose log a file that none reads seems to be, damaged; None if there is none."""
+    return next((known for known in adapters() if getattr(known, "resembles", _never)(head, name)), None)
+
+
+def _never(head: bytes, name: str) -> bool:  # noqa: ARG001  # the face of `resembles`
+    return False
 
 
 def recognise(head: bytes) -> Adapter | None:

@@ -16,14 +16,19 @@ if TYPE_CHECKING:
 __all__ = ["command", "tell"]
 
 _LISTED = 8
+_LISTED_FOR_A_REASON = 3
+"""Of files that are left alone: a folder of logs has many beside them."""
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @store_option
 @click.option("--format", "log_format", help="Name of the only log format to read; by default formats are recognised by content.")
+@click.option(
+    "--list", "in_full", is_flag=True, help="Name every file that is left alone, a duplicate or refused, not the first ones alone."
+)
 @click.option("--workers", type=click.IntRange(min=1), help="Processes that read; by default one for each core.")
-def command(paths: tuple[Path, ...], store: Store, log_format: str | None, workers: int | None) -> int:
+def command(paths: tuple[Path, ...], store: Store, log_format: str | None, workers: int | None, *, in_full: bool) -> int:
     """Read game logs into the store; folders are searched.
 
     Doing it twice changes nothing; a file that has grown or changed replaces its games. What cannot be read is told and does not stop the
@@ -40,33 +45,40 @@ def command(paths: tuple[Path, ...], store: Store, log_format: str | None, worke
     with progress_bar("reading logs") as show:
         report = ingest_paths(paths, store, log_format=log_format, workers=workers, on_progress=lambda p: show(p.files_done, p.files_total))
     ensure_installed(store)
-    tell(report, store)
+    tell(report, store, in_full=in_full)
     return 0 if report.is_clean else 1
 
 
-def tell(report: Report, store: Store) -> None:
-    """Say what went in, what was replaced, what was left and what was refused, and how to see it."""
+def tell(report: Report, store: Store, *, in_full: bool = False) -> None:
+    """Say what went in, what was replaced, what was left and what was refused, and how to see it; of many files the first."""
+    most, most_for_a_reason = (None, None) if in_full else (_LISTED, _LISTED_FOR_A_REASON)
     say(
         f"{report.found} files: {report.ingested} read, {report.replaced} replaced, {report.unchanged} unchanged, "
         f"{len(report.duplicates)} duplicates, {len(report.others)} other files, {report.refused} refused"
     )
     say(f"{report.episodes} games with {report.turns} turns added to {store.path}")
-    for kind, count in _kinds(report.others).items():
-        say(f"  left alone: {count} {kind}")
+    for reason, files in _by_reason(report.others).items():
+        named = files[:most_for_a_reason]
+        for path in named:
+            say(f"  left alone: {path}: {reason}")
+        if len(files) > len(named):
+            say(f"  left alone: {len(files) - len(named)} more: {reason} (all: --list)")
     for path in report.missing:
         say(f"  missing: no file or folder {path}: check the path, the others were read")
-    for path, same in report.duplicates[:_LISTED]:
+    for path, same in report.duplicates[:most]:
         say(f"  duplicate: {path} has the bytes of {same}")
-    for part in report.rejected[:_LISTED]:
+    if len(report.duplicates) > len(report.duplicates[:most]):
+        say(f"  duplicate: {len(report.duplicates) - _LISTED} more (all: --list)")
+    for part in report.rejected[:most]:
         say(f"  rejected: {part.path}{f' at {part.locator}' if part.locator else ''}: {part.reason}")
     if report.rejected:
-        more = f", {len(report.rejected) - _LISTED} more" if len(report.rejected) > _LISTED else ""
+        more = f", {len(report.rejected) - _LISTED} more" if len(report.rejected) > len(report.rejected[:most]) else ""
         say(f"{len(report.rejected)} parts rejected{more}: cotrace report rejects --store {store.path}")
     say("next: cotrace report leaderboard, cotrace judge --rubric spatial_grounding --judge engine, cotrace dash")
 
 
-def _kinds(others: list[tuple[str, str]]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for _, kind in others:
-        counts[kind] = counts.get(kind, 0) + 1
-    return counts
+def _by_reason(others: list[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path, reason in others:
+        found.setdefault(reason, []).append(path)
+    return found

@@ -24,7 +24,7 @@ from ingest.reading.adapter_types import Place, Reading, episode_id
 from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
 
-__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
+__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "resembles", "sniff"]
 
 FORMAT: Final = "coordination_console"
 VERSION: Final = 4
@@ -54,6 +54,12 @@ def sniff(head: bytes) -> bool:
     """Tell from a file's first bytes whether this is the text of a collab game."""
     start = _COLOR_CODE.sub("", head[:4096].decode(errors="replace")).lstrip()
     return bool(_CAPTURE_STATE.match(start) or (start.startswith("My name is Alice. I am in room") and "Available Actions:" in start))
+
+
+def resembles(head: bytes, name: str) -> bool:  # noqa: ARG001  # console texts have any name
+    """Tell whether a text that does not begin so is one whose beginning is damaged or cut: a whole state stands further on."""
+    text = _COLOR_CODE.sub("", head.decode(errors="replace"))
+    return _CAPTURE_STATE.search(text) is not None or _ESCAPE_STATE.search(text) is not None
 
 
 def read(data: bytes, place: Place) -> Reading:

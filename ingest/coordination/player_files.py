@@ -20,17 +20,27 @@ from ingest.coordination.rows import game_rows
 from ingest.reading.adapter_types import Place, Reading, episode_id
 from schemas.errors import BadInputError
 
-__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "companions", "read", "sniff"]
+__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "companions", "read", "resembles", "sniff"]
 
 FORMAT: Final = "coordination_players"
 VERSION: Final = 3
 PATH_PARTS: Final = 1
 """Model and time stand in the name only."""
 
+_HEADING_LEFT: Final = re.compile(
+    rb"Partner Card Knowledge,Board Information,|Selected Action,Selected Action in Hanabi Space"
+    rb"|_distance_from_(?:Alice|Bob),|,full_state_description,selected_action,llm_response"
+)
+
 
 def sniff(head: bytes) -> bool:
     """Tell from a file's first bytes whether a published player of Hanabi or Overcooked wrote it."""
     return head.startswith((hanabi_csv.HEADING, kitchen_csv.HEADING))
+
+
+def resembles(head: bytes, name: str) -> bool:
+    """Tell whether a file that does not begin so is one whose beginning is damaged: by its name, or by what is left of its heading."""
+    return player_file(name) is not None or _HEADING_LEFT.search(head) is not None
 
 
 def companions(path: Path) -> tuple[Path, ...]:
@@ -60,16 +70,30 @@ def _hanabi(rows: Rows, place: Place) -> Reading:
             f"half a game: {player}'s own cards stand in {partner_of(player)}'s file only; "
             f"put {partner_of(player)}_<model>_<time>.csv of the same game beside it, under the published names"
         )
+    partner = partner_of(player)
+    files: dict[Player, Rows] = {player: rows, partner: _half(other, partner)}
     if player != SEATS[0]:
         return Reading(note=f"the other half of the game in {other.name}")
-    partner = partner_of(player)
-    files: dict[Player, Rows] = {player: rows, partner: read_rows(other.read_bytes())}
-    if hanabi_csv.player_of(files[partner]) != partner:
-        raise BadInputError(f"{other.name} is not {partner}'s, though it is called so")
     models = {player: _model(path), partner: _model(other)}
     name = re.sub(rf"^{player}_|\.csv$", "", path.name)
     parts, rejects = hanabi_csv.hanabi_record(name, files, models)
     return _added(name, parts, rejects, place)
+
+
+def _half(path: Path, player: Player) -> Rows:
+    """The rows of the other half.
+
+    Raises:
+        BadInputError: it is damaged or another player's, so that this half alone is left.
+    """
+    try:
+        rows = read_rows(path.read_bytes())
+        is_that_players = hanabi_csv.player_of(rows) == player
+    except BadInputError as error:
+        raise BadInputError(f"half a game: {path.name} beside it is damaged ({error.reason}): copy it again") from error
+    if not is_that_players:
+        raise BadInputError(f"half a game: {path.name} beside it is not {player}'s, though it is called so")
+    return rows
 
 
 def _kitchen(rows: Rows, place: Place) -> Reading:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePath
 from typing import Final, NamedTuple
+
+from ingest.adapters import resembled
 
 __all__ = ["Judgement", "judge_unknown"]
 
@@ -50,9 +53,12 @@ def _is_json(head: bytes, name: str) -> bool:
 
 def judge_unknown(head: bytes, name: str) -> Judgement:
     """What a file is that no adapter recognised, by its first bytes (UTF-8)."""
+    damaged = resembled(head, PurePath(name).name)
     if not head.strip():
         reason = "empty: the game was not written, copy the file again" if not head else "holds nothing but blanks where a log would begin"
-        return Judgement(_is_json(head, name), reason)
+        return Judgement(damaged is not None or _is_json(head, name), reason)
+    if damaged is not None:
+        return Judgement(is_log=True, reason=f"a log of format {damaged.FORMAT} whose beginning is damaged: copy the file again")
     if not _is_json(head, name):
         return Judgement(is_log=False, reason="not a game log")
     for kind in _KNOWN_KINDS:

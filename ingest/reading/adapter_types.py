@@ -86,6 +86,9 @@ class Adapter(Protocol):
         """Tell from a file's first bytes (UTF-8) whether this adapter reads it."""
         ...
 
+    # An adapter may have `resembles(head: bytes, name: str) -> bool` too: a file that no adapter reads is one of its logs, damaged. Texts
+    # need it; what begins or is named like JSON is taken for a damaged log anyway.
+
     def read(self, data: bytes, place: Place) -> Reading:
         """Read a whole file.
 

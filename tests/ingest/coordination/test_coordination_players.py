@@ -101,6 +101,44 @@ def test_half_a_game_of_hanabi_waits_for_the_other_half(hanabi: Path, tmp_path: 
     assert _taken(hanabi, store).unchanged == 2
 
 
+@pytest.mark.parametrize("player", ["Alice", "Bob"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda data: b"\0" * 2000 + data[2000:], id="the first bytes are zero"),
+        pytest.param(lambda data: data[300:], id="the first bytes are missing"),
+        pytest.param(lambda data: b"#" + data, id="one byte too many"),
+        pytest.param(lambda data: data[:0], id="empty"),
+        pytest.param(lambda data: b"\0" * len(data), id="all bytes are zero"),
+        pytest.param(lambda data: data[:240], id="nothing but the heading"),
+    ],
+)
+def test_a_pair_with_one_damaged_file_is_not_lost_in_silence(
+    hanabi: Path, tmp_path: Path, player: str, damage: Callable[[bytes], bytes]
+) -> None:
+    """The damaged file is a reject, under its own path and its published name alike; the game is there, or its loss is told."""
+    path = hanabi / f"{player}_{_STAMP}"
+    path.parent.chmod(0o755)
+    path.chmod(0o644)
+    path.write_bytes(damage(path.read_bytes()))
+    store = Store(tmp_path / "s.duckdb")
+    report = _taken(hanabi, store)
+    assert str(path) in {part.path for part in report.rejected}
+    assert not report.is_clean
+    assert str(path) not in dict(report.others)
+    assert query(store, "select count(*) from rejects where path = $path", {"path": str(path)}).item() == 1
+
+
+def test_a_renamed_file_with_a_damaged_heading_is_a_reject(kitchen: Path, tmp_path: Path) -> None:
+    """What is left of a heading tells as much as a name."""
+    (path, *_) = sorted(kitchen.rglob("*.csv"))
+    folder = tmp_path / "renamed"
+    folder.mkdir()
+    (folder / "first.csv").write_bytes(path.read_bytes()[20:])
+    (rejected,) = _taken(folder, Store(tmp_path / "s.duckdb")).rejected
+    assert rejected.reason == "a log of format coordination_players whose beginning is damaged: copy the file again"
+
+
 def test_stamps_a_second_apart_are_one_game(hanabi: Path, tmp_path: Path) -> None:
     """The players take their stamps one after the other; a game of another time in the same folder does not disturb."""
     (hanabi / f"Alice_{_STAMP}").rename(hanabi / "Alice_other-model_2024-03-28_16-39-55.csv")

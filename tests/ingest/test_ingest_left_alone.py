@@ -1,0 +1,73 @@
+"""Files that are no logs: each is named with its reason, and what looks like a damaged log is none of them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cotrace.cli import main
+from ingest.files.run import ingest_paths
+from schemas.store import Store
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str]]:
+    with pytest.raises(SystemExit) as stopped:
+        main(["ingest", *arguments])
+    return int(stopped.value.code or 0), [line.strip() for line in capsys.readouterr().err.splitlines() if "left alone" in line]
+
+
+def test_files_left_alone_are_told_by_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A path and a reason a line; of many with one reason the first three, and how to see all."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for number in range(11):
+        (logs / f"note{number:02d}.txt").write_text(f"nothing to see here, {number}")
+    (logs / "ref.json").write_text('{"reference_1": {"agent_0": [], "agent_1": []}}')
+    where = ("--store", str(tmp_path / "s.duckdb"), str(logs))
+
+    code, lines = told(capsys, *where)
+
+    assert code == 0
+    assert lines == [
+        *(f"left alone: {logs}/note{number:02d}.txt: not a game log" for number in range(3)),
+        "left alone: 8 more: not a game log (all: --list)",
+        f"left alone: {logs}/ref.json: not a game log: a Collab-Overcooked reference file",
+    ]
+    assert [line.split(": ")[1] for line in told(capsys, *where, "--list")[1]] == [
+        *(f"{logs}/note{number:02d}.txt" for number in range(11)),
+        f"{logs}/ref.json",
+    ]
+
+
+CONSOLE = "collab_games/native/collab_capture_bfs_open_open_console.txt"
+STATES = "collab_games/native/collab_escape_fixer_a_game_state.txt"
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("log", [CONSOLE, STATES])
+def test_a_text_that_lost_its_beginning_is_a_reject(shared: Path, tmp_path: Path, log: str) -> None:
+    """It has states of a game further on, so it is no note that somebody left there."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "notes.txt").write_bytes((shared / "data/coordination" / log).read_bytes()[40:])
+    report = ingest_paths([logs], Store(tmp_path / "s.duckdb"), workers=1)
+    assert [part.reason for part in report.rejected] == [
+        "a log of format coordination_console whose beginning is damaged: copy the file again"
+    ]
+    assert report.others == []
+
+
+@pytest.mark.shared
+def test_files_beside_published_logs_stay_left_alone(shared: Path, tmp_path: Path) -> None:
+    """Questions, results and ends of console texts quote games and are none."""
+    logs = tmp_path / "logs"
+    for name in ("single_turn_trials.csv", "hanabi/native/cautious_s212/console_tail.txt", "coordqa/native_logs/refusal_output.txt"):
+        (logs / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(shared / "data/coordination" / name, logs / name)
+    shutil.copytree(shared / "data/coordination/per_game", logs / "per_game", copy_function=shutil.copyfile)
+    report = ingest_paths([logs], Store(tmp_path / "s.duckdb"), workers=1)
+    assert report.is_clean
+    assert {reason for _, reason in report.others} == {"not a game log"}
+    assert len(report.others) == 6
