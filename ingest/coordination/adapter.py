@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from ingest.coordination import console, player_files
+from ingest.coordination.consistency import contradictions
 from ingest.coordination.hanabi import hanabi_game
 from ingest.coordination.kitchen import kitchen_game
 from ingest.coordination.parts import GameParts
@@ -81,6 +82,8 @@ def read(data: bytes, place: Place) -> Reading:
         except BadInputError as error:
             found.rejects.append(BadInputError(error.reason, locator=f"line {game.line}", excerpt=excerpt(game.name)))
             continue
+        for turn, differences in zip(parts.turns, contradictions(game.steps), strict=True):
+            turn.differences = [*turn.differences, *differences]
         logged = {"episode": game.name, "complete": game.steps[-1].terminal, "console": False}
         found.add(game_rows(episode_id("coordination", place.path, index), parts, place, logged))
     found.replay_s = time.perf_counter() - started

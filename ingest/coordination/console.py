@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
 from games.coordination.escape import rules as escape
 from games.coordination.players import PLAYERS, ground
+from ingest.coordination.consistency import contradictions
 from ingest.coordination.parts import GameParts
 from ingest.coordination.records import CaptureStep, EscapeStep
 from ingest.coordination.rooms import capture_game, escape_game
@@ -38,6 +39,8 @@ _CAPTURE_STATE: Final = re.compile(
 )
 _CAPTURE_ANSWER: Final = re.compile(r"^LLM Response: (.*?)^SELECTED ACTION:[ \t]*([^\n]*?)[ \t]*$", re.MULTILINE | re.DOTALL)
 _CAPTURE_MOVED: Final = re.compile(r"^Alice is in Room (\d), Bob is in Room (\d), Thief is in Room (\d)\.", re.MULTILINE)
+_CAPTURE_OFFERED: Final = re.compile(r"^[A-Z]\.? (Stay in current room|Move to room (\d)|Press button in room \d)", re.MULTILINE)
+_CAPTURE_END: Final = re.compile(r"^Turns to Completion:\s*(\d+)", re.MULTILINE)
 _ESCAPE_ASKED: Final = re.compile(
     r"^My name is (Alice|Bob)\. I am in room (\d+)\.([^\n]*)Available Actions: ([^\n]*)\n(.*?)(?=^My name is |^Current State:|\Z)",
     re.MULTILINE | re.DOTALL,
@@ -72,7 +75,7 @@ def read(data: bytes, place: Place) -> Reading:
     text = _COLOR_CODE.sub("", data.decode(errors="replace"))
     found = Reading()
     name = PurePath(place.file).stem
-    games = [_capture(text, name)] if _CAPTURE_STATE.search(text) else _escapes(text, name)
+    games = [_capture(text, name, found)] if _CAPTURE_STATE.search(text) else _escapes(text, name, found)
     for index, steps in enumerate(game for game in games if game):
         _add(found, steps, place, index)
     found.replay_s = time.perf_counter() - started
@@ -96,38 +99,83 @@ def _add(found: Reading, steps: list[dict[str, Any]], place: Place, index: int) 
 
 def _parts(steps: list[dict[str, Any]]) -> GameParts:
     if "scenario" in steps[0]:
-        return capture_game([CaptureStep.model_validate(step) for step in steps])
-    return escape_game([EscapeStep.model_validate(step) for step in steps])
+        captures = [CaptureStep.model_validate(step) for step in steps]
+        return _compared(capture_game(captures), captures)
+    escapes = [EscapeStep.model_validate(step) for step in steps]
+    return _compared(escape_game(escapes), escapes)
 
 
-def _capture(text: str, name: str) -> list[dict[str, Any]]:
+def _compared(parts: GameParts, steps: Sequence[CaptureStep] | Sequence[EscapeStep]) -> GameParts:
+    for turn, differences in zip(parts.turns, contradictions(steps), strict=True):
+        turn.differences = [*turn.differences, *differences]
+    return parts
+
+
+def _capture(text: str, name: str, found: Reading) -> list[dict[str, Any]]:
     """The whole turns; the doors after a turn are those before the next, after the last one they follow from the presses."""
     steps: list[dict[str, Any]] = []
     begin = 0
-    for moved in _CAPTURE_MOVED.finditer(text):
+    turns = list(_CAPTURE_MOVED.finditer(text))
+    for turn, moved in enumerate(turns, start=1):
         block = text[begin : moved.start()]
         begin = moved.end()
-        states, answers = list(_CAPTURE_STATE.finditer(block)), _CAPTURE_ANSWER.findall(block)
-        if len(states) != len(PLAYERS) or len(answers) != len(PLAYERS):
+        shown = _shown(block)
+        if shown is None:
+            reason = f"turn {turn} has not both players' state and answer: the game ends before it, {len(turns) - turn + 1} turns are lost"
+            found.rejects.append(BadInputError(reason, locator=f"turn {turn}"))
             break
-        steps.append(_capture_step(name, len(steps) + 1, states[0], answers, moved))
+        steps.append(_capture_step(name, turn, shown, moved))
     for step, following in pairwise(steps):
         step["doors_after"] = following["doors_before"]
-    if steps:
+    if steps and len(steps) == len(turns):
         rooms, caught = steps[-1]["rooms_after"], "has been caught" in text[begin:]
         met = "same_room" if rooms["Thief"] in {rooms[player] for player in PLAYERS} else "swap"
-        ended = "Turns to Completion" in text[begin:]
-        steps[-1] |= {"captured": caught, "capture_kind": met if caught else None, "terminal": ended}
+        ended = _CAPTURE_END.search(text, begin)
+        steps[-1] |= {"captured": caught, "capture_kind": met if caught else None, "terminal": ended is not None}
+        if ended is not None:
+            steps[-1]["turns_printed"] = int(ended[1])
+    if steps:
         steps[0]["scenario"] = "_".join("open" if is_open else "closed" for is_open in steps[0]["doors_before"].values())
     return [{**step, "scenario": steps[0]["scenario"]} for step in steps]
 
 
-def _capture_step(name: str, turn: int, state: re.Match[str], answers: list[tuple[str, str]], moved: re.Match[str]) -> dict[str, Any]:
+class _Shown(NamedTuple):
+    """What a player of the capture was shown, and what it answered."""
+
+    state: re.Match[str]
+    offered: list[str | int]
+    """The listed actions, rooms as numbers."""
+
+    answer: str
+    executed: str
+
+
+def _shown(block: str) -> tuple[_Shown, _Shown] | None:
+    """Both players' part of a turn; None if it is not whole."""
+    states, answers = list(_CAPTURE_STATE.finditer(block)), list(_CAPTURE_ANSWER.finditer(block))
+    if len(states) != len(PLAYERS) or len(answers) != len(PLAYERS):
+        return None
+    first, second = (
+        _Shown(state, _offered(block[state.end() : answer.start()]), answer[1].strip(), _in_words(answer[2]))
+        for state, answer in zip(states, answers, strict=True)
+    )
+    return first, second
+
+
+def _in_words(action: str) -> str:
+    return f"Move to room {action}" if action.isdecimal() else action
+
+
+def _offered(text: str) -> list[str | int]:
+    return [int(room) if room else action for action, room in _CAPTURE_OFFERED.findall(text)]
+
+
+def _capture_step(name: str, turn: int, shown: tuple[_Shown, _Shown], moved: re.Match[str]) -> dict[str, Any]:
+    state = shown[0].state
     doors = {"1-2": state[5] == "open", "3-4": state[6] == "open"}
-    executed = [f"Move to room {action}" if action.isdecimal() else action for _, action in answers]
     before = {"Alice": int(state[2]), "Bob": int(state[3]), "Thief": int(state[4])}
     after = dict(zip(("Alice", "Bob", "Thief"), map(int, moved.groups()), strict=True))
-    pressed = [action.rpartition(" ")[2] for action in executed if action.startswith("Press")]
+    pressed = [one.executed.rpartition(" ")[2] for one in shown if one.executed.startswith("Press")]
     return {
         "episode": name,
         "turn": turn,
@@ -136,15 +184,21 @@ def _capture_step(name: str, turn: int, state: re.Match[str], answers: list[tupl
         "doors_before": doors,
         "doors_after": {door: is_open ^ (pressed.count(room) % 2 == 1) for (door, is_open), room in zip(doors.items(), "98", strict=True)},
         "players": [
-            {"player": player, "response": answer.strip(), "executed": action}
-            for player, (answer, _), action in zip(PLAYERS, answers, executed, strict=True)
+            {
+                "player": player,
+                "observation_text": one.state[0],
+                "available_actions": one.offered,
+                "response": one.answer,
+                "executed": one.executed,
+            }
+            for player, one in zip(PLAYERS, shown, strict=True)
         ],
         "captured": False,
         "terminal": False,
     }
 
 
-def _escapes(text: str, name: str) -> Iterator[list[dict[str, Any]]]:
+def _escapes(text: str, name: str, found: Reading) -> Iterator[list[dict[str, Any]]]:
     """Games of a state file: nothing separates them, but each begins at the start rooms with nothing repaired."""
     steps: list[dict[str, Any]] = []
     begin = 0
@@ -152,6 +206,9 @@ def _escapes(text: str, name: str) -> Iterator[list[dict[str, Any]]]:
         asked = list(_ESCAPE_ASKED.finditer(text, begin, state.end()))
         begin = state.end()
         if len(asked) != len(PLAYERS):
+            if asked:
+                reason = f"{len(asked)} answers before a state, where {len(PLAYERS)} belong: the turn is left out"
+                found.rejects.append(BadInputError(reason, locator=f"turn {len(steps) + 1}"))
             continue
         if steps and steps[-1]["terminal"]:
             yield [{**step, "episode": f"{name} {step['episode']}".strip()} for step in steps]
@@ -186,6 +243,7 @@ def _escape_step(steps: list[dict[str, Any]], asked: list[re.Match[str]], state:
         "players": [
             {
                 "player": one[1],
+                "observation_text": one[0].partition("\n")[0],
                 "available_actions": one[4].strip().split(", "),
                 "calls": [{"stage": "generator", "text": one[5].strip()}],
                 "executed": ground(one[5], one[4].strip().split(", ")) or escape.WAIT,

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from games.coordination.hanabi.moves import move_category
-from games.coordination.hanabi.rules import MAX_SCORE, Effect, HanabiState, Known, Move, Verb, apply, is_legal
+from games.coordination.hanabi.rules import MAX_SCORE, Effect, HanabiState, Known, Move, Verb, apply, is_legal, legal_moves
+from games.coordination.hanabi.wording import listed
 from games.coordination.players import PLAYERS, Player
 from ingest.coordination.parts import Act, Category, Difference, GameParts, Said, TurnParts
 from ingest.coordination.records import HanabiStep, MoveRecord, TableRecord
@@ -29,6 +30,7 @@ def hanabi_game(steps: Sequence[HanabiStep]) -> GameParts:
     after = _state(last.state_after, last)
     for turn, values in zip(turns, hanabi_values([*(_state(step.state_before, step) for step in steps), after]), strict=True):
         turn.values = values
+    turns[-1].differences = [*turns[-1].differences, *_end_differences(steps, after)]
     bombed = after.lives == 0
     policies = {step.player: step.policy for step in reversed(steps)}
     return GameParts(
@@ -46,6 +48,13 @@ def hanabi_game(steps: Sequence[HanabiStep]) -> GameParts:
         turns=turns,
         goal={"score": MAX_SCORE},
     )
+
+
+def _end_differences(steps: Sequence[HanabiStep], after: HanabiState) -> list[Difference]:
+    """Whether the last turn ends the game: no life, all stacks, or both have moved since the last card was drawn."""
+    emptied = [step.state_before.deck_size for step in steps[-2:]] == [0, 0]
+    over = after.lives == 0 or after.stacked == MAX_SCORE or emptied
+    return [] if steps[-1].terminal == over else [Difference("terminal", repr(steps[-1].terminal), repr(over))]
 
 
 def _stop_reason(after: HanabiState) -> str:
@@ -93,7 +102,7 @@ def _turn(step: HanabiStep) -> TurnParts:
         acts=[Act(step.player, move.verb, _arguments(move, step), step.intended_action, misplay)],
         categories=[Category("hanabi_move", step.player, category, evidence), *_grounding(step)],
         injected={step.player: step.injected},
-        differences=list(_differences(step, (replayed, after), effect)),
+        differences=[*_differences(step, (replayed, after), effect), *_listed_differences(step, before)],
         metrics={"hanabi_score": after.stacked, "hanabi_lives": after.lives, "hanabi_tokens": after.tokens},
     )
 
@@ -141,6 +150,13 @@ def _state(record: TableRecord, step: HanabiStep) -> HanabiState:
     )
 
 
+def _listed_differences(step: HanabiStep, before: HanabiState) -> list[Difference]:
+    """The moves that the player was offered, where the log has them; logs differ in the case of letters."""
+    due = [text.lower() for text in listed(legal_moves(before, step.seat), step.player)]
+    logged = [text.lower() for text in step.legal_actions]
+    return [Difference("legal_actions", repr(logged), repr(due))] if logged and logged != due else []
+
+
 def _differences(step: HanabiStep, states: tuple[HanabiState, HanabiState], effect: Effect) -> list[Difference]:
     replayed, logged = states
     found = [
@@ -152,6 +168,7 @@ def _differences(step: HanabiStep, states: tuple[HanabiState, HanabiState], effe
         "card": (step.effect.card, effect.card),
         "scored": (bool(step.effect.scored), effect.scored),
         "life_lost": (bool(step.effect.life_lost), effect.life_lost),
+        "information_token_gained": (bool(step.effect.information_token_gained), effect.token_gained),
         "touched_cards": (tuple(step.effect.touched_cards or ()), effect.touched),
         "newly_revealed": (tuple(step.effect.newly_revealed or ()), effect.newly_revealed),
     }

@@ -17,6 +17,7 @@ from games.coordination.hanabi.match import SEATS, shown_effect, shown_move, sho
 from games.coordination.hanabi.rules import COLORS, HAND, MAX_SCORE, HanabiState, Known, Move, apply, deal, is_legal
 from games.coordination.hanabi.wording import COLOR_NAMES
 from games.coordination.players import Player
+from ingest.coordination.csv_checks import hanabi_row_differences
 from ingest.coordination.csv_rows import Rows
 from ingest.coordination.hanabi import hanabi_game
 from ingest.coordination.parts import GameParts
@@ -104,6 +105,8 @@ def hanabi_record(name: str, files: Mapping[Player, Rows], models: Mapping[Playe
     states = _replayed(rows, rejects)
     steps = [_step(name, rows, states, turn, models) for turn in range(len(states) - 1)]
     parts = hanabi_game(steps)
+    for turn, row in zip(parts.turns, rows, strict=False):
+        turn.differences = [*turn.differences, *hanabi_row_differences(row.fields)]
     if not steps[-1].terminal and rows[len(steps) - 1].move.card is not None and steps[-1].state_after.deck_size:
         _forget_the_drawn_card(parts, steps[-1].player)
     return parts, rejects

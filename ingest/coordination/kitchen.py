@@ -112,7 +112,7 @@ def _item(record: ItemRecord | None) -> Item | None:
     if record is None:
         return None
     state = record.state
-    return Item(record.name, int(state[1]), int(state[2])) if state is not None and len(state) > 2 else Item(record.name)  # noqa: PLR2004  # kind, onions, ticks
+    return Item(record.name) if state is None else Item(record.name, *state[1:])
 
 
 def _state(entry: KitchenStep, layout: Layout) -> KitchenState:

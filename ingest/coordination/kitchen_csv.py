@@ -14,6 +14,7 @@ from games.coordination.kitchen.layouts import LAYOUTS, Layout
 from games.coordination.kitchen.macros import macro_category
 from games.coordination.kitchen.rules import COOKING_TICKS, Item
 from games.coordination.players import PLAYERS, Player, partner_of
+from ingest.coordination.csv_checks import kitchen_row_differences
 from ingest.coordination.csv_rows import Rows
 from ingest.coordination.parts import Act, Category, GameParts, Said, TurnParts
 from schemas.errors import BadInputError
@@ -51,7 +52,9 @@ def kitchen_record(player: Player, rows: Rows, model: str | None) -> GameParts:
     states = [_state(layout, player, row, place) for place, row in enumerate(rows.rows)]
     unknown = dict.fromkeys(states[0]) | {"layout": layout.name, "player": player}
     turns = [_turn(player, row, before, after) for row, before, after in zip(rows.rows, states, [*states[1:], unknown], strict=True)]
-    chosen = [turn.acts[0].arguments["macro"] for turn in turns]
+    chosen = [row["selected_action"] for row in rows.rows]
+    for turn, row in zip(turns, rows.rows, strict=True):
+        turn.differences = list(kitchen_row_differences(row, chosen))
     return GameParts(
         game="overcooked",
         task_id=layout.name,

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from games.coordination.players import Player
 
-__all__ = ["Act", "Category", "Difference", "GameParts", "Planted", "Said", "TurnParts", "Valued", "planted"]
+__all__ = ["PRINTED_ON_FAILURE", "Act", "Category", "Difference", "GameParts", "Planted", "Said", "TurnParts", "Valued", "planted"]
+
+
+PRINTED_ON_FAILURE: Final = 35
+"""Turns that the published console of the capture prints for a game without one."""
 
 
 class Said(NamedTuple):

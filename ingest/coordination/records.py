@@ -5,11 +5,11 @@ Types are strict. What a line cannot do without is required; the rest may be mis
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from games.coordination.players import Player
+from games.coordination.players import PLAYERS, Player
 
 __all__ = ["Call", "CaptureStep", "EscapeStep", "HanabiStep", "KitchenStep", "Step"]
 
@@ -19,13 +19,35 @@ _Room = Annotated[str, Field(pattern=r"^room (?:10|[1-9])$")]
 _CaptureRoom = Annotated[int, Field(ge=1, le=9)]
 
 
+_Key = TypeVar("_Key", bound=str)
+_Entry = TypeVar("_Entry")
+
+
+def _all(*names: str) -> AfterValidator:
+    """A mapping must have all of these keys, and no others."""
+
+    def check(found: dict[_Key, _Entry]) -> dict[_Key, _Entry]:
+        if set(found) != set(names):
+            raise ValueError(f"there must be one each of {', '.join(names)}")
+        return found
+
+    return AfterValidator(check)
+
+
 class _Record(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore")
 
 
 class _Line(_Record):
+    game: str | None = None
     episode: str
     terminal: bool = False
+
+
+_CaptureRooms = Annotated[dict[Literal["Alice", "Bob", "Thief"], _CaptureRoom], _all("Alice", "Bob", "Thief")]
+_EscapeRooms = Annotated[dict[Literal["Alice", "Bob", "Adversary"], _Room], _all("Alice", "Bob", "Adversary")]
+_Doors = Annotated[dict[Literal["1-2", "3-4"], bool], _all("1-2", "3-4")]
+_Generators = Annotated[dict[Literal["room 1", "room 6"], Count], _all("room 1", "room 6")]
 
 
 class Call(_Record):
@@ -33,6 +55,20 @@ class Call(_Record):
 
     stage: Literal["tom", "generator", "verifier"]
     text: str
+
+
+class _Named(Protocol):
+    player: Player
+
+
+_Acting = TypeVar("_Acting", bound=_Named)
+
+
+def _both(acting: list[_Acting]) -> list[_Acting]:
+    """Both players must stand there, Alice first."""
+    if [one.player for one in acting] != list(PLAYERS):
+        raise ValueError(f"there must be one each of {', '.join(PLAYERS)}, in this order")
+    return acting
 
 
 class KnownRecord(_Record):
@@ -50,7 +86,7 @@ class TableRecord(_Record):
     life_tokens: Count
     information_tokens: Count
     deck_size: Count
-    fireworks: dict[Literal["R", "Y", "G", "W", "B"], Count]
+    fireworks: Annotated[dict[Literal["R", "Y", "G", "W", "B"], Annotated[int, Field(ge=0, le=5)]], _all(*"RYGWB")]
     discard_pile: list[str]
     hands: dict[Player, list[Annotated[str, Field(pattern="^[RYGWB][1-5]$")]]]
     knowledge: dict[Player, list[KnownRecord]]
@@ -90,19 +126,23 @@ class HanabiStep(_Line):
     observation_text: str | None = None
     legal_actions: list[str] = []
     calls: list[Call] = []
+    n_generator_calls: Count | None = None
     n_rejections: Count = 0
     intended_action: str | None = None
     selected_action: str
     engine_move: MoveRecord
     effect: EffectRecord
     injected: list[str] = []
+    fireworks_sum: Count | None = None
+    engine_score: Count | None = None
 
 
 class ItemRecord(_Record):
     """Something that is held."""
 
     name: Literal["onion", "dish", "soup"]
-    state: tuple[str, int, int] | list[str | int] | None = None
+    state: Annotated[tuple[Literal["onion"], Annotated[int, Field(ge=0, le=3)], Count] | None, Field(strict=False)] = None
+    """Of a soup: what is in it, how many, and its ticks."""
 
 
 class ObjectRecord(ItemRecord):
@@ -167,13 +207,16 @@ class CaptureStep(_Line):
 
     scenario: str
     turn: Number
-    rooms_before: dict[Literal["Alice", "Bob", "Thief"], _CaptureRoom]
-    rooms_after: dict[Literal["Alice", "Bob", "Thief"], _CaptureRoom]
-    doors_before: dict[Literal["1-2", "3-4"], bool]
-    doors_after: dict[Literal["1-2", "3-4"], bool]
-    players: list[CapturePlayer] = Field(min_length=2, max_length=2)
+    rooms_before: _CaptureRooms
+    rooms_after: _CaptureRooms
+    doors_before: _Doors
+    doors_after: _Doors
+    players: Annotated[list[CapturePlayer], AfterValidator(_both)]
+    buttons_pressed: list[str] | None = None
     captured: bool
     capture_kind: Literal["same_room", "swap"] | None = None
+    turns_printed: Count | None = None
+    """Of a console: what it prints at the end."""
 
 
 class EscapePlayer(_Record):
@@ -195,15 +238,16 @@ class EscapeStep(_Line):
 
     seed: int | None = None
     turn: Number
-    rooms_before: dict[Literal["Alice", "Bob", "Adversary"], _Room]
-    rooms_after: dict[Literal["Alice", "Bob", "Adversary"], _Room]
-    generators_before: dict[Literal["room 1", "room 6"], Count]
-    generators_after: dict[Literal["room 1", "room 6"], Count]
+    rooms_before: _EscapeRooms
+    rooms_after: _EscapeRooms
+    generators_before: _Generators
+    generators_after: _Generators
+    generators_fixed: dict[str, bool] | None = None
     exit_gate_before: bool
     exit_gate_after: bool
     adversary_target: Player | None
     adversary_choice: _Room
-    players: list[EscapePlayer] = Field(min_length=2, max_length=2)
+    players: Annotated[list[EscapePlayer], AfterValidator(_both)]
     outcome: Literal["continue", "win", "loss", "turn_cap"]
 
 

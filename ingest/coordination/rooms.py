@@ -11,7 +11,7 @@ from games.coordination.escape import moves as escape_moves
 from games.coordination.escape import rules as escape
 from games.coordination.players import PLAYERS, Player
 from games.coordination.value.escape import EscapeTurn
-from ingest.coordination.parts import Act, Category, Difference, GameParts, Said, TurnParts
+from ingest.coordination.parts import PRINTED_ON_FAILURE, Act, Category, Difference, GameParts, Said, TurnParts
 from ingest.coordination.records import CapturePlayer, CaptureStep, EscapePlayer, EscapeStep
 from ingest.coordination.values import CaptureTurn, capture_values, escape_values
 from schemas.errors import BadInputError
@@ -20,9 +20,6 @@ from schemas.text import excerpt
 __all__ = ["capture_game", "escape_game"]
 
 _Value = TypeVar("_Value", int, bool)
-
-_PRINTED_ON_FAILURE = 35
-"""Turns that the published console prints for a game without a capture."""
 
 _REPAIRS = escape.FIXES_NEEDED * len(escape.GENERATORS)
 
@@ -54,7 +51,7 @@ def capture_game(steps: Sequence[CaptureStep]) -> GameParts:
         metrics={
             "captured": last.captured,
             "turns": len(steps),
-            "turns_printed_upstream": len(steps) if last.captured else _PRINTED_ON_FAILURE,
+            "turns_printed_upstream": len(steps) if last.captured else PRINTED_ON_FAILURE,
         },
         turns=turns,
         goal={"captured": True},
@@ -128,6 +125,7 @@ def _capture_turn(step: CaptureStep) -> TurnParts:
         injected={player.player: player.injected for player in step.players},
         differences=_differences(
             {
+                **_listed_actions({name: [_short(action) for action in before.actions(name)] for name in PLAYERS}, step.players),
                 "rooms_after": (dict(step.rooms_after), dict(turned.state.rooms)),
                 "doors_after": (dict(step.doors_after), dict(turned.state.doors)),
                 "capture_kind": (step.capture_kind, turned.capture),
@@ -140,6 +138,22 @@ def _capture_moved(step: CaptureStep) -> CaptureTurn:
     before = capture.CaptureState(_named(step.rooms_before), _named(step.doors_before))
     after = capture.CaptureState(_named(step.rooms_after), _named(step.doors_after))
     return CaptureTurn(step.turn, before, after, step.captured)
+
+
+def _short(action: capture.Action) -> str | int:
+    """An action as the log lists it."""
+    return action.room if action.verb == "move" else action.text
+
+
+def _listed_actions(
+    due: Mapping[Player, Sequence[str | int]], players: Sequence[CapturePlayer] | Sequence[EscapePlayer]
+) -> dict[str, tuple[object, object]]:
+    """The actions that a player was offered against those that the rules list, where the log has them."""
+    return {
+        f"{player.player}.available_actions": (list(player.available_actions), list(due[player.player]))
+        for player in players
+        if player.available_actions
+    }
 
 
 def _listed(state: capture.CaptureState, player: Player, text: str, turn: int) -> capture.Action:
@@ -182,6 +196,7 @@ def _escape_turn(step: EscapeStep, expected: escape.EscapeState) -> tuple[TurnPa
         injected={player.player: player.injected for player in step.players},
         differences=_differences(
             {
+                **_listed_actions({name: escape.actions(state, name) for name in PLAYERS}, step.players),
                 "rooms_before": (_rooms(step.rooms_before), dict(expected.rooms)),
                 "adversary_choice": (room, choice.room),
                 "adversary_target": (step.adversary_target, choice.target),

@@ -106,6 +106,47 @@ CHECKED: dict[str, dict[str, str]] = {
         "cotrace.complete": "another value",
         "cotrace.labels[].timestep": "negative",
     },
+    "coordination, kitchen, own log": {
+        "line.game": "garbled",
+        "line.score": "another value, negative",
+        "line.actions[].current_macro": "another value",
+        "line.actions[].new_macro": "another value",
+    },
+    "coordination, capture, own log": {
+        "turn.players": "one fewer, one twice, swapped",
+        "turn.players[].player": "another value, garbled",
+        "turn.players[].available_actions": "one fewer, one twice, swapped",
+        "turn.players[].policy": "garbled",
+        "turn.rooms_before.Thief": "another value, negative",
+        "turn.doors_before.*": "another value, left out",
+        "turn.captured": "another value",
+        "turn.terminal": "another value",
+    },
+    "coordination, escape, own log": {
+        "turn.turn": "another value, negative",
+        "turn.generators_before.*": "another value, negative, left out",
+        "turn.exit_gate_before": "another value",
+        "turn.generators_fixed.*": "another value",
+        "turn.seed": "another value",
+        "turn.players[].available_actions": "one fewer, one twice, swapped",
+        "turn.outcome": "another value, garbled",
+    },
+    "coordination, hanabi, step log": {
+        "turn.fireworks_sum": "another value, negative",
+        "turn.engine_score": "another value, negative",
+        "turn.legal_actions": "one fewer, one twice, swapped",
+        "turn.n_generator_calls": "another value, negative",
+        "turn.state_before.life_tokens": "another value, negative",
+        "turn.state_before.hands.Alice[]": "another value, garbled",
+        "turn.terminal": "another value",
+    },
+    "coordination, capture, console": {"Turns to Completion: #": "another value, left out"},
+    "coordination, hanabi, players' files": {"[].Partner Cards": "another value", "[].Board Information": "another value, a number in it"},
+    "coordination, kitchen, player's file": {
+        "[].c0_num_onions": "another value, garbled",
+        "[].player_held_object": "another value, garbled",
+    },
+    "coordination, questions, lines": {"EC.correct": "another value, negative", "EC.extracted": "another value", "EC.key": "garbled"},
 }
 """Specimen -> field -> kinds of change; more in docs/checked_fields.md."""
 

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -40,6 +40,9 @@ class Answer:
     locator: str
     index: int
     """Place in the file, from 0."""
+
+    claims: Mapping[str, object] = field(default_factory=dict)
+    """What else the line says of question and answer, all of which can be checked; empty for published logs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +99,9 @@ def _logged(kind: QuestionType, scenario: int, response: str | None) -> Answer:
     )
 
 
+_CLAIMS: Final = ("game", "paper_game", "n_options", "key", "extracted", "correct", "intended_correct")
+
+
 class _Line(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore")
 
@@ -106,6 +112,18 @@ class _Line(BaseModel):
     response: str | None
     intended: str | None = None
     api_error: bool = False
+    game: str | None = None
+    paper_game: str | None = None
+    n_options: int | None = None
+    key: str | None = None
+    extracted: str | None = None
+    correct: bool | int | None = None
+    intended_correct: bool | int | None = None
+
+    @property
+    def claims(self) -> dict[str, object]:
+        """What the line says that question and response say too."""
+        return {name: getattr(self, name) for name in _CLAIMS if name in self.model_fields_set}
 
 
 def from_lines(data: bytes, found: Reading) -> tuple[Trial, ...]:
@@ -129,6 +147,7 @@ def from_lines(data: bytes, found: Reading) -> tuple[Trial, ...]:
                 intended=line.intended,
                 locator=where,
                 index=index,
+                claims=line.claims,
             )
             answers[line.respondent, line.trial][line.scenario, line.type] = answer  # a question asked again: the last answer counts
     return tuple(

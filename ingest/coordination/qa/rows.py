@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from games.coordination.qa.chance import chance, chance_corrected, chance_upstream
@@ -11,7 +12,7 @@ from games.coordination.qa.reading import ReadAnswer, read_answer
 from ingest.coordination.qa.records import Answer, Trial
 from ingest.reading.adapter_types import Place, episode_id, run_id
 from ingest.reading.json_text import dumps
-from schemas.records import Action, Agent, Episode, EpisodeMetric, Failure, Json, Run, Turn, TurnMetric, Utterance
+from schemas.records import Action, Agent, Episode, EpisodeMetric, Failure, Json, LogDisagreement, Run, Turn, TurnMetric, Utterance
 
 __all__ = ["RESPONDENT", "Rows", "answer_rows", "run_row"]
 
@@ -52,10 +53,28 @@ def answer_rows(trial: Trial, answer: Answer, question: Question, run: Run, plac
         ],
         "turn_metrics": [TurnMetric(identity, 1, "coordination.accuracy", float(correct))],
         "failures": _failures(identity, question, extracted, read),
+        "log_disagreements": list(_differences(identity, answer, question, extracted, correct=correct)),
     }
     if answer.response is not None:
         rows["utterances"] = [Utterance(identity, 1, 1, RESPONDENT, "public", [RESPONDENT], answer.response, None, superseded=False)]
     return episode, rows
+
+
+def _differences(identity: str, answer: Answer, question: Question, extracted: Extraction, *, correct: bool) -> Iterator[LogDisagreement]:
+    """What the line says of its question and its score against the question file and the published rule."""
+    due = {
+        "game": question.game_upstream,
+        "paper_game": question.game,
+        "n_options": len(question.options),
+        "key": question.key,
+        "extracted": extracted.letter,
+        "correct": correct,
+        "intended_correct": answer.intended in question.keyed_letters,
+    }
+    for name, said in answer.claims.items():
+        unknown = name == "intended_correct" and answer.intended is None
+        if said != due[name] and not (unknown and said is None):
+            yield LogDisagreement(identity, 1, name, dumps(said), dumps(due[name]))
 
 
 def _details(trial: Trial, answer: Answer, question: Question, extracted: Extraction, read: ReadAnswer) -> dict[str, object]:

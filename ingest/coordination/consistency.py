@@ -1,0 +1,184 @@
+"""What the step logs of LLM-Coordination say twice, or of two turns in a row, and where the two differ.
+
+What replay gives is compared where each game is replayed. A field that a log does not have is not compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final, cast
+
+from games.coordination.capture.rules import TURN_LIMIT
+from games.coordination.escape.rules import FIXES_NEEDED
+from games.coordination.hanabi.rules import DECK
+from games.coordination.players import Player
+from ingest.coordination.observations import told_in_capture, told_in_escape, told_in_hanabi, told_in_kitchen
+from ingest.coordination.parts import PRINTED_ON_FAILURE, Difference
+from ingest.coordination.records import CaptureStep, EscapeStep, HanabiStep, KitchenStep, Step, TableRecord
+
+__all__ = ["compared", "contradictions"]
+
+_LIFELESS: Final = 0
+"""Score that the published engine gives a game whose lives are lost."""
+
+
+def contradictions(steps: Sequence[Step]) -> list[list[Difference]]:
+    """What cannot all be true, by turn."""
+    first, last = steps[0], steps[-1]
+    found = [[*_of_line(step, last=step is last, first=first), *_OF_STEP[type(step)](step)] for step in steps]
+    for place, (before, step) in enumerate(pairwise(steps), start=1):
+        found[place] += _OF_PAIR[type(step)](before, step)
+    for place, difference in _of_policies(steps):
+        found[place].append(difference)
+    return found
+
+
+def compared(pairs: Mapping[str, tuple[Any, Any]]) -> list[Difference]:
+    """The differences among pairs of what is logged and what would have to stand there."""
+    return [Difference(name, repr(logged), repr(due)) for name, (logged, due) in pairs.items() if logged != due]
+
+
+_GAMES: Final = {HanabiStep: "hanabi", KitchenStep: "overcooked", CaptureStep: "collab_capture", EscapeStep: "collab_escape"}
+
+
+def _of_line(step: Step, *, last: bool, first: Step) -> Iterator[Difference]:
+    if step.terminal and not last:
+        yield Difference("terminal", "True", "False")
+    if step.game not in {None, _GAMES[type(step)]}:
+        yield Difference("game", repr(step.game), repr(_GAMES[type(step)]))
+    for name in ("seed", "scenario", "layout"):
+        if getattr(step, name, None) != getattr(first, name, None):
+            yield Difference(name, repr(getattr(step, name)), repr(getattr(first, name)))
+
+
+def _of_policies(steps: Sequence[Step]) -> Iterator[tuple[int, Difference]]:
+    """Players that are somebody else in a later turn, with the turn's place."""
+    known: dict[Player, tuple[str | None, str | None]] = {}
+    for place, step in enumerate(steps):
+        for player, policy in _policies(step):
+            if known.setdefault(player, policy) != policy:
+                yield place, Difference(f"{player}.policy", repr(policy), repr(known[player]))
+
+
+def _policies(step: Step) -> Iterator[tuple[Player, tuple[str | None, str | None]]]:
+    if isinstance(step, HanabiStep):
+        yield step.player, (step.policy, step.style)
+    elif isinstance(step, KitchenStep):
+        yield from ((action.player, (action.policy, None)) for action in step.actions if action.policy is not None)
+    else:
+        yield from ((player.player, (player.policy, player.style)) for player in step.players)
+
+
+# -- Hanabi -------------------------------------------------------------------------------------------------------------------------------
+
+
+def _of_hanabi(step: HanabiStep) -> Iterator[Difference]:
+    stages = [call.stage for call in step.calls]
+    after = step.state_after
+    stacked = sum(after.fireworks.values())
+    pairs: dict[str, tuple[Any, Any]] = {"seat": (step.seat, (step.turn - 1) % 2)}
+    if step.n_generator_calls is not None:
+        pairs["n_generator_calls"] = (step.n_generator_calls, stages.count("generator"))
+    if "verifier" in stages:
+        pairs["n_rejections"] = (step.n_rejections, stages.count("verifier") - 1)
+    if step.fireworks_sum is not None:
+        pairs["fireworks_sum"] = (step.fireworks_sum, stacked)
+    if step.engine_score is not None:
+        pairs["engine_score"] = (step.engine_score, stacked if after.life_tokens else _LIFELESS)
+    if step.legal_actions:
+        pairs["selected_action"] = (step.selected_action.lower() in map(str.lower, step.legal_actions), True)
+    yield from compared(pairs)
+    yield from told_in_hanabi(step)
+    for when, table in (("before", step.state_before), ("after", after)):
+        if too_many := _more_than_the_deck(table):
+            yield Difference(f"state_{when}.cards", repr(too_many), "None")
+
+
+def _more_than_the_deck(table: TableRecord) -> dict[str, int]:
+    """Cards that lie open more often than the deck has them."""
+    stacked = (f"{color}{rank}" for color, height in table.fireworks.items() for rank in range(1, height + 1))
+    seen = Counter([*table.discard_pile, *stacked, *(card for hand in table.hands.values() for card in hand)])
+    return dict(seen - Counter(DECK))
+
+
+def _hanabi_chain(before: HanabiStep, step: HanabiStep) -> list[Difference]:
+    """The table stays as it was left, and the players take turns."""
+    was, now = before.state_after.model_dump(), step.state_before.model_dump()
+    pairs = {f"state_before.{name}": (value, was[name]) for name, value in now.items()}
+    return compared(pairs | {"player": (step.player == before.player, False)})
+
+
+# -- kitchen ------------------------------------------------------------------------------------------------------------------------------
+
+
+def _of_kitchen(step: KitchenStep) -> Iterator[Difference]:
+    if step.tick == 0 and step.score != step.sparse_reward:
+        yield Difference("score", repr(step.score), repr(step.sparse_reward))
+    yield from told_in_kitchen(step)
+    places = [tuple(found.position) for found in step.objects]
+    if len(set(places)) < len(places):
+        yield Difference("objects", repr(places), repr(list(dict.fromkeys(places))))
+    for action in step.actions:
+        if action.selected is not None and action.current_macro is not None and action.selected != action.current_macro:
+            yield Difference(f"{action.player}.current_macro", repr(action.current_macro), repr(action.selected))
+        asked = action.response is not None or action.selected is not None
+        if action.new_macro != asked:
+            yield Difference(f"{action.player}.new_macro", repr(action.new_macro), repr(asked))
+
+
+def _kitchen_chain(before: KitchenStep, step: KitchenStep) -> list[Difference]:
+    """Points add up, and a player who was not asked goes on with its macro."""
+    pairs: dict[str, tuple[Any, Any]] = {"score": (step.score, before.score + step.sparse_reward)}
+    for was, now in zip(before.actions, step.actions, strict=True):
+        if not now.new_macro:
+            pairs[f"{now.player}.current_macro"] = (now.current_macro, was.current_macro)
+    return compared(pairs)
+
+
+# -- rooms --------------------------------------------------------------------------------------------------------------------------------
+
+
+def _of_capture(step: CaptureStep) -> Iterator[Difference]:
+    pairs: dict[str, tuple[Any, Any]] = {"captured": (step.captured, step.capture_kind is not None)}
+    pairs["terminal"] = (step.terminal, step.captured or step.turn >= TURN_LIMIT)
+    for player in step.players:
+        if player.grounding_ok is not None and player.intended is not None:
+            pairs[f"{player.player}.grounding_ok"] = (player.grounding_ok, player.executed in player.intended)
+    if step.buttons_pressed is not None:
+        pressing = [player.player for player in step.players if player.executed.startswith("Press")]
+        pairs["buttons_pressed"] = (step.buttons_pressed, pressing)
+    if step.turns_printed is not None:
+        pairs["turns_to_completion"] = (step.turns_printed, step.turn if step.captured else PRINTED_ON_FAILURE)
+    yield from compared(pairs)
+    yield from told_in_capture(step)
+
+
+def _capture_chain(before: CaptureStep, step: CaptureStep) -> list[Difference]:
+    return compared({"rooms_before": (step.rooms_before, before.rooms_after), "doors_before": (step.doors_before, before.doors_after)})
+
+
+def _of_escape(step: EscapeStep) -> Iterator[Difference]:
+    pairs: dict[str, tuple[Any, Any]] = {
+        "terminal": (step.terminal, step.outcome != "continue"),
+        "exit_gate_before": (step.exit_gate_before, min(step.generators_before.values()) >= FIXES_NEEDED),
+    }
+    if step.generators_fixed is not None:
+        pairs["generators_fixed"] = (step.generators_fixed, {room: fixes >= FIXES_NEEDED for room, fixes in step.generators_after.items()})
+    yield from compared(pairs)
+    yield from told_in_escape(step)
+
+
+def _escape_chain(before: EscapeStep, step: EscapeStep) -> list[Difference]:
+    return compared({"generators_before": (step.generators_before, before.generators_after)})
+
+
+_OF_STEP: Final = cast(
+    "Mapping[type, Callable[[Step], Iterator[Difference]]]",
+    {HanabiStep: _of_hanabi, KitchenStep: _of_kitchen, CaptureStep: _of_capture, EscapeStep: _of_escape},
+)
+_OF_PAIR: Final = cast(
+    "Mapping[type, Callable[[Step, Step], list[Difference]]]",
+    {HanabiStep: _hanabi_chain, KitchenStep: _kitchen_chain, CaptureStep: _capture_chain, EscapeStep: _escape_chain},
+)
