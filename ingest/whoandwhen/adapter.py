@@ -1,0 +1,154 @@
+"""Reads Who&When (arXiv 2505.00212): failed runs of multi-agent systems, one JSON object a file, with people's labels of who and when.
+
+The labelled agent and step become labels of the rubric `decisive_error`: question `agent` has the agent's name, question `step` the turn,
+from 1 (files count from 0). Where the labelled agent is not who speaks at that step, a row in `log_disagreements` says so; the label stays
+as people gave it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ingest.conversation.rows import Conversation, Said, reading_of
+from ingest.reading.adapter_types import Place, Reading
+from ingest.reading.json_text import dumps, loads
+from ingest.reading.malformed import malformed
+from schemas.errors import BadInputError
+from schemas.records import Label, LogDisagreement
+
+__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
+
+FORMAT: Final = "whoandwhen"
+VERSION: Final = 1
+PATH_PARTS: Final = 0
+
+BENCHMARK: Final = "whoandwhen"
+RUBRIC: Final = "decisive_error"
+_ANNOTATOR: Final = "whoandwhen"
+_BEGINNING: Final = re.compile(
+    rb'\A\s*\{\s*"(?:history|is_correct|is_corrected|question|question_ID|mistake_agent|level|ground_truth)"\s*:'
+)
+_MARKS: Final = (re.compile(rb'"history"\s*:\s*\['), re.compile(rb'"content"\s*:'))
+_ADDRESSED: Final = re.compile(r"(?P<agent>.*?)\s*\(\s*(?:->\s*(?P<to>.+?)|(?P<manner>.+?))\s*\)\s*")
+_THOUGHT: Final = "thought"
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    content: Any = None
+    role: str | None = None
+    name: str | None = None
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    history: list[_Message]
+    question: str | None = None
+    question_ID: str | None = None  # noqa: N815 - as the files spell it
+    ground_truth: Any = None
+    level: Any = None
+    is_correct: bool | None = None
+    is_corrected: bool | None = None
+    mistake_agent: str | None = None
+    mistake_step: Any = None
+    mistake_reason: str | None = None
+    mistake_type: Any = None
+    system_prompt: dict[str, Any] | None = None
+
+
+class _Speaker(NamedTuple):
+    agent: str
+    to: str | None
+    private: bool
+
+
+def sniff(head: bytes) -> bool:
+    """Tell from a file's first bytes whether this is a run of Who&When."""
+    return _BEGINNING.match(head) is not None and all(mark.search(head) for mark in _MARKS)
+
+
+def read(data: bytes, place: Place) -> Reading:
+    """Read a file.
+
+    Raises:
+        BadInputError: it is no such object, or nobody says anything.
+    """
+    found = _parsed(loads(data))
+    if not found.history:
+        raise BadInputError("history is empty: nobody says anything", locator=".history")
+    speakers = [_speaker(message, index) for index, message in enumerate(found.history)]
+    everybody = list(dict.fromkeys(speaker.agent for speaker in speakers))
+    messages = [_said(message, speaker, everybody) for message, speaker in zip(found.history, speakers, strict=True)]
+    part = "algorithm_generated" if found.system_prompt is not None or any(message.name for message in found.history) else "hand_crafted"
+    right = found.is_correct if found.is_correct is not None else found.is_corrected
+    reading = reading_of(
+        Conversation(
+            benchmark=BENCHMARK,
+            run=part,
+            task=found.question_ID or place.file,
+            messages=messages,
+            told={agent: {"system_prompt": text} for agent, text in (found.system_prompt or {}).items()},
+            level=None if found.level in (None, "") else str(found.level),
+            goal={"question": found.question, "ground_truth": found.ground_truth},
+            success=right,
+            score=None if right is None else float(right),
+            details={"mistake_reason": found.mistake_reason, "mistake_type": found.mistake_type},
+        ),
+        place,
+    )
+    _add_labels(reading, found, speakers, place)
+    return reading
+
+
+def _parsed(value: object) -> _File:
+    try:
+        return _File.model_validate(value)
+    except ValidationError as error:
+        raise malformed(error, "") from error
+
+
+def _speaker(message: _Message, index: int) -> _Speaker:
+    """Who speaks to whom: `name`, else `role`, the words in brackets apart."""
+    written = (message.name or message.role or "").strip()
+    if not written:
+        raise BadInputError("a message has neither name nor role: say who speaks", locator=f".history[{index}]")
+    addressed = None if message.name else _ADDRESSED.fullmatch(written)
+    if addressed is None:
+        return _Speaker(written, None, private=False)
+    return _Speaker(addressed["agent"], addressed["to"], private=addressed["manner"] == _THOUGHT)
+
+
+def _said(message: _Message, speaker: _Speaker, everybody: list[str]) -> Said:
+    text = message.content if isinstance(message.content, str) else "" if message.content is None else dumps(message.content)
+    audience = [speaker.agent] if speaker.private else [speaker.agent, speaker.to] if speaker.to else everybody
+    return Said(agent=speaker.agent, text=text, private=speaker.private, audience=list(dict.fromkeys(audience)))
+
+
+def _add_labels(reading: Reading, found: _File, speakers: list[_Speaker], place: Place) -> None:
+    (episode,) = reading.episodes
+    step = _step(found.mistake_step)
+    turn = None if step is None else step + 1
+    answers = {"agent": found.mistake_agent, "step": None if turn is None else str(turn)}
+    reading.rows["labels"] += [
+        Label(place.path, _ANNOTATOR, RUBRIC, question, episode, episode, None, None, answer, None)
+        for question, answer in answers.items()
+        if answer
+    ]
+    if step is None or found.mistake_agent is None:
+        return
+    speaks = speakers[step].agent if 0 <= step < len(speakers) else None
+    if speaks != found.mistake_agent:
+        where = turn if speaks is not None else None
+        reading.rows["log_disagreements"].append(LogDisagreement(episode, where, "mistake_agent", found.mistake_agent, speaks))
+
+
+def _step(written: Any) -> int | None:
+    try:
+        return int(written)
+    except (TypeError, ValueError):
+        return None
