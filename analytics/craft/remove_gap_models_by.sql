@@ -14,14 +14,17 @@
 --   oracle_rate  0..1  mean of the reading over the turns with candidates; null if there is none
 --   gap  -1..1  attempted_rate - oracle_rate, turns pooled; null where either is
 --   gap_mean_of_games  -1..1  mean of the games' own gaps; null if games is 0
---   gap_sem  number  its standard error (ddof 1); null below two games
---   gap_low  number  lower end of its 95 % t interval; null below two games
---   gap_high  number  upper end; null below two games
--- Reads: craft_game_facts, intervals.
+--   gap_sem  number  its standard error over targets (clustered_sem; with one game a target it is that of the sample); null below two games
+--   gap_low  -1..1  lower end of its 95 % interval over targets, and over games where there is one target alone (mean_low); null below two games
+--   gap_high  -1..1  upper end; null below two games
+-- Reads: craft_game_facts, compared_games, intervals.
 create or replace macro remove_gap_models_by(levels := null) as table
 
 with chosen as (
-    select * from craft_game_facts where levels is null or list_contains(levels, complexity)
+    select craft_game_facts.*, compared_games.task
+    from craft_game_facts
+    left join compared_games using (episode_id)
+    where levels is null or list_contains(levels, complexity)
 ),
 
 readings as (
@@ -56,14 +59,43 @@ summed as (
         sum(n_attempted_remove) / nullif(sum(n_attempted), 0) as attempted_rate,
         sum(oracle_remove) / nullif(sum(n_oracle_turns), 0) as oracle_rate,
         attempted_rate - oracle_rate as gap,
-        avg(game_gap) as gap_mean_of_games,
-        stddev_samp(game_gap) / sqrt(count(game_gap)) as gap_sem
+        avg(game_gap) as gap_mean_of_games
     from readings
+    group by all
+),
+
+clustered as (
+    select
+        *,
+        case when min(task) over team = max(task) over team then episode_id else task end as cluster
+    from readings
+    where game_gap is not null
+    window team as (partition by condition, model, builder, reading)
+),
+
+by_target as (
+    select condition, model, builder, reading, cluster, count(*) as n, sum((game_gap + 1) / 2) as k
+    from clustered
+    group by all
+),
+
+over_targets as (
+    select
+        condition,
+        model,
+        builder,
+        reading,
+        2 * clustered_sem(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) as gap_sem,
+        2 * mean_low(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) - 1 as gap_low,
+        2 * mean_high(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) - 1 as gap_high
+    from by_target
     group by all
 )
 
-select
-    *,
-    gap_mean_of_games - t_critical(games - 1) * gap_sem as gap_low,
-    gap_mean_of_games + t_critical(games - 1) * gap_sem as gap_high
-from summed;
+select summed.*, gap_sem, gap_low, gap_high
+from summed
+left join over_targets
+    on summed.condition is not distinct from over_targets.condition
+    and summed.model is not distinct from over_targets.model
+    and summed.builder is not distinct from over_targets.builder
+    and summed.reading = over_targets.reading;

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from analytics.drift.answers import JOB, compared_answers
-from analytics.statistics.shifts import FEWEST_GAMES, Cells, Shift, group_shift, holm, paired_shift
+from analytics.statistics.shifts import FEWEST_FLIPPED, FEWEST_GAMES, Cells, Shift, group_shift, holm, paired_shift
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def drift_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     - units, games: that are compared (of `again` each unit once).
     - rate_before, rate_after: share of this answer, 0 to 1, each unit counting as one. difference, low, high: after minus before with its
       95 % interval over games; p: of no difference (`analytics.statistics.shifts`). p_corrected: by Holm for all rows of the same
-      rubric, judge and `compared`. Null where fewer than five games stand on either side.
+      rubric, judge and `compared`. Null where fewer than five games stand on either side, or fewer than six were asked again: then
+      no test could give a p below 0.05.
     - agreement: of `again` the chance that an answer then and one now are the same, 0 to 1; repeats_agree: the same for two repeats asked
       in one job, null without repeats. An agreement below it, without a difference, hints at drift in both directions.
     - drifted: p_corrected is below 0.05. advice: what to make of it, in words.
@@ -192,7 +193,7 @@ def _advice(row: _Row) -> str:
     rates = f"{_word(row['answer'])} in {_percent(row['rate_before'])} before, {_percent(row['rate_after'])} after"
     about = f"{row['question']} by {row['judge']}, {_TIMES[row['compared']](row)}: {rates}"
     if row["p_corrected"] is None:
-        return f"{about}; fewer than {FEWEST_GAMES} games on one side, too few to tell a drift from chance"
+        return f"{about}; {_too_few(row)}, too few to tell a drift from chance"
     if row["drifted"]:
         little = abs(row["difference"]) < _LITTLE
         return f"{about}; it has drifted{', though little' if little else ''} ({_points(row)}){_what_to_do(row)}"
@@ -200,6 +201,12 @@ def _advice(row: _Row) -> str:
         return f"{about}; it may have drifted ({_points(row)}), but this is one of {row['tests']} tests: ask about more games to be sure"
     ruled_out = "" if row["low"] is None else f"; a shift beyond {_points(row)} is unlikely"
     return f"{about}; no drift shown{ruled_out}{_both_ways(row)}"
+
+
+def _too_few(row: _Row) -> str:
+    if row["compared"] == "again":
+        return f"fewer than {FEWEST_FLIPPED} games, of which no test could give a p below {_SURE}"
+    return f"fewer than {FEWEST_GAMES} games on one side"
 
 
 _TIMES: Final = {

@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["FEWEST_GAMES", "Cells", "Shift", "group_shift", "holm", "paired_shift"]
+__all__ = ["FEWEST_FLIPPED", "FEWEST_GAMES", "Cells", "Shift", "group_shift", "holm", "paired_shift"]
 
 FEWEST_GAMES: Final = 5
 """Games on either side below which `group_shift` gives no interval and no p."""
+
+FEWEST_FLIPPED: Final = 6
+"""Games below which `paired_shift` gives no p: if all five moved alike, it would be 2 / 2^5 = 0.0625, so the test could show nothing."""
 
 _EXACT_UP_TO: Final = 14
 """Games whose signs are all tried out; above it the sum of that many is near enough to normal."""
@@ -58,8 +61,8 @@ def paired_shift(differences: Floats, sizes: Floats) -> Shift:
 
     The test is McNemar's (1947, Psychometrika 12) in its exact form, with games in place of units: under no drift the sum of a game's
     differences is as likely to be d as -d. Up to 14 games with a difference all signs are tried; above, the sum over the root of the sum
-    of squares is taken for normal (Obuchowski 1998, Statistics in Medicine 17). The interval is Student's over games (`clustered_sem`);
-    where no unit differs, Wilson's of no game among all.
+    of squares is taken for normal (Obuchowski 1998, Statistics in Medicine 17). No p below six games. The
+    interval is Student's over games (`clustered_sem`); where no unit differs, Wilson's of no game among all.
 
     Args:
         differences: shape (games,): sum over the game's units of later minus earlier value.
@@ -72,13 +75,13 @@ def paired_shift(differences: Floats, sizes: Floats) -> Shift:
     difference = float(differences.sum()) / units
     moved = differences[np.abs(differences) > _NOTHING]
     if not len(moved):
-        return _unmoved(games)
+        return _unmoved(games) if games >= FEWEST_FLIPPED else _unmoved(games)._replace(p=None)
     residuals = differences - difference * sizes
     low = high = None
     if games > 1:
         error = math.sqrt(games / (games - 1) * float((residuals**2).sum())) / units
         low, high = _around(difference, float(stats.t.ppf((1 + LEVEL) / 2, games - 1)) * error)
-    return Shift(difference, low, high, _sign_flip_p(moved))
+    return Shift(difference, low, high, _sign_flip_p(moved) if games >= FEWEST_FLIPPED else None)
 
 
 def _sign_flip_p(moved: Floats) -> float:

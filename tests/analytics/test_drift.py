@@ -205,6 +205,13 @@ def test_mcnemar_by_hand() -> None:
     assert still.high == pytest.approx(0.161, abs=0.001)
 
 
+@pytest.mark.parametrize(("games", "p"), [(5, None), (6, 2 / 64)])
+def test_five_games_can_show_no_drift_and_have_no_p(games: int, p: float | None) -> None:
+    """All moved alike: the least that signs of five can give is 0.0625, so there is no test to correct others for."""
+    assert paired_shift(np.ones(games), np.ones(games)).p == (None if p is None else pytest.approx(p))
+    assert paired_shift(np.zeros(games), np.ones(games)).p == (None if p is None else 1)
+
+
 def test_the_sum_of_many_games_is_that_of_mcnemars_statistic() -> None:
     """Above fourteen games: (b - c)^2 / (b + c) of single units."""
     moved = np.array([1.0] * 20 + [-1.0] * 8)
