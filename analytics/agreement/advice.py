@@ -6,6 +6,7 @@ The bounds are conventions, written here once: below 0.2 a kappa is slight and a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -24,9 +25,14 @@ _SIDES = {"people": "people", "planted truth": "the planted truth", "engine": "t
 
 
 def advice(rows: Sequence[Row]) -> list[str]:
-    """A sentence for each row of the report, in the same order."""
+    """A sentence for each row of the report, in the same order.
+
+    What a sentence says of kappa it says by kappa_all_low and kappa_all_high: with many rows, some would else be praised by chance alone.
+    """
     people = {(row["rubric"], row["question"]): row for row in rows if row["kind"] == "people"}
-    return [f"{row['question']}: {'; '.join(_parts(row, people.get((row['rubric'], row['question']))))}" for row in rows]
+    of_kind = Counter(row["kind"] for row in rows)
+    told = (_parts({**row, "rows": of_kind[row["kind"]]}, people.get((row["rubric"], row["question"]))) for row in rows)
+    return [f"{row['question']}: {'; '.join(parts)}" for row, parts in zip(rows, told, strict=True)]
 
 
 def _parts(row: Row, people: Row | None) -> Iterator[str]:
@@ -93,12 +99,15 @@ def _about_kappa(row: Row, judge: str, reference: str, said: Mapping[str, float]
     interval = f"kappa {kappa:.2f}" if low is None else f"kappa {kappa:.2f}, {low:.2f} to {high:.2f}"
     yield f"{judge} and {reference} give the same answer in {_percent(row['agreement'])} ({interval})"
     commonest = max(said, key=lambda answer: said[answer])
-    low, high = (kappa, kappa) if low is None else (low, high)
+    alone = low
+    low, high = (kappa, kappa) if low is None else (row["kappa_all_low"], row["kappa_all_high"])
     if said[commonest] > _ONE_SIDED:
         one_sided = f"{reference} {_says(reference)} {_word(commonest)} in {_percent(said[commonest])}"
         yield f"{one_sided}, so kappa says little: look at both error rates"
     elif high < _SLIGHT:
         yield "hardly better than chance: do not use"
+    elif low <= 0 and alone is not None and alone > 0:
+        yield f"beyond chance if this were the only row, but it is one of {row['rows']}: label more before you lean on it"
     elif low <= 0:
         yield "chance alone could give that: do not use before more labels show otherwise"
     elif low > _SUBSTANTIAL:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import orjson
@@ -13,7 +14,7 @@ from analytics.agreement.measures import gwet_ac1, kappa, krippendorff_alpha, pe
 from analytics.agreement.pairs import Comparison, comparisons
 from analytics.agreement.scores import COLUMNS as SCORE_COLUMNS
 from analytics.agreement.scores import score_columns
-from analytics.statistics.cluster_intervals import NUDGE, PSEUDO, Ends, Pushed, cluster_sums, coefficient_interval, share_interval
+from analytics.statistics.cluster_intervals import NUDGE, PSEUDO, Ends, Pushed, Varied, cluster_sums, coefficient_interval, share_interval
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ def agreement_report(store: Store, *, rubric: str | None = None, na_score: float
       latter two over answers with a number. ac1: Gwet's. sensitivity, specificity: of b's yes and no against a's, other answers left out.
       Between two sides each pair of answers is a unit with two ratings. Formulas and sources: `analytics.agreement.measures`. All with
       `_low` and `_high`: 95 % interval over games (`analytics.statistics.cluster_intervals`); null below two games, and where the
-      coefficient is.
+      coefficient is. kappa_all_low, kappa_all_high: of kappa, so wide that those of all rows of the kind hold at once in 95 %
+      (Bonferroni): what the advice goes by.
     - mean_a to consensus_kappa: `analytics.agreement.scores`.
     - confusion: JSON, a's answer -> b's answer -> pairs (of one side: in both orders). advice: what to make of it, in words.
 
@@ -91,7 +93,8 @@ def agreement_report(store: Store, *, rubric: str | None = None, na_score: float
     import polars as pl
 
     found = list(comparisons(answers(store, rubric)))
-    rows = [_row(compared, na_score) for compared in found]
+    of_kind = Counter(compared.kind for compared in found)
+    rows = [_row(compared, na_score, of_kind[compared.kind]) for compared in found]
     told = advice(rows)
     for row, text in zip(rows, told, strict=True):
         row["advice"] = text
@@ -103,14 +106,14 @@ def _schema() -> dict[str, pl.DataType]:
 
     texts = ("rubric", "question", "kind", "rater_a", "rater_b")
     counts = ("units", "games", "answers_a", "answers_b", "pairs", "unanswered")
-    numbers = [name for stem in COEFFICIENTS for name in (stem, f"{stem}_low", f"{stem}_high")]
+    numbers = [name for stem in COEFFICIENTS for name in (stem, f"{stem}_low", f"{stem}_high")] + ["kappa_all_low", "kappa_all_high"]
     schema: dict[str, pl.DataType] = dict.fromkeys(texts, pl.String())
     schema |= dict.fromkeys(counts, pl.Int64()) | dict.fromkeys(numbers, pl.Float64())
     schema |= {name: pl.Int64() if name.endswith("_n") else pl.Float64() for name in SCORE_COLUMNS}
     return schema | {"confusion": pl.String(), "advice": pl.String()}
 
 
-def _row(compared: Comparison, na_score: float | None) -> dict[str, object]:
+def _row(compared: Comparison, na_score: float | None, rows: int) -> dict[str, object]:
     tables = compared.tables()
     table = tables.sum(axis=0)
     row: dict[str, object] = {
@@ -126,7 +129,7 @@ def _row(compared: Comparison, na_score: float | None) -> dict[str, object]:
         "pairs": int(table.sum()) // (2 if compared.within else 1),
         "unanswered": compared.unanswered,
     }
-    row |= coefficients_with_intervals(compared)
+    row |= coefficients_with_intervals(compared, rows)
     row |= score_columns(compared, na_score)
     names = compared.answers
     counted = {a: {b: int(table[i, j]) for j, b in enumerate(names) if table[i, j]} for i, a in enumerate(names) if table[i].any()}
@@ -144,18 +147,25 @@ class _Sums(NamedTuple):
     shares: Floats
 
 
-def coefficients_with_intervals(compared: Comparison) -> dict[str, float | None]:
-    """All of `COEFFICIENTS` of one comparison, each with `_low` and `_high`; None where not defined."""
+def coefficients_with_intervals(compared: Comparison, rows: int = 1) -> dict[str, float | None]:
+    """All of `COEFFICIENTS` of one comparison, each with `_low` and `_high`, and kappa_all_low, kappa_all_high; None where not defined.
+
+    Args:
+        compared: two raters, or one side.
+        rows: comparisons that are read together.
+    """
     tables = compared.tables()
     of_units = _Sums(tables, compared.coincidences(), compared.coincidences(scored=True), *compared.unit_agreement())
     games = _Sums(*(cluster_sums(part, compared.clusters) for part in of_units))
     found = _coefficients(compared, _Sums(*(part.sum(axis=0) for part in games)))
-    ends = _coefficient_ends(compared, games, found, len(tables)) | _share_ends(compared, games.table, len(tables))
+    ends = _coefficient_ends(compared, games, found, len(tables), rows) | _share_ends(compared, games.table, len(tables))
     row: dict[str, float | None] = {}
     for name, value in found.items():
         numbers = (value, *ends[name]) if name in ends else (value, math.nan, math.nan)
         defined = [None if math.isnan(float(number)) or math.isnan(float(value)) else float(number) for number in numbers]
         row |= dict(zip((name, f"{name}_low", f"{name}_high"), defined, strict=True))
+    for end, number in zip(("low", "high"), ends["kappa_all"], strict=True):
+        row[f"kappa_all_{end}"] = None if row["kappa_low"] is None else float(number)
     return row
 
 
@@ -173,7 +183,7 @@ def _share_ends(compared: Comparison, table: Floats, units: int) -> dict[str, En
     return ends
 
 
-def _coefficient_ends(compared: Comparison, games: _Sums, found: dict[str, Floats], units: int) -> dict[str, Ends]:
+def _coefficient_ends(compared: Comparison, games: _Sums, found: dict[str, Floats], units: int, rows: int) -> dict[str, Ends]:
     """Intervals of what is corrected for chance: all variants of the sums that they need go through the formulas at once."""
     import numpy as np
 
@@ -189,7 +199,10 @@ def _coefficient_ends(compared: Comparison, games: _Sums, found: dict[str, Float
     for name in found.keys() - {"agreement", "sensitivity", "specificity"}:
         pushed = tuple(Pushed(values[name][place], values[name][place + 1]) for place in range(1, first, 2))
         sizes = (games.scored_coincidence if name in _SCORED else games.table).sum(axis=(1, 2))
-        ends[name] = coefficient_interval(found[name], values[name][0], values[name][first:], pushed, sizes)
+        varied = Varied(found[name], values[name][0], values[name][first:], pushed, sizes)
+        ends[name] = coefficient_interval(varied)
+        if name == "kappa":
+            ends["kappa_all"] = coefficient_interval(varied, tests=rows)
     return ends
 
 

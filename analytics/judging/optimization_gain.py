@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from analytics.agreement.measures import gwet_ac1, kappa, krippendorff_alpha, percent_agreement
-from analytics.statistics.cluster_intervals import NUDGE, PSEUDO, Pushed, coefficient_interval
+from analytics.statistics.cluster_intervals import NUDGE, PSEUDO, Pushed, Varied, coefficient_interval
 from analytics.statistics.intervals import LEVEL, Estimate
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["ALL", "METRICS", "Gain", "Judged", "conclusion", "gains", "mean_agreement"]
+__all__ = ["ALL", "METRICS", "Gain", "Judged", "conclusion", "corrected_p", "gains", "mean_agreement"]
 
 ALL: Final = "ALL"
 """Stands for the mean over the questions."""
@@ -90,7 +90,7 @@ class Gain(NamedTuple):
     """after - before."""
     p: float | None
     """Two-sided, of a permutation test that swaps before and after game by game: exact however few the games, and with fewer than six
-    games never below 0.05."""
+    games never below 0.05. Not corrected for other runs."""
 
 
 def mean_agreement(metric: str, judged: Sequence[Judged], possible: Possible) -> float:
@@ -138,20 +138,42 @@ def gains(metric: str, before: Sequence[Judged], after: Sequence[Judged], possib
     return rows
 
 
-def conclusion(metric: str, found: Sequence[Gain]) -> str:
-    """What may be said, and no more: one sentence."""
+def corrected_p(p: float, run: int) -> float:
+    """P of the run-th test of successors of one rubric, times run (run + 1).
+
+    The bounds 0.05 / (run (run + 1)) sum to 0.05, so however many runs are made, and whenever one stops, a gain is claimed by chance in at
+    most 5 % of all families of runs (alpha spending; Foster and Stine 2008, Journal of the Royal Statistical Society B 70).
+    """
+    return min(1.0, p * run * (run + 1))
+
+
+def conclusion(metric: str, found: Sequence[Gain], run: int = 1) -> str:
+    """What may be said, and no more: one sentence.
+
+    Args:
+        metric: a key of `METRICS`.
+        found: as `gains` gives them.
+        run: the how manieth test it is of what was made from the same rubric, from 1.
+    """
     total = found[-1]
     name = METRICS[metric].doc
     if total.before is None or total.after is None or total.difference is None:
         return f"nothing can be said: {name} or its interval is not defined on {total.units} held-out units of {total.games} games"
     change = f"by {total.difference.value:+.3f} ({total.difference.low:+.3f} to {total.difference.high:+.3f})"
     where = f"on {total.units} held-out units of {total.games} games"
-    if total.p is not None and total.p <= _SURE and total.difference.low > 0:
-        return f"gain: {name} rises {change} {where}"
-    if total.p is not None and total.p <= _SURE and total.difference.high < 0:
-        return f"worse: {name} changes {change} {where}; keep the rubric as it was"
-    chance = "p is not defined" if total.p is None else f"p = {total.p:.2f}"
-    return f"no gain shown: {name} changes {change} {where}, which may be chance ({chance}); keep the rubric as it was, or label more games"
+    p = None if total.p is None else corrected_p(total.p, run)
+    of_runs = "" if run == 1 else f", run {run} on this rubric's labels"
+    if p is not None and p <= _SURE and total.difference.low > 0:
+        return f"gain: {name} rises {change} {where}{of_runs}"
+    if p is not None and p <= _SURE and total.difference.high < 0:
+        return f"worse: {name} changes {change} {where}{of_runs}; keep the rubric as it was"
+    chance = (
+        "p is not defined" if p is None else f"p = {p:.2f}, corrected for {'further runs' if run == 1 else f'{run} runs and further ones'}"
+    )
+    return (
+        f"no gain shown: {name} changes {change} {where}{of_runs}, which may be chance ({chance}); "
+        "keep the rubric as it was, or label more games"
+    )
 
 
 def _tables(judged: Sequence[Judged], names: Mapping[str, list[str]]) -> dict[str, Floats]:
@@ -259,7 +281,7 @@ def _level(variants: Floats, least: float, sizes: Floats) -> Estimate | None:
     values = (variants - least) * 2 / (1 - least) - 1
     pushed = tuple(Pushed(values[less], values[more]) for less, more in _PUSHED)
     with np.errstate(over="ignore"):  # where all games are alike
-        ends = coefficient_interval(values[_AS_IT_IS], values[_WITH_ADDED], values[_WITHOUT:], pushed, sizes)
+        ends = coefficient_interval(Varied(values[_AS_IT_IS], values[_WITH_ADDED], values[_WITHOUT:], pushed, sizes))
     return _estimate(*(least + (float(value) + 1) * (1 - least) / 2 for value in (values[_AS_IT_IS], *ends)))
 
 

@@ -32,6 +32,7 @@ __all__ = [
     "Ends",
     "Pushed",
     "Ratio",
+    "Varied",
     "cluster_sums",
     "clustered_share",
     "coefficient_interval",
@@ -164,22 +165,35 @@ def ratio_interval(above: Floats, below: Floats) -> Ratio | None:
     return Ratio(math.exp(value), math.exp(value - half), math.exp(value + half), p_value)
 
 
-def coefficient_interval(raw: Floats, value: Floats, without: Floats, pushed: tuple[Pushed, ...], sizes: Floats) -> Ends:
-    """95 % interval of a coefficient between -1 and 1.
+class Varied(NamedTuple):
+    """A coefficient, and what it would be if the games were others."""
+
+    raw: Floats
+    """Shape (...); inside its interval."""
+    value: Floats
+    """The same with the added units."""
+    without: Floats
+    """`value` without each game, shape (..., games)."""
+    pushed: tuple[Pushed, ...]
+    """`value` where each kind of added unit counts a little less and more."""
+    sizes: Floats
+    """What each game weighs, shape (..., games)."""
+
+
+def coefficient_interval(varied: Varied, *, tests: int = 1) -> Ends:
+    """95 % interval of a coefficient between -1 and 1; with several tests so wide that all of them hold at once (Bonferroni).
 
     Args:
-        raw: the coefficient, shape (...); inside its interval.
-        value: the same with the added units.
-        without: `value` without each game, shape (..., games).
-        pushed: `value` where each kind of added unit counts a little less and more.
-        sizes: what each game weighs, shape (..., games).
+        varied: the coefficient.
+        tests: how many intervals are read together.
     """
     import numpy as np
 
-    of_added = sum(((_z(kind.more) - _z(kind.less)) / (2 * NUDGE)) ** 2 / PSEUDO for kind in pushed)
-    half = _half(_z(value), _z(without), np.asarray(of_added), sizes)
-    low, high = (np.tanh(_z(value) + side * half) for side in (-1, 1))
-    return Ends(np.minimum(low, raw), np.maximum(high, raw))
+    value = _z(varied.value)
+    of_added = sum(((_z(kind.more) - _z(kind.less)) / (2 * NUDGE)) ** 2 / PSEUDO for kind in varied.pushed)
+    half = _half(value, _z(varied.without), np.asarray(of_added), varied.sizes, 1 - (1 - LEVEL) / tests)
+    low, high = (np.tanh(value + side * half) for side in (-1, 1))
+    return Ends(np.minimum(low, varied.raw), np.maximum(high, varied.raw))
 
 
 def _z(values: Floats) -> Floats:
@@ -188,7 +202,7 @@ def _z(values: Floats) -> Floats:
     return np.arctanh(np.clip(values, -_INNER, _INNER))
 
 
-def _half(value: Floats, without: Floats, of_added: Floats, sizes: Floats) -> Floats:
+def _half(value: Floats, without: Floats, of_added: Floats, sizes: Floats, level: float = LEVEL) -> Floats:
     """Half the width on the transformed scale; NaN below two games."""
     import numpy as np
     from scipy import stats
@@ -197,7 +211,7 @@ def _half(value: Floats, without: Floats, of_added: Floats, sizes: Floats) -> Fl
     several = np.where(games > 1, games, np.nan)
     between = (several - 1) / several * ((without - value[..., None]) ** 2).sum(axis=-1)
     freedom = np.maximum(_games_of_equal_size(sizes) - 1, 1) * ((between + of_added) / np.maximum(between, 1e-9 * of_added)) ** 2
-    half: Floats = stats.t.ppf((1 + LEVEL) / 2, freedom) * np.sqrt(between + of_added)
+    half: Floats = stats.t.ppf((1 + level) / 2, freedom) * np.sqrt(between + of_added)
     return half
 
 

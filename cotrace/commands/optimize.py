@@ -82,7 +82,10 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     from judges.optimization.desk import BudgetStopError
     from judges.optimization.new_rubric import refuse_if_taken, write_new_rubric
     from judges.optimization.search import expected, optimize
+    from judges.optimization.tests_made import place_of_test
     from judges.rubric.files import find
+    from judges.runs.journal import folder_of
+    from judges.runs.planning import now
 
     store.check()
     parent = find(rubric_name, folders)
@@ -111,8 +114,9 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     held_out = request.parts.held_out
     gained = gains(metric, _judged(held_out, found.before), _judged(held_out, found.after), _possible(request.rubric))
     _tell_gains(metric, gained)
-    sentence = conclusion(metric, gained)
-    where_from = provenance(parent, request, found, gained, labels=options["labels"], metric=metric, conclusion=sentence)
+    place = place_of_test(folder_of(store), parent.name, found.rubric.hash, now())
+    sentence = conclusion(metric, gained, place)
+    where_from = provenance(parent, request, found, gained, labels=options["labels"], metric=metric, conclusion=sentence, test=place)
     write_new_rubric(path, found.rubric, parent.name, where_from)
     say(sentence)
     say(f"wrote {path}: read it before you ask with it (cotrace judge --rubric {path}); {parent.name} stays as it is")

@@ -20,7 +20,7 @@ __all__ = ["provenance"]
 
 
 def provenance(
-    parent: Rubric, request: Request, found: Found, gained: Sequence[Gain], *, labels: str, metric: str, conclusion: str
+    parent: Rubric, request: Request, found: Found, gained: Sequence[Gain], *, labels: str, metric: str, conclusion: str, test: int
 ) -> dict[str, Any]:
     """The key `provenance` of the new file; its keys are explained in docs/optimize.md."""
     optimizer = OPTIMIZERS[request.optimizer]
@@ -41,6 +41,7 @@ def provenance(
         },
         "validation": {"before": _rounded(found.validation_before), "after": _rounded(found.validation_after)},
         "held_out": {gain.question: _gain(gain) for gain in gained},
+        "test": test,
         "conclusion": conclusion,
         "calls": found.usage.asked,
         "answered_from_disk": found.usage.from_disk,

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -16,7 +17,9 @@ from analytics.agreement.report import agreement_report
 from analytics.views import ensure_installed
 from cotrace.cli import cli
 from ingest.labels.load import import_labels
+from schemas import batches
 from schemas.errors import UsageError
+from schemas.records import Label
 from schemas.store import Store
 from tests.analytics.test_views_judges import FOUND, TRUTH, UNITS, job, judged, label, verdict
 
@@ -88,7 +91,37 @@ def test_it_says_what_to_make_of_the_published_judge(published: Store) -> None:
     assert ps4 == "PS4: the judge llm:published always says No; people say Yes in 85 %: do not use"
     assert "always says Yes; people say No" in report["spatial_grounding", "SG2"]["advice"]
     assert "do not use" not in report["spatial_grounding", "SG3"]["advice"]
-    assert all("do not use" in report[rubric, ALL]["advice"] or "weak" in report[rubric, ALL]["advice"] for rubric in RUBRICS.values())
+    pooled = [report[rubric, ALL]["advice"] for rubric in RUBRICS.values()]
+    assert all("do not use" in text or "weak" in text or "before you lean on it" in text for text in pooled)
+
+
+def guessing(folder: Path, questions: int) -> Store:
+    """A judge that guesses, against labels: so many questions, eight games of ten units."""
+    random = np.random.default_rng(5)
+    store = Store(folder / f"guess{questions}.duckdb")
+    store.create()
+    rows: list[Label] = []
+    for question in range(questions):
+        for place in range(80):
+            unit, said, truth = f"g{place // 10}/{place}", *("yes" if random.random() < 0.5 else "no" for _ in range(2))
+            for annotator, answer in (("p", truth), ("llm:x/y#1", said)):
+                rows.append(Label("people", annotator, "ps", f"Q{question}", unit, None, None, None, answer, None))
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"labels": rows}))
+    ensure_installed(store)
+    return store
+
+
+def test_among_many_rows_none_is_praised_by_chance(tmp_path: Path) -> None:
+    """Seventy-five questions of a judge that guesses: some intervals of a single row leave out 0, and no advice goes by that."""
+    report = agreement_report(guessing(tmp_path, 75)).filter((pl.col("kind") == "judge_people") & (pl.col("question") != ALL))
+    assert len(report) == 75
+    lucky = report.filter(pl.col("kappa_low") > 0)
+    assert len(lucky) >= 1
+    assert all("beyond chance if this were the only row, but it is one of" in advice for advice in lucky["advice"])
+    assert not report["advice"].str.contains("use it").any()
+    assert (report["kappa_all_low"] <= report["kappa_low"]).all()
+    assert (report["kappa_all_high"] >= report["kappa_high"]).all()
 
 
 @pytest.mark.shared

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from analytics.statistics.cluster_intervals import clustered_share, coefficient_interval, ratio_interval, share_interval
+from analytics.statistics.cluster_intervals import Varied, clustered_share, coefficient_interval, ratio_interval, share_interval
 from benchmarks.coverage import agreement_coverage
 from benchmarks.simulation import Rated
 from schemas.errors import UsageError
@@ -101,7 +101,7 @@ def test_clusters_count_not_values() -> None:
 def test_a_coefficient_of_one_game_has_no_interval() -> None:
     """One game says nothing about others."""
     one = np.array(0.5)
-    assert np.isnan(coefficient_interval(one, one, np.array([0.4]), (), np.array([10.0])).low)
+    assert np.isnan(coefficient_interval(Varied(one, one, np.array([0.4]), (), np.array([10.0]))).low)
 
 
 def test_a_ratio_of_sums_by_hand() -> None:

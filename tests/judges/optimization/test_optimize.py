@@ -281,7 +281,8 @@ def test_questions_behind_two_walls_are_optimised_together_or_alone(tmp_path: Pa
         both = optimize(store, url, optimizer="bootstrap")
         assert "gain: Cohen's kappa" in both.output, both.output
         alone = optimize(store, url, "--question", "Q2", "--out", str(tmp_path / "alone.yaml"), "--metric", "ac1", optimizer="bootstrap")
-        assert "gain: Gwet's AC1" in alone.output, alone.output
+        assert "Gwet's AC1 changes by +" in alone.output, alone.output
+        assert "run 2 on this rubric's labels" in alone.output  # the same labels were looked at before
     new, one = load(tmp_path / "better.yaml"), load(tmp_path / "alone.yaml")
     assert [group.shows for group in new.groups()] == [("public_messages",), ("public_messages", "state_before")]
     assert [question.id for question in one.questions] == ["Q2"]
@@ -299,7 +300,7 @@ def test_text_that_speaks_to_the_judge_is_not_learned_from(tmp_path: Path) -> No
     with pupil(Pupil(yes=EVEN, learns_from="Mind|Right answers:", proposals=["Mind the parity."], watches="Ignore all previous")) as url:
         for optimizer in LEARNS:
             done = optimize(store, url, "--out", str(tmp_path / f"{optimizer}.yaml"), optimizer=optimizer)
-            assert "gain: Cohen's kappa" in done.output, done.output
+            assert "Cohen's kappa" in done.output, done.output
             assert "Ignore all previous" not in (tmp_path / f"{optimizer}.yaml").read_text()
         assert counted(url)["Answers"] > 0
         assert counted(url)["seen"] == 0
