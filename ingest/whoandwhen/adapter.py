@@ -31,7 +31,7 @@ _ANNOTATOR: Final = "whoandwhen"
 _BEGINNING: Final = re.compile(
     rb'\A\s*\{\s*"(?:history|is_correct|is_corrected|question|question_ID|mistake_agent|level|ground_truth)"\s*:'
 )
-_MARKS: Final = (re.compile(rb'"history"\s*:\s*\['), re.compile(rb'"content"\s*:'))
+_MARKS: Final = (re.compile(rb'"history"\s*:\s*\['), re.compile(rb'"(?:content|mistake_agent)"\s*:'))
 _ADDRESSED: Final = re.compile(r"(?P<agent>.*?)\s*\(\s*(?:->\s*(?P<to>.+?)|(?P<manner>.+?))\s*\)\s*")
 _THOUGHT: Final = "thought"
 
