@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 __all__ = [
     "NOTHING",
@@ -188,7 +188,7 @@ def _phrase(key: str, value: object, beside: Mapping[str, Any]) -> str:
     return _FORMS.get(key, f"{in_words(key)} {{}}").format(text)
 
 
-def _is_number(value: float | None) -> bool:
+def _is_number(value: float | None) -> TypeGuard[float]:
     return value is not None and math.isfinite(value)
 
 

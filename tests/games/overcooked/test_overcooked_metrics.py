@@ -147,7 +147,7 @@ def test_hand_overs_that_the_assistant_asks_the_chef_to_take() -> None:
     messages = [Message(1, "a", f"Assistant plan: {asked}", "Take it."), Message(0, "a", "Chef plan: wait(1)", "No.")]
     event = event_of(messages, 9, [(), CARROT_SOUP[:5]], [[pair.chef], [pair.assistant]])
     assert event is not None
-    assert (event.asked, event.answered) == ({"carrot_slices"}, frozenset())
+    assert (event.asked, event.answered) == (frozenset({"carrot_slices"}), frozenset[str]())
 
 
 def test_an_answer_that_does_only_half() -> None:

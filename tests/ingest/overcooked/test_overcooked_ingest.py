@@ -149,7 +149,7 @@ def test_what_is_done_behind_the_limit_is_in_no_score(tmp_path: Path) -> None:
 def delayed(waits: int) -> dict[str, Any]:
     """A perfect game that begins so many steps late."""
     *_, found = play_order("boiled_egg", "optimal")
-    late = json.loads(json.dumps({key: value for key, value in found.items() if key != "cotrace"}))
+    late: dict[str, Any] = json.loads(json.dumps({key: value for key, value in found.items() if key != "cotrace"}))
     quiet = next(step for step in late["content"] if not any(opened["call"] for opened in step["statistical_data"]["communication"]))
     for step in late["content"]:
         step["timestamp"] += waits
