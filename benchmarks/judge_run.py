@@ -19,13 +19,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from judges.evidence.prompt import Message, PromptMaker
+from judges.evidence.prompt import PromptMaker
 from judges.evidence.transcript import load
 from judges.evidence.units import select, units
 from judges.rubric.answer_types import answer_model
 from judges.rubric.files import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
+from providers.messages import Message
 from providers.provider import ModelSettings
 from schemas import batches
 from schemas.records import Agent, Episode, Json, Run, Turn, Utterance

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import orjson
@@ -15,7 +16,7 @@ from providers.provider import ModelSettings, key_of
 from providers.transport import Transport
 from schemas.errors import UsageError
 
-__all__ = ["Endpoint", "connect_to"]
+__all__ = ["Endpoint", "connect_to", "endpoints"]
 
 _BASE_URLS: Mapping[str, str] = {"openai": "https://api.openai.com/v1"}
 
@@ -33,6 +34,28 @@ class Endpoint(Protocol):
 
     async def close(self) -> None:
         """Close the connections."""
+
+
+def endpoints(settings: ModelSettings, base_urls: Sequence[str], key_variables: Sequence[str]) -> tuple[ModelSettings, ...]:
+    """The model's settings once for each server and key.
+
+    Args:
+        settings: without server and key.
+        base_urls: servers; empty: the provider's own.
+        key_variables: names of environment variables with keys; empty: the usual one.
+
+    Raises:
+        UsageError: several of both, but not equally many.
+    """
+    servers = [replace(settings, base_url=url) for url in base_urls] or [settings]
+    if not key_variables:
+        return tuple(servers)
+    if len(servers) == 1:
+        servers *= len(key_variables)
+    keys = list(key_variables) * len(servers) if len(key_variables) == 1 else list(key_variables)
+    if len(keys) != len(servers):
+        raise UsageError(f"{len(servers)} times --base-url but {len(keys)} times --key-env: give one key for all, or one for each server")
+    return tuple(replace(server, key_variable=key) for server, key in zip(servers, keys, strict=True))
 
 
 def connect_to(settings: ModelSettings) -> Endpoint:
@@ -63,7 +86,7 @@ class _HttpEndpoint:
         if response.status >= 300:  # noqa: PLR2004 - where HTTP's successes end
             raise of_response(response.status, response.headers, response.body)
         try:
-            return self._protocol.read(response.body, sheet)
+            return self._protocol.read(response.body, typed=sheet.form is not None)
         except UnreadableError as error:
             raise Fault(str(error), status=None, retry_after_s=None, again=True, came=True) from error
 

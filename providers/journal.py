@@ -1,7 +1,7 @@
 """Journals: what was paid for is on disk before it counts, so that neither a kill nor a power cut loses a reply that had arrived.
 
 A journal is a file of lines: one about the job, then one a reply. Writers wait until their line is on the disk; all that wait at the same
-moment are written and forced to disk together, so that a hundred replies cost one wait. The process that writes a journal holds a lock on
+moment wait for the same one force to disk, so that a hundred replies cost one. The process that writes a journal holds a lock on
 it: one without its process is what a killed job has left.
 """
 
@@ -93,9 +93,9 @@ class Journal(Generic[H, L]):
         self.before: list[L] = []
         """The lines that an earlier start of the job has written."""
         self._encoder = msgspec.json.Encoder()
-        self._waiting: list[bytes] = []
-        self._written: asyncio.Future[None] | None = None
-        self._writing: asyncio.Task[None] | None = None
+        self._forced: asyncio.Future[None] | None = None
+        """Of the next wait for the disk; None: nobody is waiting for one that has not begun."""
+        self._forcing: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
@@ -119,42 +119,46 @@ class Journal(Generic[H, L]):
             if whole < len(content):
                 os.ftruncate(self._file, whole)
             if whole == 0:
-                self._force(self._encoder.encode(head) + b"\n")
+                self._append(self._encoder.encode(head) + b"\n")
+                _force(self._file)
         except OSError as error:
             raise self._cannot(error) from error
 
     async def write(self, line: L) -> None:
-        """Put a line on record; when this returns, it is on the disk.
+        """Put a line on record: at once where a kill cannot take it, and when this returns, where a power cut cannot either.
 
         Raises:
             StoreError: it cannot be written.
         """
-        self._waiting.append(self._encoder.encode(line) + b"\n")
-        if self._written is None:
-            self._written = asyncio.get_running_loop().create_future()
-            self._writing = asyncio.create_task(self._write_all())
-        await asyncio.shield(self._written)
+        try:
+            self._append(self._encoder.encode(line) + b"\n")
+        except OSError as error:
+            raise self._cannot(error) from error
+        if self._forced is None:
+            self._forced = asyncio.get_running_loop().create_future()
+            if self._forcing is None:
+                self._forcing = asyncio.create_task(self._force_all())
+        await asyncio.shield(self._forced)
 
-    async def _write_all(self) -> None:
+    async def _force_all(self) -> None:
+        """One wait for the disk after the other, each for all lines that have come meanwhile."""
         loop = asyncio.get_running_loop()
-        while self._waiting and self._written is not None:
-            lines, self._waiting = self._waiting, []
-            told, self._written = self._written, loop.create_future()
+        while self._forced is not None:
+            told, self._forced = self._forced, None
             try:
-                await loop.run_in_executor(self._thread, self._force, b"".join(lines))
+                await loop.run_in_executor(self._thread, _force, self._file)
             except OSError as error:
                 told.set_exception(self._cannot(error))
                 told.exception()  # whoever waits is told; where nobody does, nothing is to be reported
             else:
                 told.set_result(None)
-        self._written = None
+        self._forcing = None
 
-    def _force(self, content: bytes) -> None:
+    def _append(self, content: bytes) -> None:
         whole = os.fstat(self._file).st_size
         try:
             while content:
                 content = content[os.write(self._file, content) :]
-            os.fdatasync(self._file)
         except OSError:
             with suppress(OSError):
                 os.ftruncate(self._file, whole)  # half a line would spoil the next one
@@ -162,8 +166,8 @@ class Journal(Generic[H, L]):
 
     async def close(self, *, delete: bool = False) -> None:
         """Let go of the file when all is written; delete it if everything in it is safe elsewhere."""
-        if self._writing is not None:
-            await self._writing
+        if self._forcing is not None:
+            await self._forcing
         self._thread.shutdown()
         if delete:
             self._path.unlink(missing_ok=True)
@@ -171,3 +175,7 @@ class Journal(Generic[H, L]):
 
     def _cannot(self, error: OSError) -> StoreError:
         return StoreError(f"journal {self._path} cannot be written: {error.strerror}; free some space, or make the folder writable")
+
+
+_force = getattr(os, "fdatasync", os.fsync)
+"""Where a system has no fdatasync, the times of the file are forced too."""

@@ -40,6 +40,10 @@ class Question:
     tools: Sequence[Tool] = ()
     form: Form | None = None
 
+    def sheet(self, chat: Sequence[Message] | None = None) -> Sheet:
+        """What a request asks; with another chat, after a reply that could not be used."""
+        return Sheet(self.messages if chat is None else chat, self.tools, self.form.tool if self.form else None)
+
 
 @dataclass(kw_only=True, slots=True)
 class Taken:
@@ -145,7 +149,7 @@ class Server:
         return nobody_there or state.attempt_number >= min(_TRIES_TO_REACH_A_SERVER, self._settings.tries)
 
     async def _request(self, question: Question, chat: Sequence[Message], taken: Taken) -> None:
-        sheet = Sheet(chat, question.tools, question.form.tool if question.form else None)
+        sheet = question.sheet(chat)
         characters = _size(sheet)
         tokens = self._estimate.tokens(characters)
         reserved = self._price.cost(tokens, self._settings.max_tokens) if self._price else 0.0

@@ -312,6 +312,9 @@ class Verdict(NamedTuple):
     flagged: Annotated[
         str | None, Col("attempts to speak to the judge in the text that was judged, joined by |; null if none was found")
     ] = None
+    call_id: Annotated[
+        str | None, Col("the row of `calls` that it comes from; null if no model was asked: engine, cached reply, nothing to judge")
+    ] = None
 
 
 class Call(NamedTuple):

@@ -149,8 +149,8 @@ def _collect(store: Store) -> int:
 
 
 def _request(rubric: Rubric, model: str | None, options: dict[str, Any]) -> JudgeRequest:
-    from judges.runs.endpoints import endpoints
     from judges.runs.job import JudgeRequest
+    from providers.endpoint import endpoints
     from providers.provider import ModelSettings
 
     job = {key: options[key] for key in ("repeats", "where", "concurrency", "max_cost", "prices")}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from analytics.judging.optimization_gain import Gain, Judged
     from analytics.statistics.intervals import Estimate
     from judges.optimization.cases import Case
-    from judges.optimization.desk import Answers
+    from judges.optimization.dispatcher import Answers
     from judges.optimization.search import Expected, Found, Request
     from judges.rubric.model import Rubric
     from providers.provider import ModelSettings
@@ -79,7 +79,7 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     from analytics.judging.optimization_gain import conclusion, gains
     from cotrace.commands.optimize_provenance import provenance
     from cotrace.progress import progress_bar
-    from judges.optimization.desk import BudgetStopError
+    from judges.optimization.dispatcher import BudgetStopError
     from judges.optimization.new_rubric import refuse_if_taken, write_new_rubric
     from judges.optimization.search import expected, optimize
     from judges.optimization.tests_made import place_of_test
@@ -230,11 +230,11 @@ def _tell_usage(found: Found, plan: Expected) -> None:
     usage = found.usage
     cost = "no price known" if plan.cost is None else f"{usage.cost:.4f} USD"
     say(
-        f"  {usage.asked} calls, {usage.from_disk} of them answered from disk, {usage.failed} failed; {usage.requests} requests, "
-        f"{usage.tokens_in} + {usage.tokens_out} tokens, {cost}"
+        f"  {usage.asked} calls, {usage.from_cache} of them answered from disk, {usage.failed} failed; {usage.requests} requests, "
+        f"{usage.tokens.input} + {usage.tokens.output} tokens, {cost}"
     )
-    for why in usage.failures[:1]:
-        say(f"  first failure: {why}")
+    if usage.first_error:
+        say(f"  first failure: {usage.first_error}")
 
 
 def _tell_gains(metric: str, found: Sequence[Gain]) -> None:

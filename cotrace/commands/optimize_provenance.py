@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from judges.optimization.cases import PARTS
 from judges.optimization.optimizers import OPTIMIZERS
-from judges.runs.planning import now
+from providers.request import now
 
 if TYPE_CHECKING:
     from analytics.judging.optimization_gain import Gain
@@ -44,9 +44,9 @@ def provenance(
         "test": test,
         "conclusion": conclusion,
         "calls": found.usage.asked,
-        "answered_from_disk": found.usage.from_disk,
+        "answered_from_disk": found.usage.from_cache,
         "failed": found.usage.failed,
-        "tokens": [found.usage.tokens_in, found.usage.tokens_out],
+        "tokens": [found.usage.tokens.input, found.usage.tokens.output],
         "cost_usd": _rounded(found.usage.cost),
         "versions": {package: version(package) for package in packages},
         "made_at": f"{now().isoformat(timespec='seconds')}Z",

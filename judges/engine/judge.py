@@ -18,8 +18,9 @@ from judges.evidence.unit_sources import selected_units
 from judges.evidence.units import Selection, select
 from judges.rubric.model import PROBE
 from judges.runs.job import JudgeReport, JudgeRequest, OnProgress, Progress
-from judges.runs.planning import new_run, now
+from judges.runs.planning import new_run
 from judges.runs.verdict_store import Progressed, save
+from providers.request import now
 from schemas.records import JudgeRun, Verdict
 from schemas.store import Store
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 from judges.evidence.injection import flags
 from judges.evidence.shows import Viewer, doc
 from judges.evidence.text import Entry, clean, fenced
 from judges.evidence.units import Unit
 from judges.rubric.model import NONE_CHOSEN, Demonstration, Group, Question, Rubric
+from providers.messages import Message
 
-__all__ = ["Message", "Prompt", "PromptMaker", "hash_of", "system_message"]
+__all__ = ["Prompt", "PromptMaker", "hash_of", "system_message"]
 
 _FRAME = """\
 You are a careful evaluator. You answer questions about a transcript of a game that language models played together.
@@ -35,13 +36,6 @@ _SEVERAL = "Answer with a list of all that hold, empty if none does. Possible ar
 
 _DEMONSTRATIONS = """\
 Cases with the right answers. They show how to judge, each piece with a code of its case; do not answer questions about them."""
-
-
-class Message(TypedDict):
-    """A chat message."""
-
-    role: str
-    content: str
 
 
 class Prompt(NamedTuple):

@@ -60,7 +60,7 @@ class Optimizer(NamedTuple):
     """One of DSPy's."""
 
     run: Callable[[Search], None]
-    """Tries candidates; each is on the desk's ledger."""
+    """Tries candidates; each is on the dispatcher's ledger."""
     calls: Callable[[Sizes], Calls]
     writes: bool
     """Whether it needs a model that writes instructions."""

@@ -17,11 +17,11 @@ import orjson
 from dspy.lm15 import Message as LmMessage
 from dspy.lm15 import Request, Response, Usage
 
-from judges.evidence.prompt import Message
 from judges.evidence.text import clean
 from judges.optimization.cases import Case
-from judges.optimization.desk import Answers, Desk
+from judges.optimization.dispatcher import Answers, Dispatcher
 from judges.rubric.model import Demonstration, Rubric
+from providers.messages import Message
 from providers.provider import ModelSettings
 
 __all__ = ["JudgeProgram", "Metric", "example_of", "writer_lm"]
@@ -32,9 +32,9 @@ _BRACES: Final = re.compile(r"\{([a-z][a-z_]*)\}")
 class JudgeProgram(dspy.Module):  # type: ignore[misc]
     """One predictor, which is the rubric."""
 
-    def __init__(self, rubric: Rubric, desk: Desk, cases: Mapping[int, Case]) -> None:
+    def __init__(self, rubric: Rubric, dispatcher: Dispatcher, cases: Mapping[int, Case]) -> None:
         super().__init__()
-        self.judge = _Judge(rubric, desk, cases)
+        self.judge = _Judge(rubric, dispatcher, cases)
 
     def forward(self, case: str, evidence: str) -> Any:
         """The judge's answers to a case."""
@@ -42,20 +42,20 @@ class JudgeProgram(dspy.Module):  # type: ignore[misc]
 
 
 class _Judge(dspy.Predict):  # type: ignore[misc]
-    def __init__(self, rubric: Rubric, desk: Desk, cases: Mapping[int, Case]) -> None:
+    def __init__(self, rubric: Rubric, dispatcher: Dispatcher, cases: Mapping[int, Case]) -> None:
         super().__init__(_signature(rubric))
-        self._rubric, self._desk, self._cases = rubric, desk, cases
+        self._rubric, self._dispatcher, self._cases = rubric, dispatcher, cases
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _Judge:
-        """A predictor of its own that asks at the same desk."""
-        copied = _Judge(self._rubric, self._desk, self._cases)
+        """A predictor of its own that asks through the same dispatcher."""
+        copied = _Judge(self._rubric, self._dispatcher, self._cases)
         copied.signature, copied.demos = self.signature, list(self.demos)
         return copied
 
     def forward(self, **inputs: Any) -> Any:
         """Ask, and leave the trace that optimisers read."""
         case = self._cases[int(inputs["case"])]
-        answers = self._desk.answer(self.candidate(), case)
+        answers = self._dispatcher.answer(self.candidate(), case)
         return self._forward_postprocess([{"answers": _told(self._rubric, answers)}], self.signature, **inputs)
 
     def candidate(self) -> Rubric:
@@ -174,21 +174,21 @@ def _compared(question: str, given: Mapping[str, int], said: str | None) -> str:
     return f'{question}: "{said}" {"is right" if said in given else "is wrong"}: the labels say {people}.'
 
 
-def writer_lm(desk: Desk, settings: ModelSettings) -> Any:
+def writer_lm(dispatcher: Dispatcher, settings: ModelSettings) -> Any:
     """The model that writes instructions, as DSPy calls one: our client does the asking, so retries, prices, budget and disk are ours."""
-    return dspy.LM(settings.model, engine=_Engine(desk), cache=False, num_retries=0, temperature=settings.temperature)
+    return dspy.LM(settings.model, engine=_Engine(dispatcher), cache=False, num_retries=0, temperature=settings.temperature)
 
 
 class _Engine:
     """DSPy's engine contract: one request, one response."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
 
     def complete(self, request: Request) -> Response:
         """Have a text written."""
-        text = self._desk.write(_chat(request))
-        usage = Usage(input_tokens=0, output_tokens=0, total_tokens=0)  # the desk counts
+        text = self._dispatcher.write(_chat(request))
+        usage = Usage(input_tokens=0, output_tokens=0, total_tokens=0)  # the dispatcher counts
         return Response(id=None, model=request.model, message=LmMessage.assistant(text), finish_reason="stop", usage=usage)
 
     def stream(self, request: Request) -> Any:
@@ -196,7 +196,7 @@ class _Engine:
         raise NotImplementedError
 
     def close(self) -> None:
-        """The desk closes its own connections."""
+        """The dispatcher closes its own connections."""
 
 
 def _chat(request: Request) -> list[Message]:

@@ -9,14 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from judges.evidence.prompt import Message, PromptMaker
+from judges.evidence.prompt import PromptMaker
 from judges.optimization.cases import Case, Parts
-from judges.optimization.desk import Answers, Desk, Halted, Priced, Terms, Usage, open_desk
+from judges.optimization.dispatcher import Answers, Conditions, Dispatcher, Halted, Priced, dispatching
 from judges.optimization.optimizers import OPTIMIZERS, Calls, Search, Sizes
 from judges.rubric.model import Rubric
 from providers.faults import HopelessError
+from providers.messages import Message
 from providers.prices import Price, TokenEstimate, price_of
 from providers.provider import ModelSettings
+from providers.request import Usage
 from schemas.errors import UsageError
 
 __all__ = ["Expected", "Found", "Request", "Said", "expected", "narrowed", "optimize"]
@@ -167,53 +169,54 @@ def optimize(request: Request, on_call: Callable[[int], None] | None = None) -> 
                 f"--max-cost needs a price for {settings.model}: give one with --prices FILE "
                 f"(a line such as {settings.model}: {{input: 0.15, output: 0.60}})"
             )
-    terms = Terms(request.cache, request.max_cost, request.concurrency, on_call)
+    conditions = Conditions(request.cache, request.max_cost, request.concurrency, on_call)
     try:
-        with open_desk(request.rubric, Priced(request.judge, judge), Priced(request.writer, writer), terms) as desk:
-            return _optimize(request, desk)
+        with dispatching(request.rubric, Priced(request.judge, judge), Priced(request.writer, writer), conditions) as dispatcher:
+            return _optimize(request, dispatcher)
     except Halted as halted:
         raise halted.why from None
 
 
-def _optimize(request: Request, desk: Desk) -> Found:
+def _optimize(request: Request, dispatcher: Dispatcher) -> Found:
     plain, parts = request.rubric, request.parts
-    desk.answer_all(plain, [*parts.held_out, *parts.validation])
-    _refuse_a_silent_judge(desk, len(parts.held_out) + len(parts.validation))
-    candidates = _searched(request, desk)
+    dispatcher.answer_all(plain, [*parts.held_out, *parts.validation])
+    _refuse_a_silent_judge(dispatcher, len(parts.held_out) + len(parts.validation))
+    candidates = _searched(request, dispatcher)
     scores = {
-        found: request.agreement(parts.validation, _said(desk, found, parts.validation))
+        found: request.agreement(parts.validation, _said(dispatcher, found, parts.validation))
         for found in (plain.hash, *candidates)
-        if all(case.number in desk.ledger[found] for case in parts.validation)
+        if all(case.number in dispatcher.ledger[found] for case in parts.validation)
     }
     best = max(scores, key=lambda found: scores[found])  # of equals the first: the rubric as it is comes before all others
     chosen = None if best == plain.hash else candidates[best]
     if chosen is not None:
-        desk.answer_all(chosen, parts.held_out)
+        dispatcher.answer_all(chosen, parts.held_out)
     return Found(
         rubric=chosen,
-        before=_said(desk, plain.hash, parts.held_out),
-        after=None if chosen is None else _said(desk, chosen.hash, parts.held_out),
+        before=_said(dispatcher, plain.hash, parts.held_out),
+        after=None if chosen is None else _said(dispatcher, chosen.hash, parts.held_out),
         validation_before=scores[plain.hash],
         validation_after=scores[best],
         tried=len(scores) - 1,
-        usage=desk.usage,
+        usage=dispatcher.usage,
     )
 
 
-def _refuse_a_silent_judge(desk: Desk, cases: int) -> None:
+def _refuse_a_silent_judge(dispatcher: Dispatcher, cases: int) -> None:
     """Where calls fail, agreement measures the server: no search could mend that."""
-    if desk.usage.failed > _MOST_FAILED * cases:
+    usage = dispatcher.usage
+    if usage.failed > _MOST_FAILED * cases:
         raise HopelessError(
-            f"the judge gave no usable answer to {desk.usage.failed} of {cases} units; first failure: {desk.usage.failures[0]}; "
+            f"the judge gave no usable answer to {usage.failed} of {cases} units; first failure: {usage.first_error}; "
             "mend that, then start the same command again"
         )
 
 
-def _said(desk: Desk, rubric_hash: str, cases: Sequence[Case]) -> list[Answers]:
-    return [desk.ledger[rubric_hash][case.number] for case in cases]
+def _said(dispatcher: Dispatcher, rubric_hash: str, cases: Sequence[Case]) -> list[Answers]:
+    return [dispatcher.ledger[rubric_hash][case.number] for case in cases]
 
 
-def _searched(request: Request, desk: Desk) -> Mapping[str, Rubric]:
+def _searched(request: Request, dispatcher: Dispatcher) -> Mapping[str, Rubric]:
     """Everything that the optimiser asked the judge with, by hash, in the order in which it came up."""
     import dspy
 
@@ -225,12 +228,12 @@ def _searched(request: Request, desk: Desk) -> Mapping[str, Rubric]:
     learned_from = [case for case in parts.training if case.prompt.flagged() is None]
     if not learned_from:
         raise UsageError("every training unit holds text that tries to speak to the judge (cotrace report flagged): nothing to learn from")
-    writer = writer_lm(desk, request.writer)
+    writer = writer_lm(dispatcher, request.writer)
     search = Search(
         sizes=request.sizes(),
         seed=request.seed,
         threads=request.concurrency,
-        program=JudgeProgram(request.rubric, desk, cases),
+        program=JudgeProgram(request.rubric, dispatcher, cases),
         metric=Metric(cases, parts.training, balanced=request.balanced),
         training=[example_of(case) for case in learned_from],
         validation=[example_of(case) for case in parts.validation],
@@ -245,4 +248,4 @@ def _searched(request: Request, desk: Desk) -> Mapping[str, Rubric]:
     finally:
         if logging_was_on:
             dspy.enable_logging()
-    return {found: rubric for found, rubric in desk.asked_with.items() if found != request.rubric.hash}
+    return {found: rubric for found, rubric in dispatcher.asked_with.items() if found != request.rubric.hash}

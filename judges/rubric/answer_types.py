@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, create_model
+from pydantic import BaseModel, BeforeValidator, Field, create_model
 
 from judges.rubric.model import Group, Question, joined
 
-__all__ = ["Given", "answer_model", "given", "loosely", "parse_reply"]
+__all__ = ["Given", "answer_model", "given", "loosely"]
 
 _AROUND: Final = " \t\r\n\"'`.,;:!()[]{}“”«»"
 """What a model puts around an answer that means nothing."""
@@ -87,17 +87,3 @@ def given(group: Group, answers: BaseModel) -> list[Given]:
         answer = joined(one.answer, question.answers) if group.several else one.answer
         found.append(Given(question.id, answer, one.reason))
     return found
-
-
-def parse_reply(model: type[BaseModel], text: str) -> BaseModel | None:
-    """The filled model out of a reply in prose that contains the JSON object; None if no such object is in it.
-
-    Some servers answer in prose around the JSON instead of a tool call; that is a complete answer and need not be paid twice.
-    """
-    start, end = text.find("{"), text.rfind("}")
-    if start < 0 or end < start:
-        return None
-    try:
-        return model.model_validate_json(text[start : end + 1])
-    except ValidationError:
-        return None

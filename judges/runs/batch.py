@@ -6,27 +6,29 @@ batch under way. Costs are by the price file, which knows no discount for batche
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import orjson
-from pydantic import BaseModel
 
 from judges.evidence.prompt import PromptMaker
-from judges.evidence.units import select
-from judges.rubric.answer_types import answer_model, given, parse_reply
-from judges.rubric.model import Group, Rubric
 from judges.runs import batch_record, batch_replies
-from judges.runs.batch_record import BatchRecord, SubmittedCall
+from judges.runs.batch_record import BatchRecord
 from judges.runs.batch_replies import BatchReply
 from judges.runs.job import JudgeRequest
-from judges.runs.journal import CallRecord, folder_of, starting
-from judges.runs.planning import Call, calls_to_make, new_run, now
+from judges.runs.journal import folder_of, starting
+from judges.runs.outcomes import Outcome, Outcomes, about
+from judges.runs.planning import OpenCall, OpenCalls, new_run
 from judges.runs.verdict_store import Progressed, known_answers, recover, save, take_up, verdicts_of
+from providers.completion import NO_TOKENS
 from providers.faults import OversizeError, beyond_bounds
+from providers.forms import Form
 from providers.prices import Price, TokenEstimate, price_of
-from providers.provider import ModelSettings, batch_client, call_arguments
+from providers.protocols.openai_chat import OpenAIChat
+from providers.provider import ModelSettings, batch_client
+from providers.request import Request, call_of, fingerprint, now, shown
+from providers.server import Question, Taken
 from schemas.errors import CotraceError, UsageError
 from schemas.store import Store
 from schemas.text import excerpt
@@ -85,33 +87,38 @@ def submit(request: JudgeRequest, store: Store) -> Submitted:
     settings = request.settings
     if settings is None:
         raise UsageError("--batch is for models: the engine answers at once, leave it out")
+    store.check()
+    store.create()
     maker, price = PromptMaker(request.rubric), price_of(settings.model, request.prices)
-    run = new_run(request, price)._replace(status="submitted")
-    selection = select(store, request.rubric, request.where)
+    run, outcomes = new_run(request, price)._replace(status="submitted"), Outcomes(request.rubric)
     with batch_client(settings, _MOST_BYTES_TOLD) as client, starting(store) as folder:
         take_up(store, folder, run)
         batch_record.refuse_if_pending(folder, run)
-        known = known_answers(store, run)
-        calls = list(calls_to_make(request, maker, store, selection, known))
+        calls = list(OpenCalls(request, maker, store, known_answers(store, run)))
         skipped = [call for call in calls if not call.prompt.applies]
         open_calls = [call for call in calls if call.prompt.applies]
         asked = list(_within(request.max_cost, open_calls, maker, settings, price))
         counts = len(asked), len(skipped), len(open_calls) - len(asked)
         run = run._replace(units=len({call.unit.unit_id for call in calls}))
         if skipped:
-            rows = verdicts_of(run, request.rubric.answers, [_skipped(call, maker, request.rubric) for call in skipped])
+            rows = verdicts_of(run, request.rubric.answers, [outcomes.skipped(about(*call)) for call in skipped])
             save(store, Progressed(run if asked else run._replace(status="finished", finished_at=now()), replaces="nothing"), rows)
         if not asked:
             return Submitted(None, *counts)
-        record = BatchRecord(run, request.rubric, settings, [_submitted(call) for call in asked], None)
+        forms = [Form(form) for form in outcomes.forms]
+        questions = [Question(messages=maker.messages(call.prompt), form=forms[call.prompt.group]) for call in asked]
+        hashes = [shown(fingerprint(settings, question)) for question in questions]
+        record = BatchRecord(run, request.rubric, settings, [about(*call) for call in asked], hashes, None)
         path = batch_record.write(folder, record)  # first: a batch that is paid must be found again, whenever the process ends
         save(store, Progressed(run, replaces="nothing"), [])
-        batch_id = _send(client, path, run.judge_run_id, _lines(asked, maker, settings))
+        batch_id = _send(client, path, run.judge_run_id, _lines(questions, settings))
         batch_record.write(folder, record._replace(batch_id=batch_id))
     return Submitted(batch_id, *counts)
 
 
-def _within(limit: float | None, calls: list[Call], maker: PromptMaker, settings: ModelSettings, price: Price | None) -> Iterator[Call]:
+def _within(
+    limit: float | None, calls: list[OpenCall], maker: PromptMaker, settings: ModelSettings, price: Price | None
+) -> Iterator[OpenCall]:
     """The first calls whose highest possible cost stays within the limit."""
     if limit is not None and price is None:
         raise UsageError(f"--max-cost needs a price for {settings.model}: give one with --prices FILE")
@@ -125,43 +132,12 @@ def _within(limit: float | None, calls: list[Call], maker: PromptMaker, settings
         yield call
 
 
-def _submitted(call: Call) -> SubmittedCall:
-    unit, prompt = call.unit, call.prompt
-    return SubmittedCall(
-        unit.unit_id, prompt.unit_hash, unit.episode_id, unit.turn, unit.agent, call.repeat, prompt.group, prompt.flagged()
-    )
-
-
-def _skipped(call: Call, maker: PromptMaker, rubric: Rubric) -> CallRecord:
-    questions = maker.groups[call.prompt.group].questions
-    why = f"nothing to judge: {rubric.about} is empty"
-    return _record(_submitted(call), "skipped", [(question.id, None, why) for question in questions], 0, (0, 0))
-
-
-def _record(
-    call: SubmittedCall, status: str, answers: list[tuple[str, str | None, str | None]], requests: int, usage: tuple[int, int]
-) -> CallRecord:
-    return CallRecord(*call[:6], status, answers, requests, *usage, call.flagged)
-
-
-def _lines(calls: list[Call], maker: PromptMaker, settings: ModelSettings) -> bytes:
+def _lines(questions: Sequence[Question], settings: ModelSettings) -> bytes:
     """The batch's file: one request a line, each as a direct call would send it."""
-    from instructor import openai_schema
-
-    models: list[Any] = [openai_schema(answer_model(group)) for group in maker.groups]
-    tools = [model.openai_schema for model in models]
-    arguments = {**call_arguments(settings), "model": settings.model_name}
-    lines = []
-    for number, call in enumerate(calls):
-        tool = tools[call.prompt.group]
-        body = {
-            **arguments,
-            "messages": maker.messages(call.prompt),
-            "tools": [{"type": "function", "function": tool}],
-            "tool_choice": {"type": "function", "function": {"name": tool["name"]}},
-        }
-        lines.append(orjson.dumps({"custom_id": str(number), "method": "POST", "url": _ENDPOINT, "body": body}))
-    return b"\n".join(lines) + b"\n"
+    protocol = OpenAIChat()
+    bodies = (protocol.body(question.sheet(), settings) for question in questions)
+    lines = ({"custom_id": str(number), "method": "POST", "url": _ENDPOINT, "body": body} for number, body in enumerate(bodies))
+    return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
 
 
 def _send(client: openai.OpenAI, record: Path, run_id: str, lines: bytes) -> str:
@@ -196,6 +172,8 @@ def collect(store: Store) -> list[Collected]:
     """
     import openai
 
+    store.check()
+    store.create()
     with starting(store):
         try:
             return [_collected(store, path, record) for path, record in list(batch_record.pending(folder_of(store)))]
@@ -208,16 +186,16 @@ def _collected(store: Store, path: Path, record: BatchRecord) -> Collected:
         batch = _find(client, record)
     told = (record.rubric.name, record.run.judge)
     if batch is None:
-        recover(store, path, record.as_run_record(), [], "interrupted")
+        recover(store, path, record.job(), [], "interrupted")
         return Collected(None, *told, "lost", 0, len(record.calls), 0, 0)
     counts = batch.request_counts
     done = counts.completed + counts.failed if counts else 0
     if batch.status in _UNDER_WAY:
         return Collected(batch.id, *told, batch.status, done, len(record.calls), 0, 0)
-    calls = list(_replies(batch, record))
-    recover(store, path, record.as_run_record(), calls, "finished")
-    answered = sum(call.status == "answered" for call in calls)
-    return Collected(batch.id, *told, batch.status, done, len(record.calls), answered, len(calls) - answered)
+    found = list(_replies(batch, record))
+    recover(store, path, record.job(), found, "finished")
+    answered = sum(one.status == "answered" for one in found)
+    return Collected(batch.id, *told, batch.status, done, len(record.calls), answered, len(found) - answered)
 
 
 def _find(client: openai.OpenAI, record: BatchRecord) -> Batch | None:
@@ -227,23 +205,27 @@ def _find(client: openai.OpenAI, record: BatchRecord) -> Batch | None:
     return next((batch for batch in client.batches.list() if (batch.metadata or {}).get(_RUN_KEY) == run_id), None)
 
 
-def _replies(batch: Batch, record: BatchRecord) -> Iterator[CallRecord]:
+def _replies(batch: Batch, record: BatchRecord) -> Iterator[Outcome]:
     """What came of the calls; those that no reply came to are asked again at the next start."""
-    settings, groups = record.settings, record.rubric.groups()
-    models = [answer_model(group) for group in groups]
-    left = dict(enumerate(record.calls))
+    settings, outcomes = record.settings, Outcomes(record.rubric)
+    left = set(range(len(record.calls)))
     with batch_client(settings, settings.most_bytes * len(record.calls)) as client:
         for file in filter(None, (batch.output_file_id, batch.error_file_id)):
             with client.files.with_streaming_response.content(file) as content:
                 for reply in batch_replies.read(content.iter_bytes(), settings.most_bytes):
-                    call = left.pop(reply.number, None)
-                    if call is not None:
-                        yield _judged(call, reply, groups[call.group], models[call.group])
+                    if reply.number in left:
+                        left.remove(reply.number)
+                        yield _outcome(reply, record, outcomes)
 
 
-def _judged(call: SubmittedCall, reply: BatchReply, group: Group, model: type[BaseModel]) -> CallRecord:
-    filled = parse_reply(model, reply.text)
-    if filled is None:
-        return _record(call, "failed", [(question.id, None, reply.why_not) for question in group.questions], 1, reply.usage)
-    answers = [(one.question, one.answer, one.reason) for one in given(group, filled)]
-    return _record(call, "answered", list(answers), 1, reply.usage)
+def _outcome(reply: BatchReply, record: BatchRecord, outcomes: Outcomes) -> Outcome:
+    asked, tokens = record.calls[reply.number], reply.completion.tokens if reply.completion else NO_TOKENS
+    taken = Taken(attempts=1, tokens=tokens, completion=reply.completion, status="answered")
+    request = Request(
+        messages=(), purpose="judge", run=record.run.judge_run_id, episode_id=asked.episode_id, turn=asked.turn, agent=asked.agent
+    )
+    call = call_of(request, record.prompt_hashes[reply.number], record.run.started_at, taken, (record.settings.model, record.price()))
+    outcome = outcomes.of_record(asked, call)
+    if outcome.status == "answered":
+        return outcome
+    return outcomes.of_record(asked, call._replace(status="failed", error=reply.why_not))

@@ -11,28 +11,16 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from judges.rubric.model import Rubric
-from judges.runs.journal import RunRecord
+from judges.runs.journal import Job
+from judges.runs.outcomes import About
+from providers.prices import Price
 from providers.provider import ModelSettings
 from schemas.errors import StoreError, UsageError
 from schemas.records import JudgeRun
 
-__all__ = ["BatchRecord", "SubmittedCall", "pending", "refuse_if_pending", "write"]
+__all__ = ["BatchRecord", "pending", "refuse_if_pending", "write"]
 
 _ENDING = ".batch.json"
-
-
-class SubmittedCall(NamedTuple):
-    """A call in a batch; its request is called by its place in the list."""
-
-    unit_id: str
-    unit_hash: str
-    episode_id: str
-    turn: int | None
-    agent: str | None
-    repeat: int
-    group: int
-    """Index of the rubric's group of questions."""
-    flagged: str | None
 
 
 class BatchRecord(NamedTuple):
@@ -41,13 +29,21 @@ class BatchRecord(NamedTuple):
     run: JudgeRun
     rubric: Rubric
     settings: ModelSettings
-    calls: list[SubmittedCall]
+    calls: list[About]
+    """Each request is called by its place in this list."""
+    prompt_hashes: list[str]
+    """Of the calls, as in `calls.prompt_hash`."""
     batch_id: str | None
     """As the provider calls it; None: it was about to be submitted when the process ended."""
 
-    def as_run_record(self) -> RunRecord:
+    def price(self) -> Price | None:
+        """What the model cost when the batch was submitted."""
+        found = orjson.loads(self.run.parameters).get("price")
+        return None if found is None else Price(**found)
+
+    def job(self) -> Job:
         """The part that a journal has too."""
-        return RunRecord(self.run, self.rubric.answers, os.getpid())
+        return Job(self.run, self.rubric, os.getpid())
 
 
 _RECORD = TypeAdapter(BatchRecord)
@@ -85,7 +81,7 @@ def refuse_if_pending(folder: Path, about_to_start: JudgeRun) -> None:
         UsageError: a batch that will give the same verdicts was submitted and not collected.
     """
     for _, record in pending(folder):
-        if record.as_run_record().is_same_job(about_to_start):
+        if record.job().is_same_job(about_to_start):
             raise UsageError(
                 f"a batch with rubric {record.run.rubric} for {record.run.judge} is under way ({record.batch_id}): "
                 "get its answers first with cotrace judge --collect"

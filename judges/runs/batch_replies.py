@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, Field, ValidationError
+import msgspec
 
-from providers.provider import counted
+from providers.completion import Completion, UnreadableError
+from providers.protocols.openai_chat import OpenAIChat
 from schemas.errors import CotraceError
 from schemas.text import excerpt
 
@@ -19,51 +20,25 @@ class BatchReply(NamedTuple):
 
     number: int
     """The request's place in the batch."""
-    text: str
-    """What the model wrote; empty if it wrote nothing."""
+    completion: Completion | None
+    """None if none came."""
     why_not: str
-    """What to say if the text is no answer."""
-    usage: tuple[int, int]
-    """Tokens in and out."""
+    """What to say if the completion is none, or no answer."""
 
 
-class _Function(BaseModel):
-    arguments: str | None = None
+class _Response(msgspec.Struct):
+    body: msgspec.Raw = msgspec.Raw(b"null")
 
 
-class _Call(BaseModel):
-    function: _Function = Field(default_factory=_Function)
-
-
-class _Message(BaseModel):
-    content: str | None = None
-    refusal: str | None = None
-    tool_calls: list[_Call] | None = None
-
-
-class _Choice(BaseModel):
-    message: _Message = Field(default_factory=_Message)
-
-
-class _Usage(BaseModel):
-    prompt_tokens: Any = None
-    completion_tokens: Any = None
-
-
-class _Body(BaseModel):
-    choices: list[_Choice] | None = None
-    usage: _Usage | None = None
-    error: Any = None
-
-
-class _Response(BaseModel):
-    body: _Body | None = None
-
-
-class _Line(BaseModel):
-    custom_id: str = Field(pattern="^[0-9]{1,18}$")
+class _Line(msgspec.Struct):
+    custom_id: str
     response: _Response | None = None
     error: Any = None
+
+
+_LINE = msgspec.json.Decoder(_Line)
+_PROTOCOL = OpenAIChat()
+_DIGITS = 18
 
 
 def read(chunks: Iterable[bytes], most_bytes: int) -> Iterator[BatchReply]:
@@ -78,9 +53,11 @@ def read(chunks: Iterable[bytes], most_bytes: int) -> Iterator[BatchReply]:
     """
     for line in _lines(chunks, most_bytes):
         try:
-            yield _reply(_Line.model_validate_json(line))
-        except ValidationError:
+            found = _LINE.decode(line)
+        except (msgspec.DecodeError, RecursionError):
             continue
+        if found.custom_id.isdecimal() and found.custom_id.isascii() and len(found.custom_id) <= _DIGITS:
+            yield _reply(found)
 
 
 def _lines(chunks: Iterable[bytes], most_bytes: int) -> Iterator[bytes]:
@@ -97,18 +74,13 @@ def _lines(chunks: Iterable[bytes], most_bytes: int) -> Iterator[bytes]:
 
 
 def _reply(line: _Line) -> BatchReply:
-    body = (line.response and line.response.body) or _Body()
-    message = body.choices[0].message if body.choices else _Message()
-    arguments = message.tool_calls[0].function.arguments if message.tool_calls else None
-    text = arguments or message.content or ""
-    usage = body.usage or _Usage()
-    tokens = counted(usage.prompt_tokens), counted(usage.completion_tokens)
-    return BatchReply(int(line.custom_id), text, _why_not(message, line.error or body.error, text), tokens)
-
-
-def _why_not(message: _Message, error: object, text: str) -> str:
-    if message.refusal:
-        return f"refused: {excerpt(message.refusal)}"
-    if error:
-        return f"the provider failed: {excerpt(str(error))}"
-    return f"no usable reply: {excerpt(text) or 'it is empty'}"
+    number = int(line.custom_id)
+    body = bytes(line.response.body) if line.response else b"null"
+    try:
+        completion = _PROTOCOL.read(body, typed=True)
+    except UnreadableError as error:
+        what = line.error or excerpt(body.decode("utf-8", "replace")) or error
+        return BatchReply(number, None, f"the provider failed: {excerpt(str(what))}")
+    if completion.refusal:
+        return BatchReply(number, completion, f"refused: {excerpt(completion.refusal)}")
+    return BatchReply(number, completion, f"no usable reply: {excerpt(completion.text) or 'it is empty'}")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from judges.evidence.prompt import Message
 from judges.rubric.model import Rubric
+from providers.messages import Message
 from providers.provider import ModelSettings
 
 __all__ = ["JudgeReport", "JudgeRequest", "OnProgress", "Plan", "Progress", "RunStatus"]
@@ -25,7 +25,7 @@ class JudgeRequest:
     settings: ModelSettings | None = None
     """The model that judges; None: the engine."""
     more_endpoints: tuple[ModelSettings, ...] = ()
-    """The same model at other servers, or with other keys; calls are shared out among all of them (`judges.runs.endpoints`)."""
+    """The same model at other servers, or with other keys; calls are shared out among all of them (`providers.endpoint`)."""
     cache: Path | None = None
     """File or folder of answers by content, which other stores may share; None: every unit is asked about."""
     repeats: int | None = None

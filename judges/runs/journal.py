@@ -1,8 +1,8 @@
-"""The journal of a run: every answer is on record here before it counts, so that a kill at any moment loses none that had arrived.
+"""The journals of scoring runs: every reply is on record there before it counts, so that a kill at any moment loses none that had arrived.
 
-A run writes `<store>.journal/<judge_run_id>.jsonl`: a line about the run, then a line a call. The store gets the verdicts in batches; when
-all of them are in, the journal is deleted. A journal that is found without its process (it holds a lock on the file) is what a killed run
-left behind: `leftovers` gives it out to be stored. One that cannot be read, or stored, is set aside: it does not stop other runs.
+A run writes `<store>.journal/<judge_run_id>.jsonl` (`providers.journal`): a line about the run, then a line a call. The store gets the
+verdicts in batches; when all of them are in, the journal is deleted. A journal that is found without its process is what a killed run left
+behind: `leftovers` gives it out to be stored. One that cannot be read, or stored, is set aside: it does not stop other runs.
 """
 
 from __future__ import annotations
@@ -10,29 +10,31 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import orjson
-from pydantic import TypeAdapter, ValidationError
+import msgspec
 
+from judges.rubric.model import Rubric
+from judges.runs.outcomes import About, Outcome, Outcomes
+from providers.asker import Entry
+from providers.journal import is_held, read
 from schemas.errors import StoreError, UsageError
 from schemas.records import JudgeRun
 from schemas.store import Store
 
-__all__ = ["CallRecord", "Journal", "Leftover", "RunRecord", "folder_of", "leftovers", "set_aside", "starting"]
+__all__ = ["Job", "Leftover", "folder_of", "leftovers", "set_aside", "starting"]
 
 _LOG = logging.getLogger(__name__)
 
 
-class RunRecord(NamedTuple):
-    """What is needed to turn a run's calls into rows, without the rubric's file."""
+class Job(NamedTuple):
+    """What is needed to turn a run's replies into rows, without the rubric's file."""
 
     run: JudgeRun
-    scores: Mapping[str, float | None]
-    """Answer -> score."""
+    rubric: Rubric
     process: int
 
     def is_same_job(self, other: JudgeRun) -> bool:
@@ -41,73 +43,16 @@ class RunRecord(NamedTuple):
         return (mine.rubric, mine.rubric_hash, mine.variant, mine.judge) == (other.rubric, other.rubric_hash, other.variant, other.judge)
 
 
-class CallRecord(NamedTuple):
-    """What came of one call."""
-
-    unit_id: str
-    unit_hash: str
-    episode_id: str
-    turn: int | None
-    agent: str | None
-    repeat: int
-    status: str
-    """answered, failed or skipped."""
-    answers: list[tuple[str, str | None, str | None]]
-    """(question, answer, reason); without answers, the questions with the reason why there are none."""
-    requests: int
-    tokens_in: int
-    tokens_out: int
-    flagged: str | None = None
-    """As in `judges.evidence.injection.flags`."""
-
-
-_RUN = TypeAdapter(RunRecord)
-_CALL = TypeAdapter(CallRecord)
-
-
 class Leftover(NamedTuple):
     """The journal of a run that was killed."""
 
     path: Path
-    record: RunRecord | None
+    job: Job | None
     """None: its first line cannot be read."""
-    calls: list[CallRecord]
+    outcomes: list[Outcome]
     """Those of lines that can be read."""
     damage: str | None = None
     """Why the first line that cannot be read cannot; None if all can."""
-
-
-class Journal:
-    """The journal of the run under way."""
-
-    def __init__(self, path: Path, record: RunRecord) -> None:
-        self._path = path
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
-        fcntl.flock(self._file, fcntl.LOCK_EX)
-        self._append(record)
-
-    def write(self, record: CallRecord) -> None:
-        """Put the call on record; it outlives the process from here on.
-
-        Raises:
-            StoreError: the disk is full, or the like.
-        """
-        self._append(record)
-
-    def close(self, *, delete: bool) -> None:
-        """Close the journal; delete it if everything in it is in the store."""
-        if delete:
-            self._path.unlink(missing_ok=True)
-        os.close(self._file)
-
-    def _append(self, record: tuple[Any, ...]) -> None:
-        line = orjson.dumps(record, default=tuple, option=orjson.OPT_APPEND_NEWLINE)
-        try:
-            written = os.write(self._file, line)
-        except OSError as error:
-            raise StoreError(f"journal {self._path} cannot be written: {error.strerror}; free some space and start again") from error
-        if written < len(line):
-            raise StoreError(f"journal {self._path} cannot be written in full: free some space and start again")
 
 
 def folder_of(store: Store) -> Path:
@@ -142,25 +87,25 @@ def leftovers(folder: Path, about_to_start: JudgeRun) -> Iterator[Leftover]:
         UsageError: a run that would write the same verdicts is under way.
     """
     for path in sorted(folder.glob("*.jsonl"), key=lambda p: p.stat().st_mtime_ns):
-        file = os.open(path, os.O_RDONLY)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            record, *_ = _read(path)
-            if record is not None and record.is_same_job(about_to_start):
-                raise UsageError(
-                    f"rubric {record.run.rubric} is being scored by {record.run.judge} on this store already (process {record.process}): "
-                    "wait for it, or stop it first"
-                ) from None
-            continue
-        else:
-            found = Leftover(path, *_read(path))
-            if found.record is None and found.damage is None:  # killed before it asked anything
-                path.unlink(missing_ok=True)
-            else:
-                yield found
-        finally:
-            os.close(file)
+        held = is_held(path)
+        found = _leftover(path)
+        if held and found.job is not None and found.job.is_same_job(about_to_start):
+            raise UsageError(
+                f"rubric {found.job.run.rubric} is being scored by {found.job.run.judge} on this store already "
+                f"(process {found.job.process}): wait for it, or stop it first"
+            )
+        if not held and found.job is None and found.damage is None:  # killed before it asked anything
+            path.unlink(missing_ok=True)
+        elif not held:
+            yield found
+
+
+def _leftover(path: Path) -> Leftover:
+    job, entries, damage = read(path, Job, Entry)
+    if job is None:
+        return Leftover(path, None, [], damage)
+    outcomes = Outcomes(job.rubric)
+    return Leftover(path, job, [outcomes.of_record(msgspec.convert(entry.note, About), entry.call) for entry in entries], damage)
 
 
 def set_aside(leftover: Leftover, why: str) -> None:
@@ -170,18 +115,3 @@ def set_aside(leftover: Leftover, why: str) -> None:
     _LOG.warning(
         "warning: the journal of an interrupted run cannot all be stored (%s); the rest is asked again, and it lies in %s", why, path
     )
-
-
-def _read(path: Path) -> tuple[RunRecord | None, list[CallRecord], str | None]:
-    """Everything on record, and what is wrong with the first line that is no record; a last line that was cut off is left out."""
-    calls: list[CallRecord] = []
-    record, damage = None, None
-    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], start=1):
-        try:
-            if number == 1:
-                record = _RUN.validate_json(line)
-            else:
-                calls.append(_CALL.validate_json(line))
-        except ValidationError as error:
-            damage = damage or f"line {number}: {error.errors()[0]['msg']}"
-    return record, calls, damage

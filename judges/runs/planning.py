@@ -4,42 +4,80 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import orjson
 
-from judges.evidence.prompt import Message, Prompt, PromptMaker
+from judges.evidence.prompt import Prompt, PromptMaker
 from judges.evidence.unit_sources import selected_units
-from judges.evidence.units import Selection, Unit, select
+from judges.evidence.units import Unit, select
 from judges.runs.job import JudgeRequest, Plan
 from judges.runs.verdict_store import Known, known_answers
+from providers.messages import Message
 from providers.prices import Price, TokenEstimate, price_of
+from providers.request import now
 from schemas.records import Json, JudgeRun
 from schemas.store import Store
 
-__all__ = ["Call", "Tally", "calls_to_make", "count", "new_run", "now", "plan"]
+__all__ = ["OpenCall", "OpenCalls", "Tally", "new_run", "plan"]
 
 _TOKENS_A_QUESTION = 45
 """A reason of one sentence and an answer, for the estimate of a dry run."""
 
 
-class Call(NamedTuple):
-    """A unit, a group of questions, a repeat."""
+class OpenCall(NamedTuple):
+    """A call to be made: a unit, a group of questions, a repeat."""
 
     unit: Unit
     prompt: Prompt
     repeat: int
 
 
-class Tally(NamedTuple):
-    """How much there is to do; the fields are those of `Plan`, except that `calls` includes the skipped ones."""
+@dataclass(slots=True)
+class Tally:
+    """How much there is to do, as far as it has been looked."""
 
-    units: int
-    calls: int
-    answered_before: int
-    skipped: int
+    units: int = 0
+    calls: int = 0
+    """Skipped ones included."""
+    skipped: int = 0
+    answered_before: int = 0
+
+
+class OpenCalls:
+    """The calls that a job still has to make, found one after the other; every game is loaded and shown once.
+
+    Repeats of a prompt come one after the other, so that a provider's cache serves them.
+
+    Raises:
+        StoreError: the store cannot be opened.
+        UsageError: the selection is no SQL.
+    """
+
+    def __init__(self, request: JudgeRequest, maker: PromptMaker, store: Store, known: Known) -> None:
+        self._request, self._maker, self._store, self._known = request, maker, store, known
+        self._selection = select(store, request.rubric, request.where)
+        self._first_questions = [group.questions[0].id for group in maker.groups]
+        self.tally = Tally()
+
+    def __iter__(self) -> Iterator[OpenCall]:
+        repeats = range(1, _repeats(self._request) + 1)
+        for unit in selected_units(self._store, self._request.rubric, self._selection):
+            self.tally.units += 1
+            for prompt in self._maker.prompts(unit):
+                open_repeats = [n for n in repeats if not self._is_known(unit, prompt, n)]
+                self._count(prompt, len(open_repeats), len(repeats))
+                yield from (OpenCall(unit, prompt, n) for n in open_repeats)
+
+    def _is_known(self, unit: Unit, prompt: Prompt, repeat: int) -> bool:
+        return (unit.unit_id, prompt.unit_hash, repeat, self._first_questions[prompt.group]) in self._known.answers
+
+    def _count(self, prompt: Prompt, still_open: int, repeats: int) -> None:
+        self.tally.calls += still_open
+        self.tally.answered_before += repeats - still_open
+        self.tally.skipped += 0 if prompt.applies else still_open
 
 
 def plan(request: JudgeRequest, store: Store) -> Plan:
@@ -49,18 +87,17 @@ def plan(request: JudgeRequest, store: Store) -> Plan:
         StoreError: the store cannot be opened.
         UsageError: the selection is no SQL, or a price file is malformed.
     """
-    maker, selection = PromptMaker(request.rubric), select(store, request.rubric, request.where)
-    known = known_answers(store, new_run(request, price=None))
-    tally = count(request, maker, store, selection, known)
+    maker = PromptMaker(request.rubric)
+    calls = OpenCalls(request, maker, store, known_answers(store, new_run(request, price=None)))
     estimate, tokens_in, tokens_out = TokenEstimate(), 0.0, 0
     example: list[Message] = []
-    for call in calls_to_make(request, maker, store, selection, known):
+    for call in calls:
         if call.prompt.applies and request.settings is not None:
             messages = maker.messages(call.prompt)
             example = example or messages
             tokens_in += estimate.tokens(sum(len(message["content"]) for message in messages))
             tokens_out += _TOKENS_A_QUESTION * len(maker.groups[call.prompt.group].questions)
-    price = price_of(request.settings.model, request.prices) if request.settings else None
+    tally, price = calls.tally, price_of(request.settings.model, request.prices) if request.settings else None
     return Plan(
         units=tally.units,
         calls=tally.calls - tally.skipped,
@@ -71,36 +108,6 @@ def plan(request: JudgeRequest, store: Store) -> Plan:
         cost=price.cost(tokens_in, tokens_out) if price else None,
         example=example,
     )
-
-
-def calls_to_make(request: JudgeRequest, maker: PromptMaker, store: Store, selection: Selection, known: Known) -> Iterator[Call]:
-    """Calls still to be made, repeats of a prompt one after the other so that a provider's cache serves them."""
-    for unit, prompt, repeats in _open_prompts(request, maker, store, selection, known):
-        for repeat in repeats:
-            yield Call(unit, prompt, repeat)
-
-
-def count(request: JudgeRequest, maker: PromptMaker, store: Store, selection: Selection, known: Known) -> Tally:
-    """How much there is to do, without doing it."""
-    in_selection = prompts = calls = skipped = 0
-    for _, prompt, repeats in _open_prompts(request, maker, store, selection, known):
-        prompts += 1
-        in_selection += prompt.group == 0
-        calls += len(repeats)
-        skipped += 0 if prompt.applies else len(repeats)
-    return Tally(in_selection, calls, prompts * _repeats(request) - calls, skipped)
-
-
-def _open_prompts(
-    request: JudgeRequest, maker: PromptMaker, store: Store, selection: Selection, known: Known
-) -> Iterator[tuple[Unit, Prompt, list[int]]]:
-    """Every prompt of the selection with the repeats of it that are not answered."""
-    numbers = range(1, _repeats(request) + 1)
-    first_questions = [group.questions[0].id for group in maker.groups]
-    for unit in selected_units(store, request.rubric, selection):
-        for prompt in maker.prompts(unit):
-            question = first_questions[prompt.group]
-            yield unit, prompt, [n for n in numbers if (unit.unit_id, prompt.unit_hash, n, question) not in known.answers]
 
 
 def _repeats(request: JudgeRequest) -> int:
@@ -136,8 +143,3 @@ def new_run(request: JudgeRequest, price: Price | None) -> JudgeRun:
         cost=0.0 if price else None,
         status="running",
     )
-
-
-def now() -> datetime:
-    """The time for the store: UTC, without a zone."""
-    return datetime.now(UTC).replace(tzinfo=None)

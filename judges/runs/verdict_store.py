@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import orjson
 
-from judges.runs.journal import CallRecord, RunRecord, leftovers, set_aside
+from judges.runs.journal import Job, leftovers, set_aside
+from judges.runs.outcomes import Outcome
 from schemas import batches
 from schemas.errors import StoreError
-from schemas.records import JudgeRun, Verdict
+from schemas.records import Call, JudgeRun, Verdict
 from schemas.store import Store
 from schemas.text import excerpt
 
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-__all__ = ["Known", "Progressed", "known_answers", "recover", "save", "take_up", "verdicts_of"]
+__all__ = ["Known", "Progressed", "Replaces", "known_answers", "paid_for", "recover", "save", "take_up", "verdicts_of"]
 
 _LONGEST_REASON = 4_000
 
 _Ended = Literal["interrupted", "finished"]
+
+Replaces = Literal["nothing", "failed", "all"]
 
 
 class BadRowsError(StoreError):
@@ -45,7 +48,7 @@ class Progressed(NamedTuple):
     """The state of a run to be written with its verdicts."""
 
     run: JudgeRun
-    replaces: Literal["nothing", "failed", "all"]
+    replaces: Replaces
     """Which earlier verdicts of the same judge on the same questions and units go when these come: `failed` ones of the same rubric
     text, or `all` under the same rubric name."""
 
@@ -76,7 +79,7 @@ def _answering(parameters: str) -> object:
     return orjson.loads(parameters).get("answering")
 
 
-def verdicts_of(run: JudgeRun, scores: Mapping[str, float | None], calls: Iterable[CallRecord]) -> list[Verdict]:
+def verdicts_of(run: JudgeRun, scores: Mapping[str, float | None], outcomes: Iterable[Outcome]) -> list[Verdict]:
     """One row a question of every call."""
     return [
         Verdict(
@@ -85,21 +88,22 @@ def verdicts_of(run: JudgeRun, scores: Mapping[str, float | None], calls: Iterab
             rubric_hash=run.rubric_hash,
             variant=run.variant,
             question=question,
-            unit_id=call.unit_id,
-            unit_hash=call.unit_hash,
-            episode_id=call.episode_id,
-            turn=call.turn,
-            agent=call.agent,
+            unit_id=about.unit_id,
+            unit_hash=about.unit_hash,
+            episode_id=about.episode_id,
+            turn=about.turn,
+            agent=about.agent,
             judge=run.judge,
-            repeat=call.repeat,
+            repeat=about.repeat,
             answer=answer,
             score=None if answer is None else scores.get(answer),  # several answers at once have no score
             reason=None if reason is None else _storable(reason),
-            status=call.status,
-            flagged=call.flagged,
+            status=status,
+            flagged=about.flagged,
+            call_id=call.call_id if call else None,
         )
-        for call in calls
-        for question, answer, reason in call.answers
+        for about, status, answers, call in outcomes
+        for question, answer, reason in answers
     ]
 
 
@@ -107,14 +111,18 @@ def _storable(reason: str) -> str:
     return reason if reason.isascii() and reason.isprintable() and len(reason) <= _LONGEST_REASON else excerpt(reason, _LONGEST_REASON)
 
 
-def save(store: Store, state: Progressed, verdicts: Sequence[Verdict]) -> None:
-    """Write verdicts and the run's state in one short transaction.
+def _storable_call(call: Call) -> Call:
+    return call._replace(error=None if call.error is None else _storable(call.error))
+
+
+def save(store: Store, state: Progressed, verdicts: Sequence[Verdict], calls: Sequence[Call] = ()) -> None:
+    """Write verdicts, what was asked for them, and the run's state in one short transaction.
 
     Raises:
         BadRowsError: a value does not fit its column.
         StoreError: the store cannot be written.
     """
-    arrow = _checked({"judge_runs": [state.run], "verdicts": verdicts})
+    arrow = _checked({"judge_runs": [state.run], "verdicts": verdicts, "calls": [_storable_call(call) for call in calls]})
     with store.writing() as connection:
         connection.execute("DELETE FROM judge_runs WHERE judge_run_id = ?", [state.run.judge_run_id])
         if state.replaces != "nothing" and verdicts:
@@ -153,8 +161,8 @@ def take_up(store: Store, folder: Path, about_to_start: JudgeRun) -> int:
     for leftover in leftovers(folder, about_to_start):
         why = leftover.damage
         try:
-            if leftover.record is not None:
-                stored += _store(store, leftover.record, leftover.calls, "interrupted")
+            if leftover.job is not None:
+                stored += _store(store, leftover.job, leftover.outcomes, "interrupted")
         except BadRowsError as error:
             why = str(error)
         if why is None:
@@ -164,35 +172,34 @@ def take_up(store: Store, folder: Path, about_to_start: JudgeRun) -> int:
     return stored
 
 
-def recover(store: Store, path: Path, record: RunRecord, calls: Sequence[CallRecord], status: _Ended) -> int:
+def recover(store: Store, path: Path, job: Job, outcomes: Sequence[Outcome], status: _Ended) -> int:
     """Store what a batch has brought and the store lacks, then delete its record; returns the number of calls stored."""
-    stored = _store(store, record, calls, status)
+    stored = _store(store, job, outcomes, status)
     path.unlink(missing_ok=True)
     return stored
 
 
-def _store(store: Store, record: RunRecord, calls: Sequence[CallRecord], status: _Ended) -> int:
+def _store(store: Store, job: Job, outcomes: Sequence[Outcome], status: _Ended) -> int:
     """The record is deleted only after the store has everything, so a kill in here loses and doubles nothing either."""
     with store.reading() as connection:
         rows = connection.execute(
-            "SELECT DISTINCT unit_id, unit_hash, repeat FROM verdicts WHERE judge_run_id = ?", [record.run.judge_run_id]
+            "SELECT DISTINCT unit_id, unit_hash, repeat FROM verdicts WHERE judge_run_id = ?", [job.run.judge_run_id]
         ).fetchall()
     stored = set(rows)
-    missing = [call for call in calls if (call.unit_id, call.unit_hash, call.repeat) not in stored]
-    run = record.run._replace(
-        calls=sum(call.requests for call in calls),
+    missing = [one for one in outcomes if (one.about.unit_id, one.about.unit_hash, one.about.repeat) not in stored]
+    calls = paid_for(outcomes)
+    run = job.run._replace(
+        calls=sum(call.attempts for call in calls),
         tokens_in=sum(call.tokens_in for call in calls),
         tokens_out=sum(call.tokens_out for call in calls),
-        cost=_cost(record.run, calls),
+        cost=None if job.run.cost is None else sum(call.cost or 0.0 for call in calls),
         finished_at=datetime.now(UTC).replace(tzinfo=None) if status == "finished" else None,
         status=status,
     )
-    save(store, Progressed(run, replaces="failed"), verdicts_of(run, record.scores, missing))
+    save(store, Progressed(run, replaces="failed"), verdicts_of(run, job.rubric.answers, missing), paid_for(missing))
     return len(missing)
 
 
-def _cost(run: JudgeRun, calls: Iterable[CallRecord]) -> float | None:
-    price = orjson.loads(run.parameters).get("price")
-    if price is None:
-        return None
-    return float(sum(call.tokens_in * price["input"] + call.tokens_out * price["output"] for call in calls)) / 1e6
+def paid_for(outcomes: Iterable[Outcome]) -> list[Call]:
+    """The calls for which a model was asked."""
+    return [one.call for one in outcomes if one.call is not None]

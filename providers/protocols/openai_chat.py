@@ -82,12 +82,12 @@ class OpenAIChat:
             found["tool_choice"] = {"type": "function", "function": {"name": sheet.form.name}}
         return found
 
-    def read(self, body: bytes, sheet: Sheet) -> Completion:
+    def read(self, body: bytes, *, typed: bool) -> Completion:
         """The reply."""
-        return completion_of(decoded(body, _REPLY), sheet)
+        return completion_of(decoded(body, _REPLY), typed=typed)
 
 
-def completion_of(reply: _Reply, sheet: Sheet) -> Completion:
+def completion_of(reply: _Reply, *, typed: bool) -> Completion:
     """The first choice of a reply.
 
     Raises:
@@ -99,14 +99,14 @@ def completion_of(reply: _Reply, sheet: Sheet) -> Completion:
     message = choice.message
     calls = tuple(_called(call) for call in message.tool_calls or ())
     text, thought = _parts(message.content)
-    if sheet.form is not None and calls:
+    if typed and calls:
         text = calls[0].arguments
     return Completion(
         text=text,
         finish_reason=choice.finish_reason if isinstance(choice.finish_reason, str) else None,
         tokens=_tokens(reply.usage),
         reasoning=thought or _text(message.reasoning_content) or _text(message.reasoning),
-        tool_calls=() if sheet.form is not None else calls,
+        tool_calls=() if typed else calls,
         refusal=message.refusal if isinstance(message.refusal, str) and message.refusal else None,
     )
 

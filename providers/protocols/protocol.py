@@ -39,8 +39,8 @@ class WireProtocol(Protocol):
     def body(self, sheet: Sheet, settings: ModelSettings) -> Mapping[str, Any]:
         """The request."""
 
-    def read(self, body: bytes, sheet: Sheet) -> Completion:
-        """The reply.
+    def read(self, body: bytes, *, typed: bool) -> Completion:
+        """The reply; `typed` if it was to fill in a form, whose JSON is then the completion's text.
 
         Raises:
             UnreadableError: it is none of this protocol.

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 from analytics.query import query
 from analytics.views import ensure_installed
 from cotrace.cli import cli
-from judges.runs.endpoints import endpoints
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
+from providers.endpoint import endpoints
 from providers.faults import HopelessError
 from providers.provider import ModelSettings
 from schemas import batches

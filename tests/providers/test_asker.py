@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel
 
+from providers import journal as journal_module
 from providers.asker import Asker, Entry, Reply, Request, Terms
 from providers.cache import ReplyCache
 from providers.faults import HopelessError
@@ -243,13 +243,13 @@ def test_no_reply_that_had_arrived_is_paid_again_after_a_kill(tmp_path: Path) ->
 def test_replies_that_wait_together_are_forced_to_disk_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two hundred lines at once take a few waits for the disk, not two hundred, and each is on disk when its writer goes on."""
     waits: list[int] = []
-    forced = os.fdatasync
+    forced = journal_module._force
 
     def counting(file: int) -> None:
         waits.append(file)
         forced(file)
 
-    monkeypatch.setattr("os.fdatasync", counting)
+    monkeypatch.setattr(journal_module, "_force", counting)
     path = tmp_path / "j.jsonl"
 
     async def write() -> None:

@@ -1,7 +1,7 @@
-"""Where questions are asked while a rubric is optimised: from any thread, each answer kept on disk by content, inside one budget.
+"""Where questions are asked while a rubric is optimised: from any thread, each reply kept on disk by content, inside one budget.
 
-Optimisers work in threads of their own and swallow ordinary errors; whatever must end the run leaves the desk as `Halted`, which they
-let pass.
+Optimisers work in threads of their own and swallow ordinary errors; whatever must end the run leaves the dispatcher as `Halted`, which
+they let pass.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field
 
-from judges.evidence.prompt import Message, PromptMaker
+from judges.evidence.prompt import PromptMaker
 from judges.optimization.cases import Case
-from judges.rubric.answer_types import Given
+from judges.rubric.answer_types import Given, answer_model, given
 from judges.rubric.model import Rubric
-from judges.runs.cache import AnswerCache
-from judges.runs.llm import LlmJudge, Reply, TypedModel
+from providers.asker import Asker, Terms
+from providers.cache import ReplyCache
+from providers.messages import Message
 from providers.prices import Budget, Price
 from providers.provider import ModelSettings
+from providers.request import Reply, Request
 from schemas.errors import CotraceError
 
-__all__ = ["Answers", "BudgetStopError", "Desk", "Halted", "Priced", "Terms", "Usage", "open_desk"]
+__all__ = ["Answers", "BudgetStopError", "Conditions", "Dispatcher", "Halted", "Priced", "dispatching"]
 
 T = TypeVar("T")
 
 Answers = dict[str, Given] | None
 """Question -> answer; None: no usable reply came."""
 
-_WRITER: Final = 0
-_TEXT: Final = "text"
+_PURPOSE: Final = "optimize"
 
 
 class BudgetStopError(CotraceError):
@@ -64,11 +64,11 @@ class Priced(NamedTuple):
     price: Price | None
 
 
-class Terms(NamedTuple):
+class Conditions(NamedTuple):
     """How a run may ask."""
 
     cache: Path
-    """File or folder of answers by content."""
+    """File or folder of replies by content."""
     max_cost: float | None
     """USD; None: no limit."""
     concurrency: int
@@ -77,47 +77,23 @@ class Terms(NamedTuple):
     """Told after each call how many there were that had not been answered before."""
 
 
-@dataclass(slots=True)
-class Usage:
-    """What was asked and what it took."""
-
-    asked: int = 0
-    """Calls, answered from disk or not."""
-    from_disk: int = 0
-    """Calls whose answers an earlier run, or this one, had put on disk."""
-    failed: int = 0
-    """Calls that no usable reply came to."""
-    requests: int = 0
-    """HTTP requests, retries and re-asks included."""
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cost: float = 0.0
-    """USD; 0 where the model has no price."""
-    failures: list[str] = field(default_factory=list)
-    """Why the first few calls failed."""
-
-
-_SHOWN_FAILURES: Final = 3
-
-
-class Desk:
+class Dispatcher:
     """Asks the judge about cases, and the writer for texts."""
 
-    def __init__(self, rubric: Rubric, judge: Priced, writer: Priced, terms: Terms) -> None:
+    def __init__(self, rubric: Rubric, judge: Priced, writer: Priced, conditions: Conditions) -> None:
         self._loop = asyncio.get_running_loop()
-        budget = Budget(terms.max_cost)
-        self._judge = LlmJudge(judge.settings, rubric.groups(), price=judge.price, budget=budget)
-        self._writer = TypedModel(writer.settings, [Written], price=writer.price, budget=budget)
-        self._judge_price, self._writer_price = judge.price, writer.price
-        self._verdicts = AnswerCache(terms.cache, judge.settings)
-        self._texts = AnswerCache(terms.cache, writer.settings)
+        self._groups = rubric.groups()
+        self._forms = [answer_model(group) for group in self._groups]
+        self._cache = ReplyCache(conditions.cache)
+        terms = Terms(budget=Budget(conditions.max_cost), cache=self._cache, concurrency=conditions.concurrency)
+        self._judge = Asker([judge.settings], judge.price, terms)
+        self._writer = Asker([writer.settings], writer.price, terms)
         self._makers: dict[str, PromptMaker] = {}
-        self._free = asyncio.Semaphore(terms.concurrency)
         self._times_written: Counter[str] = Counter()
-        self._failed: set[bytes] = set()
-        self._on_call = terms.on_call
+        self._on_call = conditions.on_call
         self._why: CotraceError | None = None
-        self.usage = Usage()
+        self.usage = terms.usage
+        """What was asked of both, and what it took."""
         self.ledger: dict[str, dict[int, Answers]] = {}
         """Rubric's hash -> case -> answers: all that was asked of the judge in this run."""
         self.asked_with: dict[str, Rubric] = {}
@@ -131,8 +107,7 @@ class Desk:
         await asyncio.gather(*under_way, return_exceptions=True)
         await self._judge.close()
         await self._writer.close()
-        self._verdicts.close()
-        self._texts.close()
+        self._cache.close()
 
     def halt(self) -> None:
         """Let no further call through: threads that an optimiser has left behind end."""
@@ -192,90 +167,69 @@ class Desk:
         asked_with = rubric.hash
         if asked_with not in self.asked_with:
             self.asked_with[asked_with], self._makers[asked_with] = rubric, PromptMaker(rubric)
-        maker = self._makers[asked_with]
-        messages = maker.messages(case.prompt)
-        key = self._verdicts.key(messages, 1)
-        async with self._free, self._verdicts.asking(key):
-            kept = self._verdicts.get(key)
-            if self._why is not None:
-                raise self._why
-            if kept is None and key not in self._failed:
-                reply = await self._judge.ask(case.prompt.group, messages)
-                self._count(reply, self._judge_price)
-                if reply.status == "answered":
-                    self._verdicts.put(key, reply.answers)
-                    kept = reply.answers
-                else:
-                    self._failed.add(key)
-            else:
-                self._count(None, None)
-        answers = None if kept is None else {given.question: given for given in kept}
-        self.ledger.setdefault(asked_with, {})[case.number] = answers
+        told = self.ledger.setdefault(asked_with, {})
+        if case.number in told:  # also where no usable reply came: asking again would hardly help
+            self.usage.asked, self.usage.from_cache = self.usage.asked + 1, self.usage.from_cache + 1
+            return told[case.number]
+        group = case.prompt.group
+        request = Request(
+            messages=self._makers[asked_with].messages(case.prompt),
+            form=self._forms[group],
+            purpose=_PURPOSE,
+            episode_id=case.episode_id,
+        )
+        reply = await self._asked(self._judge, request)
+        answers = None if reply.filled is None else {one.question: one for one in given(self._groups[group], reply.filled)}
+        told[case.number] = answers
         return answers
 
     async def _write(self, messages: Sequence[Message]) -> str:
         content = repr(messages)
         self._times_written[content] += 1
-        key = self._texts.key(messages, self._times_written[content])
-        kept = self._texts.get(key)
-        if kept is not None:
-            self._count(None, None)
-            return kept[0].answer
-        reply = await self._writer.ask(_WRITER, messages)
-        self._count(reply, self._writer_price)
+        request = Request(messages=messages, form=Written, sample=self._times_written[content], purpose=_PURPOSE)
+        reply = await self._asked(self._writer, request)
         if not isinstance(reply.filled, Written):
             raise CotraceError(
-                f"the model that writes instructions gave no usable reply: {reply.error}; start the same command again to go on"
+                f"the model that writes instructions gave no usable reply: {reply.call.error}; start the same command again to go on"
             )
-        self._texts.put(key, [Given(_TEXT, reply.filled.text, "")])
         return reply.filled.text
 
-    def _count(self, reply: Reply | None, price: Price | None) -> None:
-        usage = self.usage
-        if reply is None:
-            usage.from_disk += 1
-        else:
-            usage.requests += reply.requests
-            usage.tokens_in += reply.tokens_in
-            usage.tokens_out += reply.tokens_out
-            usage.cost += price.cost(reply.tokens_in, reply.tokens_out) if price else 0.0
-            if reply.status == "failed":
-                usage.failed += 1
-                usage.failures += [reply.error or ""] if len(usage.failures) < _SHOWN_FAILURES else []
-            if reply.status == "unasked":
-                raise BudgetStopError("stopped before --max-cost would be exceeded")
-        usage.asked += 1
+    async def _asked(self, asker: Asker, request: Request) -> Reply:
+        reply = await asker.ask(request)
+        if reply.call.status == "unasked":
+            raise BudgetStopError("stopped before --max-cost would be exceeded")
         if self._on_call is not None:
-            self._on_call(usage.asked - usage.from_disk)
+            self._on_call(self.usage.asked - self.usage.from_cache)
+        return reply
 
 
 @contextmanager
-def open_desk(rubric: Rubric, judge: Priced, writer: Priced, terms: Terms) -> Iterator[Desk]:
-    """A desk with a loop of its own in a thread of its own.
+def dispatching(rubric: Rubric, judge: Priced, writer: Priced, conditions: Conditions) -> Iterator[Dispatcher]:
+    """A dispatcher with a loop of its own in a thread of its own.
 
     Raises:
-        StoreError: the file of answers cannot be used.
+        StoreError: the file of replies cannot be used.
         UsageError: a model's name is incomplete, its key is missing, or its provider's package is not installed.
     """
     loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="desk", daemon=True)
+    thread = threading.Thread(target=loop.run_forever, name="dispatcher", daemon=True)
     thread.start()
 
-    async def made() -> Desk:
-        return Desk(rubric, judge, writer, terms)
+    async def made() -> Dispatcher:
+        return Dispatcher(rubric, judge, writer, conditions)
 
     try:
-        desk = asyncio.run_coroutine_threadsafe(made(), loop).result()
+        dispatcher = asyncio.run_coroutine_threadsafe(made(), loop).result()
         interrupted = True
         try:
-            yield desk
+            yield dispatcher
             interrupted = False
         except (Halted, Exception):
             interrupted = False
             raise
         finally:
-            desk.halt()
-            asyncio.run_coroutine_threadsafe(desk.close(at_once=interrupted), loop).result()
+            dispatcher.halt()
+            asyncio.run_coroutine_threadsafe(dispatcher.close(at_once=interrupted), loop).result()
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()

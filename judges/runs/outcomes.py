@@ -1,0 +1,82 @@
+"""What is kept of a call: what it asks about, and the answers that came, or why there are none."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pydantic import BaseModel
+
+from judges.evidence.prompt import Prompt
+from judges.evidence.units import Unit
+from judges.rubric.answer_types import answer_model, given
+from judges.rubric.model import Group, Rubric
+from providers.asker import Reply
+from providers.forms import parse_reply
+from schemas.records import Call
+
+__all__ = ["About", "Outcome", "Outcomes", "about"]
+
+
+class About(NamedTuple):
+    """What a call asks about: all that is needed to turn its reply into verdicts when the game is not at hand."""
+
+    unit_id: str
+    unit_hash: str
+    episode_id: str
+    turn: int | None
+    agent: str | None
+    repeat: int
+    group: int
+    """Index of the rubric's group of questions."""
+    flagged: str | None
+    """As in `judges.evidence.injection.flags`."""
+
+
+class Outcome(NamedTuple):
+    """What came of a call."""
+
+    about: About
+    status: str
+    """answered, failed or skipped."""
+    answers: list[tuple[str, str | None, str | None]]
+    """(question, answer, reason); without answers, the questions with the reason why there are none."""
+    call: Call | None
+    """None if no model was asked."""
+
+
+def about(unit: Unit, prompt: Prompt, repeat: int) -> About:
+    """What a call with that prompt asks about."""
+    return About(unit.unit_id, prompt.unit_hash, unit.episode_id, unit.turn, unit.agent, repeat, prompt.group, prompt.flagged())
+
+
+class Outcomes:
+    """Makes outcomes of what models reply to a rubric's questions."""
+
+    def __init__(self, rubric: Rubric) -> None:
+        self._rubric = rubric
+        self._groups: tuple[Group, ...] = rubric.groups()
+        self.forms: tuple[type[BaseModel], ...] = tuple(answer_model(group) for group in self._groups)
+        """What a reply to each group of questions has to fill in."""
+
+    def of_reply(self, call: About, reply: Reply) -> Outcome:
+        """What a model has replied just now."""
+        return self._outcome(call, reply.call, reply.filled)
+
+    def of_record(self, call: About, record: Call) -> Outcome:
+        """What a model had replied, as it stands on record; a text that is no answer makes the call a failed one."""
+        filled = parse_reply(self.forms[call.group], record.reply or "") if record.status == "answered" else None
+        return self._outcome(call, record, filled)
+
+    def skipped(self, call: About) -> Outcome:
+        """Of a unit in which there is nothing to judge."""
+        return Outcome(call, "skipped", self._without(call, f"nothing to judge: {self._rubric.about} is empty"), None)
+
+    def _outcome(self, call: About, record: Call, filled: BaseModel | None) -> Outcome:
+        paid = record if record.attempts else None
+        if filled is None:
+            return Outcome(call, "failed", self._without(call, record.error or "no usable reply"), paid)
+        answers = [(one.question, one.answer, one.reason) for one in given(self._groups[call.group], filled)]
+        return Outcome(call, "answered", list(answers), paid)
+
+    def _without(self, call: About, why_not: str) -> list[tuple[str, str | None, str | None]]:
+        return [(question.id, None, why_not) for question in self._groups[call.group].questions]

@@ -1,0 +1,172 @@
+"""A question to a model, what came of it, and what is kept of both."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple
+
+import orjson
+from pydantic import BaseModel
+
+from providers.completion import NO_TOKENS, Completion, Tokens
+from providers.messages import Message, Tool
+from providers.prices import Price
+from providers.provider import ModelSettings
+from providers.server import Question, Taken
+from schemas.records import Call
+
+__all__ = ["Entry", "Reply", "Request", "Source", "Usage", "call_of", "fingerprint", "now", "shown"]
+
+Source = Literal["model", "cache", "journal"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """A question to a model."""
+
+    messages: Sequence[Message]
+    form: type[BaseModel] | None = None
+    """What the reply must fill in; None: the reply is text."""
+    tools: Sequence[Tool] = ()
+    """What the model may call; of a request without a form."""
+    key: str | None = None
+    """What the reply is called in the journal: asked again under the same key, the same question is not sent again. None: it always is."""
+    sample: int = 1
+    """From 1: which of several replies to the same question is meant; part of what the cache keeps a reply under."""
+    purpose: str = "player"
+    """Who asks, as in the column `calls.purpose`."""
+    run: str | None = None
+    episode_id: str | None = None
+    turn: int | None = None
+    agent: str | None = None
+    note: Any = None
+    """Goes into the journal beside the reply: what the caller needs to make something of it after a kill. Anything that JSON holds."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reply:
+    """What came of a question: a completion, or why there is none, and what it took."""
+
+    call: Call
+    """As in the table `calls`."""
+    completion: Completion | None
+    """The last that came; None if none did. It is no answer unless the status says so."""
+    filled: BaseModel | None = None
+    """The form, filled in; None unless one was asked for and the status is answered."""
+    source: Source = "model"
+    """Where it comes from; only what comes from the model was paid for now."""
+
+    @property
+    def answered(self) -> bool:
+        """Whether the model has answered; of a form, whether it was filled in."""
+        return self.call.status == "answered"
+
+    @property
+    def text(self) -> str:
+        """What the model wrote; empty if it wrote nothing."""
+        return self.completion.text if self.completion else ""
+
+
+class Entry(NamedTuple):
+    """A line of a journal."""
+
+    key: str | None
+    note: Any
+    call: Call
+    completion: Completion | None
+
+
+@dataclass(slots=True)
+class Usage:
+    """What was asked, and what it took."""
+
+    asked: int = 0
+    """Calls, paid for or not."""
+    from_cache: int = 0
+    from_journal: int = 0
+    failed: int = 0
+    """Calls without a usable reply."""
+    requests: int = 0
+    """HTTP requests, retries and re-asks included."""
+    tokens: Tokens = NO_TOKENS
+    cost: float = 0.0
+    """USD; 0 where the model has no price."""
+    first_error: str | None = None
+    """Why the first failed call failed."""
+
+    def add(self, reply: Reply) -> None:
+        """Count a reply."""
+        call = reply.call
+        self.asked += 1
+        self.from_cache += reply.source == "cache"
+        self.from_journal += reply.source == "journal"
+        if call.status == "failed":
+            self.failed += 1
+            self.first_error = self.first_error or call.error
+        if reply.source == "model":
+            self.requests += call.attempts
+            self.tokens = self.tokens.plus(Tokens(call.tokens_in, call.tokens_out, call.tokens_cached, 0, call.tokens_reasoning))
+            self.cost += call.cost or 0.0
+
+
+def fingerprint(settings: ModelSettings, question: Question) -> bytes:
+    """16 bytes over all that could change the reply."""
+    content = [
+        settings.model,
+        settings.answering(),
+        question.messages,
+        question.tools,
+        question.form.tool if question.form else None,
+    ]
+    return hashlib.blake2b(orjson.dumps(content, default=tuple, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
+
+
+def shown(asked: bytes) -> str:
+    """A fingerprint as in the column `calls.prompt_hash`."""
+    return asked.hex()[:16]
+
+
+def call_of(request: Request, prompt_hash: str, asked_at: datetime, taken: Taken, priced: tuple[str, Price | None]) -> Call:
+    """The row of `calls`.
+
+    Args:
+        request: what was asked.
+        prompt_hash: of it.
+        asked_at: when.
+        taken: what came of it.
+        priced: the model, and what it costs.
+    """
+    completion, tokens = taken.completion, taken.tokens
+    model, price = priced
+    return Call(
+        call_id=secrets.token_hex(8),
+        purpose=request.purpose,
+        run=request.run,
+        episode_id=request.episode_id,
+        turn=request.turn,
+        agent=request.agent,
+        model=model,
+        prompt_hash=prompt_hash,
+        reply=completion.text if completion else None,
+        reasoning=(completion.reasoning or None) if completion else None,
+        finish_reason=completion.finish_reason if completion else None,
+        tokens_in=tokens.input,
+        tokens_out=tokens.output,
+        tokens_cached=tokens.cached,
+        tokens_reasoning=tokens.reasoning,
+        cost=price.of(tokens) if price else None,
+        latency_s=taken.latency_s,
+        attempts=taken.attempts,
+        status=taken.status,
+        error=taken.error,
+        asked_at=asked_at,
+    )
+
+
+def now() -> datetime:
+    """The time for the store: UTC, without a zone."""
+    return datetime.now(UTC).replace(tzinfo=None)
