@@ -36,6 +36,7 @@ from ingest.overcooked.measures import (
 )
 from ingest.overcooked.records import LogRecord, StepRecord
 from ingest.overcooked.turns import actions_of, oracle_actions_of, utterances_of
+from ingest.overcooked.values import turn_values
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.json_text import dumps, loads
 from ingest.reading.malformed import malformed
@@ -46,7 +47,7 @@ from schemas.text import excerpt
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "overcooked"
-VERSION: Final = 3
+VERSION: Final = 4
 PATH_PARTS: Final = 0
 
 _FILE_TIME: Final = re.compile(r"experiment_(\d{4}-\d\d-\d\d)_(\d\d-\d\d-\d\d)_")
@@ -101,6 +102,7 @@ def read(data: bytes, place: Place) -> Reading:
         rows["utterances"] += utterances_of(episode, step)
         rows["actions"] += actions_of(episode, step, result)
         rows["oracle_actions"] += oracle_actions_of(episode, step, result)
+    rows["turn_values"] += turn_values(episode, log.task.order, replayed)
     rows["episode_metrics"] += episode_metrics(episode, whole, cut)
     rows["turn_metrics"] += turn_metrics(episode, log.steps, whole.evaluation, replayed)
     rows["failures"] += failures(episode, log.steps, whole.evaluation, replayed)

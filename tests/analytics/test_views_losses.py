@@ -1,0 +1,55 @@
+"""Costs across benchmarks: the turns that cost, the one that decided, and the curve."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from analytics.query import query
+from analytics.views import ensure_installed
+from games.asympuzl.play import PlayRequest, play
+from games.craft.play import PlayRequest as CraftRequest
+from games.craft.play import play as play_craft
+from ingest.files.run import ingest_paths
+from schemas.store import Store
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    folder = tmp_path_factory.mktemp("losses")
+    play(PlayRequest(out=folder / "asympuzl", personas=("sharing", "silent"), partners=("sharing",), sizes=(3,), seeds=(0, 1)))
+    play_craft(CraftRequest(out=folder / "craft", personas=("vague",), builders=("literal",), structures=2, turns=8))
+    found = Store(folder / "games.duckdb")
+    ingest_paths([folder], found, workers=1)
+    ensure_installed(found)
+    return found
+
+
+def test_the_curve_ends_at_what_the_game_lost(store: Store) -> None:
+    """Both views sum the same costs, and every game with values has a curve over all its turns."""
+    curve = query(store, "select episode_id, arg_max(lost_so_far, turn) as lost, count(*) as turns from cost_curve group by all order by 1")
+    costly = query(
+        store, "select episode_id, any_value(lost_in_game) as lost, sum(share) as shares from costly_turns group by all order by 1"
+    )
+    assert curve["turns"].to_list() == query(store, "select turns_taken from games order by episode_id")["turns_taken"].to_list()
+    both = curve.join(costly, on="episode_id")
+    assert len(both) == len(costly) == 4
+    assert (both["lost"] - both["lost_right"]).abs().max() < 1e-9
+    assert (both["shares"] - 1).abs().max() < 1e-9
+
+
+def test_a_silent_game_is_decided_when_time_runs_out(store: Store) -> None:
+    """Nobody ever tells A anything it could not catch up on: the last turn puts the end out of reach, each turn before cost the same."""
+    found = query(store, "select turn, why, cost, share from decisive_turns where benchmark = 'asympuzl' and model = 'silent+sharing'")
+    assert found.select("turn", "why", "cost").unique().rows() == [(6, "out_of_reach", 1.0)]
+    assert found["share"].to_list() == pytest.approx([1 / 5] * 2)
+    assert query(store, "select * from costly_turns where model = 'sharing'").is_empty()
+
+
+def test_a_target_out_of_reach_from_the_start_is_decided_by_the_largest_cost(store: Store) -> None:
+    """Eight turns are too few for any target: what decides is the turn that lost most."""
+    found = query(store, "select episode_id, why, cost, lost_before from decisive_turns where benchmark = 'craft'")
+    largest = query(store, "select episode_id, max(cost) as cost from turn_costs where benchmark = 'craft' group by all")
+    assert found["why"].unique().to_list() == ["largest_cost"]
+    assert found["lost_before"].all()
+    assert found.select("episode_id", "cost").sort("episode_id").equals(largest.filter(pl.col("cost") > 1e-9).sort("episode_id"))

@@ -1,0 +1,81 @@
+"""Steps left in Collab-Overcooked: never more than a game then takes, and exact where nothing can be done side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analytics.query import query
+from analytics.views import ensure_installed
+from games.overcooked.engine.layout import kitchen
+from games.overcooked.engine.tasks import tasks
+from games.overcooked.engine.timing import time_of
+from games.overcooked.engine.world import start_world
+from games.overcooked.measures.references import published_references
+from games.overcooked.play import PlayRequest, play
+from games.overcooked.value.bound import steps_left
+from ingest.files.run import ingest_paths
+from schemas.store import Store
+
+LEVELS = {task.level: task for task in tasks().values()}
+
+
+@pytest.mark.parametrize("order", sorted(tasks()))
+def test_no_order_takes_less_than_the_bound(order: str) -> None:
+    """At the start: not the fastest pair of references, whose time is known, and in levels 1 and 2 exactly that time."""
+    task = tasks()[order]
+    bound = steps_left(order, start_world(kitchen(), order).to_json(), delivered=False)
+    assert task.time_shortest + 1 >= bound >= 0.75 * task.time_shortest
+    assert task.level > 2 or bound == task.time_shortest + 1
+
+
+def test_a_delivered_order_needs_nothing() -> None:
+    """Whatever lies about."""
+    assert steps_left("boiled_egg", start_world(kitchen(), "boiled_egg").to_json(), delivered=True) == 0
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    folder = tmp_path_factory.mktemp("overcooked_values")
+    play(PlayRequest(out=folder, orders=tuple(task.order for task in LEVELS.values()), policies=("optimal", "bad-responder-refuse")))
+    store = Store(folder / "games.duckdb")
+    ingest_paths([folder], store, workers=1)
+    ensure_installed(store)
+    return store
+
+
+def test_no_game_takes_less_than_the_bound_at_any_step(played: Store) -> None:
+    """Of every delivered game, from every step on; and costs sum to the steps lost against the bound at the start."""
+    games = query(
+        played,
+        "select episodes.success, bool_and(turn + left_after <= turns_taken) as holds, "
+        "sum(cost) = count(*) + arg_max(left_after, turn) - arg_min(left_before, turn) as sound "
+        "from values_overcooked inner join episodes using (episode_id) group by episode_id, success",
+    )
+    assert games["sound"].all()
+    assert games.filter(games["success"])["holds"].all()
+    assert games["success"].sum() >= len(LEVELS)
+
+
+def test_published_games(shared: Path, tmp_path: Path) -> None:
+    """The same over the published runs, failed ones included: what is left never falls faster than time passes where it is delivered."""
+    store = Store(tmp_path / "published.duckdb")
+    ingest_paths([shared / "data/overcooked/runs"], store)
+    ensure_installed(store)
+    games = query(
+        store,
+        "select arg_max(left_after, turn) = 0 as delivered, bool_and(turn + left_after <= turns_taken) as holds, "
+        "count(*) as steps, sum(cost) as cost, arg_max(left_after, turn) - arg_min(left_before, turn) as gain "
+        "from values_overcooked inner join episodes using (episode_id) group by episode_id",
+    )
+    assert len(games) == 76
+    assert games.filter(games["delivered"])["holds"].all()
+    assert (games["cost"] == games["steps"] + games["gain"]).all()
+
+
+def test_the_published_time_of_a_pair_is_reached_from_its_bound() -> None:
+    """Level 1: following the only reference, the bound falls by one each step, so no step costs anything."""
+    order = LEVELS[1].order
+    (pair,) = published_references(order)
+    assert time_of(order, pair) == steps_left(order, start_world(kitchen(), order).to_json(), delivered=False) - 1
