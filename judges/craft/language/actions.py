@@ -241,7 +241,7 @@ class Actions:
 
     def _place_it(self, clause: Clause, groups: list[Group]) -> None:
         """Read ``place that there``, ``add those``: the earlier statements are what is asked for."""
-        target = next((group for group in groups if group.places), None)
+        target = next((group for group in groups if group.places or group.layers), None)
         denied = self.book.denied if self.book.denied is not None and self.book.denied.sentence == clause.sentence else None
         last = self.book.drafts[-1] if self.book.drafts and self.book.drafts[-1].verb in ("remove", "other") else None
         seen = denied or last

@@ -45,6 +45,8 @@ _MEASURES: Final = frozenset(("high", "tall", "deep", *"0123456789"))
 _HEIGHTS: Final = _MEASURES | {"height", "stack", "stacked", "below", "beneath", "under", "free", "blocks", "s"}
 _OWN: Final = frozenset(("my", "our", "mine"))
 _PAIR: Final = 2
+_PLAIN_NOUNS: Final = frozenset(_TABLES["plain_nouns"].split())
+_PREPOSITIONS: Final = frozenset(_TABLES["prepositions"].split())
 
 
 def cues_of(items: Iterable[Item], words: Sequence[Token] = ()) -> frozenset[str]:
@@ -79,10 +81,38 @@ class ClauseWords:
     cells: frozenset[str] = frozenset()
     """Cells of all claims of the text."""
 
+    layers: frozenset[int | None] = frozenset()
+    """Layers of all claims of the text."""
+
     @cached_property
     def unknown(self) -> list[Token]:
         """Words without a meaning here that may change what is asked for or named."""
-        return [token for token in self._strange if not self._is_harmless(token) and not self._is_remark(token)]
+        odd = [token for token in self._strange if not self._is_harmless(token)]
+        odd += [token for token in self._talk if token not in self._strange and self._may_name(token)]
+        return sorted((token for token in odd if not self._is_remark(token)), key=lambda token: token.start)
+
+    @cached_property
+    def _talk(self) -> list[Token]:
+        return [token for token in self.words if kind_of(token.word) == "talk"]
+
+    def _may_name(self, token: Token) -> bool:
+        """Whether a word of talk stands where a size or a place would: ``a great red block``, ``at the heart of my wall``."""
+        here = self.words.index(token)
+        before, after = self.words[here - 1].word if here else "", self.words[here + 1] if here + 1 < len(self.words) else None
+        if token.word in _PLAIN_NOUNS or not self._asks_here:
+            return False
+        taken = any(item.start <= token.start < item.end for item in self.items)
+        opens = after is not None and any(item.start == after.start and item.color and not item.size for item in self.items)
+        described = opens and before in DETERMINERS and any(claim.size is None for claim in self.claims)
+        article = before in DETERMINERS and here > 1 and self.words[here - 2].word in _PREPOSITIONS
+        placed = (article or before in _PREPOSITIONS) and (not self.claims or any(not claim.cells for claim in self.claims))
+        return not taken and (described or placed)
+
+    @property
+    def _asks_here(self) -> bool:
+        """Whether the clause may ask for a block, or say where one belongs that is asked for elsewhere."""
+        asks = any(cue.startswith("act.") or cue in ("wish", "leave") for cue in self.cues)
+        return bool(self.blocks) or (asks and any(item.kind in ("pron", "there") for item in self.items))
 
     def _is_remark(self, token: Token) -> bool:
         return any(start <= token.start < end for start, end in self.remarks)
@@ -110,7 +140,8 @@ class ClauseWords:
 
     def _is_known_quantity(self, token: Token) -> bool:
         """Tell the ``both`` and ``one ... other`` of a large block's cells from those of several blocks."""
-        return not self.blocks or (len({cell for claim in self.claims for cell in claim.cells or ()}) == _PAIR and token.word != "all")
+        cells = {cell for claim in self.claims for cell in claim.cells or ()}
+        return not self.blocks or self._is_apart(token) or (len(cells) == _PAIR and token.word != "all")
 
     def _is_apart(self, token: Token) -> bool:
         """Whether no block is named in the same part between commas and buts."""
@@ -165,14 +196,18 @@ class ClauseWords:
         for begin, end in self._bounds:
             items = [item for item in self.items if begin <= item.start < end]
             denied = any(begin <= token.start < end and kind_of(token.word) == "denial" for token in self._strange)
-            kinds = {"block" if item.kind == "block" else "pointing" for item in items if item.kind in _POINTING}
+            kinds = {"block" if item.color or item.size else "pointing" for item in items if item.kind in _POINTING}
             parts.append(cues_of(items) | ({"denial"} if denied else frozenset()) | kinds)
         return parts
 
     @cached_property
     def _bounds(self) -> list[tuple[int, int]]:
-        cuts = [item.start for item in self.items if item.value in _PARTED or item.kind == "but"]
+        cuts = [item.start for item in self.items if item.value in _PARTED or item.kind == "but" or self._closes(item)]
         return list(zip([0, *cuts], [*cuts, self.words[-1].end], strict=True))
+
+    def _closes(self, item: Item) -> bool:
+        """Whether an ``and`` leads to no block and no place any more: ``there must be a red one and now is not``."""
+        return item.kind == "and" and not any(other.color or other.kind in _POINTING - {"block"} for other in self.items if other.start > item.start)
 
     @cached_property
     def blocks(self) -> list[Item]:
@@ -195,7 +230,7 @@ class ClauseWords:
             return "a block"
         if not self.claims and self._points_at_request:
             return "a request"
-        layers = {claim.layer for claim in self.claims}
+        layers = {claim.layer for claim in self.claims} | (set() if self.blocks else self.layers)
         if not related and any(item.kind == "layer" and item.number not in layers for item in self.items):
             return "a layer"
         cells = {cell for claim in self.claims for cell in claim.cells or ()} | (set() if self.blocks else self.cells)
@@ -256,6 +291,16 @@ class ClauseWords:
         verbs = [item for item in self.items if item.kind.startswith("act")]
         said = {(token.start, token.end): token.word for token in self.words}
         return len(verbs) == 1 and said.get((verbs[0].start, verbs[0].end)) in AMBIGUOUS
+
+    @property
+    def is_bare_place(self) -> bool:
+        """Whether it names a place and nothing else, and so goes on with the clause before."""
+        return self._is_placed and not self.blocks and not self.cues
+
+    @property
+    def is_new(self) -> bool:
+        """Whether a block of it is one that is not on the board yet: ``a red one``, ``one red block``."""
+        return any(block.indefinite or block.number == 1 for block in self.blocks)
 
     @property
     def is_talk(self) -> bool:

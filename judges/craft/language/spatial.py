@@ -216,6 +216,9 @@ def _layer_between(words: Sequence[str], index: int) -> Found:
         return None
     if after in MIDDLES:
         return (make("layer", number=1), 2) if at(words, index + 2) not in CELL_NOUNS else None
+    named = 0 if after in BOTTOMS else 2 if after in TOPS else _ORDINALS.get(after)
+    if named is not None and at(words, index + 2) in ("", ",", ".", ";", "!", "?", "please", "and", "in", "on", "at"):
+        return make("layer", number=named), 2  # "in the left cell of layer second"
     end = index + (2 if after == "between" else 3)
     between = after == "between" or (after == "in" and at(words, index + 2) == "between")
     return (

@@ -39,10 +39,11 @@ def looked_at_again(
         scene: speaker and board.
     """
     cells = frozenset(cell for claim in claims for cell in claim.cells or ())
+    layers = frozenset(claim.layer for claim in claims)
     clauses = []
     for number, (words, found) in enumerate(zip(sentences, items, strict=True)):
         own = [span for span in remarks if span[0] < words[-1].end and words[0].start < span[1]]
-        clauses.append(ClauseWords(words, found, [claim for claim in claims if number in claim.told_in], scene.speaker, own, cells))
+        clauses.append(ClauseWords(words, found, [claim for claim in claims if number in claim.told_in], scene.speaker, own, cells, layers))
     claims = [claim for claim in claims if not _is_support(claim, clauses)]
     judged = tuple(replace(claim, doubt=_doubt(claim, clauses, scene.board)) for claim in claims)
     doubts = {number: claim.doubt for claim in judged if claim.doubt for number in claim.told_in}
@@ -108,9 +109,9 @@ def _is_doubtful_word(clause: ClauseWords, claim: Claim) -> bool:
 def _verb_doubt(claim: Claim, clauses: Sequence[ClauseWords], others: Sequence[ClauseWords], *, stands: bool) -> str:
     cues = frozenset().union(*(clause.cues for clause in clauses))
     if claim.verb == "place":
-        return next((doubt for clause in clauses if clause.blocks and (doubt := _asking_doubt(clause, claim, others, stands=stands))), "")
+        return next((doubt for clause in clauses if clause.blocks and (doubt := _asking_doubt(clause, claim, clauses, others, stands=stands))), "")
     if claim.verb == "remove":
-        unclear = any(block.indefinite for clause in clauses for block in clause.blocks) or any(clause.is_ambiguous for clause in clauses)
+        unclear = any(clause.is_new for clause in clauses) or any(clause.is_ambiguous for clause in clauses)
         named = [clause for clause in clauses if any(block.color for block in clause.blocks)]
         if not cues & TAKES or not all(clause.cues & TAKES or _is_taken_up(clause, clauses) for clause in named):
             return "no word of taking away"
@@ -127,9 +128,11 @@ def _is_taken_up(clause: ClauseWords, clauses: Sequence[ClauseWords]) -> bool:
     return any(other is not clause and other.cues & TAKES and not any(block.color for block in other.blocks) for other in clauses)
 
 
-def _asking_doubt(clause: ClauseWords, claim: Claim, others: Sequence[ClauseWords], *, stands: bool) -> str:
+def _asking_doubt(
+    clause: ClauseWords, claim: Claim, own: Sequence[ClauseWords], others: Sequence[ClauseWords], *, stands: bool
+) -> str:
     """Give why a clause may not ask for the block it names: it does by a word, or by naming block and place and nothing else."""
-    if clause.is_ambiguous and (stands or not any(block.indefinite for block in clause.blocks)):
+    if clause.is_ambiguous and (stands or not clause.is_new):
         return "its verb puts down as well as throws away"
     if stands and clause.cues & {"praise", "see", "board"} and "act.place" not in clause.cues:
         return "such a block is there, and is remarked"
@@ -137,7 +140,7 @@ def _asking_doubt(clause: ClauseWords, claim: Claim, others: Sequence[ClauseWord
         return "denied" if "denial" in clause.cues and "target" not in clause.cues else ""
     if "target" in clause.cues:
         return _beside(clause, "praise", "board", "denial", "done")
-    return _beside(clause, "praise", "board", "denial", "see", "done", "asking") or _bare_doubt(clause, claim, others, stands=stands)
+    return _beside(clause, "praise", "board", "denial", "see", "done", "asking") or _bare_doubt(clause, claim, own, others, stands=stands)
 
 
 def _beside(clause: ClauseWords, *cues: str) -> str:
@@ -145,9 +148,9 @@ def _beside(clause: ClauseWords, *cues: str) -> str:
     return f"words of {', '.join(sorted(found))} beside it" if found else ""
 
 
-def _bare_doubt(clause: ClauseWords, claim: Claim, others: Sequence[ClauseWords], *, stands: bool) -> str:
+def _bare_doubt(clause: ClauseWords, claim: Claim, own: Sequence[ClauseWords], others: Sequence[ClauseWords], *, stands: bool) -> str:
     """Give why a block without any word of asking may not be asked for."""
-    if stands or claim.origins.get("cells") != "stated":
+    if stands or not (claim.origins.get("cells") == "stated" or any(other.is_bare_place for other in own)):
         return "no word of asking, and " + ("such a block is there" if stands else "no place of its own")
     if clause.unknown or clause.words[-1].word == "?":
         return "no word of asking, and unknown words or a question"
