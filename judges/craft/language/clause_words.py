@@ -15,7 +15,7 @@ from judges.craft.language.items import Item
 from judges.craft.language.lexer import unknown_words
 from judges.craft.language.model import Claim
 from judges.craft.language.ordinary import kind_of
-from judges.craft.language.spatial import SIDES
+from judges.craft.language.spatial import BOTTOMS, MIDDLES, SIDES, TOPS
 from judges.craft.language.tokens import Token
 from judges.craft.language.vocabulary import AMBIGUOUS, CELL_NOUNS, DETERMINERS, LAYER_NOUNS, SIZES
 from judges.craft.language.walls import WALLS
@@ -46,6 +46,9 @@ _HEIGHTS: Final = _MEASURES | {"height", "stack", "stacked", "below", "beneath",
 _OWN: Final = frozenset(("my", "our", "mine"))
 _PAIR: Final = 2
 _PLAIN_NOUNS: Final = frozenset(_TABLES["plain_nouns"].split())
+_MEASURED: Final = frozenset(("width", "length", "stature", "girth", "format", "size", "sized"))
+"""Words beside which a size stands."""
+
 _PREPOSITIONS: Final = frozenset(_TABLES["prepositions"].split())
 
 
@@ -97,16 +100,22 @@ class ClauseWords:
 
     def _may_name(self, token: Token) -> bool:
         """Whether a word of talk stands where a size or a place would: ``a great red block``, ``at the heart of my wall``."""
-        here = self.words.index(token)
-        before, after = self.words[here - 1].word if here else "", self.words[here + 1] if here + 1 < len(self.words) else None
-        if token.word in _PLAIN_NOUNS or not self._asks_here:
+        if token.word in _PLAIN_NOUNS or not self._asks_here or any(item.start <= token.start < item.end for item in self.items):
             return False
-        taken = any(item.start <= token.start < item.end for item in self.items)
-        opens = after is not None and any(item.start == after.start and item.color and not item.size for item in self.items)
-        described = opens and before in DETERMINERS and any(claim.size is None for claim in self.claims)
-        article = before in DETERMINERS and here > 1 and self.words[here - 2].word in _PREPOSITIONS
-        placed = (article or before in _PREPOSITIONS) and (not self.claims or any(not claim.cells for claim in self.claims))
-        return not taken and (described or placed)
+        here = self.words.index(token)
+        before = [other.word for other in reversed(self.words[max(0, here - 2) : here])]
+        unsized = not self.claims or any(claim.size is None for claim in self.claims)
+        unplaced = not self.claims or any(not claim.cells for claim in self.claims)
+        article = before[:1] and before[0] in DETERMINERS
+        placed = bool(before) and (before[0] in _PREPOSITIONS or (bool(article) and before[-1] in _PREPOSITIONS))
+        return (unsized and (token.word in _MEASURED or self._describes_block(here))) or (unplaced and placed)
+
+    def _describes_block(self, here: int) -> bool:
+        """Whether only words of talk stand between this one and a block without a size, and an article before it."""
+        end = next((number for number in range(here, len(self.words)) if kind_of(self.words[number].word) != "talk"), len(self.words))
+        begin = next((number for number in range(here, -1, -1) if kind_of(self.words[number].word) != "talk"), 0)
+        block = end < len(self.words) and any(i.start == self.words[end].start and i.color and not i.size for i in self.items)
+        return block and (self.words[begin].word in DETERMINERS or begin == here == 0)
 
     @property
     def _asks_here(self) -> bool:
@@ -138,6 +147,9 @@ class ClauseWords:
     def _is_known_side(self, _: Token) -> bool:
         return self.is_about_support or (all(claim.cells for claim in self.claims) and (self._is_placed or not self.blocks))
 
+    def _is_known_height(self, _: Token) -> bool:
+        return not self.blocks or (bool(self.claims) and all(claim.layer is not None for claim in self.claims))
+
     def _is_known_quantity(self, token: Token) -> bool:
         """Tell the ``both`` and ``one ... other`` of a large block's cells from those of several blocks."""
         cells = {cell for claim in self.claims for cell in claim.cells or ()}
@@ -160,6 +172,8 @@ class ClauseWords:
         (_MEASURES, _tells_height),
         (SIZES, _is_known_size),
         (SIDES, _is_known_side),
+        (MIDDLES, _is_known_side),
+        (BOTTOMS | TOPS, _is_known_height),
     )
     """Words that name something, and when they add nothing all the same."""
 
@@ -207,7 +221,9 @@ class ClauseWords:
 
     def _closes(self, item: Item) -> bool:
         """Whether an ``and`` leads to no block and no place any more: ``there must be a red one and now is not``."""
-        return item.kind == "and" and not any(other.color or other.kind in _POINTING - {"block"} for other in self.items if other.start > item.start)
+        return item.kind == "and" and not any(
+            other.color or other.kind in _POINTING - {"block"} for other in self.items if other.start > item.start
+        )
 
     @cached_property
     def blocks(self) -> list[Item]:
@@ -291,6 +307,12 @@ class ClauseWords:
         verbs = [item for item in self.items if item.kind.startswith("act")]
         said = {(token.start, token.end): token.word for token in self.words}
         return len(verbs) == 1 and said.get((verbs[0].start, verbs[0].end)) in AMBIGUOUS
+
+    @property
+    def puts_into(self) -> bool:
+        """Whether a pronoun is filled with something, and so stands for a place: ``fill it with a red block``."""
+        kinds = [item.kind for item in self.items]
+        return any(kinds[at].startswith("act") and kinds[at + 1 : at + 3] == ["pron", "with"] for at in range(len(kinds)))
 
     @property
     def is_bare_place(self) -> bool:

@@ -94,6 +94,9 @@ _KNOWN_AFTER_TO = (
     DETERMINERS | CELL_NOUNS | LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS | COLORS.keys() | SIZES.keys() | _AFTER_TO
 )
 _PLACE_WORDS = CELL_NOUNS | LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS
+_TELLING = SIDES.keys() | MIDDLES | BOTTOMS | TOPS | SIZES.keys()
+"""Words that, where they were passed over, could name a place, a layer or a size elsewhere."""
+
 _PERSONS = frozenset(("you", "we", "i", "someone", "somebody", "it", "they"))
 _AT_BEGIN = frozenset(("repair", "void"))
 _CODES = frozenset(color + size for color in "gbryo" for size in "sl")
@@ -121,15 +124,12 @@ def unknown_words(sentence: Sequence[Token]) -> list[Token]:
     while index < len(words):
         found = _read_by_any(words, index)
         item, used = found or (None, 1)
-        if item is None and (_is_telling(words[index]) if found else not is_ordinary(words[index]) or words[index] in SIZES):
+        if found is None and (not is_ordinary(words[index]) or words[index] in SIZES):
             unknown.append(sentence[index])
+        elif item is None:
+            unknown += [token for token in sentence[index : index + used] if token.word in _TELLING]
         index += used
     return unknown
-
-
-def _is_telling(word: str) -> bool:
-    """Whether a word that was passed over where it stands could name a place or a size elsewhere."""
-    return word in SIDES or word in SIZES
 
 
 def _next_item(words: Sequence[str], index: int) -> tuple[Item | None, int]:

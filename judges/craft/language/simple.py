@@ -16,7 +16,7 @@ __all__ = ["Named", "named_once", "unified"]
 _Value = TypeVar("_Value")
 _INTRICATE = frozenset({
     "on_top", "below", "next_to", "left_of", "right_of", "between", "top_of", "middle_side", "depth", "shared", "last", "listing", "rest",
-    "whole", "instead_of", "instead", "order", "respectively", "repair", "void", "retract", "except", "not", "needless", "arrow", "from",
+    "whole", "instead_of", "instead", "order", "respectively", "repair", "void", "retract", "except", "not", "needless", "arrow",
 })  # fmt: skip
 """Items with which a sentence means more than the sum of what it names."""
 

@@ -20,6 +20,7 @@ from judges.craft.language.walls import Board, height
 __all__ = ["looked_at_again"]
 
 _DOMINO = 2
+_SIDE_LETTERS = frozenset("lmcr")
 
 
 def looked_at_again(
@@ -87,15 +88,18 @@ def _doubt(claim: Claim, clauses: Sequence[ClauseWords], board: Board) -> str:
 
 def _clause_doubt(clause: ClauseWords, claim: Claim) -> str:
     against = clause.cues_beside & AGAINST[claim.verb]
-    if against:
-        return f"words of {', '.join(sorted(against))} beside it"
-    if clause.left_over:
-        return f"{clause.left_over} is left over"
-    if clause.is_strange_to(claim):
-        return "another director's side is spoken of"
-    if clause.unknown and "resolved" in claim.origins.values():
-        return "a place in relation to another, beside unknown words"
-    return "an unknown word beside the block or the layer" if _is_doubtful_word(clause, claim) else ""
+    verbs = {other.verb for other in clause.claims}
+    doubts = (
+        (bool(against), f"words of {', '.join(sorted(against))} beside it"),
+        (bool(clause.left_over), f"{clause.left_over} is left over"),
+        (clause.is_strange_to(claim), "another director's side is spoken of"),
+        (any(token.word in _SIDE_LETTERS for token in clause.unknown), "a letter that may stand for a place or a size"),
+        (clause.puts_into, "what it points at is not known"),
+        ({"place", "remove"} <= verbs and any(other.color is None for other in clause.claims), "both placing and taking away"),
+        (bool(clause.unknown) and "resolved" in claim.origins.values(), "a place in relation to another, beside unknown words"),
+        (_is_doubtful_word(clause, claim), "an unknown word beside the block or the layer"),
+    )
+    return next((doubt for holds, doubt in doubts if holds), "")
 
 
 def _is_doubtful_word(clause: ClauseWords, claim: Claim) -> bool:
@@ -109,7 +113,9 @@ def _is_doubtful_word(clause: ClauseWords, claim: Claim) -> bool:
 def _verb_doubt(claim: Claim, clauses: Sequence[ClauseWords], others: Sequence[ClauseWords], *, stands: bool) -> str:
     cues = frozenset().union(*(clause.cues for clause in clauses))
     if claim.verb == "place":
-        return next((doubt for clause in clauses if clause.blocks and (doubt := _asking_doubt(clause, claim, clauses, others, stands=stands))), "")
+        return next(
+            (doubt for clause in clauses if clause.blocks and (doubt := _asking_doubt(clause, claim, clauses, others, stands=stands))), ""
+        )
     if claim.verb == "remove":
         unclear = any(clause.is_new for clause in clauses) or any(clause.is_ambiguous for clause in clauses)
         named = [clause for clause in clauses if any(block.color for block in clause.blocks)]
@@ -128,9 +134,7 @@ def _is_taken_up(clause: ClauseWords, clauses: Sequence[ClauseWords]) -> bool:
     return any(other is not clause and other.cues & TAKES and not any(block.color for block in other.blocks) for other in clauses)
 
 
-def _asking_doubt(
-    clause: ClauseWords, claim: Claim, own: Sequence[ClauseWords], others: Sequence[ClauseWords], *, stands: bool
-) -> str:
+def _asking_doubt(clause: ClauseWords, claim: Claim, own: Sequence[ClauseWords], others: Sequence[ClauseWords], *, stands: bool) -> str:
     """Give why a clause may not ask for the block it names: it does by a word, or by naming block and place and nothing else."""
     if clause.is_ambiguous and (stands or not clause.is_new):
         return "its verb puts down as well as throws away"
