@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from analytics.query import query
 from analytics.statistics.cluster_intervals import clustered_share
 from analytics.statistics.intervals import Estimate
-from judges.perturbation.perturbations import DEFECTS_OF
+from judges.perturbation.defects import defects, defects_of
 from judges.rubric.model import PROBE
 from schemas.store import Store
 
@@ -100,8 +100,8 @@ def _row(key: Sequence[str], group: pl.DataFrame, chance: Estimate | None) -> di
     """None where the probe says nothing about the question: what a planted defect does to other questions is not known."""
     rubric, question, judge, variant = key
     kind = variant.removeprefix(PROBE)
-    target = DEFECTS_OF.get(rubric, {}).get(kind)
-    is_defect = variant.startswith(PROBE) and any(kind in known for known in DEFECTS_OF.values())
+    target = defects_of(rubric).get(kind)
+    is_defect = variant.startswith(PROBE) and kind in defects()
     if is_defect and target != question:
         return None
     counted = _counted(group, is_defect=is_defect)

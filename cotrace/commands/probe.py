@@ -39,14 +39,15 @@ def command(rubric_name: str, kinds: tuple[str, ...], folders: tuple[Path, ...],
     Example:
       cotrace probe spatial_grounding --kind layer --kind polite --judge engine && cotrace report probes
     """
-    from judges.perturbation.perturbations import KINDS, as_probe
+    from judges.perturbation.perturbations import as_probe
+    from judges.perturbation.perturbations import kinds as known_kinds
     from judges.rubric.files import find
     from judges.runs.job import JudgeRequest
     from judges.runs.planning import plan
     from providers.provider import ModelSettings
 
     if "list" in kinds:
-        for name, kind in KINDS.items():
+        for name, kind in known_kinds().items():
             click.echo(f"{name}: {kind.doc} (the right answer: {kind.expects})")
         click.echo("variant=NAME: the rubric's variant of that name, such as published (the right answer: same)")
         return 0

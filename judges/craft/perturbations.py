@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Final
 
 from games.craft.claims import Request, compatible
-from games.craft.engine.blocks import CELLS, COLORS, MAX_HEIGHT, SIZES, WALLS, Director
+from games.craft.engine.blocks import CELLS, COLORS, DIRECTORS, MAX_HEIGHT, SIZES, WALLS, Director
 from games.craft.engine.move import Move
 from judges.claims.reading import Open, Shown, find_in
 from judges.craft.checks.evidence import Game, game_of
@@ -27,7 +27,7 @@ from judges.engine.checks import Decision
 from judges.evidence.pieces import Scene
 from judges.evidence.transcript import ActionView, UtteranceView
 
-__all__ = ["DEFECTS", "planted", "planted_in_turn"]
+__all__ = ["DEFECTS", "DEFECTS_OF", "NAMES", "UNNAMED_ROLES", "planted", "planted_in_turn"]
 
 DEFECTS: Final[Mapping[str, str]] = {
     "layer": "another layer than the right one",
@@ -37,6 +37,18 @@ DEFECTS: Final[Mapping[str, str]] = {
     "redundancy": "a block is asked for again that was asked for and placed a few turns ago",
 }
 """Name -> what is planted."""
+
+DEFECTS_OF: Final[Mapping[str, Mapping[str, str]]] = {
+    "spatial_grounding": {"layer": "SG3", "size": "SG6", "colour": "SG1", "place": "SG7", "redundancy": "SG2"},
+    "mind_modeling": {"layer": "MM4", "size": "MM4", "colour": "MM4", "redundancy": "MM2"},
+    "pragmatic_sufficiency": {"layer": "PS3", "size": "PS2", "colour": "PS2", "place": "PS3"},
+}
+"""Rubric -> planted defect -> the question whose right answer turns from yes to no."""
+
+NAMES: Final = DIRECTORS
+"""Rubrics speak of the directors by name."""
+
+UNNAMED_ROLES: Final = frozenset({"builder"})
 
 _GROUPS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "layer": (("bottom", "middle", "top"), ("first", "second", "third"), ("0", "1", "2")),

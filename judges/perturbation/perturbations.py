@@ -5,20 +5,19 @@ The verdicts on units told anew stand under the variant ``probe:<kind>``; only t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
-from games.craft.engine.blocks import DIRECTORS
-from judges.craft.perturbations import DEFECTS, planted, planted_in_turn
 from judges.evidence.pieces import Retelling, Scene
 from judges.evidence.text import Entry
 from judges.evidence.transcript import TurnView, UtteranceView
 from judges.evidence.units import Unit
+from judges.perturbation.defects import Planter, defects, defects_of, planter_of, rubrics_of
 from judges.rubric.model import PROBE, Rubric
 from schemas.errors import UsageError
 
-__all__ = ["DEFECTS_OF", "KINDS", "MODEL", "as_probe", "retold"]
+__all__ = ["MODEL", "Kind", "as_probe", "kinds", "retold"]
 
 MODEL: Final = "model="
 """Begins the kind that announces a model: ``model=<name>``."""
@@ -39,16 +38,15 @@ class Kind(NamedTuple):
     """Whether the right answer stays what it was."""
 
 
-KINDS: Final[Mapping[str, Kind]] = {
+_KINDS: Final[Mapping[str, Kind]] = {
     "order": Kind("the messages of the turn in reversed order", "same"),
     "names": Kind("other names for the agents, also in the rubric's text", "same"),
     f"{MODEL}NAME": Kind("each agent is announced with the name of a model, such as the judge's own", "same"),
     "length": Kind("three sentences that say nothing, after what is judged", "same"),
     "polite": Kind("a greeting before and thanks after what is judged", "same"),
     "wordy": Kind("a long-winded beginning and end around what is judged", "same"),
-    **{name: Kind(doc, "changed") for name, doc in DEFECTS.items()},
 }
-"""Name -> what it does."""
+"""Those that keep the right answer, whatever the game is."""
 
 _WORDINGS: Final[Mapping[str, Callable[[str], str]]] = {
     "length": lambda text: f"{text}\n{_DETAILS.strip()}",
@@ -60,31 +58,30 @@ _WORDINGS: Final[Mapping[str, Callable[[str], str]]] = {
 }
 
 
+def kinds() -> Mapping[str, Kind]:
+    """Name -> what it does; the defects that families know to plant come last."""
+    return {**_KINDS, **{name: Kind(doc, "changed") for name, doc in defects().items()}}
+
+
 def as_probe(rubric: Rubric, kind: str) -> Rubric:
     """The rubric for units told anew; give it to a run like any other.
 
     Raises:
         UsageError: there is no such kind, or it does not go with the rubric.
     """
-    if kind not in KINDS and not _announced(kind):
-        raise UsageError(f"there is no probe {kind}: there are {', '.join(KINDS)}")
-    if (kind in _WORDINGS or kind in DEFECTS) and rubric.about not in _JUDGED:
+    known, is_defect = kinds(), kind in defects()
+    if kind not in known and not _announced(kind):
+        raise UsageError(f"there is no probe {kind}: there are {', '.join(known)}")
+    if (kind in _WORDINGS or is_defect) and rubric.about not in _JUDGED:
         raise UsageError(f"probe {kind} changes what is said, but {rubric.name} is about {rubric.about}: use names, order or {MODEL}NAME")
     if kind == "order" and rubric.unit not in {"agent_turn", "utterance", "turn", "action"}:
         raise UsageError(f"probe order moves the messages of a turn, but {rubric.name} judges by {rubric.unit}: use names or {MODEL}NAME")
-    if kind in DEFECTS and kind not in DEFECTS_OF.get(rubric.name, {}):
-        known = ", ".join(name for name, questions in DEFECTS_OF.items() if kind in questions)
-        raise UsageError(f"probe {kind} knows the right answer for {known}, not for {rubric.name}: use one of the probes that keep it")
+    if is_defect and kind not in defects_of(rubric.name):
+        where = ", ".join(rubrics_of(kind))
+        raise UsageError(f"probe {kind} knows the right answer for {where}, not for {rubric.name}: use one of the probes that keep it")
     probe = replace(rubric, variant=f"{PROBE}{kind}")
-    return _renamed(probe) if kind == "names" and "craft" in rubric.benchmarks else probe
-
-
-DEFECTS_OF: Final[Mapping[str, Mapping[str, str]]] = {
-    "spatial_grounding": {"layer": "SG3", "size": "SG6", "colour": "SG1", "place": "SG7", "redundancy": "SG2"},
-    "mind_modeling": {"layer": "MM4", "size": "MM4", "colour": "MM4", "redundancy": "MM2"},
-    "pragmatic_sufficiency": {"layer": "PS3", "size": "PS2", "colour": "PS2", "place": "PS3"},
-}
-"""Rubric -> planted defect -> the question whose right answer turns from yes to no."""
+    planter = planter_of(rubric.benchmarks)
+    return _renamed(probe, planter.NAMES) if kind == "names" and planter else probe
 
 
 def retold(rubric: Rubric, unit: Unit) -> Unit | None:
@@ -102,9 +99,9 @@ def retold(rubric: Rubric, unit: Unit) -> Unit | None:
     if kind in _WORDINGS:
         changed = {said.seq: _WORDINGS[kind](said.text) for said in judged}
     elif rubric.unit == "turn":
-        changed = dict(planted_in_turn(kind, scene, judged, DEFECTS_OF[rubric.name][kind]))
+        changed = dict(_planter(rubric).planted_in_turn(kind, scene, judged, defects_of(rubric.name)[kind]))
     else:
-        changed = {said.seq: text for said in judged if (text := planted(kind, scene, said))}
+        changed = {said.seq: text for said in judged if (text := _planter(rubric).planted(kind, scene, said))}
     told = tuple(replace(said, text=changed.get(said.seq, said.text)) for said in scene.now.utterances)
     return _with_utterances(unit, told) if changed else None
 
@@ -114,9 +111,16 @@ def _announced(kind: str) -> str | None:
     return name if kind.startswith(MODEL) and name and name != "NAME" else None
 
 
-def _renamed(rubric: Rubric) -> Rubric:
-    """The rubric's own text speaks of the directors by name, so it has to take the new names too."""
-    names = Retelling(dict(zip(DIRECTORS, _NEUTRAL, strict=False)), also_in_texts=True)
+def _planter(rubric: Rubric) -> Planter:
+    found = planter_of(rubric.benchmarks)
+    if found is None:
+        raise UsageError(f"{rubric.name} is about no benchmark whose family plants defects: use one of {', '.join(_KINDS)}")
+    return found
+
+
+def _renamed(rubric: Rubric, told: Sequence[str]) -> Rubric:
+    """The rubric's own text speaks of agents by name, so it has to take the new names too."""
+    names = Retelling(dict(zip(told, _NEUTRAL, strict=False)), also_in_texts=True)
     questions = tuple(
         replace(
             question,
@@ -139,7 +143,9 @@ def _renamed(rubric: Rubric) -> Rubric:
 
 def _new_names(scene: Scene) -> dict[str, str]:
     known = [scene.game, *([scene.other] if scene.other else [])]
-    agents = sorted({name for game in known for name, agent in game.agents.items() if agent.role != "builder"})
+    planter = planter_of([scene.game.benchmark])
+    unnamed = planter.UNNAMED_ROLES if planter else frozenset[str]()
+    agents = sorted({name for game in known for name, agent in game.agents.items() if agent.role not in unnamed})
     return dict(zip(agents, _NEUTRAL, strict=False))
 
 
