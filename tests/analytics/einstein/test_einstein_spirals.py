@@ -13,7 +13,7 @@ from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.engine.table_json import table_json
 from games.einstein.game import AGENTS, Game, GameSettings
 from games.einstein.match import Pair
-from games.einstein.match_log import action_arguments, header_of, is_undo, refusal
+from games.einstein.match_log import action_arguments, header_of, is_undo, refusal, refusal_text
 from games.einstein.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from schemas.game import ActionEntry, End, LogWriter, Turn
@@ -56,7 +56,7 @@ def played(folder: Path, actions: list[str], rules: str = "sane") -> list[Spiral
                 raw=raw,
                 accepted=step.outcome.accepted,
                 error_code=code,
-                error_text=code,
+                error_text=refusal_text(code),
                 undoes=is_undo(step),
             )
             log.turn(
