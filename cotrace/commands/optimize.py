@@ -85,7 +85,7 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     from judges.optimization.tests_made import place_of_test
     from judges.rubric.files import find
     from judges.runs.journal import folder_of
-    from judges.runs.planning import now
+    from providers.request import now
 
     store.check()
     parent = find(rubric_name, folders)

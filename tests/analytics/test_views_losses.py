@@ -34,8 +34,8 @@ def test_the_curve_ends_at_what_the_game_lost(store: Store) -> None:
     assert curve["turns"].to_list() == query(store, "select turns_taken from games order by episode_id")["turns_taken"].to_list()
     both = curve.join(costly, on="episode_id")
     assert len(both) == len(costly) == 4
-    assert (both["lost"] - both["lost_right"]).abs().max() < 1e-9
-    assert (both["shares"] - 1).abs().max() < 1e-9
+    assert both["lost"].to_list() == pytest.approx(both["lost_right"].to_list())
+    assert both["shares"].to_list() == pytest.approx([1] * len(both))
 
 
 def test_a_silent_game_is_decided_when_time_runs_out(store: Store) -> None:

@@ -125,7 +125,7 @@ def _ready(unit: Unit, utensil: str, ends: Mapping[str, _Ends], state: State) ->
 def _tails(left: Mapping[str, Left]) -> dict[str, int]:
     """For each unit the steps from its end to the delivery."""
     tails = dict.fromkeys(left, 0)
-    for name in reversed(left):
+    for name in reversed(list(left)):
         unit, begun, needs = left[name]
         for need in needs:
             tails[need] = max(tails[need], tails[name] + _from(left[need].unit, unit, begun))
