@@ -1,7 +1,8 @@
 """The named views: one commented ``.sql`` file each, in a folder a subject, put into order by what each one reads.
 
 What a family adds to a view of all benchmarks is a view of its own, `<family>_<piece>`; `every_family('<piece>')` in the view of all stands
-for the rows of all families that have one. Families from other distributions bring theirs in `<package>/analytics`.
+for the rows of all families that have one, `list_of_families()` for the list itself. Families from other distributions bring their views in
+`<package>/analytics`.
 
 The header of each file is its documentation, and data: ``docs/views.md`` and the checks are made from it. Its grammar::
 
@@ -42,6 +43,7 @@ _SECTION = re.compile(r"^-- (One row is|Parameters:|Macros:|Columns as in:|Repor
 _COLUMN = re.compile(r"^-- {3}(\w+(?:\([\w, ]+\))?) {2,}(\S+) {2,}(\S.*)$")
 _EVERY = re.compile(r"every_family\('(\w+)'\)")
 _READS_EVERY = re.compile(r"every family's (\w+)")
+_LIST = "list_of_families()"
 _MORE = re.compile(r"^-- {4,}(\S.*)$")
 
 
@@ -187,6 +189,12 @@ def _names(section: str) -> tuple[str, ...]:
     return tuple(name for part in section.split(",") if (name := part.strip(" .")))
 
 
+def _families_as_rows() -> str:
+    """The list of families as a relation: benchmark, title, score, score_unit, in their order."""
+    rows = ", ".join(f"('{known.name}', '{known.title}', '{known.score}', '{known.score_unit}')" for known in families())
+    return f"(values {rows}) as list_of_families (benchmark, title, score, score_unit)"
+
+
 def _report(name: str, section: str) -> tuple[str, str]:
     report, said, order = section.partition(", ordered by ")
     if not said:
@@ -221,6 +229,7 @@ def _united(sql: str, texts: Mapping[str, str]) -> str:
     def pieces(piece: str) -> list[str]:
         return [name for known in families() if (name := f"{known.name}_{piece}") in texts]
 
+    sql = sql.replace(_LIST, _families_as_rows())
     sql = _READS_EVERY.sub(lambda found: ", ".join(pieces(found[1])), sql)
     return _EVERY.sub(lambda found: f"({' union all by name '.join(f'from {name}' for name in pieces(found[1]))})", sql)
 

@@ -110,6 +110,7 @@ MODULES: tuple[tuple[str, str, str], ...] = (
     ("games", "play", "plays whole experiments and writes their logs"),
     ("games", "value", "what a state is worth, and what a turn cost"),
     ("ingest", "adapter", "reads its logs"),
+    ("ingest", "kinds", "files that belong to its games and are no logs"),
     ("ingest", "own", "replays its games out of cotrace's own log"),
     ("judges", "pieces", "evidence that rubrics can show"),
     ("judges", "checks", "engine checks"),

@@ -67,9 +67,9 @@ class Source(NamedTuple):
     source_id: Annotated[
         str,
         Col(
-            "sha256 of the bytes and, where they do not name the game, of the last parts of the path (coordqa: name; "
-            "einstein: folder and name; coordination_players: name) and of the files that it is read with (coordqa: the questions; "
-            "coordination_players: the partner's file); of the path alone where the file could not be read",
+            "sha256 of the bytes and, where they do not name the game, of the last parts of the path (as many as the format's PATH_PARTS), "
+            "and of the files that it is read with (the questions of answers, the partner's file); of the path alone where the file could "
+            "not be read",
             key=True,
         ),
     ]

@@ -27,14 +27,8 @@
 create or replace view families as
 
 with metric_names as (
-    select *
-    from (values
-        ('craft', 'overall_progress'),
-        ('einstein', 'sub_r'),
-        ('asympuzl', 'success'),
-        ('overcooked', 'pc'),
-        ('coordination', 'accuracy of CoordinationQA')
-    ) as names (benchmark, main_metric)
+    select benchmark, score as main_metric
+    from list_of_families()
 ),
 
 questions as (

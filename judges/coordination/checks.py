@@ -30,7 +30,7 @@ from judges.coordination.ways import capture_way, kitchen_way
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript, TurnView
 
-__all__ = ["CHECKS"]
+__all__ = ["CHECKS", "TAXONOMIES"]
 
 _NO_MOVE: Final = Decision("na", "the player decides nothing on this turn")
 
@@ -213,3 +213,6 @@ CHECKS: Final[_Named] = {
     "coordination.JP4": _keyed("JP"),
 }
 """Name -> check."""
+
+TAXONOMIES: Final[Mapping[str, str | None]] = {"coordqa_answer": None}
+"""Taxonomy of the rules -> its category for a turn in which several could hold and none does (`judges.engine.failure_checks`)."""

@@ -15,7 +15,7 @@ from judges.einstein.thoughts import Claim, read_thoughts
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
-__all__ = ["CHECKS"]
+__all__ = ["CHECKS", "TAXONOMIES"]
 
 _NOTHING_SHARED: Final = Decision("na", "nothing is shared on this turn")
 
@@ -103,3 +103,6 @@ CHECKS: Final[Mapping[str, Check]] = {
     "einstein.RU2": move_follows,
 }
 """Check name -> check."""
+
+TAXONOMIES: Final[Mapping[str, str | None]] = {"einstein_published": "no_error"}
+"""Taxonomy of the rules -> its category for a turn in which several could hold and none does (`judges.engine.failure_checks`)."""

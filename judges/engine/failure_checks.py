@@ -11,15 +11,17 @@ from typing import Final
 
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
+from schemas.families import offered
 
 __all__ = ["CHECKS"]
 
 _NOTHING_FOUND: Final[Mapping[str, str | None]] = {
-    "craft_repaired": None,
-    "einstein_published": "no_error",
-    "coordqa_answer": None,
+    taxonomy: nothing for _, taxonomies in offered("judges", "checks", "TAXONOMIES") for taxonomy, nothing in taxonomies.items()
 }
-"""Taxonomy -> its category for a turn in which several could hold and none does; None: every judged turn has exactly one category."""
+"""Taxonomy -> its category for a turn in which several could hold and none does; None: every judged turn has exactly one category.
+
+Families say it of theirs in `judges.<family>.checks.TAXONOMIES`.
+"""
 
 
 def _category(taxonomy: str, game: Transcript, turn: int, agent: str | None) -> Decision:

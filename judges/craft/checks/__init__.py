@@ -9,7 +9,10 @@ from typing import Final
 from judges.craft.checks import mind_modeling, pragmatic_sufficiency, spatial_grounding
 from judges.engine.checks import Check
 
-__all__ = ["CHECKS"]
+__all__ = ["CHECKS", "TAXONOMIES"]
 
 CHECKS: Final[Mapping[str, Check]] = {**spatial_grounding.CHECKS, **mind_modeling.CHECKS, **pragmatic_sufficiency.CHECKS}
 """Check name, such as ``craft.SG1`` -> check."""
+
+TAXONOMIES: Final[Mapping[str, str | None]] = {"craft_repaired": None}
+"""Taxonomy of the rules -> its category for a turn in which several could hold and none does (`judges.engine.failure_checks`)."""
