@@ -15,7 +15,7 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["COMPUTED", "Computed", "columns_of", "report", "report_names", "units_of"]
+__all__ = ["COMPUTED", "OPTIONS", "Computed", "Option", "columns_of", "report", "report_names", "units_of"]
 
 
 class Computed(NamedTuple):
@@ -26,10 +26,30 @@ class Computed(NamedTuple):
     """Takes the store, gives a frame."""
     columns: str
     """The module's constant that names the columns which fit a terminal."""
+    options: tuple[str, ...] = ()
+    """Keys of `OPTIONS` that it takes beside the store."""
+    page: str = "docs/judges.md"
+    """Where its columns are explained."""
 
+
+class Option(NamedTuple):
+    """What some computed reports take beside the store."""
+
+    kind: type[str | float | int]
+    doc: str
+    low: float | None = None
+    high: float | None = None
+
+
+OPTIONS: dict[str, Option] = {
+    "na_score": Option(float, "the number of N/A in means and correlations [default: none]; CRAFT's use 0.5.", 0, 1),
+    "metric": Option(str, "score (the default), success, remove_gap, spirals, tokens, craft.iou_score, judge:RUBRIC.QUESTION, ..."),
+    "benchmark": Option(str, "only this benchmark [default: all]"),
+}
+"""Name, as in Python and with dashes on the command line -> what it is; the reports that take one are named in front of its help."""
 
 COMPUTED: dict[str, Computed] = {
-    "agreement": Computed("analytics.agreement.report", "agreement_report", "SUMMARY"),
+    "agreement": Computed("analytics.agreement.report", "agreement_report", "SUMMARY", ("na_score",)),
     "corrected-rates": Computed("analytics.rates.corrected", "corrected_rates", "SUMMARY"),
     "calibration": Computed("analytics.rates.calibration", "calibration_report", "SUMMARY"),
     "calibrated-answers": Computed("analytics.rates.calibrated_answers", "calibrated_answers", "SUMMARY"),
@@ -37,6 +57,7 @@ COMPUTED: dict[str, Computed] = {
     "drift": Computed("analytics.drift.report", "drift_report", "SUMMARY"),
     "self-preference": Computed("analytics.judging.self_preference", "self_preference_report", "SUMMARY"),
     "labels-needed": Computed("analytics.rates.corrected", "labels_needed_report", "NEEDED_SUMMARY"),
+    "compare": Computed("analytics.comparison.compare", "compare", "SUMMARY", ("metric", "benchmark"), "docs/compare.md"),
 }
 """Name -> what computes it."""
 
@@ -65,11 +86,15 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
         store: where to read; its views are there (`analytics.views.ensure_installed`).
         name: one of `report_names()`.
         where: one SQL expression.
-        options: what a computed report takes beside the store.
+        options: what a computed report takes beside the store, as in its `Computed.options`.
 
     Raises:
-        UsageError: there is no such report, or the condition is no condition on its columns.
+        UsageError: there is no such report, it takes no such option, or the condition is no condition on its columns.
     """
+    for option in options:
+        if option not in (COMPUTED[name].options if name in COMPUTED else ()):
+            takers = [other for other, computed in COMPUTED.items() if option in computed.options]
+            raise UsageError(f"--{option.replace('_', '-')} is for the report {', '.join(takers) or '(none)'}: leave it out")
     if name in COMPUTED:
         rows: pl.DataFrame = _compute(name)(store, **options)
         return filtered(rows, where)

@@ -147,6 +147,19 @@ class OpenStore:
         """How far judges agree with people, planted truth, the engine and one another."""
         return self.report("agreement", where=where, **({} if na_score is None else {"na_score": na_score}))
 
+    def compare(self, metric: str = "score", *, benchmark: str | None = None, where: str = "true") -> Rows:
+        """Which team is ahead of which, by how much, on the tasks they share (docs/compare.md).
+
+        Args:
+            metric: `score`, `success`, `remove_gap`, `spirals`, `tokens`, any metric of `episode_metrics`, `judge:<rubric>.<question>`.
+            benchmark: only this one.
+            where: one SQL condition on the report's columns.
+
+        Raises:
+            UsageError: the store has no such metric.
+        """
+        return self.report("compare", where=where, metric=metric, **({} if benchmark is None else {"benchmark": benchmark}))
+
     def plot(self, name: str, **filters: str | Sequence[str]) -> go.Figure:
         """The figure of the page that shows a report: `leaderboard`, `failures`, `spirals`, ...
 

@@ -18,7 +18,7 @@
 --   score_end(share, f, side)  0..1  lower (side -1) and upper (1) end of all p with (share - p)^2 <= f p (1 - p)
 --   clustered_factor(k, n, games, kk, kn, nn, least)  number  f of both: t squared over the number of independent trials that carry as much, at
 --                              least `least`. The variance is that between games, Student's t that of as many games of equal size as weigh
---                              as much (Kish 1965), less one; as in analytics/rates/correction.py, where its constants are explained
+--                              as much (Kish 1965), less one; as in analytics/statistics/cluster_intervals.py, where its constants are explained
 -- Reads: nothing.
 create or replace macro wilson_low(k, n) as
     case when n > 0 then greatest(0.0, (k + 1.920729410347062 - 1.959963984540054 * sqrt(k * (n - k) / n + 0.960364705173531))

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from analytics.statistics.cluster_intervals import CLUSTERING, FEW
 from analytics.statistics.intervals import LEVEL
 from schemas.errors import UsageError
 
@@ -47,11 +48,6 @@ _PSEUDO, _PSEUDO_UNSEEN = 0.05, 0.2
 """Errors of the judge added in each direction to their variance, and how many more where labels hold none: that they happen not to does not
 prove a judge without errors. Chosen by coverage: where one or two errors are expected it falls to 0.84 without them, and rises to 1 with
 0.5."""
-
-_CLUSTERING, _FEW = 0.3, 0.3
-"""Where an answer is rare, few games show it, and nothing of how it clusters can be seen. So f is mixed with what an intraclass correlation
-of 0.3 would give; both weigh alike where p (1 - p) is 0.3 over the number of games. Chosen by coverage: without it, it falls to 0.40 where
-games are few, answers rare and clusters strong; with more, intervals of independent turns get too wide."""
 
 _PSEUDO_FOUND = 0.5
 """Added units that the judge got right, and got wrong, of each truth (after Lang and Reiczigel 2014, who add whole ones)."""
@@ -322,8 +318,8 @@ def _score_interval(rate: Floats, spread: _Spread) -> Corrected:
     t_squared = stats.t.ppf((1 + LEVEL) / 2, np.maximum(freedom, 1)) ** 2
     z_squared = float(stats.norm.ppf((1 + LEVEL) / 2)) ** 2
     seen = np.maximum(t_squared * spread.truth / np.maximum(binomial, 1 / spread.independent), z_squared / spread.independent)
-    clustered = z_squared * (1 + (spread.size - 1) * _CLUSTERING) / spread.independent
-    hidden = 1 / (1 + (binomial * spread.games / _FEW) ** 2)
+    clustered = z_squared * (1 + (spread.size - 1) * CLUSTERING) / spread.independent
+    hidden = 1 / (1 + (binomial * spread.games / FEW) ** 2)
     f = np.where(spread.games > 1, (1 - hidden) * seen + hidden * clustered, np.nan)
     middle = (centre + f / 2) / (1 + f)
     half = np.sqrt(np.maximum(middle**2 - (centre**2 - t_squared * errors) / (1 + f), 0))

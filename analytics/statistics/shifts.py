@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from analytics.statistics.intervals import LEVEL, wilson
+from analytics.statistics.permutation import sign_flip_p
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,8 +28,6 @@ FEWEST_GAMES: Final = 5
 FEWEST_FLIPPED: Final = 6
 """Games below which `paired_shift` gives no p: if all five moved alike, it would be 2 / 2^5 = 0.0625, so the test could show nothing."""
 
-_EXACT_UP_TO: Final = 14
-"""Games whose signs are all tried out; above it the sum of that many is near enough to normal."""
 _NOTHING: Final = 1e-12
 
 
@@ -60,8 +59,8 @@ def paired_shift(differences: Floats, sizes: Floats) -> Shift:
     """Mean difference of units that were asked twice.
 
     The test is McNemar's (1947, Psychometrika 12) in its exact form, with games in place of units: under no drift the sum of a game's
-    differences is as likely to be d as -d. Up to 14 games with a difference all signs are tried; above, the sum over the root of the sum
-    of squares is taken for normal (Obuchowski 1998, Statistics in Medicine 17). No p below six games. The
+    differences is as likely to be d as -d. (`analytics.statistics.permutation`; with many games
+    Obuchowski's statistic, 1998, Statistics in Medicine 17). No p below six games. The
     interval is Student's over games (`clustered_sem`); where no unit differs, Wilson's of no game among all.
 
     Args:
@@ -81,18 +80,7 @@ def paired_shift(differences: Floats, sizes: Floats) -> Shift:
     if games > 1:
         error = math.sqrt(games / (games - 1) * float((residuals**2).sum())) / units
         low, high = _around(difference, float(stats.t.ppf((1 + LEVEL) / 2, games - 1)) * error)
-    return Shift(difference, low, high, _sign_flip_p(moved) if games >= FEWEST_FLIPPED else None)
-
-
-def _sign_flip_p(moved: Floats) -> float:
-    import numpy as np
-    from scipy import stats
-
-    total = abs(float(moved.sum()))
-    if len(moved) > _EXACT_UP_TO:
-        return float(2 * stats.norm.sf(total / math.sqrt(float((moved**2).sum()))))
-    signs = 1 - 2 * (np.arange(2 ** len(moved))[:, None] >> np.arange(len(moved)) & 1)
-    return float((np.abs(signs @ moved) >= total - _NOTHING).mean())
+    return Shift(difference, low, high, sign_flip_p(moved) if games >= FEWEST_FLIPPED else None)
 
 
 def group_shift(cells: Cells) -> Shift | None:

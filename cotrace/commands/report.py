@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import click
 
 from cotrace.commands.options import format_option, say, store_option
@@ -9,6 +12,21 @@ from schemas.store import Store
 from schemas.text import printable
 
 __all__ = ["command"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _report_options(command: F) -> F:
+    """Those that the computed reports take, each with their names in its help."""
+    from analytics.reports import COMPUTED, OPTIONS
+
+    for name, option in reversed(OPTIONS.items()):
+        takers = ", ".join(report for report, computed in COMPUTED.items() if name in computed.options)
+        kind = {str: click.STRING, int: click.IntRange(option.low, option.high), float: click.FloatRange(option.low, option.high)}[
+            option.kind
+        ]
+        command = click.option(f"--{name.replace('_', '-')}", type=kind, help=f"{takers}: {option.doc}")(command)
+    return command
 
 
 @click.command()
@@ -18,27 +36,21 @@ __all__ = ["command"]
 @click.option("--where", default="true", show_default=True, help="SQL condition on the report's columns.")
 @click.option("--wide", is_flag=True, help="All columns in the terminal; where they do not fit, a row stands as a block of lines.")
 @click.option("--columns", help="These columns, joined by commas.")
-@click.option(
-    "--na-score",
-    type=click.FloatRange(0, 1),
-    help="agreement: the number of N/A in means and correlations [default: none]; CRAFT's use 0.5.",
-)
-def command(name: str, store: Store, output_format: str, where: str, columns: str | None, na_score: float | None, *, wide: bool) -> None:
+@_report_options
+def command(name: str, store: Store, output_format: str, where: str, columns: str | None, *, wide: bool, **options: Any) -> None:
     """Print one of the named reports (`cotrace report list` names them); `all` only as HTML, with the figures of the dashboard.
 
     \b
     Example:
       cotrace report failures --format csv --where "model = 'gpt-4o'" > failures.csv
     """
-    from analytics.reports import columns_of, report, report_names, units_of
+    from analytics.reports import COMPUTED, columns_of, report, report_names, units_of
     from analytics.views import ensure_installed
     from cotrace.output import chosen as chosen_columns
     from cotrace.output import emit
     from schemas.errors import UsageError
 
-    if na_score is not None and name != "agreement":
-        raise UsageError("--na-score is for the report agreement: leave it out")
-    options = {} if na_score is None else {"na_score": na_score}
+    options = {option: value for option, value in options.items() if value is not None}
     if name == "list":
         click.echo("\n".join(report_names()))
         return
@@ -59,5 +71,5 @@ def command(name: str, store: Store, output_format: str, where: str, columns: st
     if output_format == "table" and "advice" in rows.columns:
         for line in rows["advice"]:
             click.echo(printable(line))
-    page = "docs/views.md" if units_of(name) else "docs/judges.md"
+    page = COMPUTED[name].page if name in COMPUTED else "docs/views.md"
     say(f"{len(rows)} rows of {name} from {store.path}; --wide or --format csv show all {rows.width} columns, {page} explains them")

@@ -213,11 +213,11 @@ def test_five_games_can_show_no_drift_and_have_no_p(games: int, p: float | None)
 
 
 def test_the_sum_of_many_games_is_that_of_mcnemars_statistic() -> None:
-    """Above fourteen games: (b - c)^2 / (b + c) of single units."""
-    moved = np.array([1.0] * 20 + [-1.0] * 8)
+    """Above thirty games: (b - c)^2 / (b + c) of single units."""
+    moved = np.array([1.0] * 26 + [-1.0] * 14)
     from scipy import stats
 
-    assert paired_shift(moved, np.ones(28)).p == pytest.approx(stats.chi2.sf(12**2 / 28, 1))
+    assert paired_shift(moved, np.ones(40)).p == pytest.approx(stats.chi2.sf(12**2 / 40, 1))
 
 
 def test_holm_by_hand() -> None:

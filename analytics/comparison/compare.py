@@ -1,0 +1,212 @@
+"""The report `compare`: which team is ahead of which, by how much, and what of it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final
+
+from analytics.comparison.differences import FEWEST, Difference, Scale, paired, unpaired
+from analytics.comparison.game_values import game_values
+from analytics.comparison.team_names import short_names
+from analytics.statistics.shifts import holm
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["SUMMARY", "compare"]
+
+SUMMARY: Final = (
+    "benchmark",
+    "team_a",
+    "team_b",
+    "differs",
+    "tasks",
+    "mean_a",
+    "mean_b",
+    "difference",
+    "low",
+    "high",
+    "wins",
+    "ties",
+    "losses",
+    "p",
+    "p_holm",
+)
+"""The columns that fit a terminal, beside the advice."""
+
+_SURE: Final = 0.05
+_HELD_BY_FEW: Final = "91 %"
+"""How often the intervals of five shared tasks hold the truth, in simulation (tests/analytics/comparison)."""
+_SIDE: Final = ("condition", "max_turns", "team_name")
+
+_Row = dict[str, Any]
+
+
+def compare(store: Store, *, metric: str = "score", benchmark: str | None = None) -> pl.DataFrame:
+    """One row for each pair of teams of a benchmark; also for a team under two conditions or turn limits.
+
+    A pair differs in one thing, the team, the condition or the turn limit. Only where a team has no such partner, as in runs of one team
+    each, is it compared with all others. A task counts once, with the mean of its games.
+
+    Columns, in order:
+
+    - benchmark, metric; team_a, condition_a, max_turns_a, team_b, condition_b, max_turns_b: a is the one with the higher mean; differs:
+      team, condition, max_turns, or several joined by ` and `.
+    - paired: true if they share two tasks or more, and then only these count; else false, and all tasks of either.
+    - tasks: shared ones, or those of both; games_a, games_b: on them. mean_a, mean_b: means over tasks. difference: a minus b; low, high:
+      its 95 % interval over tasks; null below two tasks.
+    - wins, ties, losses: shared tasks on which a is above, equal, below; null if unpaired.
+    - p: of no difference, by exact permutation (`analytics.comparison.differences`); null below six shared tasks, where no test could
+      give one below 0.05. p_holm, p_bh: corrected for all rows of the benchmark: Holm's (1979) holds the chance of a single false claim to
+      5 %, Benjamini and Hochberg's (1995, Journal of the Royal Statistical Society B 57) the expected share of false ones.
+    - advice: what follows, and what does not.
+
+    Args:
+        store: a store with the views.
+        metric: what to compare by, as in `analytics.comparison.game_values.game_values`.
+        benchmark: only this one; None: all that have the metric.
+
+    Raises:
+        UsageError: the store has no such metric.
+        StoreError: the store cannot be read.
+    """
+    import polars as pl
+
+    games = game_values(store, metric)
+    if benchmark is not None:
+        games = games.filter(pl.col("benchmark") == benchmark)
+    rows: list[_Row] = []
+    for (name,), part in games.group_by("benchmark", maintain_order=True):
+        family = [{"benchmark": name, "metric": metric} | row for row in _pairs(part)]
+        _correct(family)
+        short = short_names([row[f"team_{side}"] for row in family for side in "ab"])
+        for row in family:
+            row["advice"] = _advice(row | {f"team_{side}": short[row[f"team_{side}"]] for side in "ab"})
+        rows += sorted(family, key=lambda row: (not row["paired"], -row["difference"]))
+    return pl.DataFrame([{column: row[column] for column in _schema()} for row in rows], schema=_schema(), orient="row")
+
+
+def _schema() -> dict[str, pl.DataType]:
+    import polars as pl
+
+    text, count, number = pl.String(), pl.Int64(), pl.Float64()
+    sides = {f"{column}_{side}": text if column != "max_turns" else count for side in "ab" for column in ("team", "condition", "max_turns")}
+    schema: dict[str, pl.DataType] = {"benchmark": text, "metric": text} | sides | {"differs": text, "paired": pl.Boolean()}
+    schema |= dict.fromkeys(("tasks", "games_a", "games_b"), count)
+    schema |= dict.fromkeys(("mean_a", "mean_b", "difference", "low", "high"), number)
+    schema |= dict.fromkeys(("wins", "ties", "losses"), count) | dict.fromkeys(("p", "p_holm", "p_bh"), number)
+    return schema | {"advice": text}
+
+
+def _pairs(games: pl.DataFrame) -> Iterator[_Row]:
+    import polars as pl
+
+    scale = _scale(games)
+    by_task = games.group_by(*_SIDE, "task", maintain_order=True).agg(pl.col("value").mean(), pl.len().alias("games"))
+    sides = dict(iter(by_task.sort(*_SIDE, "task", nulls_last=True).group_by(*_SIDE, maintain_order=True)))
+    near = [pair for pair in combinations(sides, 2) if len(_differing(*pair)) == 1]
+    partnered = {side for pair in near for side in pair}
+    alone = [pair for pair in combinations(sides, 2) if len(_differing(*pair)) > 1 and not partnered.issuperset(pair)]
+    for a, b in near + alone:
+        first, second = (a, b) if sides[a]["value"].mean() >= sides[b]["value"].mean() else (b, a)  # type: ignore[operator]
+        yield _compared(first, second, sides[first], sides[second], scale)
+
+
+def _scale(games: pl.DataFrame) -> Scale:
+    import polars as pl
+
+    if games["low"].has_nulls() or games["high"].has_nulls():
+        return Scale(None)
+    ends = games.select(((pl.col("value") == pl.col("low")) | (pl.col("value") == pl.col("high"))).all()).item()
+    return Scale(float((games["high"] - games["low"]).max()), yes_or_no=bool(ends))  # type: ignore[arg-type]
+
+
+def _differing(a: tuple[object, ...], b: tuple[object, ...]) -> list[str]:
+    names = ("condition", "max_turns", "team")
+    return [name for name, one, other in zip(names, a, b, strict=True) if one != other]
+
+
+def _compared(a: tuple[Any, ...], b: tuple[Any, ...], of_a: pl.DataFrame, of_b: pl.DataFrame, scale: Scale) -> _Row:
+    shared = of_a.join(of_b, on="task", how="inner", suffix="_b", maintain_order="left")
+    is_paired = len(shared) > 1
+    if is_paired:
+        of_a, of_b = shared.select("task", "value", "games"), shared.select("task", value="value_b", games="games_b")
+    first, second = of_a["value"].to_numpy(), of_b["value"].to_numpy()
+    found = (paired if is_paired else unpaired)(first, second, scale)
+    if found.value < 0:  # on the shared tasks it is the other way round
+        return _compared(b, a, of_b, of_a, scale)
+    signs = (first - second).round(12) if is_paired else None
+    return {
+        **dict(zip(("condition_a", "max_turns_a", "team_a", "condition_b", "max_turns_b", "team_b"), (*a, *b), strict=True)),
+        "differs": " and ".join(_differing(a, b)),
+        "paired": is_paired,
+        "tasks": len(first) if is_paired else len({*of_a["task"], *of_b["task"]}),
+        "games_a": int(of_a["games"].sum()),
+        "games_b": int(of_b["games"].sum()),
+        "mean_a": float(first.mean()),
+        "mean_b": float(second.mean()),
+        **_named(found),
+        "wins": None if signs is None else int((signs > 0).sum()),
+        "ties": None if signs is None else int((signs == 0).sum()),
+        "losses": None if signs is None else int((signs < 0).sum()),
+    }
+
+
+def _named(found: Difference) -> _Row:
+    return dict(zip(("difference", "low", "high", "p"), found, strict=True))
+
+
+def _correct(family: list[_Row]) -> None:
+    from scipy import stats
+
+    for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
+        row |= {"p_holm": p, "p_bh": None, "tests": sum(other["p"] is not None for other in family)}
+    tested = [row for row in family if row["p"] is not None]
+    for row, p in zip(tested, stats.false_discovery_control([row["p"] for row in tested]) if tested else [], strict=True):
+        row["p_bh"] = float(p)
+
+
+def _advice(row: _Row) -> str:
+    told = f"{_side(row, 'a')} against {_side(row, 'b')}: {row['difference']:+.3g}{_interval(row)} {_where(row)}"
+    if row["low"] is None:
+        return f"{told}; one task, so nothing follows about others"
+    return f"{told}; {_follows(row)}{_does_not_follow(row)}"
+
+
+def _side(row: _Row, side: str) -> str:
+    more = [str(row[f"{name}_{side}"]) for name in row["differs"].split(" and ") if name != "team"]
+    return str(row[f"team_{side}"]) + (f" ({', '.join(more)})" if more else "")
+
+
+def _interval(row: _Row) -> str:
+    return "" if row["low"] is None else f" ({row['low']:+.3g} to {row['high']:+.3g})"
+
+
+def _where(row: _Row) -> str:
+    if not row["paired"]:
+        return f"on different tasks ({row['tasks']} in all)"
+    return f"on {row['tasks']} shared tasks, {row['wins']} won, {row['losses']} lost"
+
+
+def _follows(row: _Row) -> str:
+    if row["p"] is None:
+        told = "" if row["low"] is None else f", and an interval from so few holds the truth in about {_HELD_BY_FEW} instead of 95 %"
+        return f"fewer than {FEWEST} shared tasks cannot show a difference{told}: play more tasks"
+    chance = f"p = {row['p']:.2g}, {row['p_holm']:.2g} corrected for {row['tests']} comparisons"
+    if row["p_holm"] < _SURE:
+        return f"a difference on tasks like these ({chance})"
+    if row["p"] < _SURE:
+        return f"it may differ, but among {row['tests']} comparisons chance alone gives such a one ({chance}): play more tasks"
+    if (row["low"] or 0) > 0:
+        return f"the interval leaves 0 out but the exact test does not ({chance}): not shown, play more tasks"
+    return f"no difference shown ({chance}); one beyond that interval is unlikely"
+
+
+def _does_not_follow(row: _Row) -> str:
+    if not row["paired"]:
+        return "; whether teams or tasks differ cannot be told: have both play the same tasks, or see cotrace report ability"
+    if " and " in row["differs"]:
+        return f"; {row['differs']} differ at once, so which of them matters is not said"
+    return ""

@@ -1,0 +1,22 @@
+"""Teams in few words, where a sentence or a figure has no room for all seats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["short_names"]
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Team name, as in the view `team_names` -> the seats in which it differs from the other teams.
+
+    Where one seat is left, its role is left out. A name stays as it is where shortening would make two teams the same.
+    """
+    seats = {name: name.split(", ") for name in dict.fromkeys(names)}
+    common = set.intersection(*map(set, seats.values())) if len(seats) > 1 else set()
+    short = {name: _told([seat for seat in of_name if seat not in common]) or name for name, of_name in seats.items()}
+    return {name: told if list(short.values()).count(told) == 1 else name for name, told in short.items()}
+
+
+def _told(seats: list[str]) -> str:
+    return seats[0].split(" ", 1)[-1] if len(seats) == 1 else ", ".join(seats)

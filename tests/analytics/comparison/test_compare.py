@@ -1,0 +1,283 @@
+"""Differences between teams: against independent implementations, on simulated tasks, on little stores and on the published games."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from numpy.typing import NDArray
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+import cotrace
+from analytics.comparison.compare import compare
+from analytics.comparison.differences import Difference, Scale, paired, unpaired
+from analytics.comparison.game_values import game_values
+from analytics.comparison.team_names import short_names
+from analytics.statistics.permutation import exchange_p, sign_flip_p
+from cotrace.cli import cli
+from ingest.files.run import ingest_paths
+from schemas.errors import UsageError
+from schemas.store import Store
+from tests.analytics.little_games import Game, store_with
+
+Floats = NDArray[np.float64]
+SHARE = Scale(1.0)
+
+
+# --- against independent implementations ------------------------------------------------------------------------------------------------
+
+
+def test_paired_and_unpaired_are_those_of_scipy() -> None:
+    """Student's and Welch's intervals; exact permutation tests where scipy counts all ways, too."""
+    random = np.random.default_rng(1)
+    a, b, c = random.random(9), random.random(9), random.random(6)
+    both = stats.ttest_rel(a, b).confidence_interval(0.95)
+    found = paired(a, b, SHARE)
+    assert (found.low, found.high) == pytest.approx((both.low, both.high))
+    counted = stats.permutation_test((a - b,), np.mean, permutation_type="samples", n_resamples=1e6)
+    assert found.p == pytest.approx(counted.pvalue)
+    apart = stats.ttest_ind(a, c, equal_var=False).confidence_interval(0.95)
+    welch = unpaired(a, c, SHARE)
+    assert (welch.low, welch.high) == pytest.approx((apart.low, apart.high))
+    assert welch.p == pytest.approx(exchange_p(a, c))
+
+
+def test_exact_signs_by_brute_force() -> None:
+    """All 2^n sums listed; also with ties, with zeros, and with nothing but zeros."""
+    random = np.random.default_rng(2)
+    for differences in (random.normal(size=11), np.array([1.0] * 8 + [-1.0] + [0.0] * 3), np.array([0.1, 0.2, -0.3]), np.zeros(4)):
+        sums = [
+            abs(sum(sign * value for sign, value in zip(signs, differences, strict=True)))
+            for signs in product((-1, 1), repeat=len(differences))
+        ]
+        assert sign_flip_p(differences) == pytest.approx(np.mean(np.array(sums) >= abs(differences.sum()) - 1e-9))
+
+
+def test_many_signs_are_exact_and_then_normal() -> None:
+    """30 differences are counted, 31 are not: both near to each other."""
+    random = np.random.default_rng(3)
+    differences = random.normal(0.4, 1, 31)
+    assert sign_flip_p(differences[:30]) == pytest.approx(stats.ttest_1samp(differences[:30], 0).pvalue, abs=0.01)
+    assert sign_flip_p(differences) == pytest.approx(stats.ttest_1samp(differences, 0).pvalue, abs=0.02)
+
+
+# --- what is planted is found, what is not is not -----------------------------------------------------------------------------------------
+
+
+def tasks_of_two(random: np.random.Generator, tasks: int, ahead: float) -> tuple[Floats, Floats]:
+    """Tasks of different difficulty; scores from 0 to 1, of which the first team's are so much higher."""
+    ease = random.beta(2, 3, tasks)
+    return np.clip(ease + ahead + random.normal(0, 0.1, tasks), 0, 1), np.clip(ease + random.normal(0, 0.1, tasks), 0, 1)
+
+
+def won_or_lost(random: np.random.Generator, tasks: int, ahead: float) -> tuple[Floats, Floats]:
+    """Yes or no, with the same chance for both on each task, but for what the first is ahead."""
+    ease = random.beta(3, 3, tasks) * (1 - ahead)
+    return (random.random(tasks) < ease + ahead).astype(float), (random.random(tasks) < ease).astype(float)
+
+
+@pytest.mark.parametrize("tasks", [5, 10, 30])
+@pytest.mark.parametrize(("drawn", "scale"), [(tasks_of_two, SHARE), (won_or_lost, Scale(1.0, yes_or_no=True))])
+def test_equal_teams_are_told_apart_as_seldom_as_promised(drawn: Callable[..., tuple[Floats, Floats]], scale: Scale, tasks: int) -> None:
+    """In 600 pairs of equal teams at most 5 % have p below 0.05, and the interval holds 0 in 93 % or more.
+
+    Below six tasks there is no p, and the interval holds 0 in 90 % or more: the advice says so.
+    """
+    random = np.random.default_rng(5)
+    found = [paired(*drawn(random, tasks, 0.0), scale) for _ in range(600)]
+    assert all((one.p is None) == (tasks < 6) for one in found)
+    assert np.mean([one.p is not None and one.p < 0.05 for one in found]) <= 0.06
+    assert np.mean([held(one, 0.0) for one in found]) >= (0.93 if tasks >= 6 else 0.90)
+    assert scale.yes_or_no or np.mean([held(one, 0.0) for one in found]) <= 0.975
+
+
+def test_teams_on_different_tasks_are_told_apart_as_seldom() -> None:
+    """The tasks differ, the teams do not."""
+    random = np.random.default_rng(6)
+    found = [unpaired(random.beta(2, 3, 8), random.beta(2, 3, 12), SHARE) for _ in range(300)]
+    assert np.mean([(one.p or 0) < 0.05 for one in found]) <= 0.075
+    assert np.mean([held(one, 0.0) for one in found]) >= 0.93
+
+
+def test_a_team_that_is_ahead_is_found() -> None:
+    """By 0.15 on twenty tasks nearly always, and the interval holds it."""
+    random = np.random.default_rng(7)
+    found = [paired(*tasks_of_two(random, 20, 0.15), SHARE) for _ in range(200)]
+    assert np.mean([one.p is not None and one.p < 0.05 for one in found]) > 0.9
+    assert np.mean([held(one, 0.145) for one in found]) > 0.9  # some scores are cut at 1
+
+
+def held(found: Difference, truth: float) -> bool:
+    return found.low is not None and found.high is not None and found.low <= truth <= found.high
+
+
+# --- on stores --------------------------------------------------------------------------------------------------------------------------
+
+
+def team(name: str, scores: dict[str, float], *, condition: str = "c", run: int = 0, max_turns: int = 20) -> list[Game]:
+    return [
+        Game(
+            [],
+            name=f"{name}.{condition}.{task}.{run}.{max_turns}",
+            model=name,
+            task=task,
+            score=score,
+            success=score == 1.0,
+            condition=condition,
+            benchmark="craft",
+            max_turns=max_turns,
+        )
+        for task, score in scores.items()
+    ]
+
+
+EASE = {f"t{number}": number / 20 for number in range(12)}
+
+
+def ahead(by: float) -> dict[str, float]:
+    return {task: ease + by + 0.01 * (number % 3) for number, (task, ease) in enumerate(EASE.items())}
+
+
+def test_a_task_counts_once_however_often_it_was_played(tmp_path: Path) -> None:
+    """Nine more games of one task change its mean, not its weight."""
+    games = [*team("a", ahead(0.1)), *team("b", EASE), *(game for run in range(1, 10) for game in team("a", {"t0": 0.0}, run=run))]
+    (row,) = compare(store_with(tmp_path, games)).to_dicts()
+    assert (row["team_a"], row["tasks"], row["games_a"], row["games_b"], row["paired"]) == ("a", 12, 21, 12, True)
+    expected = np.array([0.01, *(0.1 + 0.01 * (number % 3) for number in range(1, 12))])
+    assert row["difference"] == pytest.approx(expected.mean())
+    assert (row["wins"], row["ties"], row["losses"]) == (12, 0, 0)
+
+
+def test_only_shared_tasks_count_and_none_shared_is_said(tmp_path: Path) -> None:
+    """B has played two tasks more; c has played others than both."""
+    others = {f"o{number}": 0.4 + number / 50 for number in range(8)}
+    store = store_with(tmp_path, [*team("a", ahead(0.1)), *team("b", EASE | {"x": 1.0, "y": 1.0}), *team("c", others)])
+    rows = {(row["team_a"], row["team_b"]): row for row in compare(store).to_dicts()}
+    assert rows["a", "b"]["tasks"] == 12
+    apart = rows["c", "a"]
+    assert (apart["paired"], apart["tasks"], apart["wins"]) == (False, 20, None)
+    assert "whether teams or tasks differ cannot be told" in apart["advice"]
+
+
+def test_pairs_differ_in_one_thing(tmp_path: Path) -> None:
+    """Two teams under one condition, one of them under another, too: a third pair would differ in both, and has partners."""
+    games = [*team("a", ahead(0.1)), *team("b", EASE), *team("b", ahead(0.2), condition="d"), *team("b", EASE, max_turns=5)]
+    assert sorted(compare(store_with(tmp_path, games))["differs"]) == ["condition", "max_turns", "team"]
+
+
+def test_teams_in_runs_of_their_own_are_compared_all_the_same(tmp_path: Path) -> None:
+    """No pair differs in one thing only, and the sentence says so."""
+    store = store_with(tmp_path, [*team("a", ahead(0.1), condition="x"), *team("b", EASE, condition="y")])
+    (row,) = compare(store).to_dicts()
+    assert row["differs"] == "condition and team"
+    assert "differ at once" in row["advice"]
+
+
+def test_corrections_are_those_of_statsmodels(tmp_path: Path) -> None:
+    """Holm and Benjamini-Hochberg over the six rows of four teams."""
+    random = np.random.default_rng(8)
+    games = [game for name in "abcd" for game in team(name, {task: ease + random.random() / 5 for task, ease in EASE.items()})]
+    rows = compare(store_with(tmp_path, games))
+    assert rows.height == 6
+    for column, method in (("p_holm", "holm"), ("p_bh", "fdr_bh")):
+        assert rows[column].to_list() == pytest.approx(multipletests(rows["p"].to_numpy(), method=method)[1].tolist())
+
+
+def test_few_tasks_are_told(tmp_path: Path) -> None:
+    """Five shared tasks have an interval and no p; one task has neither; two teams that are always right are not proven equal."""
+    five = {f"t{number}": 0.1 * number for number in range(5)}
+    store = store_with(tmp_path, [*team("a", {task: score + 0.3 for task, score in five.items()}), *team("b", five)])
+    (row,) = compare(store).to_dicts()
+    assert row["p"] is None
+    assert row["low"] < row["difference"] < row["high"]
+    assert "cannot show a difference" in row["advice"]
+    (tmp_path / "right").mkdir()
+    right = dict.fromkeys(EASE, 1.0)
+    (same,) = compare(store_with(tmp_path / "right", [*team("a", right), *team("b", right)]), metric="success").to_dicts()
+    assert (same["difference"], same["p"]) == (0, 1)
+    assert same["low"] < -0.05
+    assert same["high"] > 0.05
+
+
+def test_an_empty_store_has_columns_and_a_wrong_metric_is_one_line(tmp_path: Path) -> None:
+    """What there is is named."""
+    store = store_with(tmp_path, [])
+    assert compare(store).is_empty()
+    with pytest.raises(UsageError, match=r"metric suces: the store has no such number; there are success"):
+        game_values(store, "suces")
+
+
+def test_teams_in_few_words() -> None:
+    """What they share is left out, unless two would become the same."""
+    assert short_names(["director a, builder x", "director b, builder x"]) == {"director a, builder x": "a", "director b, builder x": "b"}
+    assert short_names(["a", "b"]) == {"a": "a", "b": "b"}
+    assert short_names(["only one, seat x"]) == {"only one, seat x": "only one, seat x"}
+
+
+# --- the published games ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def engine_store(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Store:
+    store = Store(tmp_path_factory.mktemp("engine") / "s.duckdb")
+    ingest_paths([shared / "data/craft/engine_games"], store)
+    return store
+
+
+PUBLISHED = [("redundant", "over-remover", 0.160, 0.106, 0.213), ("clear", "vague", 0.326, 0.249, 0.403)]
+"""Made independently of this code: mean difference on the 20 shared structures and its interval."""
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("expected", PUBLISHED)
+def test_differences_on_the_published_games(engine_store: Store, expected: tuple[str, str, float, float, float]) -> None:
+    """In Python and from the command line."""
+    a, b, *numbers = expected
+    where = f"team_a = 'director {a}, builder scripted-builder' AND team_b = 'director {b}, builder scripted-builder'"
+    (row,) = cotrace.open(engine_store.path).compare(where=where).pl().to_dicts()
+    assert [round(row[name], 3) for name in ("difference", "low", "high")] == numbers
+    assert row["tasks"] == 20
+    arguments = ["report", "compare", "--store", str(engine_store.path), "--where", where, "--format", "csv"]
+    (told,) = csv.DictReader(io.StringIO(CliRunner().invoke(cli, arguments, catch_exceptions=False).stdout))
+    assert float(told["difference"]) == pytest.approx(row["difference"])
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("output_format", ["table", "csv", "json", "html"])
+def test_the_command_shows_the_words_in_every_format(engine_store: Store, output_format: str) -> None:
+    """And a number of another name for the same pair."""
+    where = "team_a LIKE '%over-remover%' AND team_b LIKE '%redundant%'"
+    arguments = [
+        "report",
+        "compare",
+        "--metric",
+        "remove_gap",
+        "--store",
+        str(engine_store.path),
+        "--where",
+        where,
+        "--format",
+        output_format,
+    ]
+    result = CliRunner().invoke(cli, arguments, catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "on 20 shared tasks, 20 won, 0 lost; a difference on tasks like these" in result.stdout
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("metric", ["success", "turns", "adherence", "clarify", "spirals", "turns_wasted", "messages", "craft.iou_score"])
+def test_any_number_of_the_store_can_be_compared(engine_store: Store, metric: str) -> None:
+    """Each gives rows with finite numbers."""
+    rows = compare(engine_store, metric=metric)
+    found: list[dict[str, Any]] = rows.filter(pl.col("tasks") == 20).to_dicts()
+    assert len(found) >= 6
+    assert all(np.isfinite(row["difference"]) for row in found)
