@@ -22,9 +22,13 @@ def _report_options(command: F) -> F:
 
     for name, option in reversed(OPTIONS.items()):
         takers = ", ".join(report for report, computed in COMPUTED.items() if name in computed.options)
-        kind = {str: click.STRING, int: click.IntRange(option.low, option.high), float: click.FloatRange(option.low, option.high)}[
-            option.kind
-        ]
+        bounds = {"min": option.low, "max": option.high}
+        kinds: dict[type, Callable[[], click.ParamType[Any]]] = {
+            str: lambda: click.STRING,
+            int: lambda bounds=bounds: click.IntRange(**bounds),  # type: ignore[misc]
+            float: lambda bounds=bounds: click.FloatRange(**bounds),  # type: ignore[misc]
+        }
+        kind = kinds[option.kind]()
         command = click.option(f"--{name.replace('_', '-')}", type=kind, help=f"{takers}: {option.doc}")(command)
     return command
 
