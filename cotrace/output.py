@@ -66,7 +66,7 @@ def _print_table(rows: pl.DataFrame, columns: Sequence[str], units: Mapping[str,
     from rich.console import Console
 
     console = Console()
-    cells = [[_cell(row, name, units) for name in columns] for row in rows.iter_rows(named=True)]
+    cells = [[_cell(row, name, units, in_print=console.is_terminal) for name in columns] for row in rows.iter_rows(named=True)]
     numeric = [rows.schema[name].is_numeric() for name in columns]
     if console.is_terminal and _least_width(columns, cells, numeric) > console.width:
         _print_blocks(columns, cells)
@@ -105,7 +105,7 @@ def _print_blocks(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> Non
             click.echo(f"{name:<{width}}  {cell}")
 
 
-def _cell(row: Mapping[str, object], name: str, units: Mapping[str, str]) -> str:
+def _cell(row: Mapping[str, object], name: str, units: Mapping[str, str], *, in_print: bool) -> str:
     value, unit = row[name], units.get(name, "")
     if value is None:
         return ""
@@ -113,7 +113,7 @@ def _cell(row: Mapping[str, object], name: str, units: Mapping[str, str]) -> str
         return wording.truth(value)
     if isinstance(value, float):
         return f"{_number(value, name, unit)} {_interval(row, name, unit)}".strip()
-    text = printable(wording.in_words(value) if name in {"condition", "category", "outcome", "kind"} else str(value))
+    text = printable(wording.in_words(value) if in_print and name in {"condition", "category", "outcome", "kind"} else str(value))
     return text if len(text) <= _WIDEST_CELL else text[: _WIDEST_CELL - 1] + "…"
 
 

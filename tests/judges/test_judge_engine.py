@@ -120,7 +120,7 @@ def test_where_selects_turns_of_games(tmp_path: Path, where: str | None, turns: 
     [
         ("turn <=", "syntax error"),
         ("sucess", "Referenced column"),
-        ("true); DROP TABLE turns; --", "without a semicolon"),
+        ("true); DROP TABLE turns; --", "give one SQL condition"),
         ("turn = (SELECT count(*) FROM read_text('/etc/passwd'))", "disabled"),
         (" ", "give one SQL condition"),
     ],
