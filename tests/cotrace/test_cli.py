@@ -153,6 +153,11 @@ def test_a_budget_that_a_server_breaks_is_said_to_be_exceeded(tmp_path: Path) ->
     assert "stopped before" not in done.stderr
 
 
+def rounded(text: str) -> str:
+    """Numbers to nine digits: the last ones depend on the order in which threads add up."""
+    return re.sub(r"(\.\d{9})\d+", r"\1", text)
+
+
 @pytest.mark.parametrize("name", ["leaderboard", "agreement"])
 def test_a_condition_with_a_comment_cannot_swallow_what_follows(name: str, store: Store) -> None:
     """The comment ends with its line; the order stays."""
@@ -160,7 +165,7 @@ def test_a_condition_with_a_comment_cannot_swallow_what_follows(name: str, store
     commented = run("report", name, "--format", "csv", "--where", "true -- all", store=store)
     broken = run("report", name, "--format", "csv", "--where", "true) --", store=store)
 
-    assert (commented.returncode, commented.stdout) == (0, plain.stdout)
+    assert (commented.returncode, rounded(commented.stdout)) == (0, rounded(plain.stdout))
     assert broken.returncode == 2
 
 
