@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -236,7 +237,7 @@ def test_the_command_shows_the_words_in_every_format(published: Store, output_fo
     """A filtered report has the row it was filtered to and no other."""
     shown = reported(published, "--format", output_format, "--where", "question = 'PS4' and kind = 'judge_people'")
     assert "people say Yes in 85 %: do not use" in shown
-    assert "PS5" not in shown
+    assert "PS5" not in re.sub(r"base64,[^)]*", "", shown), "the letters of an embedded font are no text"
 
 
 @pytest.mark.shared

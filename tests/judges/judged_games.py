@@ -18,6 +18,7 @@ from providers.provider import ModelSettings
 from schemas import batches
 from schemas.records import Action, Agent, Episode, Failure, Json, Label, LogDisagreement, OracleAction, Run, Turn, TurnMetric, Utterance
 from schemas.store import Store
+from tests.places import ROOT
 
 __all__ = ["DIRECTORS", "ask_model", "counted", "fake_server", "mark", "store_of", "verdict_counts"]
 
@@ -161,7 +162,7 @@ def _action(game: str, turn: int) -> Action:
 @contextmanager
 def fake_server(*options: str) -> Iterator[str]:
     """A misbehaving server in a process of its own; gives its base URL."""
-    process = subprocess.Popen([sys.executable, "-m", "tests.servers.openai_server", *options], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-m", "tests.servers.openai_server", *options], stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert process.stdout is not None
     try:
         yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"

@@ -19,6 +19,7 @@ import orjson
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict
 
+from tests.places import ROOT
 from tests.servers.openai_server import completion, tool_call
 
 __all__ = ["Bias", "Drift", "Player", "played_model"]
@@ -101,7 +102,7 @@ def _drawn(shares: Shares, key: str) -> str | None:
 @contextmanager
 def played_model(player: Player) -> Iterator[str]:
     """A server in a process of its own that plays this judge; gives its base URL."""
-    process = Popen([sys.executable, "-m", "tests.servers.model_server", player.model_dump_json()], stdout=PIPE, text=True)
+    process = Popen([sys.executable, "-m", "tests.servers.model_server", player.model_dump_json()], stdout=PIPE, text=True, cwd=ROOT)
     assert process.stdout is not None
     try:
         yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"

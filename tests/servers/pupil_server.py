@@ -22,6 +22,7 @@ import orjson
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict
 
+from tests.places import ROOT
 from tests.servers.openai_server import completion, tool_call
 
 __all__ = ["Pupil", "pupil"]
@@ -101,7 +102,7 @@ class _Server:
 @contextmanager
 def pupil(spec: Pupil) -> Iterator[str]:
     """The server in a process of its own; gives its base URL."""
-    process = Popen([sys.executable, "-m", "tests.servers.pupil_server", spec.model_dump_json()], stdout=PIPE, text=True)
+    process = Popen([sys.executable, "-m", "tests.servers.pupil_server", spec.model_dump_json()], stdout=PIPE, text=True, cwd=ROOT)
     assert process.stdout is not None
     try:
         yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
