@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from analytics.values import to_frame
 from schemas.errors import UsageError
+from schemas.interrupts import interruptible
 from schemas.read_only_sql import as_condition, as_query, sealed_memory
 from schemas.store import Store
 
@@ -54,13 +55,17 @@ def frame(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[s
     """
     import duckdb
 
-    try:
+    def rows() -> pl.DataFrame | None:
         relation = connection.sql(sql, params=parameters)
-        if relation is not None:
-            return to_frame(relation)
+        return None if relation is None else to_frame(relation)
+
+    try:
+        found = interruptible(connection, rows)
     except duckdb.Error as error:
         raise UsageError(f"SQL: {' '.join(str(error).split())}") from error
-    raise UsageError("SQL: the statement gives no rows; begin with select, from, describe or explain")
+    if found is None:
+        raise UsageError("SQL: the statement gives no rows; begin with select, from, describe or explain")
+    return found
 
 
 def filtered(rows: pl.DataFrame, where: str) -> pl.DataFrame:

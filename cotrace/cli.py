@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 import click
 
-from cotrace import __version__
+from cotrace import __version__, ending
 from cotrace.lazy_group import LazyGroup
 from schemas.errors import CotraceError
+from schemas.interrupts import is_interrupt
 
 __all__ = ["COMMANDS", "cli", "main"]
 
@@ -54,27 +55,38 @@ def cli(*, debug: bool) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 1 done but some input or calls failed, 2 wrong use."""
+    """Run the command line and exit: 0 done, 1 done but some input or calls failed, 2 wrong use, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP."""
+    ending.listen()
     try:
         code = cli.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
+        code = _ended(None) if ending.was_told() else code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         code = 0
     except click.ClickException as error:
         code = _complain(error.format_message(), error)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("cotrace: interrupted; what was finished is kept, start the same command again to continue", err=True)
-        code = 130
+    except click.Abort as error:
+        code = _ended(error.__cause__ or error)
     except CotraceError as error:
         code = _complain(str(error), error)
     except BrokenPipeError:
         sys.stderr.close()
         code = 0
-    except Exception as error:  # noqa: BLE001 - the one place where anything unforeseen becomes a line and an exit code
-        code = _complain(
-            f"internal error, {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''} (--debug shows where)", error
-        )
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the one place where anything unforeseen (panics of libraries too) becomes a line
+        code = _ended(error) if is_interrupt(error) else _complain(_unforeseen(error), error)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _ended(error: BaseException | None) -> int:
+    """Say that the command was told to end, and how far it was."""
+    click.echo(f"cotrace: {ending.words(error)}", err=True)
+    return ending.code()
+
+
+def _unforeseen(error: BaseException) -> str:
+    return f"internal error, {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''} (--debug shows where)"
 
 
 def _complain(message: str, error: BaseException) -> int:

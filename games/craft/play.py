@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from games.craft.targets.structures import Structure, load_structures
 from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, check_seeds, report_of
 from schemas.errors import UsageError
 from schemas.game import state_of_file
+from schemas.processes import worker_pool
 
 __all__ = ["PlayRequest", "play", "structures_of"]
 
@@ -123,7 +124,7 @@ def _results(jobs: list[_Job], processes: int | None) -> Iterator[int | None]:
         yield from map(_play_job, jobs)
         return
     chunks = [jobs[start : start + _CHUNK] for start in range(0, len(jobs), _CHUNK)]
-    with ProcessPoolExecutor(workers) as pool:
+    with worker_pool(workers) as pool:
         for finished in as_completed([pool.submit(_play_jobs, chunk) for chunk in chunks]):
             yield from finished.result()
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import Final
 
-from ingest.files.worker import Chunk, Job, read_chunk, start_worker
+from ingest.files.worker import Chunk, Job, read_chunk, start_reader
 from schemas.errors import CotraceError
+from schemas.processes import worker_pool
 
 __all__ = ["read_portions"]
 
@@ -35,20 +36,17 @@ def read_portions(portions: Sequence[Sequence[Job]], log_format: str | None, wor
 
 def _in_processes(portions: Sequence[Sequence[Job]], log_format: str | None, workers: int) -> Iterator[Chunk]:
     """Spawned, not forked: a fork would copy the threads' locks of whoever calls."""
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=start_worker)
     waiting: deque[Future[Chunk]] = deque()
-    remaining = iter(portions)
     try:
-        for portion in remaining:
-            waiting.append(pool.submit(read_chunk, portion, log_format))
-            if len(waiting) >= workers * _AHEAD:
+        with worker_pool(workers, get_context("spawn"), start=start_reader) as pool:
+            for portion in portions:
+                waiting.append(pool.submit(read_chunk, portion, log_format))
+                if len(waiting) >= workers * _AHEAD:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
     except BrokenProcessPool as error:
         raise CotraceError(
             "a process that read logs was killed, perhaps for lack of memory: what was read before is in the store; "
             "start again with one worker, and leave out very large files"
         ) from error
-    finally:
-        pool.shutdown(cancel_futures=True)

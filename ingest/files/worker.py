@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import multiprocessing
-import os
-import signal
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -23,12 +19,13 @@ from ingest.reading.adapter_types import Adapter, Place, Reading
 from ingest.reading.json_text import utf8
 from schemas.batches import to_arrow
 from schemas.errors import BadInputError
+from schemas.processes import start_worker
 from schemas.text import excerpt, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["MOST_BYTES", "Chunk", "FileResult", "Job", "Known", "Status", "read_chunk", "start_worker", "unreadable"]
+__all__ = ["MOST_BYTES", "Chunk", "FileResult", "Job", "Known", "Status", "read_chunk", "start_reader", "unreadable"]
 
 Status = Literal["read", "unchanged", "other"]
 
@@ -94,19 +91,10 @@ class Chunk:
     """Time spent on replaying, in seconds."""
 
 
-def start_worker() -> None:
-    """Prepare a worker process: the parent alone answers Ctrl-C, it ends with the parent, and imports are not searched for garbage."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+def start_reader() -> None:
+    """Prepare a worker process: what is imported is not searched for garbage."""
+    start_worker()
     gc.freeze()
-
-
-def _end_with_parent() -> None:
-    """A parent that was killed cannot tell its workers to stop: they would wait for work for ever."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def read_chunk(jobs: Sequence[Job], log_format: str | None) -> Chunk:

@@ -17,7 +17,7 @@ from judges.engine.verdicts import EngineAnswers, GameVerdicts
 from judges.evidence.unit_sources import selected_units
 from judges.evidence.units import Selection, select
 from judges.rubric.model import PROBE
-from judges.runs.job import JudgeReport, JudgeRequest, OnProgress, Progress
+from judges.runs.job import JudgeReport, JudgeRequest, OnProgress, Progress, RunStatus
 from judges.runs.planning import new_run
 from judges.runs.verdict_store import Progressed, save
 from providers.request import now
@@ -44,6 +44,7 @@ def run_engine(
 
     Raises:
         CotraceError: a worker process was killed.
+        KeyboardInterrupt: Ctrl-C; the games that were through are stored.
         StoreError: the store cannot be read or written.
         UsageError: no question names a check, or one that does not exist; or the selection is no SQL.
     """
@@ -56,11 +57,15 @@ def run_engine(
     in_processes = answered_in_processes(store, request.rubric, run, selection) if is_large else None
     games = in_processes or _answered(store, request, answers, selection)
     sink = _Sink(store, run)
-    for done, game in enumerate(games, start=1):
-        sink.add(game)
-        if on_progress is not None:
-            on_progress(Progress(done=done, total=len(selection), failed=sink.counts["failed"], cost=None))
-    sink.finish()
+    try:
+        for done, game in enumerate(games, start=1):
+            sink.add(game)
+            if on_progress is not None:
+                on_progress(Progress(done=done, total=len(selection), failed=sink.counts["failed"], cost=None))
+    except KeyboardInterrupt:
+        sink.finish("interrupted")
+        raise
+    sink.finish("finished")
     return JudgeReport(
         judge_run_id=run.judge_run_id if sink.run.units else None,
         status="finished",
@@ -106,10 +111,10 @@ class _Sink:
         if len(self._unsaved) >= _ROWS_A_TRANSACTION:
             self._save()
 
-    def finish(self) -> None:
+    def finish(self, status: RunStatus) -> None:
         """Store the rest and close the run; a run without units leaves no trace."""
         if self.run.units:
-            self.run = self.run._replace(finished_at=now(), status="finished")
+            self.run = self.run._replace(finished_at=now(), status=status)
             self._save()
 
     def _save(self) -> None:

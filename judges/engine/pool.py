@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from multiprocessing import get_context
@@ -16,6 +16,7 @@ from judges.evidence.transcript import load
 from judges.evidence.units import Selection
 from judges.rubric.model import Rubric
 from schemas.errors import CotraceError
+from schemas.processes import worker_pool
 from schemas.records import JudgeRun
 from schemas.store import Store
 
@@ -42,21 +43,19 @@ def answered_in_processes(store: Store, rubric: Rubric, run: JudgeRun, selection
 
 def _answered(store: Store, rubric: Rubric, run: JudgeRun, selection: Selection, processes: int) -> Iterator[GameVerdicts]:
     """Spawned, not forked: a fork would copy the threads' locks of whoever calls."""
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
     waiting: deque[Future[list[GameVerdicts]]] = deque()
+    least, most = _GAMES_A_PORTION
+    size = min(most, max(least, len(selection) // (processes * _PORTIONS_EACH)))
     try:
-        least, most = _GAMES_A_PORTION
-        size = min(most, max(least, len(selection) // (processes * _PORTIONS_EACH)))
-        for portion in _portions(selection, size):
-            waiting.append(pool.submit(_answer, store, rubric, run, portion))
-            if len(waiting) >= processes * _AHEAD:
+        with worker_pool(processes, get_context("spawn")) as pool:
+            for portion in _portions(selection, size):
+                waiting.append(pool.submit(_answer, store, rubric, run, portion))
+                if len(waiting) >= processes * _AHEAD:
+                    yield from waiting.popleft().result()
+            while waiting:
                 yield from waiting.popleft().result()
-        while waiting:
-            yield from waiting.popleft().result()
     except BrokenProcessPool as error:
         raise CotraceError("a process that judged games was killed, perhaps for lack of memory: start the same command again") from error
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _portions(selection: Selection, size: int) -> Iterator[Selection]:

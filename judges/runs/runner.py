@@ -60,7 +60,9 @@ def run(request: JudgeRequest, store: Store, on_progress: OnProgress | None = No
     store.create()  # one that an older cotrace has made may lack tables and columns
     if request.settings is None:
         return run_engine(request, store, on_progress)
-    return _run_to_end(_ModelRun(request, request.settings, store, on_progress).go())
+    job = _ModelRun(request, request.settings, store, on_progress)
+    calls = job.prepare()  # outside of the event loop, which would let Ctrl-C wait for the end of it
+    return job.nothing_to_ask() if calls is None else _run_to_end(job.go(calls))
 
 
 def _run_to_end(going: Coroutine[Any, Any, JudgeReport]) -> JudgeReport:
@@ -88,31 +90,40 @@ class _ModelRun:
         self._queue: asyncio.Queue[OpenCall | None] = asyncio.Queue(_READ_AHEAD)
         self._out_of_money = False
         self._told_at = 0.0
+        self._began = time.monotonic()
 
-    async def go(self) -> JudgeReport:
-        began = time.monotonic()
+    def prepare(self) -> Iterator[OpenCall] | None:
+        """Find the first call and open the journal; None if there is nothing to ask."""
+        with starting(self._store) as folder:
+            run = new_run(self._request, self._price)
+            self._recovered = take_up(self._store, folder, run)
+            refuse_if_pending(folder, run)
+            known = known_answers(self._store, run)
+            calls = OpenCalls(self._request, self._maker, self._store, known)
+            found = iter(calls)
+            first = list(islice(found, 1))
+            self._tally = calls.tally
+            self._recorder = Recorder(self._store, self._request.rubric, run, self._tally, "failed" if known.some_failed else "nothing")
+            if not first:
+                return None
+            self._journal = Journal(folder / f"{run.judge_run_id}.jsonl", Job(run, self._request.rubric, os.getpid()), Entry)
+            return chain(first, found)
+
+    def nothing_to_ask(self) -> JudgeReport:
+        """The report of a job that is done already, or has no units."""
+        return self._report(run_id=None)
+
+    async def go(self, calls: Iterator[OpenCall]) -> JudgeReport:
+        """Make the calls and store what comes of them."""
         with closing(ReplyCache(self._request.cache)) if self._request.cache else nullcontext() as cache:
-            with starting(self._store) as folder:
-                run = new_run(self._request, self._price)
-                recovered = take_up(self._store, folder, run)
-                refuse_if_pending(folder, run)
-                known = known_answers(self._store, run)
-                calls = OpenCalls(self._request, self._maker, self._store, known)
-                found = iter(calls)
-                first = list(islice(found, 1))
-                self._tally = calls.tally
-                self._recorder = Recorder(self._store, self._request.rubric, run, self._tally, "failed" if known.some_failed else "nothing")
-                if not first:
-                    return self._report(recovered, began, run_id=None)
-                self._journal = Journal(folder / f"{run.judge_run_id}.jsonl", Job(run, self._request.rubric, os.getpid()), Entry)
-                try:
-                    self._asker = self._connected(cache)
-                    await self._recorder.save()  # before the first call is paid: can the store be written?
-                except BaseException:
-                    await self._journal.close(delete=True)
-                    raise
-            await self._score(chain(first, found))
-            return self._report(recovered, began, run_id=run.judge_run_id)
+            try:
+                self._asker = self._connected(cache)
+                await self._recorder.save()  # before the first call is paid: can the store be written?
+            except BaseException:
+                await self._journal.close(delete=True)
+                raise
+            await self._score(calls)
+            return self._report(run_id=self._recorder.run.judge_run_id)
 
     def _connected(self, cache: ReplyCache | None) -> Asker:
         budget = Budget(self._request.max_cost)
@@ -132,6 +143,7 @@ class _ModelRun:
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from None
         finally:
+            self._tell()
             await self._asker.close()
             await self._finish(status)
 
@@ -176,11 +188,15 @@ class _ModelRun:
 
     def _record(self, outcome: Outcome) -> None:
         self._recorder.add(outcome)
-        done, total, at = self._recorder.done, self._tally.calls, time.monotonic()
-        if self._on_progress is None or (at - self._told_at < _PROGRESS_EVERY_S and done < total):
-            return
-        self._told_at = at
-        self._on_progress(Progress(done=done, total=total, failed=self._recorder.counts["failed"], cost=self._recorder.run.cost))
+        at = time.monotonic()
+        if at - self._told_at >= _PROGRESS_EVERY_S or self._recorder.done == self._tally.calls:
+            self._told_at = at
+            self._tell()
+
+    def _tell(self) -> None:
+        if self._on_progress is not None:
+            done, total, failed = self._recorder.done, self._tally.calls, self._recorder.counts["failed"]
+            self._on_progress(Progress(done=done, total=total, failed=failed, cost=self._recorder.run.cost))
 
     async def _finish(self, status: RunStatus) -> None:
         """Bring the rest into the store. If that fails, the journal stays, and the next start stores what is in it."""
@@ -191,14 +207,14 @@ class _ModelRun:
         finally:
             await self._journal.close(delete=stored)
 
-    def _report(self, recovered: int, began: float, *, run_id: str | None) -> JudgeReport:
+    def _report(self, *, run_id: str | None) -> JudgeReport:
         run, counts, tally = self._recorder.run, self._recorder.counts, self._tally
         return JudgeReport(
             judge_run_id=run_id,
             status="finished" if run_id is None else run.status,  # type: ignore[arg-type]
             units=tally.units,
             answered_before=tally.answered_before,
-            recovered=recovered,
+            recovered=self._recovered,
             answered=counts["answered"],
             undecided=counts["undecided"],
             failed=counts["failed"],
@@ -208,6 +224,6 @@ class _ModelRun:
             tokens_in=run.tokens_in,
             tokens_out=run.tokens_out,
             cost=run.cost,
-            seconds=time.monotonic() - began,
+            seconds=time.monotonic() - self._began,
             first_error=self._recorder.first_error,
         )

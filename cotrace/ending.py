@@ -1,0 +1,54 @@
+"""How a command ends that is told to: by Ctrl-C, or by a signal that other programs send. What was finished is kept, and that is said."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType
+from typing import Final
+
+__all__ = ["code", "listen", "was_told", "words"]
+
+_ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
+_SIGNALLED: Final = 128
+"""A shell's exit code for a program that a signal has ended is this and the signal's number."""
+
+_came: list[signal.Signals] = []
+
+
+def listen() -> None:
+    """From now on signals that would end the process at once let it end as Ctrl-C does; those that are ignored stay so."""
+    if threading.current_thread() is not threading.main_thread():
+        return  # Python tells of signals in the main thread only; another program's threads are its own matter
+    for number in _ENDING:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
+
+
+def was_told() -> bool:
+    """Whether such a signal has come."""
+    return bool(_came)
+
+
+def code() -> int:
+    """The exit code of a command that was told to end."""
+    return _SIGNALLED + (_came[0] if _came else signal.SIGINT)
+
+
+def words(error: BaseException | None) -> str:
+    """What to say then: why it ended, how far it was (notes of the exception), and how to go on."""
+    how = f"ended by {_came[0].name}" if _came else "interrupted"
+    notes: list[str] = getattr(error, "__notes__", [])
+    far = f" ({'; '.join(notes)})" if notes else ""
+    return f"{how}{far}; what was finished is kept, start the same command again to continue"
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    for ending in _ENDING:
+        signal.signal(ending, signal.SIG_IGN)  # once is enough: what is under way is being brought into safety
+    _came.append(signal.Signals(number))
+    as_interrupt = signal.getsignal(signal.SIGINT)
+    if callable(as_interrupt):
+        as_interrupt(signal.SIGINT, frame)
+    else:
+        raise KeyboardInterrupt
