@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -53,11 +54,9 @@ def serve(store: Store, place: Place, rubric_folders: Sequence[Path] = (), *, on
         server = create_server(app.server, host=host, port=port, threads=_THREADS, ident="cotrace", max_request_body_size=_MOST_BYTES)
     except (OSError, ValueError) as error:
         raise CotraceError(f"cannot serve on {host}:{port} ({error}): is the port taken? name another with --port") from error
-    on_ready(_link(host, server, access.token))
-    try:
+    with closing(server), suppress(KeyboardInterrupt):  # waitress takes it for the ordinary end too, once it runs
+        on_ready(_link(host, server, access.token))
         server.run()
-    finally:
-        server.close()
 
 
 def _link(host: str, server: Any, token: str | None) -> str:
