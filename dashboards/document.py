@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["document", "style_sheet"]
 
-_MOST_ROWS = 2_000
-"""Rows of a table that are written into the page; the CSV form has all."""
+_MOST_ROWS, _MOST_OF_MANY = 2_000, 100
+"""Rows of a table that are written into a page of one report, and of several; the CSV form has all."""
 
 
 def document(store: Store, tables: Mapping[str, pl.DataFrame]) -> str:
@@ -33,7 +33,8 @@ def document(store: Store, tables: Mapping[str, pl.DataFrame]) -> str:
     """
     figures = _figures(store, list(tables))
     style = style_sheet()
-    sections = "\n".join(_section(name, rows, figures.get(name)) for name, rows in tables.items())
+    most = _MOST_ROWS if len(tables) == 1 else _MOST_OF_MANY
+    sections = "\n".join(_section(name, rows, figures.get(name), most) for name, rows in tables.items())
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return (
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>cotrace report</title><style>{style}</style>"
@@ -57,11 +58,12 @@ def _plotly() -> str:
     return f"<script>{get_plotlyjs()}</script>"
 
 
-def _section(name: str, rows: pl.DataFrame, drawn: go.Figure | None) -> str:
+def _section(name: str, rows: pl.DataFrame, drawn: go.Figure | None, most: int) -> str:
     picture = drawn.to_html(full_html=False, include_plotlyjs=False, config={"displaylogo": False}) if drawn is not None else ""
     head = "".join(f"<th>{html.escape(column)}</th>" for column in rows.columns)
-    body = "".join("<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows.head(_MOST_ROWS).iter_rows())
-    cut = f"<p class='hint'>The first {_MOST_ROWS} of {len(rows)} rows; --format csv has all.</p>" if len(rows) > _MOST_ROWS else ""
+    body = "".join("<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows.head(most).iter_rows())
+    told = f"The first {most:,} of {len(rows):,} rows, in the report's order; cotrace report {html.escape(name)} --format csv has all."
+    cut = f"<p class='hint'>{told}</p>" if len(rows) > most else ""
     empty = "<p class='hint'>No rows.</p>" if rows.is_empty() else ""
     return (
         f"<section class='card'><h2>{html.escape(name)}</h2>{picture}{cut}{empty}"

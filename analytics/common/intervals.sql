@@ -3,10 +3,9 @@
 -- clustered_high(...), mean_low(...), mean_high(...).
 --   wilson_low(k, n)   0..1    lower end of the Wilson score interval of k successes in n trials (Wilson 1927); null if n is 0
 --   wilson_high(k, n)  0..1    upper end
---   t_critical(df)     number  two-sided 95 % point of Student's t; null below 1 degree of freedom. Up to 30 degrees it is a table, whose
---                              logarithm is linear in 1/df between whole numbers, above it the Cornish-Fisher series in 1/df (Abramowitz and
---                              Stegun 26.7.5);
---                              right to 1e-6 at whole numbers, between them up to 0.5 % too large (3 % below 2)
+--   t_critical(df)     number  two-sided 95 % point of Student's t, also between whole degrees of freedom; null below 1. The polynomial of degree
+--                              12 in 1/df that equals its logarithm at Chebyshev's points of 0 to 1 (Powell 1981, Approximation Theory and
+--                              Methods, chapter 4); right to 1e-7
 --   clustered_low(k, n, games, kk, kn, nn)   0..1  lower end of the interval of k / n where the n come in games, such as turns: from the sums over
 --                              games of its k squared, its k times its n, and its n squared; null below two games
 --   clustered_high(k, n, games, kk, kn, nn)  0..1  upper end
@@ -29,19 +28,13 @@ create or replace macro wilson_high(k, n) as
         / (n + 3.841458820694124)) end;
 
 create or replace macro t_critical(df) as
-    case
-        when df < 1 then null
-        when df < 30 then exp(list_dot_product(
-            list_transform(([
-                12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135, 2.262157163,
-                2.228138852, 2.20098516, 2.17881283, 2.160368656, 2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.10092204,
-                2.093024054, 2.085963447, 2.079613845, 2.073873068, 2.06865761, 2.063898562, 2.059538553, 2.055529439, 2.051830516,
-                2.048407142, 2.045229642, 2.042272456
-            ])[floor(df)::int:floor(df)::int + 1], lambda t: ln(t)),
-            [floor(df) * (floor(df) + 1 - df) / df, 1 - floor(df) * (floor(df) + 1 - df) / df]
-        ))
-        else 1.959963984540054 + 2.372271230 / df + 2.822498616 / df ** 2 + 2.555849680 / df ** 3 + 1.589534053 / df ** 4
-    end;
+    case when df >= 1 then exp(list_reduce(
+        [
+            0.0419882662618, -0.259548528434, 0.678427790674, -0.956600475795, 0.776080467431, -0.406217024195, 0.231653289251,
+            -0.0703059857884, -0.236880295174, 0.152644370529, 0.707557241756, 1.21036522434, 0.672926096294
+        ],
+        lambda sum, coefficient: sum / df + coefficient
+    )) end;
 
 create or replace macro clustered_sem(k, n, games, kk, kn, nn) as
     case when games > 1 and n > 0 then

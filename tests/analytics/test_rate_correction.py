@@ -28,7 +28,8 @@ from schemas.errors import UsageError
 Floats = NDArray[np.float64]
 DATA_SETS = 3000
 WIDE = 0.985
-"""Where games are few and an answer is rare, an interval has to allow for clusters that cannot be seen."""
+"""Where games are few and an answer is rare, an interval has to allow for clusters that cannot be seen: without, it holds the truth in 0.40
+where they are strong. So it is wider than it need be where there are none."""
 
 
 class Scene(NamedTuple):
@@ -95,7 +96,7 @@ def test_prediction_powered_intervals_cover(name: str) -> None:
     """Whatever the judge is worth, the interval holds the truth as often as it says, and the estimate is not biased."""
     scene = SCENES[name]
     found = prediction_powered(*drawn(scene, seed=7)[:2])
-    assert 0.93 <= coverage(found, scene.rate) <= (WIDE if "small" in name else 0.97)
+    assert 0.93 <= coverage(found, scene.rate) <= (WIDE if name.startswith(("small, rare", "small, nearly")) else 0.97)
     assert float(found.rate.mean()) == pytest.approx(scene.rate, abs=0.01)
 
 
@@ -117,7 +118,7 @@ def test_rogan_gladen_intervals_cover_with_known_error_rates(name: str) -> None:
     """With the true error rates no label is needed."""
     scene = SCENES[name]
     found = rogan_gladen_known(drawn(scene, seed=11).units, scene.sensitivity, scene.specificity)
-    assert 0.93 <= coverage(found, scene.rate) <= (WIDE if "small" in name else 0.97)
+    assert 0.93 <= coverage(found, scene.rate) <= (0.98 if name in {"small, rare, poor judge", "small, nearly always"} else 0.97)
 
 
 @pytest.mark.parametrize("name", ["small, common", "large, common", "large, rare", "large, strongly clustered", "one label a game"])
@@ -137,14 +138,17 @@ ORDINARY = (
 )
 """Worlds of the grid of `benchmarks/coverage.py`, which has 3,360 of them and writes docs/coverage.md."""
 
-EXTREME = (
-    Judged(10, 300, by_game=False, clustering=0.5, rate=0.1, accuracy=0.85),
-    Judged(10, 1000, by_game=False, clustering=0.5, rate=0.02, accuracy=0.95),
-    Judged(20, 300, by_game=True, clustering=0.5, rate=0.9, accuracy=0.95),
-    Judged(20, 1000, by_game=True, clustering=0.5, rate=0.1, accuracy=0.99),
-    Judged(200, 30, by_game=False, clustering=0.0, rate=0.02, accuracy=0.95),
-)
-"""Few games with strong clusters and rare answers, and labels that hold one or two errors: Student's intervals fall to 0.4 and 0.8 here."""
+EXTREME = {
+    Judged(10, 300, by_game=False, clustering=0.5, rate=0.1, accuracy=0.85): 0.93,
+    Judged(10, 1000, by_game=False, clustering=0.5, rate=0.02, accuracy=0.95): 0.93,
+    Judged(20, 300, by_game=True, clustering=0.5, rate=0.9, accuracy=0.95): 0.88,
+    Judged(20, 1000, by_game=True, clustering=0.5, rate=0.1, accuracy=0.99): 0.90,
+    Judged(200, 30, by_game=False, clustering=0.0, rate=0.02, accuracy=0.95): 0.93,
+}
+"""Few games with strong clusters and rare answers, and labels that hold one or two errors: Student's intervals fall to 0.4 and 0.8 here.
+Beside each, how often ours hold the truth at least. It is less than promised where games are nearly all yes or nearly all no and about two
+of twenty are of the rarer kind: where by chance there is one, the data look like those of a rarer answer in milder clusters, and nothing
+in them tells the two apart. docs/judges.md says it."""
 
 
 @pytest.mark.parametrize("world", ORDINARY)
@@ -154,10 +158,10 @@ def test_intervals_cover_in_worlds_of_the_grid(world: Judged, method: str) -> No
     assert 0.93 <= rate_coverage(world, 2000, seed=3)[method].share <= 0.97
 
 
-@pytest.mark.parametrize("world", EXTREME)
-def test_intervals_do_not_break_down_in_extreme_worlds(world: Judged) -> None:
-    """At least 0.88: less than promised, and docs/judges.md says so, but not nonsense."""
-    assert rate_coverage(world, 2000, seed=3)["rate"].share >= 0.88
+@pytest.mark.parametrize(("world", "least"), EXTREME.items())
+def test_intervals_do_not_break_down_in_extreme_worlds(world: Judged, least: float) -> None:
+    """As promised but for two worlds, where the reason stands beside the number."""
+    assert rate_coverage(world, 2000, seed=3)["rate"].share >= least
 
 
 def test_where_no_error_was_seen_the_interval_allows_for_some() -> None:

@@ -12,9 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import polars as pl
 import pytest
 
+import cotrace
 from cotrace.cli import COMMANDS, cli
+from dashboards.document import document
 from schemas.families import FAMILIES
 from schemas.store import Store
 from tests.judges.judged_games import fake_server, store_of
@@ -237,6 +240,17 @@ def test_html_report_is_one_self_contained_file(store: Store) -> None:
     assert outside == []
     assert page.count("<section") >= 8
     assert page.count("plotly-graph-div") >= 4
+
+
+def test_the_report_of_everything_is_cut_and_says_so(tmp_path: Path) -> None:
+    """Of a report with more than a hundred rows the first hundred stand in the page of all, and how many there are."""
+    rows = pl.DataFrame({"team": [f"t{number}" for number in range(3666)]})
+    store = cotrace.open(tmp_path / "s.duckdb")
+    together, alone = (document(Store(store.path), tables) for tables in ({"compare": rows, "other": rows.head(3)}, {"compare": rows}))
+    assert together.count("<tbody><tr>") == 2
+    assert together.count("<td>t") == 103
+    assert "The first 100 of 3,666 rows, in the report's order; cotrace report compare --format csv has all." in together
+    assert alone.count("<td>t") == 2000
 
 
 def test_the_report_of_everything_has_every_family(tmp_path: Path) -> None:
