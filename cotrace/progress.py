@@ -1,11 +1,22 @@
-"""A progress bar on stderr: alive on a terminal, silent elsewhere."""
+"""Progress on stderr: a bar that lives on a terminal; elsewhere nothing, or of what takes hours a line now and then."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["progress_bar"]
+import click
+
+from schemas.wording import money, seconds
+
+if TYPE_CHECKING:
+    from games.players.progress import Progress as PlayProgress
+
+__all__ = ["playing_bar", "progress_bar"]
+
+_A_LINE_EVERY_S: Final = 60.0
 
 
 @contextmanager
@@ -24,3 +35,43 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
             found = bar.tasks[0]
             error.add_note(f"{what}: {found.completed:.0f} of {found.total:.0f} done" if found.total else f"{what}: not begun")
             raise
+
+
+@contextmanager
+def playing_bar() -> Iterator[Callable[[PlayProgress], None]]:
+    """Give a function that is told how far the games of a run are; where there is no terminal it writes a line a minute."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    told: list[PlayProgress] = []
+    console = Console(stderr=True)
+    lines = _Lines()
+    with Progress(BarColumn(), TextColumn("{task.description}"), console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("playing", total=None)
+
+        def show(now: PlayProgress) -> None:
+            told[:] = [now]
+            bar.update(task, completed=now.games, total=now.total, description=_in_words(now))
+            if not console.is_terminal:
+                lines(now)
+
+        try:
+            yield show
+        except KeyboardInterrupt as error:
+            error.add_note(_in_words(told[0]) if told else "playing: not begun")
+            raise
+
+
+class _Lines:
+    def __init__(self) -> None:
+        self._written_at = time.monotonic()
+
+    def __call__(self, told: PlayProgress) -> None:
+        if time.monotonic() - self._written_at >= _A_LINE_EVERY_S:
+            self._written_at = time.monotonic()
+            click.echo(_in_words(told), err=True)
+
+
+def _in_words(told: PlayProgress) -> str:
+    left = "" if told.seconds_left is None else f", {seconds(told.seconds_left)} left"
+    return f"{told.games} of {told.total} games, {told.turns} turns, {told.calls} calls, {money(told.cost)}{left}"

@@ -52,12 +52,14 @@ def terms_of(options: Mapping[str, Any]) -> Terms:
 
 
 def tell(report: RunReport, out: Path) -> int:
-    """Say what was played and what it took; 1 if calls failed."""
+    """Say what was played and what it took; 1 if calls failed or the budget ended."""
     say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
     if report.calls or report.from_journal:
         before = f", {report.from_journal} replies of an interrupted run used again" if report.from_journal else ""
         say(f"  {report.calls} calls{before}; {report.tokens_in} + {report.tokens_out} tokens, {report.cost:.4f} USD")
+    if report.stopped:
+        say(f"  {report.stopped} games wait: the budget allows no further call; start again with a higher one to play them on")
     if report.failed:
         say(f"  {report.failed} calls failed and were played on as the published loop does; the first: {report.first_error}")
     say(f"next: cotrace ingest {out}")
-    return 1 if report.failed else 0
+    return 1 if report.failed or report.stopped else 0

@@ -91,9 +91,10 @@ def command(
     )
     if seats:
         from cotrace.commands.seats import tell, terms_of
+        from cotrace.progress import playing_bar
         from games.craft.seated import play_request
 
-        with writing_to(out), progress_bar("playing") as show:
+        with writing_to(out), playing_bar() as show:
             run = play_request(request, seats, terms_of(options), same_turn_messages=same_turn_messages, on_progress=show)
         return tell(run, out)
     with writing_to(out), progress_bar("playing") as show:

@@ -91,10 +91,12 @@ def command(
     )
     if seats:
         from cotrace.commands.seats import tell, terms_of
+        from cotrace.progress import playing_bar
         from games.einstein.seated import play_request
 
-        with writing_to(out), progress_bar("playing") as show:
-            return tell(play_request(request, seats, terms_of(options), on_progress=show), out)
+        with writing_to(out), playing_bar() as show:
+            run = play_request(request, seats, terms_of(options), on_progress=show)
+        return tell(run, out)
     with writing_to(out), progress_bar("playing") as show:
         report = play(request, show)
     say(f"{report.played} games with {report.turns} steps played, {report.kept} were there already; logs in {out}")

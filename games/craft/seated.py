@@ -22,9 +22,9 @@ from games.craft.text.director_output import FAILED_CALL_MESSAGE, director_text
 from games.craft.text.observations import BuilderObservation
 from games.craft.text.prompts import builder_messages, director_messages
 from games.players.player import Observation, Player, PlayerReply, call_entry
+from games.players.progress import OnProgress
 from games.players.running import Job, RunReport, Table, Terms, run_games
 from games.players.seats import seated
-from games.playing import OnProgress
 from schemas.game import AgentEntry, CallEntry, End, Header, LogWriter
 
 __all__ = ["SCRIPTS", "SEATS", "SeatedGame", "header_of", "play_request", "play_seated"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -19,10 +18,10 @@ from games.einstein.match_log import condition_name, end_entry, header_of, turn_
 from games.einstein.play import PlayRequest, puzzles_of
 from games.einstein.players.personas import PERSONAS, PLANNER
 from games.einstein.players.player import ScriptedPlayer
-from games.players.player import Observation, Player, PlayerReply, call_entry
+from games.players.player import Observation, Player, all_replies, call_entry
+from games.players.progress import OnProgress
 from games.players.running import Job, RunReport, Table, Terms, run_games
 from games.players.seats import seated
-from games.playing import OnProgress
 from providers.messages import Message
 from schemas.game import Header, LogWriter
 
@@ -96,7 +95,7 @@ async def play_seated(asked: SeatedGame, players: Mapping[str, Player]) -> int:
         while (agent := game.next_agent) is not None:
             seen = _observation(game, agent)
             asking = (players[agent].reply(replace(seen, sample=sample), episode=asked.path.stem) for sample in range(1, count + 1))
-            replies: list[PlayerReply] = await asyncio.gather(*asking)
+            replies = await all_replies(asking)
             texts = tuple(reply.text for reply in replies)
             step = game.act(agent, texts)
             calls = [call_entry(reply.call, agent) for reply in replies if reply.call is not None]

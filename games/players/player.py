@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Protocol
 
 from providers.asker import Asker, Request
 from providers.messages import Message
+from schemas.errors import CotraceError
 from schemas.game import CallEntry
 from schemas.records import Call
 
-__all__ = ["ModelPlayer", "Observation", "PersonPlayer", "Player", "PlayerReply", "ScriptPlayer", "call_entry"]
+__all__ = [
+    "ModelPlayer",
+    "Observation",
+    "OutOfBudgetError",
+    "PersonPlayer",
+    "Player",
+    "PlayerReply",
+    "ScriptPlayer",
+    "all_replies",
+    "call_entry",
+]
+
+
+class OutOfBudgetError(CotraceError):
+    """The budget allows no further request: the game stops where it is, and is played on when there is money again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +82,23 @@ class Player(Protocol):
 
         Raises:
             HopelessError: no request to this model can succeed.
+            OutOfBudgetError: the budget allows no further one.
         """
         ...
+
+
+async def all_replies(asked: Iterable[Awaitable[PlayerReply]]) -> list[PlayerReply]:
+    """Wait for several replies at once; for all of them even where one cannot be had, since the others are paid for.
+
+    Raises:
+        HopelessError: no request to this model can succeed.
+        OutOfBudgetError: the budget allows no further one.
+    """
+    came = await asyncio.gather(*asked, return_exceptions=True)
+    for reply in came:
+        if isinstance(reply, BaseException):
+            raise reply
+    return [reply for reply in came if not isinstance(reply, BaseException)]
 
 
 class ScriptPlayer:
@@ -84,18 +114,26 @@ class ScriptPlayer:
 
 
 class ModelPlayer:
-    """A language model behind an asker that many seats may share."""
+    """A language model behind an asker that many seats may share.
 
-    def __init__(self, name: str, asker: Asker, *, run: str) -> None:
+    Args:
+        name: of the model.
+        asker: that asks it.
+        run: as in the column `calls.run`.
+        game: what tells the game apart from all others that share the asker's journal.
+    """
+
+    def __init__(self, name: str, asker: Asker, *, run: str, game: str) -> None:
         self.name = name
         self._asker = asker
         self._run = run
+        self._game = game
 
     async def reply(self, seen: Observation, *, episode: str) -> PlayerReply:
         """Ask the model; a reply that the journal has is not paid again."""
         request = Request(
             messages=seen.messages,
-            key=f"{episode}/{seen.agent}/{seen.place}/{seen.sample}",
+            key=f"{self._game}/{seen.agent}/{seen.place}/{seen.sample}",
             sample=seen.sample,
             purpose="player",
             run=self._run,
@@ -104,6 +142,8 @@ class ModelPlayer:
             agent=seen.agent,
         )
         reply = await self._asker.ask(request)
+        if reply.call.status == "unasked":
+            raise OutOfBudgetError(f"{self.name}: {reply.call.error}")
         completion = reply.completion
         return PlayerReply(completion.text if completion else "", completion.reasoning if completion else "", reply.call)
 

@@ -5,24 +5,28 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from games.players.player import ModelPlayer, PersonPlayer, Player, ScriptPlayer
-from games.players.seats import PERSON, SCRIPT
-from games.playing import OnProgress, another_game
+from games.players.player import ModelPlayer, OutOfBudgetError, PersonPlayer, Player, ScriptPlayer
+from games.players.progress import OnProgress, Watch, WatchedPlayer
+from games.players.seats import PERSON, SCRIPT, is_model
+from games.players.spent import spent_before
+from games.playing import another_game
 from providers.asker import Asker, Entry
 from providers.asker import Terms as AskerTerms
 from providers.journal import Journal
-from providers.prices import Budget, price_of
+from providers.prices import Budget, Price, price_of
 from providers.provider import ModelSettings
+from providers.request import Usage
+from schemas.errors import UsageError
 from schemas.game import Header, state_of_file
 
 __all__ = ["Job", "RunReport", "Table", "Terms", "run_games"]
 
 _CALLS = 256
-"""Requests under way at once; how many games there are bounds them already."""
+"""Requests of a model under way at once; how many games there are bounds them already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +35,18 @@ class Terms:
 
     settings: ModelSettings
     """How models are asked; each seat fills in its own name."""
+    models: Mapping[str, ModelSettings] = field(default_factory=dict)
+    """How single models are asked otherwise, by provider/model."""
     concurrency: int = 32
     """Games under way at once."""
     max_cost: float | None = None
-    """USD; None: no limit."""
+    """USD for all games, earlier starts included; None: no limit."""
     prices: Path | None = None
     """A price file of the user's own."""
+
+    def of(self, model: str) -> ModelSettings:
+        """How a model is asked."""
+        return self.models.get(model) or replace(self.settings, model=model)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +82,8 @@ class RunReport:
     played: int = 0
     kept: int = 0
     """Games whose whole log was there already."""
+    stopped: int = 0
+    """Games that wait for money: they go on where they are when the run is started again with a higher budget."""
     turns: int = 0
     calls: int = 0
     """Requests to models that were paid for now."""
@@ -82,6 +94,9 @@ class RunReport:
     tokens_in: int = 0
     tokens_out: int = 0
     cost: float = 0.0
+    """USD, paid now."""
+    cost_before: float | None = None
+    """USD, paid by earlier starts; None: not counted, since there is no budget."""
     first_error: str | None = None
 
 
@@ -89,7 +104,8 @@ def run_games(jobs: Sequence[Job], table: Table, on_progress: OnProgress | None 
     """Play what is not there yet.
 
     Raises:
-        UsageError: a model's key is missing, another process plays into this folder, or a log of a game's name holds another game.
+        UsageError: a model's key is missing, or its price under a budget, another process plays into this folder, or a log of a game's name
+            holds another game.
         HopelessError: a model turns every request down; what was played is kept.
         OSError: a file cannot be written.
     """
@@ -101,19 +117,20 @@ async def _run(jobs: Sequence[Job], table: Table, on_progress: OnProgress | None
     report = RunReport(kept=len(jobs) - len(left))
     if not left:
         return report
+    prices = {name: _price(name, table.terms) for name in sorted(_models(left))}
     table.journal.parent.mkdir(parents=True, exist_ok=True)
     journal: Journal[dict[str, str], Entry] = Journal(table.journal, {"job": "play"}, Entry)
-    done = False
+    usage, done = Usage(), False
     try:
         async with AsyncExitStack() as stack:
-            askers = {name: await stack.enter_async_context(_asker(name, table, journal)) for name in sorted(_models(left))}
-            seats = _Seats(table, askers)
-            await _play_all(left, seats, report, on_progress)
-            for asker in askers.values():
-                _count(asker, report)
-        done = True
+            terms = AskerTerms(budget=_budget(jobs, table, journal, report), journal=journal, concurrency=_CALLS, usage=usage)
+            askers = {name: await stack.enter_async_context(Asker([table.terms.of(name)], price, terms)) for name, price in prices.items()}
+            watch = Watch({job.path: job.header.max_turns for job in left}, kept=report.kept, usage=usage, tell=on_progress)
+            await _play_all(left, _Seats(table, askers, watch), report)
+        done = not report.stopped
     finally:
         await journal.close(delete=done)
+    _count(usage, report)
     return report
 
 
@@ -125,39 +142,60 @@ def _is_whole(job: Job) -> bool:
 
 
 def _models(jobs: Sequence[Job]) -> set[str]:
-    return {player for job in jobs for player in job.taken.values() if player != PERSON and not player.startswith(SCRIPT)}
+    return {player for job in jobs for player in job.taken.values() if is_model(player)}
 
 
-def _asker(model: str, table: Table, journal: Journal[dict[str, str], Entry]) -> Asker:
-    of_asker = AskerTerms(budget=Budget(table.terms.max_cost), journal=journal, concurrency=_CALLS)
-    return Asker([replace(table.terms.settings, model=model)], price_of(model, table.terms.prices), of_asker)
+def _price(model: str, terms: Terms) -> Price | None:
+    price = price_of(model, terms.prices)
+    if price is None and terms.max_cost is not None:
+        raise UsageError(
+            f"a budget of {terms.max_cost:g} USD needs a price for {model}: give a price file "
+            f"(a line such as {model}: {{input: 0.15, output: 0.60}}), or no budget"
+        )
+    return price
+
+
+def _budget(jobs: Sequence[Job], table: Table, journal: Journal[dict[str, str], Entry], report: RunReport) -> Budget:
+    """What is left of it: games and replies that are there already have cost something."""
+    if table.terms.max_cost is None:
+        return Budget(None)
+    report.cost_before = spent_before((job.path for job in jobs if job.path.exists()), journal.before)
+    return Budget(table.terms.max_cost - report.cost_before)
 
 
 @dataclass(frozen=True, slots=True)
 class _Seats:
     table: Table
     askers: Mapping[str, Asker]
+    watch: Watch
 
-    def player(self, agent: str, name: str) -> Player:
+    def players(self, job: Job) -> dict[str, Player]:
+        return {agent: WatchedPlayer(self._player(job, agent, name), job.path, self.watch) for agent, name in job.taken.items()}
+
+    def _player(self, job: Job, agent: str, name: str) -> Player:
         if name == PERSON:
             return PersonPlayer(self.table.show, self.table.read_line)
         if name.startswith(SCRIPT):
             script = name.removeprefix(SCRIPT)
             return ScriptPlayer(script, self.table.scripts[self.table.seats[agent]][script])
-        return ModelPlayer(name, self.askers[name], run=str(self.table.journal.parent))
+        folder = self.table.journal.parent
+        return ModelPlayer(name, self.askers[name], run=str(folder), game=job.path.relative_to(folder).as_posix())
 
 
-async def _play_all(jobs: Sequence[Job], seats: _Seats, report: RunReport, on_progress: OnProgress | None) -> None:
-    free = asyncio.Semaphore(seats.table.terms.concurrency)
-    total = len(jobs) + report.kept
+async def _play_all(jobs: Sequence[Job], seats: _Seats, report: RunReport) -> None:
+    people = any(PERSON in job.taken.values() for job in jobs)
+    free = asyncio.Semaphore(1 if people else seats.table.terms.concurrency)  # a person plays one game at a time
 
     async def one(job: Job) -> None:
         async with free:
-            turns = await job.play({agent: seats.player(agent, name) for agent, name in job.taken.items()})
+            try:
+                turns = await job.play(seats.players(job))
+            except OutOfBudgetError:
+                report.stopped += 1
+                return
         report.turns += turns
         report.played += 1
-        if on_progress is not None:
-            on_progress(report.played + report.kept, total)
+        seats.watch.ended(job.path, turns)
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -167,12 +205,11 @@ async def _play_all(jobs: Sequence[Job], seats: _Seats, report: RunReport, on_pr
         raise errors.exceptions[0] from errors
 
 
-def _count(asker: Asker, report: RunReport) -> None:
-    usage = asker.usage
-    report.calls += usage.asked - usage.from_journal - usage.from_cache
-    report.from_journal += usage.from_journal
-    report.failed += usage.failed
-    report.tokens_in += usage.tokens.input
-    report.tokens_out += usage.tokens.output
-    report.cost += usage.cost
-    report.first_error = report.first_error or usage.first_error
+def _count(usage: Usage, report: RunReport) -> None:
+    report.calls = usage.asked - usage.from_journal - usage.from_cache
+    report.from_journal = usage.from_journal
+    report.failed = usage.failed
+    report.tokens_in = usage.tokens.input
+    report.tokens_out = usage.tokens.output
+    report.cost = usage.cost
+    report.first_error = usage.first_error

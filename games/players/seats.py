@@ -7,10 +7,15 @@ from collections.abc import Mapping, Sequence
 
 from schemas.errors import UsageError
 
-__all__ = ["PERSON", "SCRIPT", "seated"]
+__all__ = ["PERSON", "SCRIPT", "is_model", "seated"]
 
 SCRIPT = "script:"
 PERSON = "human"
+
+
+def is_model(player: str) -> bool:
+    """Whether a player is a language model."""
+    return player != PERSON and not player.startswith(SCRIPT)
 
 
 def seated(asked: Sequence[str], seats: Mapping[str, str], scripts: Mapping[str, Sequence[str]]) -> dict[str, str]:
