@@ -94,8 +94,8 @@ def command(
         from cotrace.progress import playing_bar
         from games.craft.seated import play_request
 
-        with writing_to(out), playing_bar() as show:
-            run = play_request(request, seats, terms_of(options), same_turn_messages=same_turn_messages, on_progress=show)
+        with writing_to(out), playing_bar() as watch:
+            run = play_request(request, seats, terms_of(options), same_turn_messages=same_turn_messages, on_progress=watch)
         return tell(run, out)
     with writing_to(out), progress_bar("playing") as show:
         report = play(request, show)
