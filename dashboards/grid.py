@@ -13,7 +13,7 @@ from dash import MATCH, Dash, Input, Output, State, html
 from analytics.csv_text import as_csv
 from analytics.literals import with_literals
 from dashboards.address import Address
-from dashboards.parts import Part, data
+from dashboards.parts import Part, aria, data
 from dashboards.requests import checked
 from dashboards.tables import NUMERIC, Column, Request, Rows, block, every_row, written
 from schemas.errors import CotraceError, UsageError
@@ -36,8 +36,8 @@ class Table(NamedTuple):
     title: str = "Table"
 
 
-_ROW: Final = 38
-_MOST_ROWS: Final = 14
+_ROW: Final = 34
+_MOST_ROWS: Final = 10
 """Rows that a grid shows before it scrolls."""
 _BLOCK: Final = 100
 _WIDTHS: Final = {"words": 420, "text": 170, "name": 190, "condition": 260, "when": 150}
@@ -53,7 +53,7 @@ def grid(read: Reader, table: Table, part: str = "") -> Part:
     from dash_ag_grid import AgGrid
 
     total = block(read, rows, Request(size=1)).total
-    height = (min(total, _MOST_ROWS) + 1) * _ROW + 14
+    height = min(total, _MOST_ROWS) * _ROW + 62
     return html.Div(
         AgGrid(
             id={"type": "grid", "name": table.name, "part": part},
@@ -62,12 +62,11 @@ def grid(read: Reader, table: Table, part: str = "") -> Part:
                 _definition(key, column, linked=rows.link is not None and not place)
                 for place, (key, column) in enumerate(rows.columns.items())
             ],
-            defaultColDef={"resizable": True, "sortable": True, "suppressHeaderMenuButton": False, "minWidth": 72},
+            defaultColDef={"resizable": True, "sortable": True, "minWidth": 72, "wrapHeaderText": True, "autoHeaderHeight": True},
             columnSize="responsiveSizeToFit",
             dashGridOptions={
                 "theme": {"function": "cotraceTheme(themeQuartz)"},
                 "rowHeight": _ROW,
-                "headerHeight": _ROW,
                 "cacheBlockSize": _BLOCK,
                 "maxBlocksInCache": 20,
                 "suppressFieldDotNotation": True,
@@ -76,12 +75,13 @@ def grid(read: Reader, table: Table, part: str = "") -> Part:
                 "ensureDomOrder": True,
                 "blockLoadDebounceMillis": 60,
                 "multiSortKey": "ctrl",
-                "ariaLabel": table.title,
             },
             style={"height": f"{height}px", "width": "100%"},
             className="cotrace-grid",
         ),
         className="grid-box",
+        role="region",
+        **aria(label=table.title),
     )
 
 
@@ -164,6 +164,7 @@ def register(app: Dash, opened: Callable[[Address], AbstractContextManager[Reade
         opened: gives a reader for an address.
         tables: by name.
     """
+    import dash_ag_grid  # noqa: F401 - the first page already names its scripts
 
     @app.callback(
         Output({"type": "grid", "name": MATCH, "part": MATCH}, "getRowsResponse"),

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Block", "Column", "Kind", "Request", "Rows", "block", "every_row", "written"]
 
-Kind = Literal["text", "words", "name", "condition", "truth", "share", "score", "count", "number", "money", "seconds", "when"]
+Kind = Literal["text", "words", "name", "condition", "truth", "share", "score", "count", "number", "money", "seconds", "p", "when"]
 
-NUMERIC: Final = frozenset({"share", "score", "count", "number", "money", "seconds"})
+NUMERIC: Final = frozenset({"share", "score", "count", "number", "money", "seconds", "p"})
 
 _WRITERS: Final[Mapping[str, Callable[[Any], str]]] = {
     "share": wording.share,
@@ -31,6 +31,7 @@ _WRITERS: Final[Mapping[str, Callable[[Any], str]]] = {
     "number": wording.number,
     "money": wording.money,
     "seconds": wording.seconds,
+    "p": wording.p_value,
     "truth": wording.truth,
     "name": wording.in_words,
 }
@@ -133,7 +134,8 @@ def _cell(read: Reader, column: Column, name: str, row: Mapping[str, Any]) -> st
         return wording.NOTHING
     writer = _WRITERS.get(column.kind)
     text = printable(str(value)) if writer is None else writer(value)
-    ends = wording.interval(row[column.low], row[column.high]) if column.low else ""
+    write_ends = wording.share_interval if column.kind == "share" else wording.interval
+    ends = write_ends(row[column.low], row[column.high]) if column.low else ""
     return f"{text} {ends}".rstrip()
 
 

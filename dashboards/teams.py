@@ -40,11 +40,13 @@ def team_names(read: Reader, rows: Sequence[Mapping[str, Any]]) -> list[TeamName
         rows: with model, condition and, where they have it, team (JSON role -> model), builder or max_turns.
     """
     phrases = [_phrases(read, row) for row in rows]
-    common = set.intersection(*map(set, phrases)) if len(phrases) > 1 else set()
+    models = [printable(str(row["model"])) for row in rows]
     names: list[TeamName] = []
-    for row, said in zip(rows, phrases, strict=True):
-        own = [phrase for phrase in said if phrase not in common] if len(rows) > 1 else []
-        names.append(TeamName(printable(str(row["model"])), ", ".join(own)))
+    for model, said in zip(models, phrases, strict=True):
+        namesakes = [set(others) for other, others in zip(models, phrases, strict=True) if other == model]
+        common = set.intersection(*namesakes)
+        own = [phrase for phrase in said if phrase not in common] if len(namesakes) > 1 else []
+        names.append(TeamName(model, ", ".join(own)))
     return names
 
 

@@ -26,9 +26,11 @@ __all__ = [
     "interval",
     "money",
     "number",
+    "p_value",
     "score",
     "seconds",
     "share",
+    "share_interval",
     "share_of",
     "truth",
 ]
@@ -116,6 +118,18 @@ def seconds(value: float | None) -> str:
 def interval(low: float | None, high: float | None) -> str:
     """A 95 % interval of scores: `[.35, .47]`; empty where there is none."""
     return f"[{score(low)}, {score(high)}]" if _is_number(low) and _is_number(high) else ""
+
+
+def share_interval(low: float | None, high: float | None) -> str:
+    """A 95 % interval of shares: `[15 %, 25 %]`; empty where there is none."""
+    return f"[{share(low)}, {share(high)}]" if _is_number(low) and _is_number(high) else ""
+
+
+def p_value(value: float | None) -> str:
+    """`.043`; below a thousandth the digits mean nothing: `< .001`."""
+    if not _is_number(value):
+        return NOTHING
+    return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")  # noqa: PLR2004 - the last digit that is written
 
 
 def truth(value: object) -> str:

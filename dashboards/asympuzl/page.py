@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
 
-from dashboards.address import Address
+from dashboards.figures.dots import Axis, Dot, dot_plot
 from dashboards.figures.theme import MODEL_COLORS, plain, styled
+from dashboards.grid import Table, fold
 from dashboards.pages import game
-from dashboards.parts import Part, card, figure, link_choices, note, rate, stat, table
+from dashboards.parts import Part, card, figure, link_choices, note, stat
 from dashboards.reader import Reader
+from dashboards.tables import Column, Rows
 from games.asympuzl.feedback import FEEDBACK_MODES, PAPER_NAMES
+from schemas.wording import count, share, share_interval, share_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["BENCHMARK", "IN_MENU", "ORDER", "PATH", "TITLE", "by_turn", "content", "report_figure", "success", "writes"]
+__all__ = ["BENCHMARK", "IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "by_turn", "content", "report_figure", "success", "writes"]
 
 PATH = "/asympuzl"
 TITLE = "AsymPuzl"
@@ -32,9 +35,9 @@ _CONFIGURATIONS = """
         model, size, feedback_mode, tokenizer,
         count(*) AS games,
         count(*) FILTER (solved) AS wins,
-        100 * wins / games AS success_pct,
-        100 * wilson_low(wins, games) AS low,
-        100 * wilson_high(wins, games) AS high,
+        wins / games AS success_rate,
+        wilson_low(wins, games) AS low,
+        wilson_high(wins, games) AS high,
         avg(writes_per_position_a) AS writes_a,
         avg(writes_per_position_b) AS writes_b,
         sum(overcorrections)::BIGINT AS overcorrections,
@@ -49,11 +52,18 @@ _TOKENS = """
         model, size, feedback_mode, tokenizer,
         avg(output_tokens) FILTER (agent = 'A') AS output_a,
         avg(output_tokens) FILTER (agent = 'B') AS output_b,
-        100 * avg(message_tokens) FILTER (agent = 'A') / output_a AS share_a,
-        100 * avg(message_tokens) FILTER (agent = 'B') / output_b AS share_b
+        avg(message_tokens) FILTER (agent = 'A') / output_a AS share_a,
+        avg(message_tokens) FILTER (agent = 'B') / output_b AS share_b
     FROM asympuzl_turns
     WHERE {filters} AND episode_id IN (SELECT episode_id FROM asympuzl_games WHERE complete)
     GROUP BY model, size, feedback_mode, tokenizer
+"""
+_TABLE = f"""
+    SELECT configurations.*, used.* EXCLUDE (model, size, feedback_mode, tokenizer) FROM ({_CONFIGURATIONS}) AS configurations
+    LEFT JOIN ({_TOKENS}) AS used
+        ON configurations.model = used.model AND configurations.size = used.size AND configurations.feedback_mode = used.feedback_mode
+        AND configurations.tokenizer IS NOT DISTINCT FROM used.tokenizer
+    ORDER BY configurations.model, configurations.size, configurations.feedback_mode
 """
 _BY_TURN = """
     WITH finished AS (SELECT * FROM asympuzl_games WHERE {filters} AND complete AND size = $size),
@@ -62,9 +72,9 @@ _BY_TURN = """
         model, feedback_mode, k,
         count(*) AS games,
         count(*) FILTER (solved AND solved_turn <= k) AS wins,
-        100 * wins / games AS success_pct,
-        100 * wilson_low(wins, games) AS low,
-        100 * wilson_high(wins, games) AS high
+        wins / games AS success_rate,
+        wilson_low(wins, games) AS low,
+        wilson_high(wins, games) AS high
     FROM finished CROSS JOIN longest GROUP BY model, feedback_mode, k ORDER BY model, feedback_mode, k
 """
 _WRITES = """
@@ -84,7 +94,7 @@ def content(read: Reader) -> Part:
     wanted = read.address.number("size", 0)
     size = wanted if wanted in sizes else sizes[0]
     cut = read.rows("SELECT count(*) AS cut FROM asympuzl_games WHERE {filters} AND NOT complete").item()
-    choices = link_choices("positions", [(str(one), read.address.to(size=one), one == size) for one in sizes])
+    choices = link_choices("Positions", [(str(one), read.address.to(size=one), one == size) for one in sizes]) if len(sizes) > 1 else None
     return html.Div(
         [
             html.H1("AsymPuzl"),
@@ -92,22 +102,28 @@ def content(read: Reader) -> Part:
             _stats(rows, cut),
             card(
                 "Success by feedback mode and size",
-                figure("asympuzl-success", success(rows)),
+                figure("asympuzl-success", success(read, rows), label="share of games solved"),
+                fold(read, CONFIGURATIONS),
                 hint="Share of games solved within the limit, with 95 % Wilson intervals. With 30 games an interval is about 34 points "
                 "wide at 50 %: smaller differences are no effects. Click a point to see its games.",
             ),
             choices,
-            card(
-                "Success by turn",
-                figure("asympuzl-by-turn", by_turn(read.rows(_BY_TURN, {"size": size}))),
-                hint=f"Puzzles with {size} positions: share of all games solved in at most that many turns. With full sharing it takes 2.",
+            html.Div(
+                [
+                    card(
+                        "Success by turn",
+                        figure("asympuzl-by-turn", by_turn(read.rows(_BY_TURN, {"size": size})), label="share solved by turn"),
+                        hint=f"Puzzles with {size} positions: share of all games solved in at most that many turns. With full sharing "
+                        "it takes 2.",
+                    ),
+                    card(
+                        "Actions per position",
+                        figure("asympuzl-writes", writes(read.rows(_WRITES, {"size": size}), _games(rows, size), size), label="actions"),
+                        hint=f"Puzzles with {size} positions: valid actions on a position in a turn, mean over all games.",
+                    ),
+                ],
+                className="columns",
             ),
-            card(
-                "Actions per position",
-                figure("asympuzl-writes", writes(read.rows(_WRITES, {"size": size}), _games(rows, size), size)),
-                hint=f"Puzzles with {size} positions: valid actions on a position in a turn, mean over all games under the filters.",
-            ),
-            card("Configurations", _table(rows, read.rows(_TOKENS))),
         ]
     )
 
@@ -115,40 +131,24 @@ def content(read: Reader) -> Part:
 def report_figure(read: Reader) -> go.Figure | None:
     """Success by mode and size; None without games."""
     rows = read.rows(_CONFIGURATIONS)
-    return None if rows.is_empty() else success(rows)
+    return None if rows.is_empty() else success(read, rows)
 
 
-def success(rows: pl.DataFrame) -> go.Figure:
-    """Success in percent with Wilson intervals: modes side by side, one series for each model and size."""
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
-    order = {mode: place for place, mode in enumerate(FEEDBACK_MODES)}
-    series = list(rows.group_by("model", "size", maintain_order=True))
-    for number, ((model, size), part) in enumerate(series):
-        shift = 0.7 * ((number + 0.5) / len(series) - 0.5)
-        drawn.add_scatter(
-            x=[order[mode] + shift for mode in part["feedback_mode"]],
-            y=part["success_pct"].to_list(),
-            mode="markers",
-            name=f"{plain(model)}, {size} positions",
-            marker={"size": 10, "color": MODEL_COLORS[number % len(MODEL_COLORS)]},
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": (part["high"] - part["success_pct"]).to_list(),
-                "arrayminus": (part["success_pct"] - part["low"]).to_list(),
-                "thickness": 1.5,
-            },
-            customdata=[[_games_of(row), row["wins"], row["games"], row["low"], row["high"]] for row in part.iter_rows(named=True)],
-            hovertemplate="%{fullData.name}: %{y:.1f} % (%{customdata[1]} of %{customdata[2]}), "
-            "%{customdata[3]:.1f} to %{customdata[4]:.1f}<extra></extra>",
+def success(read: Reader, rows: pl.DataFrame) -> go.Figure:
+    """Success with 95 % Wilson intervals: a line a mode, one series for each team and size."""
+    dots = [
+        Dot(
+            line=PAPER_NAMES[row["feedback_mode"]],
+            series=f"{row['model']}, {row['size']} positions",
+            value=row["success_rate"],
+            low=row["low"],
+            high=row["high"],
+            n=row["games"],
+            link=_games_of(read, row),
         )
-    drawn.update_xaxes(
-        tickvals=list(order.values()), ticktext=[PAPER_NAMES[mode] for mode in FEEDBACK_MODES], range=[-0.5, len(order) - 0.5]
-    )
-    drawn.update_yaxes(title="solved (%)", range=[-3, 103])
-    return styled(drawn, height=420)
+        for row in sorted(rows.iter_rows(named=True), key=lambda row: FEEDBACK_MODES.index(row["feedback_mode"]))
+    ]
+    return dot_plot(dots, Axis(title="solved", is_share=True))
 
 
 def by_turn(rows: pl.DataFrame) -> go.Figure:
@@ -160,7 +160,7 @@ def by_turn(rows: pl.DataFrame) -> go.Figure:
     for (model, mode), part in rows.group_by("model", "feedback_mode", maintain_order=True):
         drawn.add_scatter(
             x=part["k"].to_list(),
-            y=part["success_pct"].to_list(),
+            y=part["success_rate"].to_list(),
             mode="lines+markers",
             name=f"{plain(model)}, {PAPER_NAMES[mode]}",
             line={
@@ -168,12 +168,13 @@ def by_turn(rows: pl.DataFrame) -> go.Figure:
                 "color": MODEL_COLORS[models.index(model) % len(MODEL_COLORS)],
                 "dash": _DASHES[FEEDBACK_MODES.index(mode)],
             },
-            customdata=[[row["wins"], row["games"], row["low"], row["high"]] for row in part.iter_rows(named=True)],
-            hovertemplate="%{fullData.name}, turn %{x}: %{y:.1f} % (%{customdata[0]} of %{customdata[1]}), "
-            "%{customdata[2]:.1f} to %{customdata[3]:.1f}<extra></extra>",
+            customdata=[
+                f"{share_of(row['wins'], row['games'])} {share_interval(row['low'], row['high'])}" for row in part.iter_rows(named=True)
+            ],
+            hovertemplate="%{fullData.name}, turn %{x}: %{customdata}<extra></extra>",
         )
     drawn.update_xaxes(title="turn", dtick=1, rangemode="tozero")
-    drawn.update_yaxes(title="solved so far (%)", range=[-3, 103])
+    drawn.update_yaxes(title="solved so far", range=[-0.03, 1.03], tickformat=".0%")
     return styled(drawn, height=420)
 
 
@@ -213,8 +214,8 @@ def writes(rows: pl.DataFrame, games: int, size: int) -> go.Figure:
     return styled(drawn, height=160 + 26 * max(size, 5), legend=False)
 
 
-def _games_of(row: Mapping[str, Any]) -> str:
-    return Address(game.PATH).to(model=str(row["model"]), level=str(row["size"]))
+def _games_of(read: Reader, row: Mapping[str, Any]) -> str:
+    return read.address.narrowed(game.PATH, benchmark="asympuzl", model=row["model"], level=row["size"])
 
 
 def _games(rows: pl.DataFrame, size: int) -> int:
@@ -225,45 +226,41 @@ def _games(rows: pl.DataFrame, size: int) -> int:
 
 def _stats(rows: pl.DataFrame, cut: int) -> Part:
     games, solved, answers = (int(rows[name].sum()) for name in ("games", "wins", "answers"))
+    left = f", {cut} without an end left out" if cut else ""
     return html.Div(
         [
-            stat(
-                "games solved",
-                f"{100 * solved / games:.0f} %",
-                f"{solved} of {games}" + (f", {cut} without an end left out" if cut else ""),
-            ),
-            stat("right entries made wrong", f"{int(rows['overcorrections'].sum())}", f"in {answers} answers"),
-            stat("repeated messages", rate(int(rows["repeated"].sum()), answers)),
-            stat("answers without JSON", rate(int(rows["no_json"].sum()), answers)),
+            stat("games solved", share(solved / games), f"{count(solved)} of {count(games)}{left}"),
+            stat("right entries made wrong", count(int(rows["overcorrections"].sum())), f"in {count(answers)} answers"),
+            stat("repeated messages", share_of(int(rows["repeated"].sum()), answers)),
+            stat("answers without JSON", share_of(int(rows["no_json"].sum()), answers)),
         ],
         className="stats",
     )
 
 
-def _table(rows: pl.DataFrame, tokens: pl.DataFrame) -> Part:
-    columns = {
-        "model": "Model",
-        "size": "Positions",
-        "feedback_mode": "Feedback",
-        "wins": "Solved",
-        "games": "of",
-        "success_pct": "Success %",
-        "low": "95 % from",
-        "high": "to",
-        "writes_a": "Actions/position A",
-        "writes_b": "B",
-        "overcorrections": "Right made wrong",
-        "repeated": "Repeated messages",
-        "output_a": "Output tokens A",
-        "output_b": "B",
-        "share_a": "Message % A",
-        "share_b": "B",
-        "tokenizer": "Tokenizer",
-    }
-    joined = rows.join(tokens, on=["model", "size", "feedback_mode", "tokenizer"], how="left", nulls_equal=True)
-    percents = dict.fromkeys(("success_pct", "low", "high", "output_a", "output_b", "share_a", "share_b"), _tenths)
-    return table(joined, columns, link=_games_of, show=percents)
+def _configurations(read: Reader, _: str) -> Rows:
+    return Rows(
+        sql=_TABLE,
+        columns={
+            "model": Column(heading="Team"),
+            "size": Column(heading="Positions", kind="count"),
+            "feedback_mode": Column(heading="Feedback", kind="name"),
+            "success_rate": Column(heading="Solved", kind="share", part="wins", whole="games"),
+            "low": Column(heading="95 % from", kind="share"),
+            "high": Column(heading="to", kind="share"),
+            "writes_a": Column(heading="Actions/position A", kind="number"),
+            "writes_b": Column(heading="B", kind="number"),
+            "overcorrections": Column(heading="Right made wrong", kind="count"),
+            "repeated": Column(heading="Repeated messages", kind="count"),
+            "output_a": Column(heading="Output tokens A", kind="number"),
+            "output_b": Column(heading="B", kind="number"),
+            "share_a": Column(heading="Message share A", kind="share"),
+            "share_b": Column(heading="B", kind="share"),
+            "tokenizer": Column(heading="Tokenizer"),
+        },
+        link=lambda row: _games_of(read, row),
+    )
 
 
-def _tenths(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1f}"
+CONFIGURATIONS: Final = Table("asympuzl-configurations", _configurations, "Configurations")
+TABLES = (CONFIGURATIONS,)

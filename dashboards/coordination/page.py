@@ -4,178 +4,229 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from dash import html
+
 from analytics.statistics.intervals import pearson
-from dashboards.figures.theme import MODEL_COLORS, plain, styled
-from dashboards.parts import Part, card, figure, note, number, table
+from dashboards.figures.dots import Axis, Dot, dot_plot
+from dashboards.grid import Table, fold
+from dashboards.parts import Part, card, figure, link_choices, note
 from dashboards.reader import Reader
+from dashboards.tables import Column, Rows
+from schemas import wording
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["BENCHMARK", "IN_MENU", "ORDER", "PATH", "TITLE", "content"]
+__all__ = ["BENCHMARK", "FILTERS", "IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "accuracy_chart", "content"]
 
 PATH = "/coordination"
-TITLE = "Coordination"
+TITLE = "LLM-Coordination"
 IN_MENU = True
 BENCHMARK = "coordination"
 ORDER = 83
+FILTERS = ("condition", "model", "level")
 
 _TYPES: Final = {"EC": "environment comprehension", "TOM": "theory of mind", "JP": "joint planning"}
+_SCORINGS: Final = {"accuracy": "as published", "accuracy_corrected": "read with care, corrected key"}
 _LEAST: Final = 3
 """Models below which no correlation is given."""
 
+_CHOSEN = "SELECT episode_id, model, level FROM games WHERE {filters} AND benchmark = 'coordination'"
+_ACCURACY = f"""
+    SELECT * FROM coordqa_accuracy
+    WHERE grouping = 'upstream' AND game = 'all' AND (respondent, type) IN (SELECT (model, level) FROM ({_CHOSEN}))
+    ORDER BY respondent, type
+"""
+_LOST = f"""
+    SELECT
+        respondent,
+        read_kind,
+        count(*) AS answers,
+        count(*) FILTER (WHERE read_letter = published_letter) AS same,
+        count(*) FILTER (WHERE read_letter <> published_letter) AS misread,
+        count(*) FILTER (WHERE read_letter IS NULL) AS guessed,
+        count(*) FILTER (WHERE read_letter IS NULL AND correct) AS credited
+    FROM coordqa_answers SEMI JOIN ({_CHOSEN}) USING (episode_id)
+    GROUP BY ALL ORDER BY respondent, answers DESC
+"""
+_GAMES = f"""
+    SELECT
+        game,
+        variant,
+        model,
+        count(*) AS n,
+        avg(score) AS score,
+        stddev_pop(score) / sqrt(count(*)) AS se,
+        stddev_samp(score) / sqrt(count(*)) AS se_sample,
+        avg(bombed::INT) AS bombed,
+        avg(turns) FILTER (WHERE success) AS turns_of_successes,
+        avg(turns) AS turns
+    FROM coordination_games SEMI JOIN ({_CHOSEN}) USING (episode_id)
+    GROUP BY ALL ORDER BY game, variant, score DESC
+"""
+_PAIRS = f"""
+    WITH agentic AS (
+        SELECT game, model, avg(score) AS score FROM coordination_games SEMI JOIN ({_CHOSEN}) USING (episode_id) GROUP BY ALL
+    ),
+    pairs AS (
+        SELECT agentic.game, qa.type, agentic.score, qa.accuracy
+        FROM agentic INNER JOIN coordqa_accuracy AS qa ON agentic.model = qa.respondent
+        WHERE qa.grouping = 'upstream' AND qa.game = 'all'
+    )
+    SELECT game, type, list(score) AS scores, list(accuracy) AS accuracies, count(*) AS n FROM pairs GROUP BY ALL ORDER BY ALL
+"""
+
 
 def content(read: Reader) -> Part:
-    """All cards; a line instead where the store has no such games."""
-    accuracy = read.rows(
-        "SELECT * FROM coordqa_accuracy WHERE grouping = 'upstream' AND game = 'all' ORDER BY respondent, type",
-    )
-    games = _agentic(read)
+    """All cards under the filters; a line instead where there are no such games."""
+    accuracy = read.rows(_ACCURACY)
+    games = read.rows(_GAMES)
     if accuracy.is_empty() and games.is_empty():
-        return note("The store has no games of LLM-Coordination: read its logs with `cotrace ingest`, or play some.")
-    parts = [] if accuracy.is_empty() else [_accuracy(accuracy), _lost(read)]
-    return [*parts, *([] if games.is_empty() else [_games(games)]), _correlation(read)]
+        return note("No games of LLM-Coordination under these filters: choose others, read logs with `cotrace ingest`, or play some.")
+    parts = [html.H1("LLM-Coordination")]
+    if len(accuracy):
+        parts += [_accuracy_card(read, accuracy), _lost_card(read)]
+    if len(games):
+        hint = "Hanabi: sum of the stacks; Overcooked: points; the others: share captured or escaped. The paper mixes both standard errors."
+        parts.append(card("The four games", fold(read, GAMES, is_open=True), hint=hint))
+    return html.Div([*parts, _correlation_card(read)])
 
 
-def _accuracy(rows: pl.DataFrame) -> Part:
-    columns = {
-        "respondent": "Respondent",
-        "type": "Type",
-        "trials": "Trials",
-        "accuracy": "As published",
-        "accuracy_se": "± SE (ddof 0)",
-        "accuracy_se_sample": "± SE (ddof 1)",
-        "accuracy_read": "Read with care",
-        "accuracy_corrected": "and corrected key",
-        "chance": "Chance",
-        "chance_upstream": "Chance, published model",
-    }
+def _accuracy_card(read: Reader, rows: pl.DataFrame) -> Part:
+    scoring = read.address.one("scoring") if read.address.one("scoring") in _SCORINGS else "accuracy"
+    choices = [(text, read.address.to(scoring=key), key == scoring) for key, text in _SCORINGS.items()]
     return card(
         "CoordinationQA by type",
-        figure("coordqa", _accuracy_chart(rows)),
-        table(rows, columns),
-        hint="Bars: published scoring with its 95 % interval over questions; diamonds: careful reading and corrected key; lines: guessing.",
+        link_choices("Scoring", choices),
+        figure("coordqa", accuracy_chart(read, rows, scoring), label="accuracy by respondent and type of question"),
+        fold(read, ACCURACY),
+        lead=_best(rows, scoring),
+        hint="Share of right answers; bars are 95 % intervals over questions, dotted lines what guessing gives.",
     )
 
 
-def _accuracy_chart(rows: pl.DataFrame) -> go.Figure:
-    import plotly.graph_objects as go
+def _best(rows: pl.DataFrame, scoring: str) -> str:
+    """Who answers best, in a sentence."""
+    whole = rows.group_by("respondent").agg(_mean(scoring)).sort(scoring, "respondent", descending=[True, False])
+    first = whole.row(0, named=True)
+    return f"{first['respondent']} answers best: {wording.share(first[scoring])} on the average of the types."
+
+
+def _mean(column: str) -> pl.Expr:
     import polars as pl
 
-    drawn = go.Figure()
-    for place, (kind, name) in enumerate(_TYPES.items()):
-        part = rows.filter(pl.col("type") == kind)
-        if part.is_empty():
-            continue
-        who = [plain(respondent) for respondent in part["respondent"]]
-        color = MODEL_COLORS[place]
-        up, down = part["accuracy_high"] - part["accuracy"], part["accuracy"] - part["accuracy_low"]
-        error = {"type": "data", "symmetric": False, "array": up.to_list(), "arrayminus": down.to_list()}
-        drawn.add_bar(name=name, x=who, y=part["accuracy"].to_list(), error_y=error, marker_color=color, offsetgroup=kind)
-        careful = {"mode": "markers", "marker": {"symbol": "diamond", "color": color, "line": {"color": "white", "width": 1}}}
-        read = part["accuracy_corrected"].to_list()
-        drawn.add_scatter(name=f"{name}, read with care", x=who, y=read, showlegend=False, offsetgroup=kind, **careful)
-        chance = part["chance"].to_list()[0]
-        drawn.add_hline(y=chance, line={"color": color, "dash": "dot", "width": 1})
-    drawn.update_layout(barmode="group", scattermode="group")  # each diamond over its own bar
-    drawn.update_yaxes(title="accuracy", range=[0, 1.05], tickformat=".0%")
-    return styled(drawn, height=430)
+    return pl.col(column).mean()
 
 
-def _lost(read: Reader) -> Part:
-    rows = read.rows(
-        """
-        SELECT
-            respondent,
-            read_kind,
-            count(*) AS answers,
-            count(*) FILTER (WHERE read_letter = published_letter) AS same,
-            count(*) FILTER (WHERE read_letter <> published_letter) AS misread,
-            count(*) FILTER (WHERE read_letter IS NULL) AS guessed,
-            count(*) FILTER (WHERE read_letter IS NULL AND correct) AS credited
-        FROM coordqa_answers
-        GROUP BY ALL
-        ORDER BY respondent, answers DESC
-        """
-    )
-    columns = {
-        "respondent": "Respondent",
-        "read_kind": "The response is",
-        "answers": "Answers",
-        "same": "Published scoring reads the same",
-        "misread": "reads another letter",
-        "guessed": "guesses where none is named",
-        "credited": "and credits the guess",
-    }
-    hint = "What careful reading finds, against the letter that the published scoring takes."
-    return card("Where letters get lost", table(rows, columns), hint=hint)
-
-
-def _agentic(read: Reader) -> pl.DataFrame:
-    return read.rows(
-        """
-        SELECT
-            game,
-            variant,
-            model,
-            count(*) AS n,
-            avg(score) AS score,
-            stddev_pop(score) / sqrt(count(*)) AS se,
-            stddev_samp(score) / sqrt(count(*)) AS se_sample,
-            avg(bombed::INT) AS bombed,
-            avg(turns) FILTER (WHERE success) AS turns_of_successes,
-            avg(turns) AS turns
-        FROM coordination_games
-        GROUP BY ALL
-        ORDER BY game, variant, score DESC
-        """
-    )
-
-
-def _games(rows: pl.DataFrame) -> Part:
-    columns = {
-        "game": "Game",
-        "variant": "Layout or scenario",
-        "model": "Players",
-        "n": "Games",
-        "score": "Score or rate",
-        "se": "± SE (ddof 0)",
-        "se_sample": "± SE (ddof 1)",
-        "bombed": "Bomb rate",
-        "turns_of_successes": "Turns, successes",
-        "turns": "Turns, all",
-    }
-    return card(
-        "The four games",
-        table(rows, columns),
-        hint="Hanabi: sum of the stacks; Overcooked: points; the others: share captured or escaped. The paper mixes both standard errors.",
-    )
-
-
-def _correlation(read: Reader) -> Part:
-    rows = read.rows(
-        """
-        WITH agentic AS (SELECT game, model, avg(score) AS score FROM coordination_games GROUP BY ALL),
-        pairs AS (
-            SELECT agentic.game, qa.type, agentic.score, qa.accuracy
-            FROM agentic INNER JOIN coordqa_accuracy AS qa ON agentic.model = qa.respondent
-            WHERE qa.grouping = 'upstream' AND qa.game = 'all'
+def accuracy_chart(read: Reader, rows: pl.DataFrame, scoring: str = "accuracy") -> go.Figure:
+    """A line a respondent, a dot a type of question; chance as lines."""
+    with_ends = scoring == "accuracy"
+    dots = [
+        Dot(
+            line=row["respondent"],
+            value=row[scoring],
+            low=row["accuracy_low"] if with_ends else None,
+            high=row["accuracy_high"] if with_ends else None,
+            series=_TYPES.get(row["type"], row["type"]),
+            n=row["trials"],
+            told=f"chance {wording.share(row['chance'])}",
+            link=read.address.narrowed("/game", benchmark="coordination", model=row["respondent"], level=row["type"]),
         )
-        SELECT game, type, list(score) AS scores, list(accuracy) AS accuracies, count(*) AS n FROM pairs GROUP BY ALL ORDER BY ALL
-        """
-    )
-    if rows.is_empty():
+        for row in rows.iter_rows(named=True)
+    ]
+    chance = tuple(rows["chance" if with_ends else "chance_corrected"].drop_nulls().unique().sort())
+    return dot_plot(dots, Axis(title="right answers", is_share=True, lines_at=chance), n_of="trials")
+
+
+def _lost_card(read: Reader) -> Part:
+    hint = "What careful reading finds, against the letter that the published scoring takes."
+    return card("Where letters get lost", fold(read, LOST, is_open=True), hint=hint)
+
+
+def _correlation_card(read: Reader) -> Part:
+    if read.rows(_PAIRS).is_empty():
         return card("Agentic scores and CoordinationQA", note("No model has both answered the questions and played a game."))
+    hint = f"Over models; fewer than {_LEAST} give none, and with four only |r| above 0.95 tells anything."
+    return card("Agentic scores and CoordinationQA", fold(read, CORRELATIONS, is_open=True), hint=hint)
+
+
+def _accuracy(read: Reader, _: str) -> Rows:
+    return Rows(
+        sql=_ACCURACY,
+        columns={
+            "respondent": Column(heading="Respondent"),
+            "type": Column(heading="Type"),
+            "trials": Column(heading="Trials", kind="count"),
+            "accuracy": Column(heading="As published", kind="share"),
+            "accuracy_low": Column(heading="95 % from", kind="share"),
+            "accuracy_high": Column(heading="to", kind="share"),
+            "accuracy_se": Column(heading="SE (ddof 0)", kind="number"),
+            "accuracy_se_sample": Column(heading="SE (ddof 1)", kind="number"),
+            "accuracy_read": Column(heading="Read with care", kind="share"),
+            "accuracy_corrected": Column(heading="and corrected key", kind="share"),
+            "chance": Column(heading="Chance", kind="share"),
+            "chance_upstream": Column(heading="Chance, published model", kind="share"),
+        },
+        link=lambda row: read.address.narrowed("/game", benchmark="coordination", model=row["respondent"], level=row["type"]),
+    )
+
+
+def _lost(read: Reader, _: str) -> Rows:
+    return Rows(
+        sql=_LOST,
+        columns={
+            "respondent": Column(heading="Respondent"),
+            "read_kind": Column(heading="The response is", kind="name"),
+            "answers": Column(heading="Answers", kind="count"),
+            "same": Column(heading="Published scoring reads the same", kind="count"),
+            "misread": Column(heading="reads another letter", kind="count"),
+            "guessed": Column(heading="guesses where none is named", kind="count"),
+            "credited": Column(heading="and credits the guess", kind="count"),
+        },
+        link=lambda row: read.address.narrowed("/game", benchmark="coordination", model=row["respondent"]),
+    )
+
+
+def _games(read: Reader, _: str) -> Rows:
+    return Rows(
+        sql=_GAMES,
+        columns={
+            "game": Column(heading="Game", kind="name"),
+            "variant": Column(heading="Layout or scenario", kind="name"),
+            "model": Column(heading="Players"),
+            "n": Column(heading="Games", kind="count"),
+            "score": Column(heading="Score or rate", kind="number"),
+            "se": Column(heading="SE (ddof 0)", kind="number"),
+            "se_sample": Column(heading="SE (ddof 1)", kind="number"),
+            "bombed": Column(heading="Bombed", kind="share"),
+            "turns_of_successes": Column(heading="Turns, successes", kind="number"),
+            "turns": Column(heading="Turns, all", kind="number"),
+        },
+        link=lambda row: read.address.narrowed("/game", benchmark="coordination", model=row["model"], level=row["game"]),
+    )
+
+
+def _correlations(read: Reader, _: str) -> Rows:
     import polars as pl
 
+    rows = read.rows(_PAIRS)
     found = [pearson(row["scores"], row["accuracies"]) if row["n"] >= _LEAST else None for row in rows.iter_rows(named=True)]
-    shown = rows.with_columns(
-        r=pl.Series([number(None if estimate is None else estimate.value, 2) for estimate in found], dtype=pl.String),
-        interval=pl.Series(
-            ["–" if estimate is None else f"{number(estimate.low, 2)} to {number(estimate.high, 2)}" for estimate in found], dtype=pl.String
-        ),
+    estimates = {end: [getattr(estimate, end, None) for estimate in found] for end in ("value", "low", "high")}
+    frame = rows.select("game", "type", "n").with_columns(pl.Series(name, values, dtype=pl.Float64) for name, values in estimates.items())
+    return Rows(
+        frame=frame,
+        columns={
+            "game": Column(heading="Game", kind="name"),
+            "type": Column(heading="Questions"),
+            "n": Column(heading="Models", kind="count"),
+            "value": Column(heading="Pearson r", kind="score", low="low", high="high"),
+        },
     )
-    columns = {"game": "Game", "type": "Questions", "n": "Models", "r": "Pearson r", "interval": "95 % interval"}
-    hint = f"Over models; fewer than {_LEAST} give none, and with four only |r| above 0.95 tells anything."
-    return card("Agentic scores and CoordinationQA", table(shown, columns), hint=hint)
+
+
+ACCURACY: Final = Table("coordqa-accuracy", _accuracy, "In numbers")
+LOST: Final = Table("coordqa-letters", _lost, "Letters")
+GAMES: Final = Table("coordination-games", _games, "Scores")
+CORRELATIONS: Final = Table("coordination-correlations", _correlations, "Correlations")
+TABLES = (ACCURACY, LOST, GAMES, CORRELATIONS)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
 
-from dashboards.figures.theme import INK, MODEL_COLORS, plain, styled
-from dashboards.parts import Part, card, figure, link_choices, note, number, table
+from dashboards.figures.dots import Axis, Dot, dot_plot
+from dashboards.figures.palette import OUTCOMES, SERIES
+from dashboards.figures.theme import plain, styled
+from dashboards.grid import Table, fold
+from dashboards.parts import Part, card, figure, link_choices, note
 from dashboards.reader import Reader
+from dashboards.tables import Column, Rows
+from dashboards.teams import TeamName, team_names
+from schemas import wording
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["BENCHMARK", "IN_MENU", "ORDER", "PATH", "REPORT", "TITLE", "by_turn", "content", "gap_and_progress", "report_figure"]
+__all__ = ["BENCHMARK", "FILTERS", "IN_MENU", "ORDER", "PATH", "REPORT", "TABLES", "TITLE", "content", "report_figure"]
 
 PATH = "/remove-gap"
 TITLE = "Remove gap"
@@ -23,99 +28,135 @@ IN_MENU = True
 BENCHMARK = "craft"
 ORDER = 30
 REPORT = "remove-gap"
+FILTERS = ("condition", "model", "level")
 
-_READINGS = {"share": "share of listed removals", "any": "any listed removal", "first": "first listed is a removal"}
+_READINGS: Final = {"share": "share of listed removals", "any": "any listed removal", "first": "first listed is a removal"}
+_PANELS: Final = 6
+"""Teams whose turns are drawn at first: those with most moves."""
+
+_TURNS = """
+    SELECT * FROM remove_gap_by($reading, levels := $levels) WHERE {filters}
+    QUALIFY sum(n) OVER (PARTITION BY model, condition, builder) > 0 ORDER BY model, condition, builder, turn
+"""
+_TEAMS = """
+    WITH progress AS (
+        SELECT model, condition, builder, avg(score) AS progress
+        FROM games WHERE {filters} AND benchmark = 'craft' AND ($levels IS NULL OR list_contains($levels, level)) GROUP BY ALL
+    )
+    SELECT gaps.*, progress.progress
+    FROM (SELECT * FROM remove_gap_models_by(levels := $levels) WHERE {filters} AND reading = $reading) AS gaps
+    LEFT JOIN progress
+        ON gaps.model = progress.model AND gaps.condition = progress.condition AND gaps.builder IS NOT DISTINCT FROM progress.builder
+    ORDER BY gaps.gap DESC NULLS LAST, gaps.model, gaps.condition
+"""
 
 
 def content(read: Reader) -> Part:
-    """Attempted against oracle removal per turn, a panel a model, and the gap against progress: `?reading=share|any|first`."""
+    """The gap of each team, its turns, and the gap against progress: `?reading=share|any|first`, `?teams=all`."""
     address = read.address
-    reading = address.one("reading") if address.one("reading") in _READINGS else "share"
-    levels = list(address.all("level")) or None
-    rows = read.rows(
-        """
-        SELECT * FROM remove_gap_by($reading, levels := $levels) WHERE {filters}
-        QUALIFY sum(n) OVER (PARTITION BY model, condition, builder) > 0 ORDER BY model, condition, builder, turn
-        """,
-        {"reading": reading, "levels": levels},
-        filter_on=("condition", "model"),
-    )
-    choices = link_choices("Oracle side", [(label, address.to(reading=key), key == reading) for key, label in _READINGS.items()])
-    if rows.is_empty():
-        return html.Div(
-            [
-                html.H1("Remove gap"),
-                choices,
-                note("No turn with listed candidates under these filters (the no-oracle conditions list none)."),
-            ]
-        )
-    models = read.rows(
-        "SELECT * FROM remove_gap_models_by(levels := $levels) WHERE {filters} AND reading = $reading ORDER BY gap DESC NULLS LAST",
-        {"reading": reading, "levels": levels},
-        filter_on=("condition", "model"),
-    )
-    progress = read.rows(
-        """
-        SELECT model, condition, builder, avg(score) AS progress, count(score) AS games
-        FROM games WHERE {filters} AND benchmark = 'craft' GROUP BY ALL
-        """
-    )
-    joined = models.join(progress, on=["model", "condition", "builder"], how="inner", suffix="_scored")
-    columns = {
-        "model": "Model",
-        "builder": "Builder",
-        "condition": "Condition",
-        "games": "Games",
-        "n_attempted": "Moves",
-        "n_attempted_remove": "Removals",
-        "attempted_rate": "Attempted",
-        "n_oracle_turns": "Turns with candidates",
-        "oracle_rate": "Oracle",
-        "gap": "Gap",
-        "gap_mean_of_games": "Mean of games",
-        "gap_low": "95 % from",
-        "gap_high": "to",
-    }
+    turns = read.rows(_TURNS, _asked(read), filter_on=("condition", "model"))
+    choices = link_choices("Oracle side", [(label, address.to(reading=key), key == _reading(read)) for key, label in _READINGS.items()])
+    if turns.is_empty():
+        said = note("No turn with listed candidates under these filters (the no-oracle conditions list none).")
+        return html.Div([html.H1("Remove gap"), choices, said])
+    teams = read.rows(_TEAMS, _asked(read), filter_on=("condition", "model"))
     return html.Div(
         [
             html.H1("Remove gap"),
-            html.P(
-                "Removals that were attempted, less removals that would have helped. Above zero: the team takes away what it should keep.",
-                className="lead",
-            ),
+            html.P(_answer(read, teams), className="lead"),
             choices,
-            card("Per turn", figure("remove-gap", by_turn(rows)), hint="The shaded area is the gap."),
+            card(
+                "The gap of each team",
+                figure("gap-teams", by_team(read, teams), label="remove gap by team"),
+                fold(read, GAPS),
+                hint="Removals that were attempted, less removals that would have helped, mean of games with 95 % intervals. "
+                "Right of zero: the team takes away what it should keep. Teams with a single game stand in the table alone.",
+            ),
+            _turns_card(read, turns),
             card(
                 "Gap and progress",
-                figure("gap-progress", gap_and_progress(joined)),
-                hint="A point is a team; bars are 95 % intervals over its games.",
+                figure("gap-progress", gap_and_progress(read, teams), label="remove gap against progress"),
+                hint="A point is a team, with the 95 % interval of its gap.",
             ),
-            card("Per team", table(models.select(*columns), columns, show={"gap_low": number, "gap_high": number})),
         ]
+    )
+
+
+def _reading(read: Reader) -> str:
+    return read.address.one("reading") if read.address.one("reading") in _READINGS else "share"
+
+
+def _asked(read: Reader) -> dict[str, object]:
+    return {"reading": _reading(read), "levels": list(read.address.all("level")) or None}
+
+
+def _answer(read: Reader, teams: pl.DataFrame) -> str:
+    """The team that takes away most, in a sentence."""
+    known = [row for row in teams.iter_rows(named=True) if row["gap_low"] is not None]
+    if not known:
+        return "No team has two games with both moves and listed candidates."
+    name, row = team_names(read, known)[0], known[0]
+    return (
+        f"{name} takes away most: {wording.share(row['attempted_rate'])} of its moves are removals, where "
+        f"{wording.share(row['oracle_rate'])} of the verified ones are."
+    )
+
+
+def _turns_card(read: Reader, turns: pl.DataFrame) -> Part:
+    import polars as pl
+
+    keys = ["model", "condition", "builder"]
+    most = turns.group_by(keys).agg(pl.col("n_attempted").sum()).sort(["n_attempted", *keys], descending=[True, False, False, False])
+    is_cut = len(most) > _PANELS and read.address.one("teams") != "all"
+    shown = turns.join(most.head(_PANELS), on=keys, how="semi", nulls_equal=True) if is_cut else turns
+    more = html.P(html.A(f"all {len(most)} teams", href=read.address.to(teams="all")), className="hint") if is_cut else None
+    return card(
+        "Turn by turn", figure("remove-gap", by_turn(read, shown), label="removals by turn"), more, hint="The shaded area is the gap."
     )
 
 
 def report_figure(read: Reader) -> go.Figure | None:
     """Attempted and oracle removal per turn in the default reading; None without candidates."""
     rows = read.rows("SELECT * FROM remove_gap ORDER BY model, condition, builder, turn")
-    return by_turn(rows) if rows["n"].sum() else None
+    return by_turn(read, rows) if rows["n"].sum() else None
 
 
-def by_turn(rows: pl.DataFrame) -> go.Figure:
+def by_team(read: Reader, teams: pl.DataFrame) -> go.Figure:
+    """A line a team: its gap, with the interval over its games."""
+    rows = [row for row in teams.iter_rows(named=True) if row["gap_low"] is not None]
+    dots = [
+        Dot(
+            line=name.key,
+            detail=name.detail,
+            value=row["gap_mean_of_games"],
+            low=row["gap_low"],
+            high=row["gap_high"],
+            n=row["games"],
+            told=f"removals: {wording.share_of(row['n_attempted_remove'], row['n_attempted'])} of moves",
+            link=_spirals(read, row),
+        )
+        for name, row in zip(team_names(read, rows), rows, strict=True)
+    ]
+    return dot_plot(dots, Axis(title="attempted − oracle", low=-1, high=1, lines_at=(0,)))
+
+
+def by_turn(read: Reader, rows: pl.DataFrame) -> go.Figure:
     """A panel a team: attempted and oracle removal rate over the turns, the area between them shaded."""
     from plotly.subplots import make_subplots
 
     teams = list(rows.group_by("model", "condition", "builder", maintain_order=True))
+    names = team_names(read, [dict(zip(("model", "condition", "builder"), key, strict=True)) for key, _ in teams])
     width = min(3, len(teams))
     height = -(-len(teams) // width)
     drawn = make_subplots(
         rows=height,
         cols=width,
         shared_yaxes=True,
-        subplot_titles=_titles([tuple(map(str, key)) for key, _ in teams]),
+        subplot_titles=[_title(name) for name in names],
         vertical_spacing=0.32 / height,
         horizontal_spacing=0.04,
     )
+    oracle, attempted = OUTCOMES["followed"].color, OUTCOMES["not_followed"].color
     for place, (_, team) in enumerate(teams):
         at = {"row": place // width + 1, "col": place % width + 1}
         common = {"x": team["turn"].to_list(), "mode": "lines", "showlegend": place == 0}
@@ -125,7 +166,7 @@ def by_turn(rows: pl.DataFrame) -> go.Figure:
             **at,
             y=team["oracle_rate"].to_list(),
             name="oracle",
-            line={"color": MODEL_COLORS[2], "dash": "dot", "width": 2},
+            line={"color": oracle, "dash": "dot", "width": 2},
             customdata=counts,
             hovertemplate="turn %{x}: oracle %{y:.0%}, n %{customdata[0]}<extra></extra>",
         )
@@ -134,56 +175,82 @@ def by_turn(rows: pl.DataFrame) -> go.Figure:
             **at,
             y=team["attempted_rate"].to_list(),
             name="attempted",
-            line={"color": MODEL_COLORS[1], "width": 2},
+            line={"color": attempted, "width": 2},
             fill="tonexty",
-            fillcolor="rgba(217,130,43,.18)",
+            fillcolor="rgba(230,115,57,.18)",
             customdata=counts,
             hovertemplate="turn %{x}: attempted %{y:.0%} (%{customdata[2]} of %{customdata[1]} moves)<extra></extra>",
         )
     drawn.update_yaxes(range=[0, 1], tickformat=".0%")
     drawn.update_yaxes(title="removals", col=1)
     drawn.update_xaxes(title="turn", row=height)
-    styled(drawn, height=130 + 250 * height)
-    drawn.update_layout(margin={"t": 80}, legend={"y": 1 + 45 / (250 * height)})
+    styled(drawn, height=130 + 230 * height)
+    drawn.update_annotations(font_size=13)
+    drawn.update_layout(margin={"t": 80}, legend={"y": 1 + 45 / (230 * height)})
     return drawn
 
 
-def _titles(teams: Sequence[tuple[str, ...]]) -> list[str]:
-    """Of each team the model and, in small letters, the condition and the builder where one model has several."""
-    if len({model for model, _, _ in teams}) == len(teams):
-        return [plain(model) for model, _, _ in teams]
-    varies = [len({team[place] for team in teams}) > 1 for place in (1, 2)]
-    small = [", ".join(plain(part) for part, shown in zip(team[1:], varies, strict=True) if shown) for team in teams]
-    return [f"{plain(team[0])}<br><sup>{more}</sup>" for team, more in zip(teams, small, strict=True)]
+def _title(name: TeamName) -> str:
+    return f"{plain(name.model)}<br><sup>{plain(name.detail)}</sup>" if name.detail else plain(name.model)
 
 
-def gap_and_progress(teams: pl.DataFrame) -> go.Figure:
+def gap_and_progress(read: Reader, teams: pl.DataFrame) -> go.Figure:
     """Each team's gap (mean of its games, 95 % interval) against its mean progress."""
     import plotly.graph_objects as go
 
+    rows = [row for row in teams.iter_rows(named=True) if row["gap_mean_of_games"] is not None and row["progress"] is not None]
     drawn = go.Figure()
-    for place, row in enumerate(teams.iter_rows(named=True)):
-        middle, low, high = row["gap_mean_of_games"], row["gap_low"], row["gap_high"]
-        known = middle is not None and low is not None
+    for name, row in zip(team_names(read, rows), rows, strict=True):
+        told = f"gap {wording.score(row['gap_mean_of_games'])} {wording.interval(row['gap_low'], row['gap_high'])}"
         drawn.add_scatter(
-            x=[middle],
+            x=[row["gap_mean_of_games"]],
             y=[row["progress"]],
             mode="markers+text",
-            text=[plain(row["model"])],
+            text=[plain(name.model)],
             textposition="top center",
-            name=plain(row["model"]),
-            marker={"size": 10, "color": MODEL_COLORS[place % len(MODEL_COLORS)], "line": {"color": "white", "width": 1}},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [high - middle if known else 0],
-                "arrayminus": [middle - low if known else 0],
-                "color": "#9aa3b2",
-            },
-            customdata=[[row["games"], plain(row["condition"])]],
-            hovertemplate="%{text} (%{customdata[1]}): gap %{x:.3f}, progress %{y:.3f}, %{customdata[0]} games<extra></extra>",
+            name=plain(name),
+            marker={"size": 10, "color": SERIES[0]},
+            error_x=_ends(row) | {"color": SERIES[0], "thickness": 1.2, "width": 0},
+            customdata=[[_spirals(read, row), f"{plain(name)}<br>{told}, progress {wording.score(row['progress'])}, {row['games']} games"]],
+            hovertemplate="%{customdata[1]}<extra></extra>",
         )
-    drawn.add_vline(x=0, line={"color": INK, "width": 1, "dash": "dot"})
+    drawn.add_vline(x=0, line={"color": "#8a8f9c", "width": 1, "dash": "dot"})
     drawn.update_xaxes(title="remove gap (attempted − oracle)")
-    drawn.update_yaxes(title="mean progress", rangemode="tozero")
-    return styled(drawn, height=420, legend=False)
+    drawn.update_yaxes(title="mean progress", range=[-0.02, 1.05])
+    return styled(drawn, height=400, legend=False)
+
+
+def _ends(row: dict[str, Any]) -> dict[str, Any]:
+    middle, low, high = row["gap_mean_of_games"], row["gap_low"], row["gap_high"]
+    known = low is not None and high is not None
+    ends = {"array": [min(1, high) - middle], "arrayminus": [middle - max(-1, low)]} if known else {"array": [0], "arrayminus": [0]}
+    return {"type": "data", "symmetric": False, **ends}
+
+
+def _spirals(read: Reader, row: dict[str, Any]) -> str:
+    return read.address.narrowed("/spirals", benchmark="craft", model=row["model"], condition=row["condition"])
+
+
+def _gaps(read: Reader, _: str) -> Rows:
+    return Rows(
+        sql=_TEAMS,
+        parameters=_asked(read),
+        filter_on=("condition", "model"),
+        columns={
+            "model": Column(heading="Team"),
+            "condition": Column(heading="Condition", kind="condition"),
+            "builder": Column(heading="Builder"),
+            "games": Column(heading="Games", kind="count"),
+            "attempted_rate": Column(heading="Attempted", kind="share", part="n_attempted_remove", whole="n_attempted"),
+            "oracle_rate": Column(heading="Oracle", kind="share"),
+            "n_oracle_turns": Column(heading="Turns with candidates", kind="count"),
+            "gap": Column(heading="Gap", kind="score"),
+            "gap_mean_of_games": Column(heading="Mean of games", kind="score", low="gap_low", high="gap_high"),
+            "progress": Column(heading="Progress", kind="score"),
+        },
+        link=lambda row: read.address.narrowed("/game", benchmark="craft", model=row["model"], condition=row["condition"]),
+    )
+
+
+GAPS: Final = Table("remove-gap", _gaps, "Every team in numbers")
+TABLES = (GAPS,)

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
 from dash import html
 
 from dashboards.address import Address
-from dashboards.figures.theme import MODEL_COLORS, plain, styled
+from dashboards.figures.dots import Axis, Dot, dot_plot
+from dashboards.figures.palette import OUTCOMES
+from dashboards.figures.theme import plain, styled
+from dashboards.grid import Table, fold
 from dashboards.pages import game
 from dashboards.pages import turns as turns_page
-from dashboards.parts import Part, card, figure, link_choices, note, number, rate, stat, table
+from dashboards.parts import Part, card, figure, link_choices, note, stat
 from dashboards.reader import Reader
+from dashboards.tables import Column, Rows
 from games.einstein.measures.labels import CATEGORIES, NO_ERROR
+from schemas.wording import count, in_words, number, share, share_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["BENCHMARK", "IN_MENU", "ORDER", "PATH", "REPORT", "TITLE", "content", "errors", "report_figure", "step_ratio", "success"]
+__all__ = [
+    "BENCHMARK",
+    "IN_MENU",
+    "ORDER",
+    "PATH",
+    "REPORT",
+    "TABLES",
+    "TITLE",
+    "content",
+    "errors",
+    "report_figure",
+    "step_ratio",
+    "success",
+]
 
 PATH = "/einstein"
 TITLE = "Einstein"
@@ -74,46 +92,44 @@ _TOTALS = f"""
 def content(read: Reader) -> Part:
     """The games under the filters: `?by=` is the axis, `?split=` the colours, `?per=` the denominator of the error rates."""
     address = read.address
-    by = address.one("by") if address.one("by") in _GROUPS else "action_mode"
-    split = address.one("split") if address.one("split") in _GROUPS else "verifier"
+    by, split = _axes(read)
     per = address.one("per") if address.one("per") in _PER else "steps"
     rows = measured(read, by, split)
     if rows.is_empty():
         return note("No Einstein game under these filters.", html.Pre("cotrace play einstein --out logs/\ncotrace ingest logs/"))
-    columns = {
-        by: _GROUPS[by],
-        **({split: _GROUPS[split]} if split != by else {}),
-        "games": "Games",
-        "wins": "Solved",
-        "success_rate": "SR",
-        "success_low": "95 % from",
-        "success_high": "to",
-        "sub_r": "Sub.R",
-        "step_ratio": "StepR",
-        "ratio_half": "±",
-        "corrected": "Corr.R",
-        "at_limit": "Solved in the last step",
-    }
-    show = dict.fromkeys(("step_ratio", "ratio_half", "corrected"), number)
     choices = [
         link_choices("By", [(label, address.to(by=key), key == by) for key, label in _GROUPS.items()]),
         link_choices("Colours", [(label, address.to(split=key), key == split) for key, label in _GROUPS.items()]),
     ]
     return html.Div(
         [
-            html.H1("Einstein puzzles"),
+            html.H1("Einstein Puzzles"),
             _stats(read),
             *choices,
-            card("Success", figure("einstein-success", success(rows, by, split, address)), hint="Bars are 95 % Wilson intervals."),
-            card(
-                "Step ratio",
-                figure("einstein-steps", step_ratio(rows, by, split)),
-                hint="Steps over the optimum of the action space, solved games only; bars are 95 % t intervals.",
+            html.Div(
+                [
+                    card(
+                        "Success",
+                        figure("einstein-success", success(rows, by, split, address), label="share of games solved"),
+                        hint="Bars are 95 % Wilson intervals.",
+                    ),
+                    card(
+                        "Step ratio",
+                        figure("einstein-steps", step_ratio(rows, by, split, address), label="steps over optimum"),
+                        hint="Steps over the optimum of the action space, solved games only; bars are 95 % t intervals.",
+                    ),
+                    card("Numbers", fold(read, NUMBERS), wide=True),
+                ],
+                className="columns",
             ),
-            card("Numbers", table(rows.select(*columns), columns, show=show)),
             _errors_card(read, per),
         ]
     )
+
+
+def _axes(read: Reader) -> tuple[str, str]:
+    by = read.address.one("by") if read.address.one("by") in _GROUPS else "action_mode"
+    return by, read.address.one("split") if read.address.one("split") in _GROUPS else "verifier"
 
 
 def report_figure(read: Reader) -> go.Figure | None:
@@ -124,80 +140,65 @@ def report_figure(read: Reader) -> go.Figure | None:
 
 def measured(read: Reader, by: str, split: str) -> pl.DataFrame:
     """Games, success, subgoals, step ratio and corrections of each group, with intervals."""
+    return read.rows(_measured(by, split))
+
+
+def _measured(by: str, split: str) -> str:
     groups = f'"{by}"' if split == by else f'"{by}", "{split}"'
-    return read.rows(f"{_KNOWN} SELECT {groups}, {_MEASURES} FROM known GROUP BY {groups} ORDER BY {groups}")
+    return f"{_KNOWN} SELECT {groups}, {_MEASURES} FROM known GROUP BY {groups} ORDER BY {groups}"
 
 
 def _stats(read: Reader) -> Part:
     whole = read.rows(f"{_KNOWN} SELECT {_MEASURES} FROM known").row(0, named=True)
     return html.Div(
         [
-            stat("games", str(whole["games"]), f"{whole['steps']} steps"),
-            stat("solved in time", rate(whole["wins"], whole["games"])),
-            stat("objects in their bins", "–" if whole["sub_r"] is None else f"{100 * whole['sub_r']:.0f} %"),
-            stat("steps over optimum", number(whole["step_ratio"], 2), "solved games"),
+            stat("games", count(whole["games"]), f"{count(whole['steps'])} steps"),
+            stat("solved in time", share_of(whole["wins"], whole["games"])),
+            stat("objects in their bins", share(whole["sub_r"])),
+            stat("steps over optimum", number(whole["step_ratio"]), "solved games"),
         ],
         className="stats",
     )
 
 
 def success(rows: pl.DataFrame, by: str, split: str, address: Address) -> go.Figure:
-    """Share of solved games, a group on the axis, a colour for each value of the other; a click lists the games of a model."""
-    drawn = _figure()
-    for name, part, color in _parts(rows, split):
-        low, high = part["success_rate"] - part["success_low"], part["success_high"] - part["success_rate"]
-        drawn.add_bar(
-            name=name,
-            x=[plain(value) for value in part[by]],
-            y=part["success_rate"].to_list(),
-            marker={"color": color},
-            error_y={"type": "data", "symmetric": False, "array": high.to_list(), "arrayminus": low.to_list(), "color": "#4d5a73"},
-            customdata=[[_games_address(address, by, value), wins, n] for value, wins, n in part.select(by, "wins", "games").rows()],
-            hovertemplate="%{x}, %{fullData.name}: %{y:.0%} (%{customdata[1]} of %{customdata[2]})<extra></extra>",
+    """Share of solved games, a line a group, a colour for each value of the other; a click lists the games of a model."""
+    dots = [
+        Dot(
+            line=in_words(row[by]),
+            series=str(row[split]),
+            value=row["success_rate"],
+            low=row["success_low"],
+            high=row["success_high"],
+            n=row["games"],
+            link=_games_address(address, by, row[by]),
         )
-    drawn.update_yaxes(title="solved in time", tickformat=".0%", range=[0, 1])
-    drawn.update_xaxes(title=_GROUPS[by].lower(), type="category")
-    return styled(drawn, height=380)
-
-
-def step_ratio(rows: pl.DataFrame, by: str, split: str) -> go.Figure:
-    """Mean step ratio of the solved games with its interval."""
-    drawn = _figure()
-    for name, part, color in _parts(rows.filter(rows["n_ratio"] > 0), split):
-        drawn.add_scatter(
-            name=name,
-            x=[plain(value) for value in part[by]],
-            y=part["step_ratio"].to_list(),
-            mode="markers",
-            marker={"color": color, "size": 11, "line": {"color": "white", "width": 1}},
-            error_y={"type": "data", "array": part["ratio_half"].fill_null(0).to_list(), "color": color},
-            customdata=part["n_ratio"].to_list(),
-            hovertemplate="%{x}, %{fullData.name}: %{y:.2f} (%{customdata} games)<extra></extra>",
-        )
-    drawn.add_hline(y=1, line={"color": "#9aa3b2", "width": 1, "dash": "dot"})
-    drawn.update_layout(scattermode="group")
-    drawn.update_yaxes(title="steps over optimum", range=[0, None])
-    drawn.update_xaxes(title=_GROUPS[by].lower(), type="category")
-    return styled(drawn, height=340)
-
-
-def _figure() -> Any:
-    import plotly.graph_objects as go
-
-    return go.Figure()
-
-
-def _parts(rows: pl.DataFrame, split: str) -> list[tuple[str, pl.DataFrame, str]]:
-    values = sorted(rows[split].unique().to_list())
-    return [
-        (plain(value), rows.filter(rows[split] == value), MODEL_COLORS[place % len(MODEL_COLORS)]) for place, value in enumerate(values)
+        for row in rows.iter_rows(named=True)
     ]
+    return dot_plot(dots, Axis(title="solved in time", is_share=True))
+
+
+def step_ratio(rows: pl.DataFrame, by: str, split: str, address: Address) -> go.Figure:
+    """Mean step ratio of the solved games with its 95 % interval; a ratio below one is not possible."""
+    dots = [
+        Dot(
+            line=in_words(row[by]),
+            series=str(row[split]),
+            value=row["step_ratio"],
+            low=None if row["ratio_half"] is None else row["step_ratio"] - row["ratio_half"],
+            high=None if row["ratio_half"] is None else row["step_ratio"] + row["ratio_half"],
+            n=row["n_ratio"],
+            link=_games_address(address, by, row[by]),
+        )
+        for row in rows.iter_rows(named=True)
+    ]
+    return dot_plot(dots, Axis(title="steps over optimum", low=1, high=None, lines_at=(1,)), n_of="solved games")
 
 
 def _games_address(address: Address, by: str, value: object) -> str:
     """The list of games, narrowed where the group is one of the filters of every page."""
     narrowed = {"model": {"model": str(value)}, "num_objects": {"level": f"{value} objects"}, "run": {"condition": str(value)}}.get(by, {})
-    return address.filters().to(game.PATH, benchmark="einstein", **narrowed)
+    return address.narrowed(game.PATH, benchmark="einstein", **narrowed)
 
 
 # -- errors -------------------------------------------------------------------------------------------------------------------------------
@@ -205,27 +206,18 @@ def _games_address(address: Address, by: str, value: object) -> str:
 
 def _errors_card(read: Reader, per: str) -> Part:
     rows = _categories(read)
-    columns = {
-        "category": "Category",
-        "count": "Steps",
-        "total": "of",
-        "steps": "% of steps",
-        "concerned": "Actions concerned",
-        "number": "their number",
-        "relevant": "% of them",
-    }
     choices = link_choices("Rate over", [(label, read.address.to(per=key), key == per) for key, label in _PER.items()])
     return card(
         "Errors",
         choices,
-        figure("einstein-errors", errors(rows, per, read.address)),
-        table(rows, columns),
+        figure("einstein-errors", errors(rows, per, read.address), label="share of steps by error"),
+        fold(read, ERRORS),
         hint="By rule; a step can have several errors. Click a bar to read the steps behind it.",
     )
 
 
 def _categories(read: Reader) -> pl.DataFrame:
-    """Both rates of every category of the paper's Table 2, in percent; the second is null where it concerns no action or there was none."""
+    """Both rates of every category of the paper's Table 2; the second is null where it concerns no action or there was none."""
     import polars as pl
 
     totals = read.rows(_TOTALS).row(0, named=True)
@@ -236,25 +228,74 @@ def _categories(read: Reader) -> pl.DataFrame:
     ]
     counts = {"count": pl.Int64, "total": pl.Int64, "number": pl.Int64}
     return pl.DataFrame(rows, schema_overrides={**counts, "concerned": pl.String}).with_columns(
-        steps=pl.when(pl.col("total") > 0).then(100 * pl.col("count") / pl.col("total")),
-        relevant=pl.when(pl.col("number") > 0).then(100 * pl.col("count") / pl.col("number")),
+        steps=pl.when(pl.col("total") > 0).then(pl.col("count") / pl.col("total")),
+        relevant=pl.when(pl.col("number") > 0).then(pl.col("count") / pl.col("number")),
     )
 
 
 def errors(rows: pl.DataFrame, per: str, address: Address) -> go.Figure:
     """A bar a category: its share of all steps, or of the actions it concerns."""
-    drawn = _figure()
+    import plotly.graph_objects as go
+
     part = rows.filter((rows["category"] != NO_ERROR) & rows[per].is_not_null()).sort(per)
-    links = [
-        address.filters().to(turns_page.PATH, benchmark="einstein", taxonomy="einstein_published", category=c) for c in part["category"]
-    ]
-    drawn.add_bar(
-        x=part[per].to_list(),
-        y=[plain(category.replace("_", " ")) for category in part["category"]],
-        orientation="h",
-        marker={"color": MODEL_COLORS[1]},
-        customdata=[[link, count] for link, count in zip(links, part["count"], strict=True)],
-        hovertemplate="%{y}: %{x:.1f} % (%{customdata[1]} steps)<extra></extra>",
+    links = [address.narrowed(turns_page.PATH, benchmark="einstein", taxonomy="einstein_published", category=c) for c in part["category"]]
+    shares = part[per].to_list()
+    drawn = go.Figure(
+        go.Bar(
+            x=shares,
+            y=[plain(in_words(category)) for category in part["category"]],
+            orientation="h",
+            marker={"color": OUTCOMES["not_followed"].color},
+            customdata=[
+                [link, f"{share(value)} ({count(n)} steps)"] for link, value, n in zip(links, part[per], part["count"], strict=True)
+            ],
+            hovertemplate="%{y}: %{customdata[1]}<extra></extra>",
+        )
     )
-    drawn.update_xaxes(title=f"% of {_PER[per]}", rangemode="tozero")
+    drawn.update_xaxes(title=f"share of {_PER[per]}", rangemode="tozero", tickformat=".0%")
     return styled(drawn, height=400, legend=False)
+
+
+def _numbers(read: Reader, _: str) -> Rows:
+    by, split = _axes(read)
+    heads = {
+        name: Column(heading=_GROUPS[name], kind="text" if name in {"model", "run"} else "name") for name in dict.fromkeys((by, split))
+    }
+    return Rows(
+        sql=_measured(by, split),
+        columns=heads
+        | {
+            "success_rate": Column(heading="Solved", kind="share", part="wins", whole="games"),
+            "success_low": Column(heading="95 % from", kind="share"),
+            "success_high": Column(heading="to", kind="share"),
+            "sub_r": Column(heading="Objects in bins", kind="share"),
+            "step_ratio": Column(heading="Steps over optimum", kind="number"),
+            "ratio_half": Column(heading="±", kind="number"),
+            "corrected": Column(heading="Corrections", kind="number"),
+            "at_limit": Column(heading="Solved in the last step", kind="count"),
+        },
+        link=lambda row: _games_address(read.address, by, row[by]),
+    )
+
+
+def _error_rows(read: Reader, _: str) -> Rows:
+    address = read.address
+    return Rows(
+        frame=_categories(read),
+        source="cotrace report einstein-errors",
+        columns={
+            "category": Column(heading="Category", kind="name"),
+            "count": Column(heading="Steps", kind="count"),
+            "total": Column(heading="of", kind="count"),
+            "steps": Column(heading="Share of steps", kind="share"),
+            "concerned": Column(heading="Actions concerned"),
+            "number": Column(heading="their number", kind="count"),
+            "relevant": Column(heading="Share of them", kind="share"),
+        },
+        link=lambda row: address.narrowed(turns_page.PATH, benchmark="einstein", taxonomy="einstein_published", category=row["category"]),
+    )
+
+
+NUMBERS: Final = Table("einstein", _numbers, "Groups in numbers")
+ERRORS: Final = Table("einstein-errors", _error_rows, "Errors in numbers")
+TABLES = (NUMBERS, ERRORS)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from dashboards.figures.palette import SERIES, SYMBOLS, mark_of
+from dashboards.figures.palette import look, mark_of
 from dashboards.figures.theme import plain, styled
 from schemas import wording
 
@@ -39,6 +39,8 @@ class Dot:
     """Small print below the label of its line; the first dot of a line says it."""
     told: str = ""
     """What else the pointer shows."""
+    is_hollow: bool = False
+    """Drawn as a ring in the colour of the series before: the same thing in another reading."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +70,12 @@ def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games") -> go.Figu
     lines = list(dict.fromkeys(dot.line for dot in dots))
     series = list(dict.fromkeys(dot.series for dot in dots))
     drawn = go.Figure()
+    looks = -1
     for place, name in enumerate(series):
         own = [dot for dot in dots if dot.series == name and dot.value is not None]
-        color, symbol = _look(name, place)
+        is_hollow = any(dot.is_hollow for dot in own)
+        looks += not is_hollow
+        color, symbol = _look(name, looks, is_hollow=is_hollow)
         shift = (place - (len(series) - 1) / 2) * min(0.22, 0.7 / len(series))
         drawn.add_scatter(
             x=[dot.value for dot in own],
@@ -95,16 +100,18 @@ def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games") -> go.Figu
     )
     drawn.update_xaxes(title=axis.title, range=_range(dots, axis), tickformat=".0%" if axis.is_share else None, zeroline=False)
     legend = len(series) > 1
-    styled(drawn, height=(96 if legend else 66) + max(_LINE, 15 * len(series)) * max(1, len(lines)), legend=legend)
+    tall = _LINE + (8 if any(dot.detail for dot in dots) else 0)
+    styled(drawn, height=(96 if legend else 66) + max(tall, 15 * len(series)) * max(1, len(lines)), legend=legend)
     drawn.update_layout(margin={"l": 20, "r": 24, "t": 34 if legend else 8, "b": 46})
     return drawn
 
 
-def _look(name: str, place: int) -> tuple[str, str]:
+def _look(name: str, place: int, *, is_hollow: bool) -> tuple[str, str]:
     mark = mark_of(name)
     if mark.words:
         return mark.color, _MARK_SYMBOLS.get(mark.shape, "circle")
-    return SERIES[place % len(SERIES)], SYMBOLS[place % len(SYMBOLS)]
+    color, symbol = look(place)
+    return color, symbol + ("-open" if is_hollow else "")
 
 
 def _ends(dots: Sequence[Dot], axis: Axis) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-__all__ = ["ACCENT", "DARK_PAPER", "LIGHT_PAPER", "OTHER", "OUTCOMES", "SERIES", "SYMBOLS", "Mark", "mark_of"]
+__all__ = ["ACCENT", "DARK_PAPER", "LIGHT_PAPER", "OTHER", "OUTCOMES", "SERIES", "SYMBOLS", "Mark", "look", "mark_of"]
 
 LIGHT_PAPER: Final = "#ffffff"
 DARK_PAPER: Final = "#191c22"
@@ -55,6 +55,11 @@ _KINDS: Final[Mapping[str, Mark]] = {
 """Kinds of correction spiral."""
 
 _UNKNOWN: Final = Mark(OTHER, "·", "")
+
+
+def look(place: int) -> tuple[str, str]:
+    """Colour and shape of the series of that place, from 0; no two of the first 36 are alike."""
+    return SERIES[place % len(SERIES)], SYMBOLS[(place + place // len(SERIES)) % len(SYMBOLS)]
 
 
 def mark_of(name: str) -> Mark:

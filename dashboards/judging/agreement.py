@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 from dash import html
@@ -10,14 +10,17 @@ from dash import html
 from analytics.agreement.pairs import ALL
 from analytics.agreement.report import agreement_report
 from dashboards.computed import computed
-from dashboards.judging.common import WHOLE_STORE, choices, chosen, dots, estimates, nothing_yet, two_digits, words_of
-from dashboards.parts import Part, card, figure, table
+from dashboards.figures.dots import Axis
+from dashboards.grid import Table, fold
+from dashboards.judging.common import WHOLE_STORE, choices, chosen, dots, nothing_yet, words_of
+from dashboards.parts import Part, card, figure
 from dashboards.reader import Reader
+from dashboards.tables import Column, Rows
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["SECTION", "TITLE", "content"]
+__all__ = ["SECTION", "TABLES", "TITLE", "content"]
 
 SECTION = "agreement"
 TITLE = "Agreement"
@@ -39,8 +42,8 @@ def content(read: Reader, rubric: str) -> Part:
     """`?kind=` who is compared, `?measure=` what is drawn, `?question=` whose confusion matrix is shown."""
     import polars as pl
 
-    report = computed(read.store, agreement_report, rubric=rubric).filter(pl.col("rubric") == rubric)
-    if report.is_empty():
+    kinds, kind, rows = _compared(read, rubric)
+    if not kinds:
         return nothing_yet(
             "Nobody else has answered this rubric's questions about the same units. Label some on the page Labelling, import labels, "
             "or ask a second judge:",
@@ -48,14 +51,7 @@ def content(read: Reader, rubric: str) -> Part:
             f"cotrace judge --rubric {rubric} --model openai/gpt-4o-mini --repeats 2",
         )
     address = read.address
-    found = report["kind"].unique().to_list()
-    kinds = {kind: text for kind, text in _KINDS.items() if kind in found}
-    kind = chosen(address.one("kind"), list(kinds))
     measure = chosen(address.one("measure"), list(_MEASURES))
-    rows = report.filter(pl.col("kind") == kind).with_columns(
-        question=pl.when(pl.col("question") == ALL).then(pl.lit("all")).otherwise(pl.col("question")),
-        raters=_raters(kind),
-    )
     links = [address.to(question=row["question"], raters=row["raters"]) for row in rows.iter_rows(named=True)]
     drawn = dots(
         rows.select(
@@ -64,19 +60,39 @@ def content(read: Reader, rubric: str) -> Part:
             value=measure,
             low=f"{measure}_low",
             high=f"{measure}_high",
+            n="units",
             link=pl.Series(links, dtype=pl.String),
         ),
-        title=_MEASURES[measure].lower(),
-        span=(_LOWEST.get(measure, min(0.0, _least(rows[f"{measure}_low"]))), 1),
+        Axis(title=_MEASURES[measure].lower(), low=_LOWEST.get(measure, min(0.0, _least(rows[f"{measure}_low"])))),
     )
     return html.Div(
         [
             choices(address, "Compared", "kind", kinds, kind),
             choices(address, "Drawn", "measure", _MEASURES, measure),
-            card(_KINDS[kind], figure("judge-agreement", drawn), _numbers(rows, address), hint=f"{_HINTS[measure]} {WHOLE_STORE}"),
-            _confusion(rows, address.one("question"), address.one("raters")),
+            card(
+                _KINDS[kind],
+                figure("judge-agreement", drawn, label=f"{_MEASURES[measure]} by question"),
+                fold(read, NUMBERS, rubric, is_open=True),
+                hint=f"{_HINTS[measure]} {WHOLE_STORE}",
+            ),
+            _confusion_card(read, rubric),
         ]
     )
+
+
+def _compared(read: Reader, rubric: str) -> tuple[dict[str, str], str, pl.DataFrame]:
+    """The kinds of comparison there are, the chosen one and its rows."""
+    import polars as pl
+
+    report = computed(read.store, agreement_report, rubric=rubric).filter(pl.col("rubric") == rubric)
+    found = report["kind"].unique().to_list()
+    kinds = {kind: text for kind, text in _KINDS.items() if kind in found}
+    kind = chosen(read.address.one("kind"), list(kinds) or [""])
+    rows = report.filter(pl.col("kind") == kind).with_columns(
+        question=pl.when(pl.col("question") == ALL).then(pl.lit("all")).otherwise(pl.col("question")),
+        raters=_raters(kind),
+    )
+    return kinds, kind, rows
 
 
 _HINTS = {
@@ -100,43 +116,57 @@ def _least(values: pl.Series) -> float:
     return float(found) if isinstance(found, float) else 0.0
 
 
-def _numbers(rows: pl.DataFrame, address: Any) -> Part:
-    columns = {
-        "question": "Question",
-        "raters": "Who",
-        "units": "Units",
-        "games": "Games",
-        "agreement": "Equal answers",
-        "kappa": "Kappa",
-        "ac1": "AC1",
-        "sensitivity": "Finds yes",
-        "specificity": "Finds no",
-        "words": "What to make of it",
-    }
-    intervals = ("agreement", "kappa", "ac1", "sensitivity", "specificity")
-    shown = estimates(rows, {name: (f"{name}_low", f"{name}_high") for name in ("agreement", "kappa")})
-    shown = shown.with_columns(words_of(rows, r"[^;]* gives? the same answer in [^;]*; "))
-    return table(
-        shown,
-        columns,
-        link=lambda row: address.to(question=row["question"], raters=row["raters"]),
-        show=dict.fromkeys(intervals[2:], two_digits),
-        classes=dict.fromkeys(intervals, "num") | {"words": "words"},
+def _numbers(read: Reader, rubric: str) -> Rows:
+    _, _, rows = _compared(read, rubric)
+    return Rows(
+        frame=rows.with_columns(words_of(rows, r"[^;]* gives? the same answer in [^;]*; ")),
+        source=f"cotrace report agreement --where \"rubric = '{rubric}'\"",
+        columns={
+            "question": Column(heading="Question"),
+            "raters": Column(heading="Who"),
+            "units": Column(heading="Units", kind="count"),
+            "games": Column(heading="Games", kind="count"),
+            "agreement": Column(heading="Equal answers", kind="score", low="agreement_low", high="agreement_high"),
+            "kappa": Column(heading="Kappa", kind="score", low="kappa_low", high="kappa_high"),
+            "ac1": Column(heading="AC1", kind="score"),
+            "sensitivity": Column(heading="Finds yes", kind="score"),
+            "specificity": Column(heading="Finds no", kind="score"),
+            "words": Column(heading="What to make of it", kind="words"),
+        },
+        link=lambda row: read.address.to(question=row["question"], raters=row["raters"]),
     )
 
 
-def _confusion(rows: pl.DataFrame, question: str, raters: str) -> Part:
+def _chosen_row(read: Reader, rubric: str) -> dict[str, Any] | None:
+    question, raters = read.address.one("question"), read.address.one("raters")
+    _, _, rows = _compared(read, rubric)
+    return next((row for row in rows.iter_rows(named=True) if row["question"] == question and raters in {"", row["raters"]}), None)
+
+
+def _confusion_card(read: Reader, rubric: str) -> Part:
     """Every pair of answers, counted, of the question that was clicked."""
+    row = _chosen_row(read, rubric)
+    if row is None:
+        return None
+    hint = "Pairs of answers, a row for each answer of the reference."
+    return card(f"{row['question']}: {row['rater_b']} said", fold(read, CONFUSION, rubric, is_open=True), hint=hint)
+
+
+def _confusion(read: Reader, rubric: str) -> Rows:
     import polars as pl
 
-    found = rows.filter((pl.col("question") == question) & ((pl.col("raters") == raters) | (raters == "")))
-    if found.is_empty():
-        return None
-    row = found.row(0, named=True)
-    counts: dict[str, dict[str, int]] = orjson.loads(row["confusion"])
+    row = _chosen_row(read, rubric)
+    counts: dict[str, dict[str, int]] = orjson.loads(row["confusion"]) if row else {}
     answers = sorted({*counts, *(answer for said in counts.values() for answer in said)})
-    matrix = pl.DataFrame([{"": said} | {answer: counts.get(said, {}).get(answer, 0) for answer in answers} for said in answers])
-    heads = {"": f"{row['rater_a']} said"} | {answer: answer for answer in answers}
-    return card(
-        f"{question}: {row['rater_b']} said", table(matrix, heads), hint="Pairs of answers, a row for each answer of the reference."
+    matrix = pl.DataFrame([{"said": said} | {f"n_{answer}": counts.get(said, {}).get(answer, 0) for answer in answers} for said in answers])
+    heads = {"said": Column(heading=f"{row['rater_a']} said" if row else "")}
+    return Rows(
+        frame=matrix,
+        source=f"cotrace report confusion --where \"rubric = '{rubric}'\"",
+        columns=heads | {f"n_{answer}": Column(heading=answer, kind="count") for answer in answers},
     )
+
+
+NUMBERS: Final = Table("agreement", _numbers, "In numbers")
+CONFUSION: Final = Table("confusion", _confusion, "Pairs of answers")
+TABLES = (NUMBERS, CONFUSION)

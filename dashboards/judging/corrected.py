@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dash import html
 
 from analytics.rates.corrected import corrected_rates
 from dashboards.computed import computed
-from dashboards.judging.common import choices, chosen, dots, estimates, nothing_yet, two_digits, words_of
-from dashboards.parts import Part, card, figure, note, table
+from dashboards.figures.dots import Axis
+from dashboards.grid import Table, fold
+from dashboards.judging.common import choices, chosen, dots, nothing_yet, words_of
+from dashboards.parts import Part, card, figure, note
 from dashboards.reader import Reader
+from dashboards.tables import Column, Rows
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["SECTION", "TITLE", "content"]
+__all__ = ["SECTION", "TABLES", "TITLE", "content"]
 
 SECTION = "corrected"
 TITLE = "Corrected rates"
@@ -25,52 +28,60 @@ _OUTSIDE = "games outside the store"
 
 def content(read: Reader, rubric: str) -> Part:
     """Of one judge, `?judge=`; the filter of models counts here."""
-    import polars as pl
-
-    address = read.address
     report = computed(read.store, corrected_rates, rubric=rubric)
     if report.is_empty():
         return nothing_yet("No scored answer on this rubric.", f"cotrace judge --rubric {rubric} --judge engine")
     judges = report["judge"].unique(maintain_order=True).to_list()
-    judge = chosen(address.one("judge"), judges)
-    models = address.all("model")
-    rows = report.filter((pl.col("judge") == judge) & (pl.col("model").is_in(models) if models else pl.lit(value=True)))
-    chooser = choices(address, "Judge", "judge", {name: name for name in judges}, judge)
+    judge = chosen(read.address.one("judge"), judges)
+    chooser = choices(read.address, "Judge", "judge", {name: name for name in judges}, judge)
+    rows = _rows_of(read, rubric)
     if rows.is_empty():
         return html.Div([chooser, note("No verdict under these filters.")])
-    rows = rows.with_columns(pl.col("model").fill_null(_OUTSIDE)).sort("question", "model")
-    columns = {
-        "question": "Question",
-        "model": "Model",
-        "units": "Units",
-        "games": "Games",
-        "labels": "Labels",
-        "judge_rate": "Judge says",
-        "label_rate": "Labels say",
-        "rate": "Corrected (95 %)",
-        "rogan_gladen": "By error rates (95 %)",
-        "words": "What to make of it",
-    }
-    rates = ("judge_rate", "label_rate", "rate", "rogan_gladen")
-    shown = estimates(rows, {name: (f"{name}_low", f"{name}_high") for name in rates[2:]})
-    shown = shown.with_columns(words_of(rows, r".*?, corrected [^)]*\): ", r"[^;]*; "))
     references = ", ".join(sorted(rows["reference"].unique()))
     return html.Div(
         [
             chooser,
             card(
                 "Judge and corrected rate",
-                figure("judge-corrected", dots(_drawn(rows), title="rate of yes")),
-                table(
-                    shown.select(*columns),
-                    columns,
-                    show=dict.fromkeys(rates[:2], two_digits),
-                    classes=dict.fromkeys(rates, "num") | {"words": "words"},
+                figure(
+                    "judge-corrected", dots(_drawn(rows), Axis(title="rate of yes", is_share=True)), label="rates by question and model"
                 ),
+                fold(read, RATES, rubric, is_open=True),
                 hint=f"Labels: {references}. Corrected: the judge on everything, mended by the labels of this model (prediction-powered). "
                 "By error rates: Rogan and Gladen, with the labels of all models; it holds if the judge errs alike for all.",
             ),
         ]
+    )
+
+
+def _rows_of(read: Reader, rubric: str) -> pl.DataFrame:
+    """The report of the chosen judge, and of the models in view."""
+    import polars as pl
+
+    report = computed(read.store, corrected_rates, rubric=rubric)
+    judge = chosen(read.address.one("judge"), report["judge"].unique(maintain_order=True).to_list() or [""])
+    models = read.address.all("model")
+    rows = report.filter((pl.col("judge") == judge) & (pl.col("model").is_in(models) if models else pl.lit(value=True)))
+    return rows.with_columns(pl.col("model").fill_null(_OUTSIDE)).sort("question", "model")
+
+
+def _rates(read: Reader, rubric: str) -> Rows:
+    rows = _rows_of(read, rubric)
+    return Rows(
+        frame=rows.with_columns(words_of(rows, r".*?, corrected [^)]*\): ", r"[^;]*; ")),
+        source=f"cotrace report corrected-rates --where \"rubric = '{rubric}'\"",
+        columns={
+            "question": Column(heading="Question"),
+            "model": Column(heading="Team"),
+            "units": Column(heading="Units", kind="count"),
+            "games": Column(heading="Games", kind="count"),
+            "labels": Column(heading="Labels", kind="count"),
+            "judge_rate": Column(heading="Judge says", kind="share"),
+            "label_rate": Column(heading="Labels say", kind="share"),
+            "rate": Column(heading="Corrected (95 %)", kind="share", low="rate_low", high="rate_high"),
+            "rogan_gladen": Column(heading="By error rates (95 %)", kind="share", low="rogan_gladen_low", high="rogan_gladen_high"),
+            "words": Column(heading="What to make of it", kind="words"),
+        },
     )
 
 
@@ -79,8 +90,9 @@ def _drawn(rows: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     none = pl.lit(None, pl.Float64)
-    mended = rows.select(at="question", series=_of_model("corrected"), value="rate", low="rate_low", high="rate_high", hollow=False)
-    said = rows.select(at="question", series=_of_model("judge"), value="judge_rate", low=none, high=none, hollow=True)
+    about = {"at": "question", "n": "units"}
+    mended = rows.select(**about, series=_of_model("corrected"), value="rate", low="rate_low", high="rate_high", hollow=False)
+    said = rows.select(**about, series=_of_model("judge"), value="judge_rate", low=none, high=none, hollow=True)
     return pl.concat([mended, said]).sort("at", "series", maintain_order=True)
 
 
@@ -88,3 +100,7 @@ def _of_model(what: str) -> pl.Expr:
     import polars as pl
 
     return pl.concat_str("model", pl.lit(f", {what}"))
+
+
+RATES: Final = Table("corrected-rates", _rates, "In numbers")
+TABLES = (RATES,)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dash import html
 
+from dashboards.grid import Table, fold
 from dashboards.judging.common import WHOLE_STORE
-from dashboards.parts import Part, card, stat, table
+from dashboards.parts import Part, card, stat
 from dashboards.reader import Reader
+from dashboards.tables import Column, Rows
+from schemas.wording import count, money
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["SECTION", "TITLE", "content"]
+__all__ = ["SECTION", "TABLES", "TITLE", "content"]
 
 SECTION = "cost"
 TITLE = "Cost"
@@ -38,34 +41,33 @@ _SUMS = """
     1000 * sum(tokens_in + tokens_out) / nullif(sum(verdicts), 0) AS tokens_per_1000,
     1000 * sum(cost) / nullif(sum(verdicts) FILTER (cost IS NOT NULL), 0) AS cost_per_1000
 """
-_NUMBERS = {
-    "units": "Units",
-    "calls": "Calls",
-    "verdicts": "Verdicts",
-    "failed": "Failed",
-    "tokens_in": "Tokens in",
-    "tokens_out": "Tokens out",
-    "seconds": "Time",
-    "cost": "USD",
-    "tokens_per_1000": "Tokens / 1,000 verdicts",
-    "cost_per_1000": "USD / 1,000 verdicts",
+_NUMBERS: Final = {
+    "units": Column(heading="Units", kind="count"),
+    "calls": Column(heading="Calls", kind="count"),
+    "verdicts": Column(heading="Verdicts", kind="count"),
+    "failed": Column(heading="Failed", kind="count"),
+    "tokens_in": Column(heading="Tokens in", kind="count"),
+    "tokens_out": Column(heading="Tokens out", kind="count"),
+    "seconds": Column(heading="Time", kind="seconds"),
+    "cost": Column(heading="Cost", kind="money"),
+    "tokens_per_1000": Column(heading="Tokens / 1000 verdicts", kind="count"),
+    "cost_per_1000": Column(heading="Cost / 1000 verdicts", kind="money"),
 }
+_BY_JUDGE = f"{_JOBS} SELECT judge, walls, count(*) AS jobs, {_SUMS} FROM jobs GROUP BY ALL ORDER BY judge, walls"
+_BY_JOB = f"""
+{_JOBS} SELECT strftime(started_at, '%Y-%m-%d %H:%M') AS at, judge, walls, status, {_SUMS}
+FROM jobs GROUP BY judge, walls, started_at, status ORDER BY started_at DESC
+"""
 
 
 def content(read: Reader, rubric: str) -> Part:
     """By judge and by job, probes included."""
-    asked = {"rubric": rubric}
-    by_judge = read.rows(f"{_JOBS} SELECT judge, walls, count(*) AS jobs, {_SUMS} FROM jobs GROUP BY ALL ORDER BY judge, walls", asked)
-    by_job = read.rows(
-        f"{_JOBS} SELECT strftime(started_at, '%Y-%m-%d %H:%M') AS at, judge, walls, status, {_SUMS} "
-        "FROM jobs GROUP BY judge, walls, started_at, status ORDER BY started_at DESC LIMIT 200",
-        asked,
-    )
+    by_judge = read.rows(_BY_JUDGE, {"rubric": rubric})
     return html.Div(
         [
             _tiles(by_judge),
-            card("By judge", _numbers(by_judge, {"judge": "Judge", "walls": "Walls", "jobs": "Jobs"}), hint=WHOLE_STORE),
-            card("By job", _numbers(by_job, {"at": "Began (UTC)", "judge": "Judge", "walls": "Walls", "status": "Status"})),
+            card("By judge", fold(read, BY_JUDGE, rubric, is_open=True), hint=WHOLE_STORE),
+            card("By job", fold(read, BY_JOB, rubric, is_open=True)),
         ]
     )
 
@@ -75,43 +77,34 @@ def _tiles(by_judge: pl.DataFrame) -> Part:
     tokens += int(sum(by_judge["tokens_out"]))
     priced = by_judge["cost"].drop_nulls()
     known = int(sum(by_judge.filter(by_judge["cost"].is_not_null())["verdicts"]))
-    money = "–" if priced.is_empty() else _money(float(priced.sum()))
+    spent = float(priced.sum()) if len(priced) else None
     return html.Div(
         [
-            stat("calls", _whole(calls), "retries included"),
-            stat("verdicts", _whole(verdicts)),
-            stat("tokens", _whole(tokens)),
-            stat("spent", money, "by the price file" if len(priced) else "no model has a price"),
-            stat("per 1,000 verdicts", _money(1000 * float(priced.sum()) / known) if len(priced) and known else "–"),
+            stat("calls", count(calls), "retries included"),
+            stat("verdicts", count(verdicts)),
+            stat("tokens", count(tokens)),
+            stat("spent", money(spent), "by the price file" if len(priced) else "no model has a price"),
+            stat("per 1000 verdicts", money(1000 * spent / known if spent is not None and known else None)),
         ],
         className="stats",
     )
 
 
-def _numbers(rows: pl.DataFrame, heads: dict[str, str]) -> Part:
-    columns = heads | _NUMBERS
-    show = dict.fromkeys(("units", "calls", "verdicts", "failed", "tokens_in", "tokens_out", "tokens_per_1000"), _whole)
-    show |= {"seconds": _time, "cost": _dollars, "cost_per_1000": _dollars}
-    return table(rows.select(*columns), columns, show=show, classes={"at": "when"})
+def _by_judge(_: Reader, rubric: str) -> Rows:
+    heads = {"judge": Column(heading="Judge"), "walls": Column(heading="Walls"), "jobs": Column(heading="Jobs", kind="count")}
+    return Rows(sql=_BY_JUDGE, parameters={"rubric": rubric}, columns=heads | _NUMBERS)
 
 
-def _whole(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.0f}"
+def _by_job(_: Reader, rubric: str) -> Rows:
+    heads = {
+        "at": Column(heading="Began (UTC)", kind="when"),
+        "judge": Column(heading="Judge"),
+        "walls": Column(heading="Walls"),
+        "status": Column(heading="Status", kind="name"),
+    }
+    return Rows(sql=_BY_JOB, parameters={"rubric": rubric}, columns=heads | _NUMBERS)
 
 
-def _money(value: float) -> str:
-    return f"{_dollars(value)} USD"
-
-
-def _dollars(value: float | None) -> str:
-    """Cents, or where there is less, two digits that mean something."""
-    if value is None:
-        return "–"
-    return f"{value:,.2f}" if value >= 1 or value == 0 else f"{value:.2g}"
-
-
-def _time(value: float | None) -> str:
-    if value is None:
-        return "–"
-    minutes, seconds = divmod(round(value), 60)
-    return f"{minutes // 60} h {minutes % 60:02} min" if minutes >= 60 else f"{minutes} min {seconds:02} s" if minutes else f"{value:.1f} s"  # noqa: PLR2004
+BY_JUDGE: Final = Table("cost-by-judge", _by_judge, "Judges")
+BY_JOB: Final = Table("cost-by-job", _by_job, "Jobs")
+TABLES = (BY_JUDGE, BY_JOB)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dash import html
 
 from analytics.drift.report import drift_report
 from dashboards.computed import computed
-from dashboards.judging.common import WHOLE_STORE, choices, chosen, dots, estimates, nothing_yet, two_digits, words_of
-from dashboards.parts import Part, card, figure, table
+from dashboards.figures.dots import Axis
+from dashboards.grid import Table, fold
+from dashboards.judging.common import WHOLE_STORE, choices, chosen, dots, nothing_yet, words_of
+from dashboards.parts import Part, card, figure
 from dashboards.reader import Reader
+from dashboards.tables import Column, Rows
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["SECTION", "TITLE", "content"]
+__all__ = ["SECTION", "TABLES", "TITLE", "content"]
 
 SECTION = "drift"
 TITLE = "Drift"
@@ -51,63 +54,73 @@ def content(read: Reader, rubric: str) -> Part:
     answers = sorted(rates["answer"].unique(), key=lambda answer: (answer != "yes", answer))
     answer = chosen(address.one("answer"), answers)
     said = rates.filter(pl.col("answer") == answer)
-    drawn = dots(said.select("at", series="question", value="rate", low="rate_low", high="rate_high"), title=f"share of {answer}")
-    tested = computed(read.store, drift_report, rubric=rubric).filter(pl.col("judge") == judge)
+    shown = said.select("at", series="question", value="rate", low="rate_low", high="rate_high")
+    drawn = dots(shown, Axis(title=f"share of {answer}", is_share=True))
     return html.Div(
         [
             choices(address, "Judge", "judge", {name: name for name in judges}, judge),
             choices(address, "Answer", "answer", {name: name for name in answers}, answer),
-            card("Answers by job", figure("judge-drift", drawn), hint=f"With 95 % intervals by game. {WHOLE_STORE}"),
-            _tests(read, tested),
+            card(
+                "Answers by job",
+                figure("judge-drift", drawn, label="share of answers by job"),
+                hint=f"With 95 % intervals by game. {WHOLE_STORE}",
+            ),
+            _tests_card(read, rubric),
         ]
     )
 
 
-def _tests(read: Reader, tested: pl.DataFrame) -> Part:
+def _tested(read: Reader, rubric: str) -> tuple[dict[str, str], str, pl.DataFrame]:
+    """The kinds of comparison there are, the chosen one and its rows, the smallest p first."""
     import polars as pl
 
+    rates = read.rows(_RATES, {"rubric": rubric})
+    judge = chosen(read.address.one("judge"), rates["judge"].unique(maintain_order=True).to_list() or [""])
+    tested = computed(read.store, drift_report, rubric=rubric).filter(pl.col("judge") == judge)
     found = tested["compared"].unique().to_list()
     kinds = {kind: text for kind, text in _COMPARED.items() if kind in found}
+    kind = chosen(read.address.one("compared"), list(kinds) or [""])
+    rows = tested.filter(pl.col("compared") == kind).sort(pl.col("p_corrected"), "question", nulls_last=True, maintain_order=True)
+    return kinds, kind, rows
+
+
+def _tests_card(read: Reader, rubric: str) -> Part:
+    kinds, kind, _ = _tested(read, rubric)
     if not kinds:
         return nothing_yet("There is nothing to compare yet: too few answers, or none of the same wording and temperature.")
-    kind = chosen(read.address.one("compared"), list(kinds))
-    rows = tested.filter(pl.col("compared") == kind).sort(pl.col("p_corrected"), "question", nulls_last=True, maintain_order=True)
-    columns = {
-        "question": "Question",
-        "answer": "Answer",
-        "at": "Job of",
-        "units": "Units",
-        "games": "Games",
-        "rate_before": "Before",
-        "rate_after": "After",
-        "difference": "Difference (95 %)",
-        "agreement": "Same answer",
-        "p_corrected": "p, corrected",
-        "words": "What to make of it",
-    }
-    if kind != "again":
-        del columns["agreement"]
-    shown = estimates(rows, {"difference": ("low", "high")})
-    shown = shown.with_columns(words_of(rows, r"[^;]*; "), at=pl.col("later_at").dt.strftime("%Y-%m-%d %H:%M"))
-    numbers = ("rate_before", "rate_after", "agreement")
     return html.Div(
         [
             choices(read.address, "Compared", "compared", kinds, kind),
-            card(
-                "Has it drifted?",
-                table(
-                    shown.select(*columns),
-                    columns,
-                    show=dict.fromkeys(numbers, two_digits) | {"p_corrected": _p},
-                    classes={"difference": "num", "words": "words", "at": "when"},
-                ),
-                hint=_HINTS[kind],
-            ),
+            card("Has it drifted?", fold(read, TESTS, rubric, is_open=True), hint=_HINTS[kind]),
         ]
     )
 
 
-def _p(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"  # noqa: PLR2004 - below it the digits mean nothing
+def _tests(read: Reader, rubric: str) -> Rows:
+    import polars as pl
+
+    _, kind, rows = _tested(read, rubric)
+    columns = {
+        "question": Column(heading="Question"),
+        "answer": Column(heading="Answer"),
+        "at": Column(heading="Job of", kind="when"),
+        "units": Column(heading="Units", kind="count"),
+        "games": Column(heading="Games", kind="count"),
+        "rate_before": Column(heading="Before", kind="share"),
+        "rate_after": Column(heading="After", kind="share"),
+        "difference": Column(heading="Difference (95 %)", kind="share", low="low", high="high"),
+        "agreement": Column(heading="Same answer", kind="share"),
+        "p_corrected": Column(heading="p, corrected", kind="p"),
+        "words": Column(heading="What to make of it", kind="words"),
+    }
+    if kind != "again":
+        del columns["agreement"]
+    return Rows(
+        frame=rows.with_columns(words_of(rows, r"[^;]*; "), at=pl.col("later_at").dt.strftime("%Y-%m-%d %H:%M")),
+        source=f"cotrace report drift --where \"rubric = '{rubric}'\"",
+        columns=columns,
+    )
+
+
+TESTS: Final = Table("drift", _tests, "Comparisons")
+TABLES = (TESTS,)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
 
-from dashboards.figures.theme import MODEL_COLORS, plain, styled
-from dashboards.judging.common import two_digits
+from dashboards.figures.palette import OUTCOMES
+from dashboards.figures.theme import plain, styled
+from dashboards.grid import Table, fold
 from dashboards.pages import game
-from dashboards.parts import Part, card, figure, note, table
+from dashboards.parts import Part, card, figure, note
 from dashboards.reader import Reader
+from dashboards.tables import Column, Rows
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["SECTION", "TITLE", "content"]
+__all__ = ["SECTION", "TABLES", "TITLE", "content"]
 
 SECTION = "disagreement"
 TITLE = "Disagreement"
@@ -100,6 +103,12 @@ FROM flags GROUP BY judge, flag ORDER BY judge, flag = 'none', flag
 """
 
 
+_FLAGGED = f"""
+    SELECT DISTINCT unit_id, episode_id, turn, agent, flagged FROM verdicts_latest
+    WHERE rubric = $rubric AND flagged IS NOT NULL AND {_IN_FILTERS} ORDER BY ALL
+"""
+
+
 def content(read: Reader, rubric: str) -> Part:
     """How often votes split, by question; the most split units; flags."""
     asked = {"rubric": rubric}
@@ -107,7 +116,7 @@ def content(read: Reader, rubric: str) -> Part:
         f"{_UNITS} SELECT question, {_SPLIT} AS split, count(*) AS units FROM units GROUP BY question, split ORDER BY question, split",
         asked,
     )
-    return html.Div([_votes(read, splits, asked), _flags(read, asked)])
+    return html.Div([_votes(read, splits, asked), _flags_card(read, asked)])
 
 
 def _votes(read: Reader, splits: pl.DataFrame, asked: dict[str, Any]) -> Part:
@@ -116,20 +125,30 @@ def _votes(read: Reader, splits: pl.DataFrame, asked: dict[str, Any]) -> Part:
             "No unit has two votes of models under these filters. Ask several times, or a second model:",
             html.Pre(f"cotrace judge --rubric {asked['rubric']} --model openai/gpt-4o-mini --model openai/gpt-4.1-mini --repeats 2"),
         )
-    units = read.rows(_MOST_SPLIT, asked)
-    columns = {"turn": "Turn", "question": "Question", "votes": "Votes", "entropy": "Bits", "said": "Who said what"}
-    listing = (
-        [] if units.is_empty() else [table(units, columns, link=_game_address, show={"entropy": two_digits}, classes={"said": "words"})]
-    )
     return card(
         "Where votes split",
-        figure("judge-splits", _chart(splits)),
-        *listing,
+        figure("judge-splits", _chart(splits), label="share of units on which votes split"),
+        fold(read, SPLIT, asked["rubric"], is_open=True),
         hint=f"Every repeat of every model is a vote. Below, the {_SHOWN} units that split most; a click on the turn opens the game.",
     )
 
 
-def _game_address(row: Any) -> str:
+def _split(_: Reader, rubric: str) -> Rows:
+    return Rows(
+        sql=_MOST_SPLIT,
+        parameters={"rubric": rubric},
+        columns={
+            "turn": Column(heading="Turn"),
+            "question": Column(heading="Question"),
+            "votes": Column(heading="Votes"),
+            "entropy": Column(heading="Bits", kind="number"),
+            "said": Column(heading="Who said what", kind="words"),
+        },
+        link=_game_address,
+    )
+
+
+def _game_address(row: Mapping[str, Any]) -> str:
     return f"{game.PATH}?episode={row['episode_id']}&turn={row['turn'] or 1}"
 
 
@@ -140,7 +159,8 @@ def _chart(splits: pl.DataFrame) -> go.Figure:
     totals = splits.group_by("question").agg(total=pl.col("units").sum())
     rows = splits.join(totals, on="question").with_columns(share=pl.col("units") / pl.col("total")).sort("question")
     drawn = go.Figure()
-    for (split, text), color in zip(_SPLITS.items(), (MODEL_COLORS[2], MODEL_COLORS[1], MODEL_COLORS[3]), strict=True):
+    colors = [OUTCOMES[name].color for name in ("followed", "not_followed", "refused")]
+    for (split, text), color in zip(_SPLITS.items(), colors, strict=True):
         part = rows.filter(pl.col("split") == split)
         drawn.add_bar(
             x=[plain(question) for question in part["question"]],
@@ -156,22 +176,46 @@ def _chart(splits: pl.DataFrame) -> go.Figure:
     return styled(drawn, height=300)
 
 
-def _flags(read: Reader, asked: dict[str, Any]) -> Part:
-    rows = read.rows(_FLAGS, asked)
-    if rows.is_empty():
+def _flags_card(read: Reader, asked: dict[str, Any]) -> Part:
+    if read.rows(_FLAGS, asked).is_empty():
         return card("Text that speaks to the judge", hint="None was found in what was judged under these filters.")
-    units = read.rows(
-        f"""
-        SELECT DISTINCT unit_id, episode_id, turn, agent, flagged FROM verdicts_latest
-        WHERE rubric = $rubric AND flagged IS NOT NULL AND {_IN_FILTERS} ORDER BY ALL LIMIT {_SHOWN}
-        """,
-        asked,
-    )
-    heads = {"judge": "Judge", "flag": "Flag", "units": "Units", "verdicts": "Verdicts", "score_mean": "Mean score"}
     return card(
         "Text that speaks to the judge",
-        table(rows, heads, show={"score_mean": two_digits}),
-        html.H3("Where"),
-        table(units, {"turn": "Turn", "agent": "Agent", "flagged": "Flag", "unit_id": "Unit"}, link=_game_address),
+        fold(read, FLAGS, asked["rubric"], is_open=True),
+        fold(read, FLAGGED, asked["rubric"], is_open=True),
         hint="Attempts to steer the judge, flagged and counted; a flag changes no verdict. Their mean score beside that of units without.",
     )
+
+
+def _flags(_: Reader, rubric: str) -> Rows:
+    return Rows(
+        sql=_FLAGS,
+        parameters={"rubric": rubric},
+        columns={
+            "judge": Column(heading="Judge"),
+            "flag": Column(heading="Flag", kind="name"),
+            "units": Column(heading="Units", kind="count"),
+            "verdicts": Column(heading="Verdicts", kind="count"),
+            "score_mean": Column(heading="Mean score", kind="score"),
+        },
+    )
+
+
+def _flagged(_: Reader, rubric: str) -> Rows:
+    return Rows(
+        sql=_FLAGGED,
+        parameters={"rubric": rubric},
+        columns={
+            "turn": Column(heading="Turn"),
+            "agent": Column(heading="Agent"),
+            "flagged": Column(heading="Flag", kind="name"),
+            "unit_id": Column(heading="Unit"),
+        },
+        link=_game_address,
+    )
+
+
+SPLIT: Final = Table("split-units", _split, "Units that split most")
+FLAGS: Final = Table("flags", _flags, "By flag")
+FLAGGED: Final = Table("flagged-units", _flagged, "Where")
+TABLES = (SPLIT, FLAGS, FLAGGED)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dash import html
 
 from analytics.judging.probes import probe_report
 from analytics.judging.self_preference import self_preference_report
 from dashboards.computed import computed
-from dashboards.judging.common import WHOLE_STORE, choices, chosen, dots, estimates, nothing_yet, two_digits, words_of
-from dashboards.parts import Part, card, figure, table
+from dashboards.figures.dots import Axis
+from dashboards.grid import Table, fold
+from dashboards.judging.common import WHOLE_STORE, choices, chosen, dots, nothing_yet, words_of
+from dashboards.parts import Part, card, figure
 from dashboards.reader import Reader
+from dashboards.tables import Column, Rows
 
 if TYPE_CHECKING:
     import polars as pl
 
     from schemas.store import Store
 
-__all__ = ["SECTION", "TITLE", "content"]
+__all__ = ["SECTION", "TABLES", "TITLE", "content"]
 
 SECTION = "probes"
 TITLE = "Probes"
@@ -31,28 +34,31 @@ _EXPECTED = {
 
 def content(read: Reader, rubric: str) -> Part:
     """Of one judge, `?judge=`."""
-    import polars as pl
-
-    address = read.address
-    probed = computed(read.store, _probes, rubric=rubric)
-    own = computed(read.store, self_preference_report, rubric=rubric)
-    judges = [*dict.fromkeys([*probed["judge"], *own["judge"]])]
+    judges, judge, told, own = _probed(read, rubric)
     if not judges:
         return nothing_yet(
             "This rubric has not been probed. Units told anew by rule show whether a judge is swayed, and whether it sees planted defects:",
             f"cotrace probe {rubric} --kind list",
             f"cotrace probe {rubric} --kind polite --kind names --judge engine",
         )
-    judge = chosen(address.one("judge"), judges)
-    told = probed.filter(pl.col("judge") == judge)
+    expected = [name for name in _EXPECTED if name in told["expects"].to_list()]
     return html.Div(
         [
-            choices(address, "Judge", "judge", {name: name for name in judges}, judge),
+            choices(read.address, "Judge", "judge", {name: name for name in judges}, judge),
             html.P(WHOLE_STORE, className="lead"),
-            *(_probe_card(told.filter(pl.col("expects") == expected), expected) for expected in _EXPECTED),
-            _own_model(own.filter(pl.col("judge") == judge)),
+            *(_probe_card(read, told.filter(told["expects"] == name), rubric, name) for name in expected),
+            _own_card(read, rubric) if len(own) else None,
         ]
     )
+
+
+def _probed(read: Reader, rubric: str) -> tuple[list[str], str, pl.DataFrame, pl.DataFrame]:
+    """The judges that were probed, the chosen one, what its probes show, and its own model against others."""
+    probed = computed(read.store, _probes, rubric=rubric)
+    own = computed(read.store, self_preference_report, rubric=rubric)
+    judges = [*dict.fromkeys([*probed["judge"], *own["judge"]])]
+    judge = chosen(read.address.one("judge"), judges or [""])
+    return judges, judge, probed.filter(probed["judge"] == judge), own.filter(own["judge"] == judge)
 
 
 def _probes(store: Store, *, rubric: str) -> pl.DataFrame:
@@ -61,64 +67,70 @@ def _probes(store: Store, *, rubric: str) -> pl.DataFrame:
     return probe_report(store).filter(pl.col("rubric") == rubric)
 
 
-def _probe_card(rows: pl.DataFrame, expected: str) -> Part:
-    if rows.is_empty():
-        return None
+def _probe_card(read: Reader, rows: pl.DataFrame, rubric: str, expected: str) -> Part:
     title, axis, hint = _EXPECTED[expected]
-    columns = {
-        "question": "Question",
-        "probe": "Probe",
-        "pairs": "Pairs",
-        "games": "Games",
-        "unanswered": "Unanswered",
-        "rate": "Changed (95 %)" if expected == "same" else "Found (95 %)",
-        "repeats_differ": "By chance",
-        "shift": "Shift",
-        "words": "What to make of it",
-    }
-    drawn = rows.select("low", "high", at="question", series="probe", value="rate")
-    shown = estimates(rows, {"rate": ("low", "high")})
-    shown = shown.with_columns(words_of(rows, r"changes [^,]* though nothing that matters changed, "))
+    drawn = rows.select("low", "high", at="question", series="probe", value="rate", n="pairs")
     return card(
         title,
-        figure(f"judge-probes-{expected}", dots(drawn, title=axis)),
-        table(
-            shown.select(*columns),
-            columns,
-            show=dict.fromkeys(("repeats_differ", "shift"), two_digits),
-            classes={"rate": "num", "words": "words"},
-        ),
+        figure(f"judge-probes-{expected}", dots(drawn, Axis(title=axis, is_share=True), n_of="pairs"), label=axis),
+        fold(read, PROBES, f"{expected}/{rubric}", is_open=True),
         hint=hint,
     )
 
 
-def _own_model(rows: pl.DataFrame) -> Part:
-    if rows.is_empty():
-        return None
-    columns = {
-        "question": "Question",
-        "own_units": "Own units",
-        "other_units": "Others'",
-        "rate_difference": "Score, own more (95 %)",
-        "own_labels": "Own labels",
-        "other_labels": "Others'",
-        "own_sensitivity": "Own yes found",
-        "other_sensitivity": "Others'",
-        "own_specificity": "Own no found",
-        "other_specificity": "Others'",
-        "preference": "Score at the same label, own more (95 %)",
-        "words": "What to make of it",
-    }
-    differences = ("rate_difference", "preference")
-    ends = {"rate_difference": ("rate_low", "rate_high"), "preference": ("preference_low", "preference_high")}
-    shown = estimates(rows, ends).with_columns(words_of(rows, r".*; "))
+def _probe_rows(read: Reader, part: str) -> Rows:
+    expected, _, rubric = part.partition("/")
+    _, _, told, _ = _probed(read, rubric)
+    rows = told.filter(told["expects"] == expected)
+    return Rows(
+        frame=rows.with_columns(words_of(rows, r"changes [^,]* though nothing that matters changed, ")),
+        source=f"cotrace report probes --where \"rubric = '{rubric}'\"",
+        columns={
+            "question": Column(heading="Question"),
+            "probe": Column(heading="Probe", kind="name"),
+            "pairs": Column(heading="Pairs", kind="count"),
+            "games": Column(heading="Games", kind="count"),
+            "unanswered": Column(heading="Unanswered", kind="count"),
+            "rate": Column(heading="Changed (95 %)" if expected == "same" else "Found (95 %)", kind="share", low="low", high="high"),
+            "repeats_differ": Column(heading="By chance", kind="share"),
+            "shift": Column(heading="Shift", kind="score"),
+            "words": Column(heading="What to make of it", kind="words"),
+        },
+    )
+
+
+def _own_card(read: Reader, rubric: str) -> Part:
     return card(
         "Its own model against others",
-        table(
-            shown.select(*columns),
-            columns,
-            show=dict.fromkeys([f"{side}_{rate}" for side in ("own", "other") for rate in ("sensitivity", "specificity")], two_digits),
-            classes=dict.fromkeys(differences, "num") | {"words": "words"},
-        ),
+        fold(read, OWN, rubric, is_open=True),
         hint="A higher score may be earned. Units with the same label say whether the judge is kinder to its own model than to others.",
     )
+
+
+def _own_rows(read: Reader, rubric: str) -> Rows:
+    _, _, _, own = _probed(read, rubric)
+    return Rows(
+        frame=own.with_columns(words_of(own, r".*; ")),
+        source=f"cotrace report self-preference --where \"rubric = '{rubric}'\"",
+        columns={
+            "question": Column(heading="Question"),
+            "own_units": Column(heading="Own units", kind="count"),
+            "other_units": Column(heading="Others'", kind="count"),
+            "rate_difference": Column(heading="Score, own more (95 %)", kind="score", low="rate_low", high="rate_high"),
+            "own_labels": Column(heading="Own labels", kind="count"),
+            "other_labels": Column(heading="Others'", kind="count"),
+            "own_sensitivity": Column(heading="Own yes found", kind="share"),
+            "other_sensitivity": Column(heading="Others'", kind="share"),
+            "own_specificity": Column(heading="Own no found", kind="share"),
+            "other_specificity": Column(heading="Others'", kind="share"),
+            "preference": Column(
+                heading="Score at the same label, own more (95 %)", kind="score", low="preference_low", high="preference_high"
+            ),
+            "words": Column(heading="What to make of it", kind="words"),
+        },
+    )
+
+
+PROBES: Final = Table("probes", _probe_rows, "In numbers")
+OWN: Final = Table("self-preference", _own_rows, "In numbers")
+TABLES = (PROBES, OWN)

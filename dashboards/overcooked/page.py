@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dash import html
 
-from dashboards.address import Address
-from dashboards.figures.theme import MODEL_COLORS, color_of, plain, styled
+from dashboards.figures.palette import look
+from dashboards.figures.theme import color_of, plain, styled
+from dashboards.grid import Table, fold
 from dashboards.pages import game
-from dashboards.parts import Part, card, figure, note, rate, stat, table
+from dashboards.parts import Part, card, figure, link_choices, note, stat
 from dashboards.reader import Reader
+from dashboards.tables import Column, Rows
 from games.overcooked.measures.taxonomy import INITIATING, RESPONDING
+from schemas.wording import count, in_words, share, share_interval, share_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["BENCHMARK", "IN_MENU", "ORDER", "PATH", "TITLE", "confusion", "content", "mix", "rates", "report_figure"]
+__all__ = [
+    "BENCHMARK",
+    "FILTERS",
+    "IN_MENU",
+    "MEASURES",
+    "ORDER",
+    "PATH",
+    "TABLES",
+    "TITLE",
+    "confusion",
+    "content",
+    "mix",
+    "rates",
+    "report_figure",
+]
 
 PATH = "/overcooked"
 TITLE = "Collab-Overcooked"
 IN_MENU = True
 BENCHMARK = "overcooked"
 ORDER = 82
+FILTERS = ("condition", "model", "level")
 
 _LEVELS = """
     WITH numbers AS (
@@ -40,24 +59,24 @@ _LEVELS = """
     )
     SELECT
         model, level, count(*) AS n_games, count(*) FILTER (success) AS wins,
-        100 * wins / n_games AS sr, 100 * wilson_low(wins, n_games) AS sr_low, 100 * wilson_high(wins, n_games) AS sr_high,
-        100 * avg(pc) AS pc_mean,
-        100 * mean_low(sum(pc), n_games, n_games, sum(pc * pc), sum(pc), n_games) AS pc_low,
-        100 * mean_high(sum(pc), n_games, n_games, sum(pc * pc), sum(pc), n_games) AS pc_high,
-        100 * avg(pc_fair) AS pc_fair_mean,
+        wins / n_games AS sr, wilson_low(wins, n_games) AS sr_low, wilson_high(wins, n_games) AS sr_high,
+        avg(pc) AS pc_mean,
+        mean_low(sum(pc), n_games, n_games, sum(pc * pc), sum(pc), n_games) AS pc_low,
+        mean_high(sum(pc), n_games, n_games, sum(pc * pc), sum(pc), n_games) AS pc_high,
+        avg(pc_fair) AS pc_fair_mean,
         count(*) FILTER (communications > 0) AS talked,
         sum(communications)::BIGINT AS conversations, sum(initiated)::BIGINT AS initiated_n, sum(responded)::BIGINT AS responded_n,
-        100 * initiated_n / nullif(conversations, 0) AS ic_code,
-        100 * clustered_low(initiated_n, nullif(conversations, 0), talked,
+        initiated_n / nullif(conversations, 0) AS ic_code,
+        clustered_low(initiated_n, nullif(conversations, 0), talked,
             sum(initiated ** 2), sum(initiated * communications), sum(communications ** 2)) AS ic_low,
-        100 * clustered_high(initiated_n, nullif(conversations, 0), talked,
+        clustered_high(initiated_n, nullif(conversations, 0), talked,
             sum(initiated ** 2), sum(initiated * communications), sum(communications ** 2)) AS ic_high,
-        100 * responded_n / nullif(conversations, 0) AS rc_code,
-        100 * clustered_low(responded_n, nullif(conversations, 0), talked,
+        responded_n / nullif(conversations, 0) AS rc_code,
+        clustered_low(responded_n, nullif(conversations, 0), talked,
             sum(responded ** 2), sum(responded * communications), sum(communications ** 2)) AS rc_low,
-        100 * clustered_high(responded_n, nullif(conversations, 0), talked,
+        clustered_high(responded_n, nullif(conversations, 0), talked,
             sum(responded ** 2), sum(responded * communications), sum(communications ** 2)) AS rc_high,
-        100 * avg(ic) AS ic_paper, 100 * avg(rc) AS rc_paper
+        avg(ic) AS ic_paper, avg(rc) AS rc_paper
     FROM games INNER JOIN numbers USING (episode_id)
     WHERE {filters} AND benchmark = 'overcooked' AND ending = 'ended' GROUP BY model, level ORDER BY model, level
 """
@@ -74,12 +93,10 @@ _COLLABORATION_FILTERS = ("condition", "model", "level")
 
 
 def content(read: Reader) -> Part:
-    """Everything under the filters."""
+    """Everything under the filters: `?measure=` is drawn by level, `?talk=` is shown of requests and answers."""
     rows = read.rows(_LEVELS)
     if rows.is_empty():
         return note("No Collab-Overcooked game under these filters.", html.Pre("cotrace play overcooked --out logs/\ncotrace ingest logs/"))
-    asked = read.rows(_MIX.replace("{category}", "initiating"), filter_on=_COLLABORATION_FILTERS)
-    answered = read.rows(_MIX.replace("{category}", "responding"), filter_on=_COLLABORATION_FILTERS)
     return html.Div(
         [
             html.H1("Collab-Overcooked"),
@@ -87,38 +104,73 @@ def content(read: Reader) -> Part:
                 "A Chef with the recipe and an Assistant at the ingredients cook one order over three shared counters.", className="lead"
             ),
             _stats(rows),
-            card(
-                "Success rate by level",
-                figure("overcooked-sr", rates(rows, "sr", "sr_low", "sr_high", "delivered in time (%)")),
-                hint="Share of games whose order is delivered within 1.5 times the published optimal time; 95 % Wilson intervals.",
-            ),
-            card(
-                "Progress completeness by level",
-                figure("overcooked-pc", rates(rows, "pc_mean", "pc_low", "pc_high", "PC (%)")),
-                hint="Mean trajectory score of both agents against the published references; 95 % intervals over games, none for one. "
-                "The table has it against all references too: the published ones leave legal orders out.",
-            ),
-            card(
-                "Initiating by level",
-                figure("overcooked-ic", rates(rows, "ic_code", "ic_low", "ic_high", "right requests (%)")),
-                hint="Right requests of all conversations that the Chef opened, as the published code counts; intervals over games.",
-            ),
-            card(
-                "Responding by level",
-                figure("overcooked-rc", rates(rows, "rc_code", "rc_low", "rc_high", "right answers (%)")),
-                hint="Right answers of the same conversations.",
-            ),
-            card("Request and answer", figure("overcooked-confusion", confusion(read.rows(_CONFUSION, filter_on=_COLLABORATION_FILTERS)))),
-            card("Requests by position in the task", figure("overcooked-asked", mix(asked, INITIATING)), hint=_POSITION),
-            card("Answers by position in the task", figure("overcooked-answered", mix(answered, RESPONDING)), hint=_POSITION),
-            card("Levels", _table(rows)),
-            card("Decline", _decline(read.rows(_DECLINE, filter_on=("condition", "model"))), hint=_SLOPE),
+            _levels_card(read, rows),
+            _talk_card(read),
+            card("Decline", fold(read, DECLINE), hint=_SLOPE),
         ]
     )
 
 
-_POSITION = "Quarters of the task by the progress before the conversation; the numbers are conversations."
-_SLOPE = (
+def _levels_card(read: Reader, rows: pl.DataFrame) -> Part:
+    measure = read.address.one("measure") if read.address.one("measure") in MEASURES else "sr"
+    shown = MEASURES[measure]
+    choices = [(found.title, read.address.to(measure=key), key == measure) for key, found in MEASURES.items()]
+    return card(
+        "By level",
+        link_choices("Measure", choices),
+        figure("overcooked-levels", rates(read, rows, shown), label=f"{shown.title} by level"),
+        fold(read, LEVELS),
+        hint=shown.hint,
+    )
+
+
+def _talk_card(read: Reader) -> Part:
+    talk = read.address.one("talk") if read.address.one("talk") in _TALK else "confusion"
+    drawn = confusion(read.rows(_CONFUSION, filter_on=_COLLABORATION_FILTERS))
+    if talk != "confusion":
+        order = INITIATING if talk == "initiating" else RESPONDING
+        drawn = mix(read.rows(_MIX.replace("{category}", talk), filter_on=_COLLABORATION_FILTERS), order)
+    choices = [(text, read.address.to(talk=key), key == talk) for key, text in _TALK.items()]
+    hint = "Conversations that the Chef opened." if talk == "confusion" else _POSITION
+    return card("Requests and answers", link_choices("Show", choices), figure("overcooked-talk", drawn, label=_TALK[talk]), hint=hint)
+
+
+class _Measure(NamedTuple):
+    title: str
+    value: str
+    low: str
+    high: str
+    hint: str
+
+
+MEASURES: Final = {
+    "sr": _Measure(
+        "delivered in time",
+        "sr",
+        "sr_low",
+        "sr_high",
+        "Share of games whose order is delivered within 1.5 times the published optimal time; 95 % Wilson intervals.",
+    ),
+    "pc": _Measure(
+        "progress completeness",
+        "pc_mean",
+        "pc_low",
+        "pc_high",
+        "Mean trajectory score of both agents against the published references; 95 % intervals over games, none for one. "
+        "The table has it against all references too: the published ones leave legal orders out.",
+    ),
+    "ic": _Measure(
+        "right requests",
+        "ic_code",
+        "ic_low",
+        "ic_high",
+        "Right requests of all conversations that the Chef opened, as the published code counts; 95 % intervals over games.",
+    ),
+    "rc": _Measure("right answers", "rc_code", "rc_low", "rc_high", "Right answers of the same conversations; 95 % intervals over games."),
+}
+_TALK: Final = {"confusion": "request and answer", "initiating": "requests by position", "responding": "answers by position"}
+_POSITION: Final = "Quarters of the task by the progress before the conversation; the numbers are conversations."
+_SLOPE: Final = (
     "Change of the share that goes right over the whole task (course) or with each level; below zero is a decline. "
     "Small groups swing widely: read the counts first."
 )
@@ -127,11 +179,11 @@ _SLOPE = (
 def report_figure(read: Reader) -> go.Figure | None:
     """Success by level; None without games."""
     rows = read.rows(_LEVELS)
-    return None if rows.is_empty() else rates(rows, "sr", "sr_low", "sr_high", "delivered in time (%)")
+    return None if rows.is_empty() else rates(read, rows, MEASURES["sr"])
 
 
-def rates(rows: pl.DataFrame, value: str, low: str, high: str, title: str) -> go.Figure:
-    """A number in percent by level with its interval, models side by side."""
+def rates(read: Reader, rows: pl.DataFrame, measure: _Measure) -> go.Figure:
+    """A share by level with its 95 % interval, teams side by side."""
     import plotly.graph_objects as go
 
     drawn = go.Figure()
@@ -139,27 +191,30 @@ def rates(rows: pl.DataFrame, value: str, low: str, high: str, title: str) -> go
     for number, model in enumerate(models):
         part = rows.filter(model=model)
         shift = 0.7 * ((number + 0.5) / len(models) - 0.5)
+        value, low, high = part[measure.value], part[measure.low], part[measure.high]
+        color, symbol = look(number)
         drawn.add_scatter(
             x=[int(level) + shift for level in part["level"]],
-            y=part[value].to_list(),
+            y=value.to_list(),
             mode="markers",
             name=plain(model),
-            marker={"size": 9, "color": MODEL_COLORS[number % len(MODEL_COLORS)]},
+            marker={"size": 9, "color": color, "symbol": symbol},
             error_y={
                 "type": "data",
                 "symmetric": False,
-                "array": (part[high] - part[value]).fill_null(0).to_list(),
-                "arrayminus": (part[value] - part[low]).fill_null(0).to_list(),
+                "array": (high - value).fill_null(0).to_list(),
+                "arrayminus": (value - low).fill_null(0).to_list(),
                 "thickness": 1.5,
+                "width": 0,
             },
             customdata=[
-                [Address(game.PATH).to(model=str(row["model"]), level=str(row["level"])), row["n_games"], row["conversations"]]
+                [_games_of(read, row), f"{share(row[measure.value])} {share_interval(row[measure.low], row[measure.high])}", row["n_games"]]
                 for row in part.iter_rows(named=True)
             ],
-            hovertemplate="%{fullData.name}: %{y:.1f} %, %{customdata[1]} games, %{customdata[2]} conversations<extra></extra>",
+            hovertemplate="%{fullData.name}: %{customdata[1]}, %{customdata[2]} games<extra></extra>",
         )
     drawn.update_xaxes(title="level", dtick=1, range=[0.5, 6.5])
-    drawn.update_yaxes(title=title, range=[-3, 103])
+    drawn.update_yaxes(title=measure.title, range=[-0.03, 1.03], tickformat=".0%")
     return styled(drawn, height=400)
 
 
@@ -170,7 +225,7 @@ def confusion(rows: pl.DataFrame) -> go.Figure:
     counts = {(row["initiate_ok"], row["respond_ok"]): row["n"] for row in rows.iter_rows(named=True)}
     total = sum(counts.values()) or 1
     cells = [[counts.get((asked, answered), 0) for answered in (True, False)] for asked in (False, True)]
-    words = [[f"{count} ({100 * count / total:.0f} %)" for count in row] for row in cells]
+    words = [[share_of(count, total) for count in row] for row in cells]
     drawn = go.Figure(
         go.Heatmap(
             z=cells,
@@ -202,69 +257,75 @@ def mix(rows: pl.DataFrame, order: tuple[str, ...]) -> go.Figure:
             continue
         drawn.add_bar(
             x=list(totals),
-            y=[100 * part.get(position, 0) / total if total else 0 for position, total in totals.items()],
+            y=[part.get(position, 0) / total if total else 0 for position, total in totals.items()],
             text=[str(part.get(position) or "") for position in totals],
-            name=category.replace("_", " "),
+            name=in_words(category),
             marker={"color": color_of(category, order)},
-            hovertemplate="quarter %{x}: %{y:.0f} %<extra>%{fullData.name}</extra>",
+            hovertemplate="quarter %{x}: %{y:.0%}<extra>%{fullData.name}</extra>",
         )
     drawn.update_layout(barmode="stack")
     drawn.update_xaxes(title="quarter of the task", dtick=1)
-    drawn.update_yaxes(title="share (%)", range=[0, 103])
+    drawn.update_yaxes(title="share", range=[0, 1.03], tickformat=".0%")
     return styled(drawn, height=380)
 
 
 def _stats(rows: pl.DataFrame) -> Part:
     games, wins = int(rows["n_games"].sum()), int(rows["wins"].sum())
     talks = int(rows["conversations"].sum())
+    asked, answered = int(rows["initiated_n"].sum()), int(rows["responded_n"].sum())
     return html.Div(
         [
-            stat("delivered in time", rate(wins, games)),
-            stat("right requests", rate(int(rows["initiated_n"].sum()), talks)),
-            stat("right answers", rate(int(rows["responded_n"].sum()), talks)),
+            stat("delivered in time", share(wins / games), f"{count(wins)} of {count(games)} games"),
+            stat("right requests", share(asked / talks if talks else None), f"{count(asked)} of {count(talks)} conversations"),
+            stat("right answers", share(answered / talks if talks else None), f"{count(answered)} of {count(talks)}"),
         ],
         className="stats",
     )
 
 
-def _table(rows: pl.DataFrame) -> Part:
-    columns = {
-        "model": "Model",
-        "level": "Level",
-        "wins": "Delivered",
-        "n_games": "of",
-        "sr": "SR %",
-        "pc_mean": "PC %",
-        "pc_fair_mean": "PC %, all references",
-        "conversations": "Conversations",
-        "ic_code": "IC %, code",
-        "ic_paper": "IC %, paper",
-        "rc_code": "RC %, code",
-        "rc_paper": "RC %, paper",
-    }
-    percents = dict.fromkeys(("sr", "pc_mean", "pc_fair_mean", "ic_code", "ic_paper", "rc_code", "rc_paper"), _tenths)
-    return table(rows, columns, link=_games_of, show=percents)
+def _games_of(read: Reader, row: Mapping[str, Any]) -> str:
+    return read.address.narrowed(game.PATH, benchmark="overcooked", model=row["model"], level=row.get("level"))
 
 
-def _games_of(row: Any) -> str:
-    return Address(game.PATH).to(model=str(row["model"]), level=str(row["level"]))
+def _levels(read: Reader, _: str) -> Rows:
+    return Rows(
+        sql=_LEVELS,
+        columns={
+            "model": Column(heading="Team"),
+            "level": Column(heading="Level"),
+            "sr": Column(heading="Delivered in time", kind="share", part="wins", whole="n_games"),
+            "pc_mean": Column(heading="PC", kind="share", low="pc_low", high="pc_high"),
+            "pc_fair_mean": Column(heading="PC, all references", kind="share"),
+            "conversations": Column(heading="Conversations", kind="count"),
+            "ic_code": Column(heading="Right requests, code", kind="share"),
+            "ic_paper": Column(heading="Right requests, paper", kind="share"),
+            "rc_code": Column(heading="Right answers, code", kind="share"),
+            "rc_paper": Column(heading="Right answers, paper", kind="share"),
+        },
+        link=lambda row: _games_of(read, row),
+    )
 
 
-def _decline(rows: pl.DataFrame) -> Part:
-    columns = {
-        "model": "Model",
-        "capability": "Capability",
-        "scale": "Over",
-        "n": "Conversations",
-        "rate": "Right",
-        "n_first": "First",
-        "rate_first": "Right",
-        "n_last": "Last",
-        "rate_last": "Right ",
-        "slope": "Slope",
-    }
-    return table(rows, columns)
+def _decline(read: Reader, _: str) -> Rows:
+    return Rows(
+        sql=_DECLINE,
+        filter_on=("condition", "model"),
+        columns={
+            "model": Column(heading="Team"),
+            "capability": Column(heading="Capability", kind="name"),
+            "scale": Column(heading="Over", kind="name"),
+            "n": Column(heading="Conversations", kind="count"),
+            "rate": Column(heading="Right", kind="share"),
+            "n_first": Column(heading="First", kind="count"),
+            "rate_first": Column(heading="Right", kind="share"),
+            "n_last": Column(heading="Last", kind="count"),
+            "rate_last": Column(heading="Right", kind="share"),
+            "slope": Column(heading="Slope", kind="score"),
+        },
+        link=lambda row: _games_of(read, row),
+    )
 
 
-def _tenths(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1f}"
+LEVELS: Final = Table("overcooked-levels", _levels, "In numbers")
+DECLINE: Final = Table("overcooked-decline", _decline, "Decline of every team")
+TABLES = (LEVELS, DECLINE)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 from dash import html
 
 from dashboards.address import Address
-from dashboards.figures.theme import MODEL_COLORS, color_of, plain, styled
+from dashboards.figures.palette import OTHER, SERIES
+from dashboards.figures.theme import color_of, plain, styled
+from dashboards.grid import Table, fold
 from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
 from dashboards.pages import turns
-from dashboards.parts import Part, card, figure, link_choices, note, table
+from dashboards.parts import Part, card, figure, link_choices, note
 from dashboards.reader import Reader
+from dashboards.tables import Column, Rows
+from schemas.wording import count, in_words, share, share_interval, share_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["IN_MENU", "ORDER", "PATH", "REPORT", "TITLE", "chart", "content", "report_figure"]
+__all__ = ["IN_MENU", "ORDER", "PATH", "REPORT", "TABLES", "TITLE", "chart", "content", "report_figure"]
 
 PATH = "/failures"
 TITLE = "Failures"
@@ -30,18 +35,43 @@ _RIGHT = ("correct", "no_error", "none_of_these")
 
 _COUNTED = {"craft": "the turns that count: those with verified actions and a recorded attempt; what is left out stands below"}
 
-_GROUPS = {"model": "Model", "level": "Tier", "turn": "Turn"}
+_GROUPS = {"model": "Team", "level": "Tier", "turn": "Turn"}
+_OTHER = "other"
+
+_COUNTS = """
+    WITH in_view AS (
+        SELECT "{by}", category, episode_id, turn, agent FROM failure_turns
+        WHERE {{filters}} AND taxonomy = $taxonomy AND ($benchmark = '' OR benchmark = $benchmark) AND counted
+    ),
+    sizes AS (SELECT "{by}", episode_id, count(DISTINCT (turn, agent)) AS size FROM in_view GROUP BY ALL),
+    whole AS (
+        SELECT "{by}", sum(size)::BIGINT AS denominator, count(*) AS games, sum(size * size) AS sizes_squared FROM sizes GROUP BY ALL
+    ),
+    hits AS (SELECT "{by}", category, episode_id, count(*) AS hits FROM in_view GROUP BY ALL),
+    counted AS (
+        SELECT hits."{by}", category, sum(hits)::BIGINT AS turns, sum(hits * hits) AS turns_squared, sum(hits * size) AS turns_by_sizes
+        FROM hits INNER JOIN sizes ON hits.episode_id = sizes.episode_id AND hits."{by}" IS NOT DISTINCT FROM sizes."{by}" GROUP BY ALL
+    )
+    SELECT
+        counted."{by}",
+        category,
+        turns,
+        denominator,
+        turns / denominator AS share,
+        clustered_low(turns, denominator, games, turns_squared, turns_by_sizes, sizes_squared) AS share_low,
+        clustered_high(turns, denominator, games, turns_squared, turns_by_sizes, sizes_squared) AS share_high
+    FROM counted INNER JOIN whole ON counted."{by}" IS NOT DISTINCT FROM whole."{by}"
+    ORDER BY counted."{by}", category
+"""
 
 
 def content(read: Reader) -> Part:
-    """Stacked shares of the categories of one taxonomy: `?taxonomy=...&by=model|level|turn`."""
+    """Stacked shares of the categories of one taxonomy: `?taxonomy=...&by=model|level|turn`, `?categories=all`."""
     known = _taxonomies(read)
-    asked = read.address.one("taxonomy")
-    benchmark = next((name for name, taxonomies in known.items() if asked in taxonomies), None) or shown_benchmark(read, known)
-    if benchmark is None:
+    asked = _asked(read, known)
+    if asked is None:
         return note("No rule has classified a turn of these games: choose other filters, or read more logs with `cotrace ingest`.")
-    taxonomy = asked if asked in known[benchmark] else known[benchmark][0]
-    by = read.address.one("by") if read.address.one("by") in _GROUPS else "model"
+    benchmark, taxonomy, by = asked
     benchmarks = benchmark_choices(read, known, benchmark, "taxonomy")
     read = narrowed(read, benchmark)
     address = read.address
@@ -49,15 +79,66 @@ def content(read: Reader) -> Part:
     choices = html.Div(
         [
             *benchmarks,
-            link_choices("Taxonomy", [(name.replace("_", " "), address.to(taxonomy=name), name == taxonomy) for name in known[benchmark]]),
+            link_choices("Taxonomy", [(in_words(name), address.to(taxonomy=name), name == taxonomy) for name in known[benchmark]]),
             link_choices("By", [(label, address.to(by=key), key == by) for key, label in _GROUPS.items()]),
         ]
     )
     if rows.is_empty():
-        return html.Div([html.H1("Failure breakdown"), choices, note("No turn that counts under these filters.")])
-    hint = (
-        f"Share of {_COUNTED.get(benchmark, 'the turns that the rules could classify')}. Click a part of a bar to read the turns behind it."
+        return html.Div([html.H1("Failures"), choices, note("No turn that counts under these filters.")])
+    is_whole = address.one("categories") == "all"
+    shown = rows if is_whole else grouped(rows, by)
+    rest = rows["category"].n_unique() - shown["category"].n_unique() + 1
+    more = (
+        html.P(html.A(f"unfold the {rest} others", href=address.to(categories="all")), className="hint") if len(shown) < len(rows) else None
     )
+    counted = _COUNTED.get(benchmark, "the turns that the rules could classify")
+    hint = f"Share of {counted}. Click a part of a bar to read the turns behind it."
+    return html.Div(
+        [
+            html.H1("Failures"),
+            html.P(_commonest(rows, by), className="lead"),
+            choices,
+            card(
+                "What went wrong",
+                figure("failures", chart(shown, by, taxonomy, address), label="share of turns by category"),
+                more,
+                *_left_out(read, taxonomy),
+                fold(read, COUNTS),
+                hint=hint,
+            ),
+        ]
+    )
+
+
+def _asked(read: Reader, known: Mapping[str, Sequence[str]]) -> tuple[str, str, str] | None:
+    """Benchmark, taxonomy and grouping that the address asks for; None where nothing is classified."""
+    taxonomy = read.address.one("taxonomy")
+    benchmark = next((name for name, taxonomies in known.items() if taxonomy in taxonomies), None) or shown_benchmark(read, known)
+    if benchmark is None:
+        return None
+    by = read.address.one("by") if read.address.one("by") in _GROUPS else "model"
+    return benchmark, taxonomy if taxonomy in known[benchmark] else known[benchmark][0], by
+
+
+def _commonest(rows: pl.DataFrame, by: str) -> str:
+    """The category that is most of all turns, and the group where it is worst, in a sentence."""
+    import polars as pl
+
+    wrong = rows.filter(~pl.col("category").is_in(_RIGHT))
+    if wrong.is_empty():
+        return "Nothing went wrong."
+    totals = wrong.group_by("category").agg(pl.col("turns").sum()).sort("turns", "category", descending=[True, False])
+    category, turns_ = totals.row(0)
+    whole = int(rows.unique(by)["denominator"].sum())
+    worst = wrong.filter(pl.col("category") == category).sort("share", descending=True).row(0, named=True)
+    said = f"Most often: {in_words(category)}, on {share_of(turns_, whole)} turns"
+    if rows[by].n_unique() == 1:
+        return f"{said}."
+    ends = share_interval(worst["share_low"], worst["share_high"])
+    return f"{said}; worst for {_GROUPS[by].lower()} {worst[by]}, {share(worst['share'])} {ends}."
+
+
+def _left_out(read: Reader, taxonomy: str) -> list[Part]:
     outside = read.rows(
         """
         SELECT category, count(*) AS turns FROM failure_turns
@@ -65,27 +146,26 @@ def content(read: Reader) -> Part:
         """,
         {"taxonomy": taxonomy},
     )
-    left_out = [
-        html.P(f"Left out: {row['turns']} turns {row['category'].replace('_', ' ')}.", className="hint")
-        for row in outside.iter_rows(named=True)
-    ]
-    columns = {
-        by: _GROUPS[by],
-        "category": "Category",
-        "turns": "Turns",
-        "denominator": "of",
-        "share": "Share",
-        "share_low": "95 % from",
-        "share_high": "to",
-    }
-    return html.Div(
-        [
-            html.H1("Failure breakdown"),
-            choices,
-            card("", figure("failures", chart(rows, by, taxonomy, address)), *left_out, hint=hint),
-            card("Counts", table(rows.select(*columns), columns), hint="Intervals are over games: turns of one game are not independent."),
-        ]
+    said = [f"{count(row['turns'])} turns {in_words(row['category'])}" for row in outside.iter_rows(named=True)]
+    return [html.P(f"Left out: {', '.join(said)}.", className="hint")] if said else []
+
+
+def grouped(rows: pl.DataFrame, by: str) -> pl.DataFrame:
+    """The commonest six categories, the others of each group as one; what went right stays what it is."""
+    import polars as pl
+
+    wrong = rows.filter(~pl.col("category").is_in(_RIGHT))
+    order = wrong.group_by("category").agg(pl.col("turns").sum()).sort("turns", "category", descending=[True, False])["category"].to_list()
+    if len(order) <= len(SERIES):
+        return rows
+    kept = order[: len(SERIES) - 1]
+    is_rest = ~pl.col("category").is_in([*kept, *_RIGHT])
+    rest = (
+        rows.filter(is_rest)
+        .group_by(by, maintain_order=True)
+        .agg(category=pl.lit(_OTHER), turns=pl.col("turns").sum(), denominator=pl.col("denominator").first(), share=pl.col("share").sum())
     )
+    return pl.concat([rows.filter(~is_rest), rest], how="diagonal").sort(by, "category")
 
 
 def _taxonomies(read: Reader) -> dict[str, list[str]]:
@@ -116,58 +196,61 @@ def report_figure(read: Reader) -> go.Figure | None:
 
 def counts(read: Reader, taxonomy: str, by: str) -> pl.DataFrame:
     """Turns of each category in each group, of all turns of the group, with intervals over games; a turn can have several categories."""
-    return read.rows(
-        f"""
-        WITH in_view AS (
-            SELECT "{by}", category, episode_id, turn, agent FROM failure_turns WHERE {{filters}} AND taxonomy = $taxonomy AND counted
-        ),
-        sizes AS (SELECT "{by}", episode_id, count(DISTINCT (turn, agent)) AS size FROM in_view GROUP BY ALL),
-        whole AS (
-            SELECT "{by}", sum(size)::BIGINT AS denominator, count(*) AS games, sum(size * size) AS sizes_squared FROM sizes GROUP BY ALL
-        ),
-        hits AS (SELECT "{by}", category, episode_id, count(*) AS hits FROM in_view GROUP BY ALL),
-        counted AS (
-            SELECT hits."{by}", category, sum(hits)::BIGINT AS turns, sum(hits * hits) AS turns_squared, sum(hits * size) AS turns_by_sizes
-            FROM hits INNER JOIN sizes ON hits.episode_id = sizes.episode_id AND hits."{by}" IS NOT DISTINCT FROM sizes."{by}" GROUP BY ALL
-        )
-        SELECT
-            counted."{by}",
-            category,
-            turns,
-            denominator,
-            turns / denominator AS share,
-            clustered_low(turns, denominator, games, turns_squared, turns_by_sizes, sizes_squared) AS share_low,
-            clustered_high(turns, denominator, games, turns_squared, turns_by_sizes, sizes_squared) AS share_high
-        FROM counted INNER JOIN whole ON counted."{by}" IS NOT DISTINCT FROM whole."{by}"
-        ORDER BY counted."{by}", category
-        """,
-        {"taxonomy": taxonomy},
-    )
+    benchmark = read.address.one("benchmark")
+    return read.rows(_COUNTS.format(by=by), {"taxonomy": taxonomy, "benchmark": benchmark}, filter_on=OTHER_FILTERS)
 
 
 def chart(rows: pl.DataFrame, by: str, taxonomy: str, address: Address) -> go.Figure:
-    """Stacked bars of shares, a bar a group; the category of turns that went right at the bottom."""
+    """Stacked bars of shares, a bar a group; the category of turns that went right at the bottom, the commonest failure above it."""
     import plotly.graph_objects as go
     import polars as pl
 
-    order = sorted(rows["category"].unique(), key=lambda name: (name not in _RIGHT, name))
+    size = dict(rows.group_by("category").agg(pl.col("turns").sum()).iter_rows())
+    order = sorted(size, key=lambda name: (name not in _RIGHT, name == _OTHER, -size[name], name))
     drawn = go.Figure()
     for category in order:
         part = rows.filter(pl.col("category") == category)
         groups = part[by].to_list()
-        links = [address.filters().to(turns.PATH, taxonomy=taxonomy, category=category, **{by: str(group)}) for group in groups]
+        links = [address.narrowed(turns.PATH, taxonomy=taxonomy, category=category, **{by: str(group)}) for group in groups]
+        told = [share_of(row["turns"], row["denominator"]) for row in part.iter_rows(named=True)]
         drawn.add_bar(
-            name=plain(category.replace("_", " ")),
+            name=plain(in_words(category)),
             x=[plain(group) for group in groups],
             y=part["share"].to_list(),
-            customdata=[[link, turns_, whole] for link, turns_, whole in zip(links, part["turns"], part["denominator"], strict=True)],
-            hovertemplate="%{x}<br>%{fullData.name}: %{y:.1%} (%{customdata[1]} of %{customdata[2]})<extra></extra>",
+            customdata=[["" if category == _OTHER else link, text] for link, text in zip(links, told, strict=True)],
+            hovertemplate="%{x}<br>%{fullData.name}: %{customdata[1]}<extra></extra>",
             marker={
-                "color": color_of(category, order) if category in order[: len(MODEL_COLORS)] else None,
-                "line": {"color": "white", "width": 1},
+                "color": color_of(category, order),
+                "pattern": {"shape": "/" if category == _OTHER or color_of(category, order) == OTHER else "", "solidity": 0.35},
             },
         )
     drawn.update_layout(barmode="stack")
     drawn.update_yaxes(title="share of turns", tickformat=".0%", rangemode="tozero")
     drawn.update_xaxes(title=_GROUPS[by].lower(), type="category")
     return styled(drawn, height=430)
+
+
+def _counts(read: Reader, _: str) -> Rows:
+    asked = _asked(read, _taxonomies(read))
+    benchmark, taxonomy, by = asked or ("", "", "model")
+    return Rows(
+        sql=_COUNTS.format(by=by),
+        parameters={"taxonomy": taxonomy, "benchmark": benchmark},
+        filter_on=OTHER_FILTERS,
+        columns={
+            by: Column(heading=_GROUPS[by], kind="count" if by == "turn" else "text"),
+            "category": Column(heading="Category", kind="name"),
+            "turns": Column(heading="Turns", kind="count"),
+            "denominator": Column(heading="of", kind="count"),
+            "share": Column(heading="Share", kind="share"),
+            "share_low": Column(heading="95 % from", kind="share", hint="over games: turns of one game are not independent"),
+            "share_high": Column(heading="to", kind="share"),
+        },
+        link=lambda row: read.address.narrowed(
+            turns.PATH, benchmark=benchmark, taxonomy=taxonomy, category=row["category"], **{by: str(row[by])}
+        ),
+    )
+
+
+COUNTS: Final = Table("failures", _counts, "Counts, with intervals over games")
+TABLES = (COUNTS,)

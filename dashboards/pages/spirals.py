@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from dash import dcc, html
+from dash import html
 
 from dashboards.figures.palette import mark_of
 from dashboards.figures.theme import plain, styled
+from dashboards.grid import Table, fold
 from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, narrowed, shown_benchmark
 from dashboards.pages import game
-from dashboards.parts import Part, card, figure, note, pager, stat, table
+from dashboards.parts import Part, card, figure, note, pager
 from dashboards.reader import Reader
+from dashboards.tables import Column, Rows
+from schemas import wording
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["IN_MENU", "ORDER", "PATH", "REPORT", "TITLE", "content", "heat_map", "report_figure"]
+__all__ = ["IN_MENU", "ORDER", "PATH", "REPORT", "TABLES", "TITLE", "content", "heat_map", "report_figure"]
 
 PATH = "/spirals"
 TITLE = "Spirals"
@@ -25,16 +28,29 @@ IN_MENU = True
 ORDER = 40
 REPORT = "spirals"
 
-_ROWS = 60
+_ROWS = 40
 _WIDE = 60
 """Turns from which on cells are too narrow for gaps between them and a number below each."""
 
 _OUTCOMES = ("followed", "not_followed", "no_oracle", "clarify", "no_move")
+_FADED = 0.42
+"""Opacity of the cells, so that bars over them stand out."""
 _KINDS = ("repeated_failure", "undo_loop", "over_removal", "stall")
 
 
+_INSIDE = """
+    WITH marked AS (SELECT DISTINCT episode_id, unnest(range(start_turn, end_turn + 1)) AS turn FROM correction_spirals)
+    SELECT count(*) AS turns, count(marked.turn) AS inside
+    FROM outcomes LEFT JOIN marked USING (episode_id, turn) WHERE {filters}
+"""
+_BY_KIND = """
+    SELECT model, condition, kind, count(*) AS spirals, count(DISTINCT episode_id) AS games, sum(turns_wasted)::BIGINT AS turns_wasted
+    FROM correction_spirals WHERE {filters} AND benchmark = $benchmark GROUP BY ALL ORDER BY ALL
+"""
+
+
 def content(read: Reader) -> Part:
-    """Games with the most turns inside spirals first, sixty a page: `?from=0`."""
+    """Games with the most turns inside spirals first, forty a page: `?from=0`."""
     start = read.address.number("from", 0)
     played = _benchmarks(read)
     benchmark = shown_benchmark(read, played)
@@ -42,60 +58,41 @@ def content(read: Reader) -> Part:
         return note("No game under these filters.")
     choices = benchmark_choices(read, played, benchmark, "from")
     read = narrowed(read, benchmark)
-    totals = read.rows(
-        """
-        SELECT count(*) AS games, count(*) FILTER (episode_id IN (SELECT episode_id FROM correction_spirals)) AS with_spiral
-        FROM games WHERE {filters} AND turns_taken > 1
-        """
-    ).row(0, named=True)
-    kinds = read.rows(
-        """
-        SELECT model, condition, kind, count(*) AS spirals, count(DISTINCT episode_id) AS games, sum(turns_wasted)::BIGINT AS turns_wasted
-        FROM correction_spirals WHERE {filters} GROUP BY ALL ORDER BY ALL
-        """
-    )
-    wasted = read.rows(
-        """
-        WITH marked AS (
-            SELECT DISTINCT episode_id, unnest(range(start_turn, end_turn + 1)) AS turn FROM correction_spirals
-        )
-        SELECT count(*) AS turns, count(marked.turn) AS inside
-        FROM outcomes LEFT JOIN marked USING (episode_id, turn) WHERE {filters}
-        """
-    ).row(0, named=True)
     episodes = _episodes(read, start)
     if episodes.is_empty():
-        return note("There is no such page of games.", dcc.Link("Show the first", href=read.address.to(**{"from": None})))
-    columns = {
-        "model": "Model",
-        "condition": "Condition",
-        "kind": "Kind",
-        "spirals": "Spirals",
-        "games": "Games",
-        "turns_wasted": "Turns wasted",
-    }
-    share = f"{100 * wasted['inside'] / wasted['turns']:.0f} %" if wasted["turns"] else "–"
+        return note("There is no such page of games.", html.A("Show the first", href=read.address.to(**{"from": None})))
+    total = read.rows("SELECT count(*) AS games FROM games WHERE {filters} AND turns_taken > 1").item()
     return html.Div(
         [
             html.H1("Correction spirals"),
-            html.P("Stretches of turns spent on correcting without getting anywhere.", className="lead"),
+            html.P(_answer(read), className="lead"),
             *choices,
-            html.Div(
-                [
-                    stat("games with a spiral", f"{totals['with_spiral']}", f"of {totals['games']} of two turns or more"),
-                    stat("turns inside spirals", share, f"{wasted['inside']} of {wasted['turns']}"),
-                ],
-                className="stats",
-            ),
             card(
                 "Games, turn by turn",
-                figure("spirals", _map(read, episodes)),
-                pager(read.address, start, _ROWS, totals["games"], "games"),
-                hint="Most turns inside spirals first. A cell is a turn, its colour what became of it; a bar over it is a spiral. "
-                "Click a cell to open the game there.",
+                figure("spirals", _map(read, episodes), label="outcome of every turn of every game, spirals as bars above them"),
+                pager(read.address, start, _ROWS, total, "games"),
+                hint="Stretches of turns spent on correcting without getting anywhere; most turns inside them first. A cell is a turn, its "
+                "colour and sign what became of it; a bar over it is a spiral. Click a cell to open the game there.",
             ),
-            card("By kind", table(kinds, columns) if not kinds.is_empty() else html.P("No spirals under these filters.")),
+            card("By kind and team", fold(read, KINDS, benchmark)),
         ]
+    )
+
+
+def _answer(read: Reader) -> str:
+    """How much is spent in spirals, and in which kind most, in a sentence."""
+    games = read.rows(
+        """
+        SELECT count(*) AS games, count(*) FILTER (episode_id IN (SELECT episode_id FROM correction_spirals)) AS inside
+        FROM games WHERE {filters} AND turns_taken > 1
+        """
+    ).row(0, named=True)
+    turns = read.rows(_INSIDE).row(0, named=True)
+    most = read.rows("SELECT kind, count(*) AS n FROM correction_spirals WHERE {filters} GROUP BY ALL ORDER BY n DESC, kind LIMIT 1").rows()
+    kind = f" The commonest: {wording.in_words(most[0][0])}, {wording.count(most[0][1])} times." if most else ""
+    return (
+        f"{wording.share_of(turns['inside'], turns['turns'])} turns are inside spirals, in "
+        f"{wording.share_of(games['inside'], games['games'])} games of two turns or more.{kind}"
     )
 
 
@@ -160,39 +157,43 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
             showscale=False,
             xgap=2 if width <= _WIDE else 0,
             ygap=2,
-            opacity=0.4,
+            opacity=_FADED,
             hoverinfo="skip",
         )
     )
     drawn.add_scatter(  # a heat map's clicks carry no customdata, so points that nobody sees carry the addresses
         x=cells["turn"].to_list(),
         y=[place[episode] for episode in cells["episode_id"]],
-        mode="markers",
+        mode="markers+text" if width <= _WIDE else "markers",
+        text=[mark_of(outcome).shape for outcome in cells["outcome"]],
+        textfont={"size": 9},
         marker={"symbol": "square", "size": 22, "color": "rgba(0,0,0,0)"},
         customdata=[
-            [f"{game.PATH}?episode={e}&turn={t}", o.replace("_", " ")] for e, t, o in cells.select("episode_id", "turn", "outcome").rows()
+            [f"{game.PATH}?episode={e}&turn={t}", wording.in_words(o)] for e, t, o in cells.select("episode_id", "turn", "outcome").rows()
         ],
         hovertemplate="turn %{x}: %{customdata[1]}<extra></extra>",
         showlegend=False,
     )
     for outcome in _OUTCOMES:
+        mark = mark_of(outcome)
         drawn.add_scatter(
             x=[None],
             y=[None],
             mode="markers",
-            marker={"symbol": "square", "size": 11, "color": mark_of(outcome).color, "opacity": 0.4},
-            name=outcome.replace("_", " "),
+            marker={"symbol": "square", "size": 11, "color": mark.color, "opacity": _FADED},
+            name=f"{mark.shape} {wording.in_words(outcome)}",
         )
     for kind in _KINDS:
+        color = mark_of(kind).color
         drawn.add_scatter(
             x=[None],
             y=[None],
             mode="markers",
-            marker={"symbol": "line-ew", "size": 13, "color": mark_of(kind).color, "line": {"width": 5, "color": mark_of(kind).color}},
-            name=kind.replace("_", " "),
+            marker={"symbol": "line-ew", "size": 13, "color": color, "line": {"width": 5, "color": color}},
+            name=wording.in_words(kind),
         )
     shapes = [_lane(row, place[row["episode_id"]]) for row in spirals.iter_rows(named=True)]
-    labels = [f"{plain(row['task_id'])} · {plain(row['model'])}" for row in episodes.iter_rows(named=True)]
+    labels = [f"{plain(wording.in_words(row['task_id']))} · {plain(row['model'])}" for row in episodes.iter_rows(named=True)]
     drawn.update_layout(shapes=shapes)
     drawn.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, range=[len(labels) - 0.5, -0.5], showgrid=False, zeroline=False)
     drawn.update_xaxes(title="turn", dtick=1 if width <= _WIDE else None, range=[0.5, width + 0.5], showgrid=False, zeroline=False)
@@ -204,3 +205,24 @@ def _lane(spiral: dict[str, Any], row: int) -> dict[str, Any]:
     top = row - 0.42 + _KINDS.index(spiral["kind"]) * 0.21
     edges = {"x0": spiral["start_turn"] - 0.46, "x1": spiral["end_turn"] + 0.46, "y0": top, "y1": top + 0.17}
     return {"type": "rect", **edges, "fillcolor": mark_of(spiral["kind"]).color, "line": {"width": 0}}
+
+
+def _kinds(read: Reader, benchmark: str) -> Rows:
+    return Rows(
+        sql=_BY_KIND,
+        parameters={"benchmark": benchmark},
+        filter_on=OTHER_FILTERS,
+        columns={
+            "model": Column(heading="Team"),
+            "condition": Column(heading="Condition", kind="condition"),
+            "kind": Column(heading="Kind", kind="name"),
+            "spirals": Column(heading="Spirals", kind="count"),
+            "games": Column(heading="Games", kind="count"),
+            "turns_wasted": Column(heading="Turns wasted", kind="count"),
+        },
+        link=lambda row: read.address.narrowed(game.PATH, benchmark=benchmark, model=row["model"], condition=row["condition"]),
+    )
+
+
+KINDS: Final = Table("spirals", _kinds, "Spirals in numbers")
+TABLES = (KINDS,)

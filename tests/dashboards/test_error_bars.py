@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import polars as pl
 import pytest
 
-from dashboards.coordination.page import _accuracy_chart
 from dashboards.figures.dots import Axis, Dot, dot_plot
 from tests.places import ROOT
 
@@ -52,11 +50,3 @@ def test_every_value_of_a_line_is_drawn_and_every_series_looks_its_own() -> None
     assert len(set(looks)) == len(looks) == 2
     assert all(len(set(trace.y)) == len(trace.y) for trace in figure.data)
     assert max(value for trace in figure.data for value in trace.x) <= 1
-
-
-def test_bars_of_answers_are_intervals() -> None:
-    """Of CoordinationQA over questions."""
-    rows = pl.DataFrame(
-        {"respondent": ["a"], "type": ["EC"], "accuracy": [0.5], "accuracy_se": [0.01], "accuracy_low": [0.3]}
-    ).with_columns(accuracy_high=pl.lit(0.8), accuracy_corrected=pl.lit(0.5), chance=pl.lit(0.2))
-    assert ends(_accuracy_chart(rows)) == [pytest.approx((0.2, 0.3))]

@@ -26,7 +26,7 @@ from dashboards.computed import computed
 from dashboards.pages.judges import SECTIONS
 from judges.perturbation.perturbations import as_probe
 from judges.runs.runner import run
-from schemas import batches
+from schemas import batches, wording
 from schemas.records import Label
 from schemas.store import Store
 from tests.dashboards.test_pages import browser, choose, page, serve
@@ -83,11 +83,16 @@ def site(store: Store) -> Iterator[str]:
 
 def shown(store: Store, search: str, rubric: str = PS) -> str:
     """The page as the browser gets it."""
-    return json.dumps(draw_page(store, Address.parse("/judges", f"rubric={rubric}&{search}"))[2], cls=plotly.utils.PlotlyJSONEncoder)
+    drawn = draw_page(store, Address.parse("/judges", f"rubric={rubric}&{search}")).content
+    return json.dumps(drawn, cls=plotly.utils.PlotlyJSONEncoder, ensure_ascii=False)
 
 
 def estimate(value: float, low: float, high: float) -> str:
-    return f"{value:.2f} ({low:.2f} to {high:.2f})"
+    return f"{wording.score(value)} {wording.interval(low, high)}"
+
+
+def rate(value: float, low: float, high: float) -> str:
+    return f"{wording.share(value)} {wording.share_interval(low, high)}"
 
 
 @pytest.mark.parametrize("section", [section.SECTION for section in SECTIONS])
@@ -110,12 +115,13 @@ def test_a_section_is_chosen_by_a_click_and_the_rubric_stays(site: str, page: Pa
 def test_a_question_of_the_agreement_opens_its_confusion(site: str, store: Store, page: Page) -> None:
     """The counts are those of the report."""
     page.goto(f"{site}/judges?rubric={PS}&show=agreement&kind=judge_people")
-    page.locator("main td a", has_text="PS3").first.click()
+    page.locator(".cotrace-grid a", has_text="PS3").first.click()
     page.get_by_text("people said", exact=True).wait_for()
     row = agreement_report(store).filter((pl.col("kind") == "judge_people") & (pl.col("question") == "PS3")).row(0, named=True)
     assert page.get_by_text(f"PS3: {row['rater_b']} said", exact=True).count() == 1
-    cells = page.locator("section", has_text="PS3: ").last.locator("td.num").all_inner_texts()
-    assert sum(int(cell) for cell in cells) == row["pairs"]
+    grid = page.locator("section", has_text="PS3: ").last
+    grid.locator(".ag-row .ag-right-aligned-cell").first.wait_for()
+    assert sum(map(int, grid.locator(".ag-row .ag-right-aligned-cell").all_inner_texts())) == row["pairs"]
 
 
 def test_a_click_on_a_dot_opens_the_confusion_too(site: str, page: Page) -> None:
@@ -132,7 +138,7 @@ def test_a_click_on_a_dot_opens_the_confusion_too(site: str, page: Page) -> None
 def test_a_split_unit_opens_its_turn(site: str, page: Page) -> None:
     """From the disagreement to the messages."""
     page.goto(f"{site}/judges?rubric={PS}&show=disagreement")
-    link = page.locator("main td a").first
+    link = page.locator(".cotrace-grid a").first
     turn = link.text_content()
     assert turn
     link.click()
@@ -142,10 +148,11 @@ def test_a_split_unit_opens_its_turn(site: str, page: Page) -> None:
 def test_the_filter_of_models_narrows_corrected_rates(site: str, page: Page) -> None:
     """Choosing one leaves its rows alone."""
     page.goto(f"{site}/judges?rubric={PS}&show=corrected&judge=llm:local/clear")
-    page.locator("main td", has_text="over_remover").first.wait_for()
+    page.locator(".cotrace-grid .ag-cell", has_text="over_remover").first.wait_for()
     choose(page, "Team", "layer_confused")
     page.wait_for_url("**model=layer_confused**")
-    page.wait_for_function("[...document.querySelectorAll('main tbody tr')].every(row => row.innerText.includes('layer_confused'))")
+    every = "rows => rows.length && rows.every(row => row.innerText.includes('layer_confused'))"
+    page.wait_for_function(f"({every})([...document.querySelectorAll('.cotrace-grid .ag-row')])")
 
 
 def test_agreement_shows_the_reports_numbers(store: Store) -> None:
@@ -164,8 +171,8 @@ def test_corrected_rates_show_the_reports_numbers(store: Store) -> None:
     assert len(rows) == 18
     said = shown(store, "show=corrected&judge=llm:local/clear")
     for row in rows.iter_rows(named=True):
-        assert estimate(row["rate"], row["rate_low"], row["rate_high"]) in said
-        assert f'"{row["judge_rate"]:.2f}"' in said
+        assert rate(row["rate"], row["rate_low"], row["rate_high"]) in said
+        assert f'"{wording.share(row["judge_rate"])}"' in said
 
 
 def test_probes_show_the_reports_numbers(store: Store) -> None:
@@ -174,7 +181,7 @@ def test_probes_show_the_reports_numbers(store: Store) -> None:
     assert set(rows["probe"]) == {"polite"}
     said = shown(store, "show=probes&judge=llm:local/other")
     for row in rows.iter_rows(named=True):
-        assert estimate(row["rate"], row["low"], row["high"]) in said
+        assert rate(row["rate"], row["low"], row["high"]) in said
 
 
 def test_drift_shows_the_reports_numbers(store: Store) -> None:
@@ -183,7 +190,7 @@ def test_drift_shows_the_reports_numbers(store: Store) -> None:
     assert len(rows) == 6
     said = shown(store, "show=drift&judge=llm:local/clear&compared=again")
     for row in rows.iter_rows(named=True):
-        assert estimate(row["difference"], row["low"], row["high"]) in said
+        assert rate(row["difference"], row["low"], row["high"]) in said
     assert "share of yes" in said
 
 
@@ -195,7 +202,7 @@ def test_cost_adds_up(store: Store) -> None:
     verdicts, priced = query(store, f"SELECT count(*), count(*) FILTER (judge <> 'engine') FROM verdicts WHERE rubric = '{PS}'").row(0)
     said = shown(store, "show=cost")
     assert cost > 0
-    for text in (f"{calls:,}", f"{tokens:,}", f"{verdicts:,}", f"{cost:.2g} USD", f"{1000 * cost / priced:.2g} USD"):
+    for text in (*map(wording.count, (calls, tokens, verdicts)), wording.money(cost), wording.money(1000 * cost / priced)):
         assert f'"{text}"' in said
 
 
@@ -212,7 +219,7 @@ def test_disagreement_is_that_of_the_panel(store: Store) -> None:
     texts = [(row[1]["props"]["children"], row[2]["props"]["children"], row[4]["props"]["children"]) for row in listed]
     known = query(store, f"SELECT question, votes, said, entropy {of_rubric} ORDER BY entropy DESC").rows()
     assert set(texts) <= {row[:3] for row in known}
-    assert [row[3]["props"]["children"] for row in listed] == [f"{row[3]:.2f}" for row in known[:100]]
+    assert [row[3]["props"]["children"] for row in listed] == [wording.number(row[3]) for row in known[:100]]
 
 
 def _found(part: object, kind: str) -> Iterator[dict[str, Any]]:

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 PAGES = {
     "/": "9 games, 108 turns.",
-    "/failures": "Failure breakdown",
+    "/failures": "What went wrong",
     "/remove-gap": "Gap and progress",
     "/spirals": "Games, turn by turn",
     "/judges": "By question",

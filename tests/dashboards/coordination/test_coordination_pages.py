@@ -79,3 +79,17 @@ def test_correlation_of_few_models_says_little() -> None:
     assert four is not None
     assert four.value == pytest.approx(0.8)
     assert four.low < 0 < four.high
+
+
+def test_the_filters_narrow_every_card(store: Store) -> None:
+    """The page ignored them all: a respondent, a type of question and a game alone leave nothing of the others."""
+    one = _drawn(store, "/coordination", "?model=bare_letter")
+    assert "bare_letter" in one
+    assert "refusal" not in one
+    assert "The four games" not in one
+    games = _drawn(store, "/coordination", "?condition=hanabi")
+    assert "The four games" in games
+    assert "CoordinationQA by type" not in games
+    assert "collab capture" not in games
+    assert "theory of mind" not in _drawn(store, "/coordination", "?level=EC&level=JP")
+    assert "No games of LLM-Coordination under these filters" in _drawn(store, "/coordination", "?model=nobody")

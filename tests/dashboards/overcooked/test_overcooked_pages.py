@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 from analytics.query import query
@@ -33,20 +34,12 @@ def drawn(store: Store, search: str) -> str:
 
 
 def test_every_part_is_there(store: Store) -> None:
-    """Success, progress, both capabilities, the matrix, both mixes, levels and decline."""
-    text = drawn(store, "")
-    for title in (
-        "Success rate by level",
-        "Progress completeness by level",
-        "Initiating by level",
-        "Responding by level",
-        "Request and answer",
-        "Requests by position in the task",
-        "Answers by position in the task",
-        "Levels",
-        "Decline",
-    ):
-        assert title in text
+    """Each measure by level, the matrix, both mixes and decline: a click away, each by its address."""
+    for key, title in {"sr": "delivered in time", "pc": "progress completeness", "ic": "right requests", "rc": "right answers"}.items():
+        assert f"{title} by level" in drawn(store, f"?measure={key}")
+    for talk in ("confusion", "initiating", "responding"):
+        assert "Requests and answers" in drawn(store, f"?talk={talk}")
+    assert "Decline of every team" in drawn(store, "")
 
 
 def test_filters_leave_nothing(store: Store) -> None:
@@ -60,17 +53,17 @@ def test_rates_have_their_intervals(store: Store) -> None:
         figure = overcooked.report_figure(read)
     assert figure is not None
     (trace,) = figure.data
-    assert list(trace.y) == [100.0]
-    assert trace.error_y.arrayminus[0] == pytest.approx(100 - 34.24, abs=0.01)
+    assert list(trace.y) == [1.0]
+    assert trace.error_y.arrayminus[0] == pytest.approx(1 - 0.3424, abs=0.0001)
 
 
 def test_one_game_has_no_interval_of_progress(store: Store) -> None:
     """A t interval needs two games: with one there is none, and none is drawn."""
     with reader(store, Address.parse("/overcooked", "")) as read:
-        rows = read.rows(
-            "SELECT 'a' AS model, '1' AS level, 50.0 AS v, NULL::DOUBLE AS l, NULL::DOUBLE AS h, 1 AS n_games, 1 AS conversations"
-        )
-    (trace,) = overcooked.rates(rows, "v", "l", "h", "PC (%)").data
+        one = Address.parse("/overcooked", "?measure=pc&model=optimal&level=1")
+        rows = read.at(one).rows(overcooked.LEVELS.make(read, "").sql).head(1)
+        rows = rows.with_columns(pl.lit(None, pl.Float64).alias(end) for end in ("pc_low", "pc_high"))
+        (trace,) = overcooked.rates(read, rows, overcooked.MEASURES["pc"]).data
     assert (list(trace.error_y.array), list(trace.error_y.arrayminus)) == ([0.0], [0.0])
 
 
