@@ -114,6 +114,7 @@ MODULES: tuple[tuple[str, str, str], ...] = (
     ("ingest", "own", "replays its games out of cotrace's own log"),
     ("judges", "pieces", "evidence that rubrics can show"),
     ("judges", "checks", "engine checks"),
+    ("judges", "rubrics", "the rubrics that are about its games"),
     ("judges", "perturbations", "changes of units whose effect on answers is known"),
     ("dashboards", "board", "draws its states"),
     ("dashboards", "page", "a page of its own"),

@@ -2,7 +2,8 @@
 
 What a text is, DuckDB's own parser says; nothing here matches patterns in SQL. Statement types alone do not tell: since DuckDB 2.0 the body
 of a WITH may be a COPY, an INSERT, an UPDATE or a DELETE, and EXPLAIN ANALYZE runs what it explains. So the tree is looked through as
-well. The second wall is the connection (`Store.reading`): its file system is switched off, so what came through could still write nowhere.
+well. The second line of defence is the connection (`Store.reading`): its file system is switched off, so what came through could still
+write nowhere.
 """
 
 from __future__ import annotations

@@ -85,7 +85,8 @@ def rubrics_page() -> str:
         "",
         MADE,
         "",
-        "Each rubric is one file in `judges/rubrics/`; the file format is described in docs/rubric_files.md.",
+        "Each rubric is one file in `judges/<family>/rubrics/`, or in `judges/rubrics/` where it fits any game.",
+        "The file format is described in docs/rubric_files.md.",
         "",
     ]
     for path in names().values():

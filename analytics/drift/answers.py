@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["JOB", "Compared", "compared_answers"]
 
 JOB: Final = ("rubric", "rubric_hash", "judge", "answering", "question")
-"""What must be the same if another answer is to be the judge's doing: wording, judge with its walls, temperature and length, question."""
+"""What must be the same if another answer is to be the judge's doing: wording, judge, evidence, temperature and length, question."""
 
 _COMPARED = """
 with runs as (

@@ -43,7 +43,7 @@ _Row = dict[str, Any]
 def drift_report(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
     """One row for each answer to a question by a model judge, and each pair of times that can be compared.
 
-    Only answers to the same wording of the rubric, behind the same walls, with the same temperature and reply length are compared. `no` is
+    Only answers to the same wording of the rubric, with the same visible evidence, temperature and reply length are compared. `no` is
     left out where there is `yes`, and the second of two other answers: they mirror the rest.
 
     Columns, in order:

@@ -4,7 +4,7 @@
 --   rubric_hash  text  hash of its content: another wording is another question
 --   question  text  question inside the rubric
 --   judge  text  `engine` or `llm:<model>`
---   variant  text  which walls were opened on purpose; null: none
+--   variant  text  variant of the rubric (visible evidence changed on purpose); null: none
 --   judge_run_id  text  the scoring job
 --   started_at  UTC  when it began
 --   answer  text  lower case, without slashes (`N/A` is `na`)

@@ -3,7 +3,7 @@
 --   rubric  text  name of the rubric
 --   judge  text  `engine` or `llm:<model>`
 --   model  text  provider/model; null for the engine
---   variant  text  which walls were opened on purpose; null: none
+--   variant  text  variant of the rubric (visible evidence changed on purpose); null: none
 --   runs  count  scoring jobs
 --   unfinished  count  jobs among them that did not finish: running, stopped by the budget, or interrupted
 --   units  count  units put to the judge, over all jobs

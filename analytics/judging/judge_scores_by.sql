@@ -4,7 +4,7 @@
 --   rubric  text  name of the rubric
 --   question  text  question inside the rubric
 --   judge  text  `engine` or `llm:<model>`
---   variant  text  which walls were opened on purpose; null: none
+--   variant  text  variant of the rubric (visible evidence changed on purpose); null: none
 --   benchmark  text  its benchmark
 --   condition  text  the condition of the runs, as in run_conditions
 --   model  text  the evaluated model

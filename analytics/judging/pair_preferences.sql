@@ -3,7 +3,7 @@
 --   rubric  text  name of the rubric
 --   question  text  question inside the rubric
 --   judge  text  `engine` or `llm:<model>`
---   variant  text  which walls were opened on purpose; null: none
+--   variant  text  variant of the rubric (visible evidence changed on purpose); null: none
 --   repeat  number  from 1
 --   episode_a  text  one game
 --   episode_b  text  the other

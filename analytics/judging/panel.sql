@@ -3,7 +3,7 @@
 -- one model oftener gives it no more weight. The engine has none.
 --   rubric  text  name of the rubric
 --   question  text  question inside the rubric
---   variant  text  which walls were opened on purpose; null: none
+--   variant  text  variant of the rubric (visible evidence changed on purpose); null: none
 --   unit_id  text  what was judged
 --   episode_id  text  the game
 --   turn  number  from 1; null for a whole game

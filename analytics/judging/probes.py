@@ -60,13 +60,13 @@ order by all
 
 
 def probe_report(store: Store) -> pl.DataFrame:
-    """One row for every rubric, question, judge and probe, or variant with other walls, that has verdicts beside the plain ones.
+    """One row for every rubric, question, judge and probe, or variant with other visible evidence, that has verdicts beside the plain ones.
 
     Columns, in order:
 
     - rubric, question, judge, probe: the probe's kind, or `variant <name>`. expects: `same` where the right answer stays what it was
       (of a variant: where a judge that keeps to the evidence need not change it), `changed` where a planted defect turns it to no.
-    - pairs: plain answer and answer on the unit told anew, of the same repeat; of `changed` only where the plain answer was yes, that is
+    - pairs: plain answer and answer on the perturbed unit, of the same repeat; of `changed` only where the plain answer was yes, that is
       where the judge, too, found the message clean. games: how many. unanswered: further pairs in which one side has no answer.
     - rate: of `same` the share of pairs whose answers differ (0 is best); of `changed` the share in which the judge now says no, 0 to 1
       (1 is best). low, high: 95 % interval over games (`analytics.statistics.cluster_intervals`). Null without pairs.

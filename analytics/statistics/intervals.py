@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Estimate", "Interval", "clustered_sem", "pearson", "sem", "t_interval", "wilson"]
+__all__ = ["Estimate", "Interval", "clustered_sem", "pearson", "wilson"]
 
 LEVEL = 0.95
 """Coverage of every interval."""
@@ -49,13 +49,6 @@ def wilson(successes: int, n: int) -> Interval | None:
     return Interval(float(found.low), float(found.high))
 
 
-def sem(values: Sequence[float]) -> float | None:
-    """Standard error of a mean: sample standard deviation (ddof 1) over sqrt(n); None below two values."""
-    from scipy import stats
-
-    return float(stats.sem(values, ddof=1)) if len(values) > 1 else None
-
-
 def pearson(first: Sequence[float], second: Sequence[float]) -> Estimate | None:
     """Pearson correlation of pairs with its 95 % interval by Fisher's z; None below three pairs and where one side is constant.
 
@@ -73,18 +66,6 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> Estimate | None:
     found = stats.pearsonr(first, second)
     interval = found.confidence_interval(confidence_level=LEVEL)
     return Estimate(float(found.statistic), float(interval.low), float(interval.high))
-
-
-def t_interval(values: Sequence[float]) -> Interval | None:
-    """95 % interval of a mean by Student's t, not cut to the range of the values; None below two values."""
-    from scipy import stats
-
-    error = sem(values)
-    if error is None:
-        return None
-    half = float(stats.t.ppf((1 + LEVEL) / 2, len(values) - 1)) * error
-    mean = math.fsum(values) / len(values)
-    return Interval(mean - half, mean + half)
 
 
 def clustered_sem(values: Sequence[float], clusters: Sequence[Hashable]) -> float | None:

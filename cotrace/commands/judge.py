@@ -25,7 +25,7 @@ __all__ = ["command", "judge_all"]
 @click.option("--base-url", "base_urls", multiple=True, help="OpenAI-compatible server; repeat to share calls out among several.")
 @click.option("--key-env", "key_variables", multiple=True, help="Environment variable with a key; repeat for several keys.")
 @click.option("--cache", type=click.Path(path_type=Path), help="File or folder of answers by content: what is in it is not paid again.")
-@click.option("--variant", help="Open walls on purpose, as the rubric's variant of that name says (`cotrace rubric show NAME`).")
+@click.option("--variant", help="Change the visible evidence as the rubric's variant of that name says (`cotrace rubric show NAME`).")
 @click.option("--repeats", type=click.IntRange(min=1), help="How often each unit is asked; by default as the rubric says.")
 @click.option("--where", "where", help="SQL condition over episodes and turns, such as \"model = 'gpt-4o' AND turn <= 5\".")
 @click.option("--concurrency", default=32, show_default=True, type=click.IntRange(min=1), help="Calls under way at once.")
@@ -166,8 +166,8 @@ def _request(rubric: Rubric, model: str | None, options: dict[str, Any]) -> Judg
 
 def _tell(request: JudgeRequest, report: JudgeReport) -> None:
     rubric, judge = request.rubric, request.judge
-    walls = f" (walls: {rubric.variant})" if rubric.variant else ""
-    say(f"{rubric.name}{walls} by {judge}: {report.units} units, {report.status}, {report.seconds:.1f} s")
+    variant = f" (variant {rubric.variant})" if rubric.variant else ""
+    say(f"{rubric.name}{variant} by {judge}: {report.units} units, {report.status}, {report.seconds:.1f} s")
     say(f"  verdicts: {report.answered} answered, {report.undecided} undecided, {report.failed} failed, {report.skipped} skipped")
     if report.answered_before or report.recovered:
         say(f"  {report.answered_before} calls were answered before, {report.recovered} recovered from an interrupted run")

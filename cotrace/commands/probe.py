@@ -18,7 +18,7 @@ __all__ = ["command"]
 
 @click.command()
 @click.argument("rubric_name", metavar="RUBRIC")
-@click.option("--kind", "kinds", multiple=True, required=True, help="How units are told anew; repeat for several; `list` lists them.")
+@click.option("--kind", "kinds", multiple=True, required=True, help="How units are perturbed; repeat for several; `list` lists them.")
 @click.option("--judge", type=click.Choice(["engine"]), help="Probe the deterministic judge.")
 @click.option("--model", help="Probe this provider/model.")
 @click.option("--base-url", help="Address of an OpenAI-compatible server, such as http://localhost:8000/v1.")
@@ -31,9 +31,9 @@ __all__ = ["command"]
 @click.option("--dry-run", is_flag=True, help="Only say how many calls it takes and what they cost.")
 @store_option
 def command(rubric_name: str, kinds: tuple[str, ...], folders: tuple[Path, ...], store: Store, *, dry_run: bool, **options: Any) -> int:
-    """Judge units as they are and told anew by rule; `cotrace report probes` compares the answers.
+    """Judge units as they are and perturbed by rule; `cotrace report probes` compares the answers.
 
-    What was answered before is not asked again. `--kind variant=NAME` compares with a variant of the rubric that opens walls.
+    What was answered before is not asked again. `--kind variant=NAME` compares with a variant of the rubric with other visible evidence.
 
     \b
     Example:

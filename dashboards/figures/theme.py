@@ -14,7 +14,7 @@ from dashboards.figures.palette import OTHER, SERIES, mark_of
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["INK", "MODEL_COLORS", "MUTED", "color_of", "empty_figure", "plain", "styled"]
+__all__ = ["INK", "MODEL_COLORS", "MUTED", "color_of", "plain", "styled"]
 
 INK = "#1b1f27"
 MUTED = "#646b79"
@@ -65,14 +65,3 @@ def styled(figure: go.Figure, *, height: int = 380, legend: bool = True) -> go.F
     figure.update_xaxes(gridcolor=GRID, zerolinecolor=GRID, automargin=True, title_font_size=13)
     figure.update_yaxes(gridcolor=GRID, zerolinecolor=GRID, automargin=True, title_font_size=13)
     return figure
-
-
-def empty_figure(note: str) -> go.Figure:
-    """A figure that says why there is nothing to draw."""
-    import plotly.graph_objects as go
-
-    figure = go.Figure()
-    figure.add_annotation(text=plain(note), showarrow=False, font={"size": 14, "color": MUTED})
-    figure.update_xaxes(visible=False)
-    figure.update_yaxes(visible=False)
-    return styled(figure, height=220, legend=False)

@@ -29,7 +29,7 @@ WITH counted AS (
 
 jobs AS (
     SELECT
-        judge, coalesce(variant, 'as written') AS walls, started_at, status, units, calls, tokens_in, tokens_out, cost,
+        judge, coalesce(variant, 'as written') AS variant, started_at, status, units, calls, tokens_in, tokens_out, cost,
         coalesce(verdicts, 0) AS verdicts, coalesce(failed, 0) AS failed, epoch(finished_at - started_at) AS seconds
     FROM judge_runs LEFT JOIN counted USING (judge_run_id)
     WHERE rubric = $rubric
@@ -53,10 +53,10 @@ _NUMBERS: Final = {
     "tokens_per_1000": Column(heading="Tokens / 1000 verdicts", kind="count"),
     "cost_per_1000": Column(heading="Cost / 1000 verdicts", kind="money"),
 }
-_BY_JUDGE = f"{_JOBS} SELECT judge, walls, count(*) AS jobs, {_SUMS} FROM jobs GROUP BY ALL ORDER BY judge, walls"
+_BY_JUDGE = f"{_JOBS} SELECT judge, variant, count(*) AS jobs, {_SUMS} FROM jobs GROUP BY ALL ORDER BY judge, variant"
 _BY_JOB = f"""
-{_JOBS} SELECT strftime(started_at, '%Y-%m-%d %H:%M') AS at, judge, walls, status, {_SUMS}
-FROM jobs GROUP BY judge, walls, started_at, status ORDER BY started_at DESC
+{_JOBS} SELECT strftime(started_at, '%Y-%m-%d %H:%M') AS at, judge, variant, status, {_SUMS}
+FROM jobs GROUP BY judge, variant, started_at, status ORDER BY started_at DESC
 """
 
 

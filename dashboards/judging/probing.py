@@ -37,7 +37,7 @@ def content(read: Reader, rubric: str) -> Part:
     judges, judge, told, own = _probed(read, rubric)
     if not judges:
         return nothing_yet(
-            "This rubric has not been probed. Units told anew by rule show whether a judge is swayed, and whether it sees planted defects:",
+            "This rubric has not been probed. Units perturbed by rule show whether a judge is swayed, and whether it sees planted defects:",
             f"cotrace probe {rubric} --kind list",
             f"cotrace probe {rubric} --kind polite --kind names --judge engine",
         )

@@ -105,11 +105,11 @@ def content(read: Reader, rubric: str) -> Part:
     if judges.is_empty():
         return note("Nobody has judged this rubric but for probes.")
     judge, variant = _asked(read, judges)
-    walls = judges.filter(judges["judge"] == judge)["variant"]
+    shown = {name: name or "as written" for name in judges.filter(judges["judge"] == judge)["variant"]}
     known = {name: name for name in judges["judge"].unique(maintain_order=True)}
     chooser = [
         choices(address, "Judge", "judge", known, judge) if len(known) > 1 else None,
-        choices(address, "Walls", "variant", {name: name or "as written" for name in walls}, variant) if len(walls) > 1 else None,
+        choices(address, "Visible evidence", "variant", shown, variant) if len(shown) > 1 else None,
     ]
     asked = {"rubric": rubric, "judge": judge, "variant": variant}
     rows = read.rows(_BY_QUESTION, asked)

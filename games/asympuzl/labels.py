@@ -1,6 +1,6 @@
 """Labels of an agent's turn that a rule decides (format description, section 9; a proposal, not in the paper).
 
-Every label here is given by rule. `assumes_shared_view` needs a judge (judges/rubrics/asympuzl_failures.yaml).
+Every label here is given by rule. `assumes_shared_view` needs a judge (judges/asympuzl/rubrics/asympuzl_failures.yaml).
 """
 
 from __future__ import annotations

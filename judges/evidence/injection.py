@@ -1,6 +1,6 @@
 """Finds text in logs that tries to speak to a judge, so that such units can be counted and looked at.
 
-The wall does not rest on this: no text can leave its fence (`judges.evidence.text`) and the answer type admits nothing else. A flag says
+Blinding does not rest on this: no text can leave its fence (`judges.evidence.text`) and the answer type admits nothing else. A flag says
 that somebody tried, or that a game's text happens to look like it. Text is looked at as a reader would see it: compatibility forms
 normalized (Unicode NFKC), invisible characters taken out.
 """

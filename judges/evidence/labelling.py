@@ -1,4 +1,4 @@
-"""What a person who labels is asked: the same questions about the same evidence as a judge, behind the same wall."""
+"""What a person who labels is asked: the same questions about the same visible evidence as a judge."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Answer = str | Sequence[str] | None
 
 
 class Task(NamedTuple):
-    """Questions that share a wall, about one unit."""
+    """Questions with the same visible evidence, about one unit."""
 
     unit: Unit
     group: Group

@@ -1,4 +1,4 @@
-"""The pieces of evidence that a rubric can list under `shows`: the wall around a judge.
+"""The pieces of evidence that a rubric can list under `shows`: what a judge can see.
 
 A prompt is built from the pieces that the rubric lists and from nothing else. Pieces of all benchmarks stand here, those of one
 benchmark in a module of its family (`judges.craft.pieces`).

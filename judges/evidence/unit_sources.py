@@ -17,7 +17,7 @@ __all__ = ["selected_units"]
 
 
 def selected_units(store: Store, rubric: Rubric, selection: Selection) -> Iterator[Unit]:
-    """The units of the selected games (of a pair, both must be selected), game by game; of a probe those that can be told anew.
+    """The units of the selected games (of a pair, both must be selected), game by game; of a probe those that can be perturbed.
 
     Raises:
         StoreError: the store cannot be opened.

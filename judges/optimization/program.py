@@ -1,7 +1,7 @@
 """A rubric as a DSPy program: the signature is made from it, and what DSPy changes in the program makes a new rubric.
 
 The program does not use DSPy's prompts. Instructions and demonstrations become a rubric, and that rubric is asked as `cotrace judge` would
-ask it: the same frame, walls, answer type and re-asks. So what is optimised is what will be used.
+ask it: the same frame, visible evidence, answer type and re-asks. So what is optimised is what will be used.
 """
 
 from __future__ import annotations

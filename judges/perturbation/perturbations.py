@@ -1,6 +1,6 @@
-"""Probes: the same units told anew by rule, to see whether a judge's answer changes when it should not, and whether it does when it should.
+"""Probes: the same units perturbed by rule, to see whether a judge's answer changes when it should not, and whether it does when it should.
 
-The verdicts on units told anew stand under the variant ``probe:<kind>``; only the report of probes reads them.
+The verdicts on perturbed units stand under the variant ``probe:<kind>``; only the report of probes reads them.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def kinds() -> Mapping[str, Kind]:
 
 
 def as_probe(rubric: Rubric, kind: str) -> Rubric:
-    """The rubric for units told anew; give it to a run like any other.
+    """The rubric for perturbed units; give it to a run like any other.
 
     Raises:
         UsageError: there is no such kind, or it does not go with the rubric.

@@ -13,13 +13,16 @@ from yaml.reader import ReaderError
 
 from judges.rubric.format import DemonstrationFile, QuestionFile, RubricFile, VariantFile, possible
 from judges.rubric.mistakes import contradictions, near
-from judges.rubric.model import BUILT_IN, Demonstration, Question, Rubric, Variant
+from judges.rubric.model import Demonstration, Question, Rubric, Variant
 from judges.rubric.yaml_lines import read_with_lines
 from schemas.errors import UsageError
+from schemas.families import modules
 from schemas.plugins import rubric_folders
 from schemas.text import excerpt
 
 __all__ = ["Problem", "check", "clashes", "find", "load", "names", "shipped"]
+
+_FOR_ALL_GAMES = Path(__file__).parents[1] / "rubrics"
 
 _LONGEST_GIVEN = 60
 """Characters of a wrong value that a message shows."""
@@ -65,12 +68,16 @@ def shipped(name: str) -> Path | None:
 
 def _files(folders: Sequence[Path]) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
-    for folder in dict.fromkeys(place.resolve() for place in (*folders, *rubric_folders(), BUILT_IN)):
+    for folder in dict.fromkeys(place.resolve() for place in (*folders, *rubric_folders(), _FOR_ALL_GAMES, *_of_families())):
         if not folder.is_dir():
             raise UsageError(f"no folder {folder}: --rubrics names a folder with rubric files (*.yaml)")
         for path in sorted(folder.glob("*.yaml")):
             found.setdefault(path.stem, []).append(path)
     return found
+
+
+def _of_families() -> list[Path]:
+    return [Path(place) for _, package in modules("judges", "rubrics") for place in package.__path__]
 
 
 def _clash(name: str, paths: Sequence[Path]) -> str:

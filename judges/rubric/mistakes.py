@@ -113,7 +113,7 @@ def _bad_answers(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
 
 
 def _bad_placeholders(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
-    """A text that speaks of a piece in braces, but the wall keeps it out: the judge would be asked about what it cannot see."""
+    """A text that speaks of a piece in braces, but it is no visible evidence: the judge would be asked about what it cannot see."""
     yield from _unfilled(content, ("instructions",), content.instructions, content.shows)
     for name, question in content.questions.items():
         shown = [*content.shows, *question.also_shows]
@@ -185,7 +185,7 @@ def _bad_question(content: RubricFile, question_id: str, question: QuestionFile)
 
 
 def _bad_demonstration(content: RubricFile, where: NodePath, case: DemonstrationFile) -> Iterator[tuple[NodePath, str]]:
-    """Demonstrations stand before every case, so they keep to the wall and to the answers like everything else."""
+    """Demonstrations stand before every case, so they keep to the visible evidence and to the answers like everything else."""
     inside = {*content.shows, *(piece for question in content.questions.values() for piece in question.also_shows)}
     for piece in case.shown:
         if piece not in inside:

@@ -1,6 +1,6 @@
 """Rubrics: files of data from which prompt, answer type, documentation and validation are made.
 
-`judges.rubric.files` reads and checks them; the files in `judges/rubrics` show every key in use.
+`judges.rubric.files` reads and checks them; the files in `judges/<family>/rubrics` show every key in use.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 import orjson
@@ -23,7 +22,7 @@ ANY_BENCHMARK = "any"
 """Stands for all benchmarks in a rubric's `benchmarks`."""
 
 PROBE = "probe:"
-"""Begins the name of the variant under which units told anew are judged (`judges.perturbation.perturbations`)."""
+"""Begins the name of the variant under which perturbed units are judged (`judges.perturbation.perturbations`)."""
 
 NONE_CHOSEN = "none"
 """How a choice of none of several answers is written."""
@@ -50,7 +49,7 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Variant:
-    """Walls that are opened (or moved) on purpose, so that the effect can be measured."""
+    """Visible evidence that is changed on purpose, so that the effect can be measured."""
 
     name: str
     why: str
@@ -63,7 +62,7 @@ class Demonstration:
     """A case with its right answers, which the judge is shown before the one it has to judge."""
 
     shown: Mapping[str, Sequence[tuple[str, str]]]
-    """Piece -> its entries, each a line of the frame and the text under it; only pieces inside the wall reach the prompt."""
+    """Piece -> its entries, each a line of the frame and the text under it; only visible evidence reaches the prompt."""
     answers: Mapping[str, str]
     """Question -> the right answer, as a verdict would have it."""
     reasons: Mapping[str, str]
@@ -82,7 +81,7 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rubric:
-    """A set of questions about one kind of unit, and the wall around the judge."""
+    """A set of questions about one kind of unit, and what the judge can see."""
 
     name: str
     version: int
@@ -172,7 +171,3 @@ class Rubric:
 def joined(chosen: Collection[str], answers: Sequence[str]) -> str:
     """Several answers as one text: in the order of the rubric, with | between them; `none` if none was chosen."""
     return "|".join(answer for answer in answers if answer in chosen) or NONE_CHOSEN
-
-
-BUILT_IN = Path(__file__).parents[1] / "rubrics"
-"""The folder of the rubrics that come with cotrace."""

@@ -19,7 +19,7 @@ unit: agent_turn                # what one judgment looks at: utterance, action,
 benchmarks: [craft]
 roles: [director]               # whose turns are judged; leave it out for everybody
 about: public_message           # the piece that is judged: without it a unit is skipped, not asked
-# A wall, not a hint: what is not listed cannot reach the prompt.
+# The visible evidence: what is not listed cannot reach the prompt.
 shows: [judged_agent, history, other_messages, public_message]
 answers: {{"yes": 1, "no": 0, unclear: 0.5, na: null}}    # quoted: bare yes and no are booleans in YAML
 repeats: 1                      # how often each unit is asked

@@ -67,7 +67,7 @@ class Plan:
     units: int
     """Units that the rubric has in the selection."""
     calls: int
-    """Calls to make: a call is a unit, a group of questions that share a wall, and a repeat."""
+    """Calls to make: a call is a unit, a group of questions with the same visible evidence, and a repeat."""
     answered_before: int
     """Calls that need not be made because their answers stand in the store."""
     skipped: int

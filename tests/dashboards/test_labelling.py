@@ -1,4 +1,4 @@
-"""The labelling page in a real browser, and what stands behind it: the judge's wall, order, resuming, export."""
+"""The labelling page in a real browser, and what stands behind it: what may be seen, order, resuming, export."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from judges.runs.runner import run
 from schemas.errors import UsageError
 from schemas.store import Store
 from tests.judges.judged_games import ask_model, counted, fake_server, mark, store_of
-from tests.judges.test_judge_walls import marks
+from tests.judges.test_visible_evidence import marks
 
 YES_NO = '{"yes": 1, "no": 0}'
 

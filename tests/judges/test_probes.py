@@ -1,4 +1,4 @@
-"""Probes: units told anew by rule, so that it is known which answers should change."""
+"""Probes: units perturbed by rule, so that it is known which answers should change."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 def told_anew(store: Store, rubric: str, kind: str) -> list[tuple[Unit, Unit]]:
-    """Each unit that the probe changes, as it is and told anew."""
+    """Each unit that the probe changes, as it is and perturbed."""
     plain = find(rubric)
     selection = select(store, plain, None)
     before = {unit.unit_id: unit for unit in selected_units(store, plain, selection)}
@@ -170,7 +170,7 @@ def test_the_order_is_reversed_and_nothing_is_lost(store: Store) -> None:
 
 
 def asked(store: Store, player: Player, *kinds: str, turns: int = 5) -> None:
-    """Have a played model judge the first turns as they are and told anew."""
+    """Have a played model judge the first turns as they are and perturbed."""
     with played_model(player) as url:
         request = ask_model(url, "spatial_grounding", where=f"turn <= {turns}", model=f"local/{player.seed}", repeats=2)
         for rubric in (request.rubric, *(as_probe(request.rubric, kind) for kind in kinds)):
@@ -236,7 +236,7 @@ def test_what_cannot_be_probed_is_said(rubric: str, kind: str, message: str) -> 
 
 
 def test_the_command_judges_both_and_the_report_compares(store: Store) -> None:
-    """From one line to flip rates; a variant with open walls is compared as well."""
+    """From one line to flip rates; a variant with other visible evidence is compared as well."""
     arguments = ["probe", "pragmatic_sufficiency", "--kind", "order", "--kind", "variant=published", "--judge", "engine"]
     done = CliRunner().invoke(cli, [*arguments, "--store", str(store.path)])
     assert done.exit_code == 0, done.output

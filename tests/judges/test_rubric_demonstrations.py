@@ -1,4 +1,4 @@
-"""Demonstrations in rubric files: shown before each case, behind the same walls, and unable to break the frame."""
+"""Demonstrations in rubric files: shown before each case, with the same visible evidence, and unable to break the frame."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def test_a_mistake_in_a_demonstration_is_named_with_its_line(tmp_path: Path, old
     assert re.search(message, problem.message)
 
 
-def test_a_demonstration_keeps_to_the_walls_of_each_question(tmp_path: Path) -> None:
-    """The question behind the narrow wall sees neither the piece nor the answer that belong to the other."""
+def test_a_demonstration_keeps_to_the_visible_evidence_of_each_question(tmp_path: Path) -> None:
+    """The question with less visible evidence sees neither the piece nor the answer that belong to the other."""
     rubric = good(tmp_path)
     assert check(tmp_path / "mine.yaml") == []
     narrow, wide = (system_message(rubric, group) for group in rubric.groups())

@@ -213,7 +213,7 @@ def test_a_new_rubric_may_be_called_by_any_word(tmp_path: Path, name: str) -> No
     ],
 )
 def test_the_hash_changes_with_everything_that_could_change_an_answer(tmp_path: Path, old: str, new: str, *, same: bool) -> None:
-    """Repeats and source cannot; wording, examples, scores and walls can."""
+    """Repeats and source cannot; wording, examples, scores and visible evidence can."""
     before = load(file_with(tmp_path, "name: mine", "name: mine")).hash
 
     assert (load(file_with(tmp_path, old, new)).hash == before) is same

@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from schemas.errors import BadInputError
 
-__all__ = ["QUESTION_FILE", "QUESTION_TYPES", "Option", "Question", "QuestionType", "is_question_file", "load_questions", "parse_questions"]
+__all__ = ["QUESTION_FILE", "QUESTION_TYPES", "Option", "Question", "QuestionType", "load_questions", "parse_questions"]
 
 QuestionType = Literal["EC", "TOM", "JP"]
 """Environment comprehension, theory of mind, joint planning."""
@@ -90,11 +90,6 @@ class Question:
 class _Correction(NamedTuple):
     published: str
     options: frozenset[int]
-
-
-def is_question_file(head: bytes) -> bool:
-    """Tell from its first bytes whether a file is the question file."""
-    return all(f"{kind} Question".encode() in head.split(b"\n", 1)[0] for kind in QUESTION_TYPES)
 
 
 def load_questions(path: Path) -> tuple[Question, ...]:

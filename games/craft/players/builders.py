@@ -18,7 +18,7 @@ from games.craft.players.slips import LINE_SLIPS, MOVE_SLIPS, SlipScene
 from games.craft.players.speech import confirmation
 from games.craft.text.builder import builder_line
 
-__all__ = ["BUILDERS", "Builder", "Choice", "Decision", "Desk", "Reading"]
+__all__ = ["BUILDERS", "Builder", "Choice", "Decision", "Reading", "Situation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class Situation:
     """What the builder has before it."""
 
     board: Board
@@ -59,28 +59,28 @@ class Decision:
     slips: tuple[str, ...] = ()
 
 
-Policy = Callable[[Desk, random.Random], Choice]
+Policy = Callable[[Situation, random.Random], Choice]
 
 
-def _follow_candidates(desk: Desk, rng: random.Random) -> Choice:
+def _follow_candidates(situation: Situation, rng: random.Random) -> Choice:
     """Take the candidate that a message fits best; without one, do what the messages say."""
     fits = [
         (_agreement(reading.said, move), reading, move)
-        for reading in desk.readings
+        for reading in situation.readings
         if reading.said is not None
-        for move in desk.listed
+        for move in situation.listed
         if replace(reading.said, size=None, span_to=None).allows(move) and _agreement(reading.said, move) > 0
     ]
     if fits:
         best = max(fit[0] for fit in fits)
         _, reading, move = rng.choice([fit for fit in fits if fit[0] == best])
         return Choice(move, reading.director if reading.said is not None and reading.said.cell is not None else None)
-    placed = [reading.said.verb for reading in desk.readings if reading.said is not None and reading.said.cell is not None]
+    placed = [reading.said.verb for reading in situation.readings if reading.said is not None and reading.said.cell is not None]
     trust = max((_TRUST[verb] for verb in placed), default=0.0)
-    unasked = [move for move in desk.listed if move.action == "place" or "remove" in placed]
+    unasked = [move for move in situation.listed if move.action == "place" or "remove" in placed]
     if unasked and rng.random() >= trust:
         return Choice(rng.choice(unasked), None)
-    return _do_as_told(desk, rng)
+    return _do_as_told(situation, rng)
 
 
 _TRUST: Final[dict[Verb, float]] = {"place": 0.2, "remove": 0.6}
@@ -99,17 +99,17 @@ def _agreement(said: Instruction, move: Move) -> int:
     return sum(given is not None and given == is_ for given, is_ in pairs)
 
 
-def _do_as_told(desk: Desk, rng: random.Random) -> Choice:
+def _do_as_told(situation: Situation, rng: random.Random) -> Choice:
     """Carry out the most definite message word for word; what it leaves open is guessed."""
-    said = [reading for reading in desk.readings if reading.said is not None]
+    said = [reading for reading in situation.readings if reading.said is not None]
     if not said:
-        return Choice(_filled(Instruction("place", None, None, None, None), desk, rng), None)
+        return Choice(_filled(Instruction("place", None, None, None, None), situation, rng), None)
     most = max(_definiteness(reading.said) for reading in said)
     reading = rng.choice([reading for reading in said if _definiteness(reading.said) == most])
     instruction = reading.said
     if instruction is None:
         raise AssertionError(reading)
-    return Choice(_filled(instruction, desk, rng), reading.director if instruction.cell is not None else None)
+    return Choice(_filled(instruction, situation, rng), reading.director if instruction.cell is not None else None)
 
 
 def _definiteness(said: Instruction | None) -> int:
@@ -118,8 +118,8 @@ def _definiteness(said: Instruction | None) -> int:
     return sum(part is not None for part in (said.color, said.size, said.cell, said.layer, said.span_to))
 
 
-def _filled(said: Instruction, desk: Desk, rng: random.Random) -> Move:
-    heights = {cell: desk.board.height(cell) for cell in CELLS}
+def _filled(said: Instruction, situation: Situation, rng: random.Random) -> Move:
+    heights = {cell: situation.board.height(cell) for cell in CELLS}
     fitting = [cell for cell in CELLS if (heights[cell] < MAX_HEIGHT if said.verb == "place" else heights[cell])]
     cell = said.cell or rng.choice(fitting or list(CELLS))
     if said.verb == "remove":
@@ -141,13 +141,13 @@ class Builder:
     asks: float = 0.0
     """Chance to ask back when no message is complete or two disagree about a place."""
 
-    def decide(self, desk: Desk, rng: random.Random) -> Decision:
+    def decide(self, situation: Situation, rng: random.Random) -> Decision:
         """Give this turn's answer."""
-        doubt = _doubt(desk, rng)
+        doubt = _doubt(situation, rng)
         if doubt is not None and rng.random() < self.asks:
             return Decision(f"CLARIFY:{doubt}", None)
-        choice = self.policy(desk, rng)
-        scene = SlipScene(desk.board, choice.followed, rng)
+        choice = self.policy(situation, rng)
+        scene = SlipScene(situation.board, choice.followed, rng)
         for name, chance in self.slips.items():
             if rng.random() < chance and (line := _slipped(name, choice, scene)) is not None:
                 return Decision(line, choice, (name,))
@@ -165,8 +165,8 @@ def _line(move: Move, choice: Choice, rng: random.Random) -> str:
     return builder_line(move, confirmation(move, choice.followed, rng))
 
 
-def _doubt(desk: Desk, rng: random.Random) -> str | None:
-    said = [reading for reading in desk.readings if reading.said is not None]
+def _doubt(situation: Situation, rng: random.Random) -> str | None:
+    said = [reading for reading in situation.readings if reading.said is not None]
     if not said:
         return wording().sentence("question.nothing", {}, rng)
     for first in said:

@@ -10,7 +10,7 @@ from typing import Final
 from games.einstein.engine.puzzle import OBJECT_COUNTS, Puzzle, parse_game_id
 from schemas.errors import UsageError
 
-__all__ = ["count_ids", "draw_puzzle", "generate"]
+__all__ = ["draw_puzzle", "generate"]
 
 _Digits = tuple[str, ...]
 _BIN_DIGITS: Final = "0123"
@@ -34,12 +34,6 @@ def draw_puzzle(num_objects: int, rng: random.Random) -> Puzzle:
     """Draw one puzzle of a size."""
     parts = (rng.choice(choices) for choices in _choices(num_objects))
     return parse_game_id("_".join([str(num_objects), *parts]))
-
-
-def count_ids(num_objects: int) -> int:
-    """Count the ids of a size that can be drawn."""
-    starts, goals, anchors, splits = map(len, _choices(num_objects))
-    return starts * goals * anchors * splits
 
 
 @cache

@@ -1,24 +1,18 @@
-"""Numbers of a game, of a run and of its errors, named as the columns of the reference files.
-
-All standard errors have the population form: sd with divisor m, over sqrt(m) (formats/einstein.md section 9).
-"""
+"""Numbers of a game, named as the columns of the reference files (formats/einstein.md section 9). Views aggregate them."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import sqrt
-from statistics import fmean, pstdev
-from typing import Final, NamedTuple, TypeVar
 
 from games.einstein.engine.actions import ActionType, action_type
 from games.einstein.engine.modes import ActionMode, Modes, optimum_mode
 from games.einstein.engine.puzzle import Puzzle, parse_game_id
-from games.einstein.measures.labels import CATEGORIES, NO_ERROR
+from games.einstein.measures.labels import NO_ERROR
 from games.einstein.measures.planner import Plan, plan
 from games.einstein.replay import Step
 
-__all__ = ["ErrorRate", "GameMetrics", "Mean", "RunMetrics", "error_rates", "game_metrics", "mean", "optimum", "run_metrics"]
+__all__ = ["GameMetrics", "game_metrics", "optimum"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,59 +74,6 @@ class GameMetrics:
         return _per_step(self.corrected_steps, self.step_count)
 
 
-class Mean(NamedTuple):
-    """A mean with its standard error; both None if nothing was measured."""
-
-    value: float | None
-    error: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunMetrics:
-    """Numbers of the games of one configuration."""
-
-    games: int
-    successes: int
-    sr_pct: Mean
-    """Games solved in time, in percent."""
-
-    subr_pct: Mean
-    """Objects in their goal bins, in percent."""
-
-    stepr: Mean
-    """Steps over optimum, successful games only."""
-
-    corrr_pct: Mean
-    """Steps corrected by the verifier, in percent; mean of ratios, not ratio of sums."""
-
-    total_steps: int
-    actions: Counter[ActionType]
-    mean_steps_success: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorRate:
-    """How often a category occurs, over all steps and over the actions that it concerns."""
-
-    category: str
-    count: int
-    total_steps: int
-    pct_of_total: float | None
-    """None if there are no steps."""
-
-    relevant_action_type: ActionType | None
-    """None for categories that concern every step."""
-
-    relevant_count: int | None
-    pct_of_relevant: float | None
-    """None if there is no such action."""
-
-
-_Key = TypeVar("_Key", bound=str)
-_PERCENT: Final = 100
-_RATES: Final[tuple[tuple[str, ActionType | None], ...]] = (*((found.key, found.relevant) for found in CATEGORIES), (NO_ERROR, None))
-
-
 def optimum(puzzle: Puzzle, modes: Modes) -> Plan:
     """Give a shortest solution in the action space that is the yardstick of a pair; remembered per game id.
 
@@ -174,53 +115,5 @@ def game_metrics(puzzle: Puzzle, modes: Modes, steps: Sequence[Step]) -> GameMet
     )
 
 
-def run_metrics(games: Sequence[GameMetrics]) -> RunMetrics:
-    """Aggregate the games of one configuration (section 9)."""
-    solved = [game for game in games if game.success]
-    return RunMetrics(
-        games=len(games),
-        successes=len(solved),
-        sr_pct=mean(_PERCENT * game.success for game in games),
-        subr_pct=mean(_PERCENT * game.sub_r for game in games),
-        stepr=mean(game.step_ratio for game in solved if game.step_ratio is not None),
-        corrr_pct=mean(_PERCENT * game.avg_corrected for game in games if game.avg_corrected is not None),
-        total_steps=sum(game.step_count for game in games),
-        actions=_total(game.actions for game in games),
-        mean_steps_success=mean(game.step_count for game in solved).value,
-    )
-
-
-def error_rates(games: Sequence[GameMetrics]) -> list[ErrorRate]:
-    """Give both rates of every category of the paper's Table 2, in its order, ``no_error`` last."""
-    steps = sum(game.step_count for game in games)
-    labels = _total(game.labels for game in games)
-    actions = _total(game.actions for game in games)
-    return [_rate(category, labels[category], steps, relevant, actions) for category, relevant in _RATES]
-
-
-def mean(values: Iterable[float]) -> Mean:
-    """Give mean and standard error in the population form; ``Mean(None, None)`` for no values."""
-    numbers = list(values)
-    if not numbers:
-        return Mean(None, None)
-    return Mean(fmean(numbers), pstdev(numbers) / sqrt(len(numbers)))
-
-
-def _rate(category: str, count: int, steps: int, relevant: ActionType | None, actions: Counter[ActionType]) -> ErrorRate:
-    of_type = actions[relevant] if relevant else None
-    return ErrorRate(category, count, steps, _percent(count, steps), relevant, of_type, _percent(count, of_type or 0))
-
-
-def _percent(count: int, whole: int) -> float | None:
-    return _PERCENT * count / whole if whole else None
-
-
 def _per_step(total: int | None, steps: int) -> float | None:
     return None if total is None or not steps else total / steps
-
-
-def _total(counters: Iterable[Counter[_Key]]) -> Counter[_Key]:
-    total: Counter[_Key] = Counter()
-    for counter in counters:
-        total.update(counter)
-    return total

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import groupby
 from pathlib import Path
 from typing import get_args
 
@@ -11,7 +10,7 @@ import pytest
 
 from games.einstein.engine.actions import ActionType, action_type
 from games.einstein.engine.puzzle import base_game_id
-from games.einstein.measures.metrics import GameMetrics, RunMetrics, error_rates, game_metrics, run_metrics
+from games.einstein.measures.metrics import GameMetrics, game_metrics
 from games.einstein.replay import Step
 from tests.games.einstein.einstein_data import PublishedGame, Row, cell, published_games, reference
 
@@ -84,33 +83,6 @@ def game_cells(game: PublishedGame, found: GameMetrics, labels: list[str]) -> Ro
     return {name: cell(value) for name, value in values.items()}
 
 
-def run_cells(run: str, manifest: Row, found: RunMetrics) -> Row:
-    values: dict[str, object] = {
-        "run": run,
-        **{name: manifest[name] for name in ("action_mode", "use_cot", "verifier")},
-        "games": found.games,
-        "successes": found.successes,
-        "sr_pct": found.sr_pct.value,
-        "sr_se": found.sr_pct.error,
-        "subr_pct": found.subr_pct.value,
-        "subr_se": found.subr_pct.error,
-        "stepr": found.stepr.value,
-        "stepr_se": found.stepr.error,
-        "corrr_pct": found.corrr_pct.value,
-        "corrr_se": found.corrr_pct.error,
-        "total_steps": found.total_steps,
-        **{f"n_{kind}": found.actions[kind] for kind in ACTION_COLUMNS},
-        "mean_steps_success": found.mean_steps_success,
-    }
-    return {name: cell(value) for name, value in values.items()}
-
-
-def error_cells(scope: str, manifest: Row, games: list[GameMetrics]) -> list[Row]:
-    fixed = {"scope": scope, "verifier": manifest["verifier"], "action_mode": manifest["action_mode"]}
-    names = ("category", "count", "total_steps", "pct_of_total", "relevant_action_type", "relevant_count", "pct_of_relevant")
-    return [fixed | {name: cell(getattr(rate, name)) for name in names} for rate in error_rates(games)]
-
-
 def test_every_step_equals_the_reference(games: list[PublishedGame], shared: Path) -> None:
     """All columns of all 2,477 steps, in the order of the file inside each game."""
     wanted = defaultdict(list)
@@ -132,34 +104,3 @@ def test_every_game_equals_the_reference(games: list[PublishedGame], measured: d
 
     assert {name for row in found.values() for name in row} == set(columns) - NOT_IN_THE_LOGS
     assert {(row["run"], row["game_id"]): {k: v for k, v in row.items() if k not in NOT_IN_THE_LOGS} for row in wanted} == found
-
-
-def test_every_run_equals_the_reference(games: list[PublishedGame], measured: dict[tuple[str, str], GameMetrics], shared: Path) -> None:
-    """Success, subgoal, step and correction rates with their errors, and the totals by type."""
-    wanted = reference(shared, "einstein_expected_runs.csv")
-
-    found = []
-    for run, group in groupby(games, key=lambda game: game.run):
-        members = list(group)
-        found.append(run_cells(run, members[0].manifest, run_metrics([measured[run, game.file_id] for game in members])))
-
-    assert wanted == found
-
-
-def test_every_error_rate_equals_the_reference(
-    games: list[PublishedGame], measured: dict[tuple[str, str], GameMetrics], shared: Path
-) -> None:
-    """Both denominators, per run and pooled over verifier and mode."""
-    wanted = reference(shared, "einstein_expected_errors.csv")
-    by_scope: dict[tuple[str, str, str], tuple[Row, list[GameMetrics]]] = {}
-    for game in games:
-        pooled = ("pooled", game.manifest["verifier"], game.manifest["action_mode"])
-        for scope in ((f"run:{game.run}", "", ""), pooled):
-            by_scope.setdefault(scope, (game.manifest, []))[1].append(measured[game.run, game.file_id])
-
-    found = [row for (scope, _, _), (manifest, members) in by_scope.items() for row in error_cells(scope, manifest, members)]
-
-    def order(row: Row) -> tuple[str, str, str]:
-        return row["scope"], row["verifier"], row["action_mode"]
-
-    assert sorted(wanted, key=order) == sorted(found, key=order)

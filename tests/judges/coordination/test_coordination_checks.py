@@ -15,8 +15,7 @@ from judges.coordination.checks import CHECKS
 from judges.coordination.claims import claims
 from judges.coordination.ways import capture_way, kitchen_way
 from judges.evidence.transcript import ActionView, Transcript, TurnView, load
-from judges.rubric.files import check, find
-from judges.rubric.model import BUILT_IN
+from judges.rubric.files import check, find, names
 from schemas.store import Store
 
 RUBRICS = ("coordination_environment", "coordination_theory_of_mind", "coordination_joint_planning")
@@ -25,7 +24,7 @@ RUBRICS = ("coordination_environment", "coordination_theory_of_mind", "coordinat
 @pytest.mark.parametrize("name", RUBRICS)
 def test_rubrics_have_no_mistakes_and_name_checks_that_exist(name: str) -> None:
     """Every question has an engine check of its own name."""
-    assert check(BUILT_IN / f"{name}.yaml") == []
+    assert check(names()[name]) == []
     assert {question.engine for question in find(name).questions} <= set(CHECKS)
 
 

@@ -1,4 +1,4 @@
-"""Rubrics of Einstein puzzles: the engine's answers against planted truth, hand-worked steps, and the walls around a judge."""
+"""Rubrics of Einstein puzzles: the engine's answers against planted truth, hand-worked steps, and what a judge may see."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def test_only_plain_sentences_are_read(text: str, claims: list[Claim], *, is_who
     assert (list(read_thoughts(text).claims), read_thoughts(text).is_whole) == (claims, is_whole)
 
 
-# -- walls --------------------------------------------------------------------------------------------------------------------------------
+# -- visible evidence ----------------------------------------------------------------------------------------------------------------------
 
 
 def shown(store: Store, name: str, variant: str | None = None) -> list[dict[str, str]]:

@@ -271,7 +271,7 @@ def test_what_cannot_be_is_said_in_one_line(tmp_path: Path, made: dict[str, Any]
         optimize(store, "http://127.0.0.1:9/v1", *options)
 
 
-def test_questions_behind_two_walls_are_optimised_together_or_alone(tmp_path: Path) -> None:
+def test_questions_with_different_evidence_are_optimised_together_or_alone(tmp_path: Path) -> None:
     """Each wall is a call of its own; the mean over the questions decides; one question alone leaves the other out of the new rubric."""
     store = labelled_store(tmp_path, games=40)  # a second gain on the same labels has to be six times as clear
     with store.writing() as connection:

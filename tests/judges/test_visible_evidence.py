@@ -1,4 +1,4 @@
-"""The wall around a judge: what a rubric does not list cannot reach the prompt, and text from logs cannot pass for the frame."""
+"""What a judge can see: what a rubric does not list cannot reach the prompt, and text from logs cannot pass for the frame."""
 
 from __future__ import annotations
 
