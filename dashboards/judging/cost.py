@@ -91,7 +91,7 @@ def _tiles(by_judge: pl.DataFrame) -> Part:
 
 
 def _by_judge(_: Reader, rubric: str) -> Rows:
-    heads = {"judge": Column(heading="Judge"), "walls": Column(heading="Walls"), "jobs": Column(heading="Jobs", kind="count")}
+    heads = {"judge": Column(heading="Judge"), "variant": Column(heading="Visible evidence"), "jobs": Column(heading="Jobs", kind="count")}
     return Rows(sql=_BY_JUDGE, parameters={"rubric": rubric}, columns=heads | _NUMBERS)
 
 
@@ -99,7 +99,7 @@ def _by_job(_: Reader, rubric: str) -> Rows:
     heads = {
         "at": Column(heading="Began (UTC)", kind="when"),
         "judge": Column(heading="Judge"),
-        "walls": Column(heading="Walls"),
+        "variant": Column(heading="Visible evidence"),
         "status": Column(heading="Status", kind="name"),
     }
     return Rows(sql=_BY_JOB, parameters={"rubric": rubric}, columns=heads | _NUMBERS)
