@@ -6,7 +6,7 @@ left out of a log: it is then not known. `schemas.game_log` writes such logs for
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Self
@@ -25,11 +25,13 @@ __all__ = [
     "Label",
     "LogWriter",
     "OracleEntry",
+    "ReplyEntry",
     "SampleEntry",
     "Turn",
     "UtteranceEntry",
     "header_line",
     "state_of_file",
+    "turn_line",
 ]
 
 LOG_VERSION: Final = 1
@@ -155,6 +157,21 @@ class SampleEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyEntry:
+    """What an agent gave when it was asked, word for word: from these a game can be played again, whoever sat there."""
+
+    agent: str
+    purpose: str = "act"
+    """What it was asked for, where a game asks for several things."""
+    text: str
+    """Empty if nothing came."""
+    reasoning: str = ""
+    """What a model thought apart from its text."""
+    error: str | None = None
+    """Why nothing usable came; None if something did."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CallEntry:
     """A request to a model that plays, as in the table `calls`."""
 
@@ -209,6 +226,9 @@ class Turn:
     calls: Sequence[CallEntry] = ()
     """Requests to models that play, in order."""
 
+    replies: Sequence[ReplyEntry] = ()
+    """What the agents gave in this turn, in the order in which they were asked; empty where the actions hold it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
@@ -243,11 +263,11 @@ class LogWriter:
 
     def turn(self, turn: Turn) -> None:
         """Append a turn."""
-        self._write(orjson.dumps(turn, option=orjson.OPT_APPEND_NEWLINE))
+        self._write(turn_line(turn))
 
     def end(self, end: End) -> None:
         """Append the last line."""
-        self._write(orjson.dumps({"end": end}, option=orjson.OPT_APPEND_NEWLINE))
+        self._write(_line({"end": end}))
 
     def _write(self, line: bytes) -> None:
         self._file.write(line)
@@ -262,7 +282,34 @@ class LogWriter:
 
 def header_line(header: Header) -> bytes:
     """Give the first line of a game's file."""
-    return orjson.dumps({"cotrace_log": LOG_VERSION, **asdict(header)}, option=orjson.OPT_APPEND_NEWLINE)
+    return _line({"cotrace_log": LOG_VERSION, **asdict(header)})
+
+
+def turn_line(turn: Turn) -> bytes:
+    """Give the line of a turn."""
+    return _line(turn)
+
+
+def _line(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # what a model wrote: half a surrogate pair, or a number of more than 64 bits
+        return orjson.dumps(_storable(value), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _storable(value: Any) -> Any:
+    """The value with halves of surrogate pairs replaced by U+FFFD, and numbers of more than 64 bits written as text."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return str(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return _storable(asdict(value))
+    if isinstance(value, Mapping):
+        return {_storable(key): _storable(entry) for key, entry in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
+        return [_storable(entry) for entry in value]
+    return value
 
 
 def state_of_file(path: Path, header: Header) -> FileState:

@@ -1,4 +1,4 @@
--- asympuzl_games: AsymPuzl games.
+-- asympuzl_games: AsymPuzl games of two; those of one agent with all clues are in asympuzl_solo.
 -- One row is a game.
 --   benchmark  text  asympuzl
 --   condition  text  the condition of the run, as in run_conditions
@@ -121,4 +121,4 @@ inner join runs using (run_id)
 inner join run_conditions using (run_id)
 left join facts using (episode_id)
 left join counted using (episode_id)
-where episodes.benchmark = 'asympuzl';
+where episodes.benchmark = 'asympuzl' and coalesce(runs.condition ->> 'solo', 'false') = 'false';

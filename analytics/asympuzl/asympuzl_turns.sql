@@ -110,4 +110,4 @@ left join utterances
     and utterances.channel = 'public'
 left join undone
     on measured.episode_id = undone.episode_id and measured.turn = undone.turn and measured.agent = undone.agent
-where episodes.benchmark = 'asympuzl';
+where episodes.benchmark = 'asympuzl' and coalesce(runs.condition ->> 'solo', 'false') = 'false';

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import click
 
 from cotrace.commands.options import COUNT, say, writing_to
+from cotrace.commands.seats import seat_options
 
 __all__ = ["command"]
 
@@ -22,6 +23,9 @@ __all__ = ["command"]
 @click.option("--seeds", default=30, show_default=True, type=COUNT, help="How many puzzles of each size: seeds 0, 1, ...")
 @click.option("--history", default=1, show_default=True, type=COUNT, help="Last messages of each agent that are shown.")
 @click.option("--turns", type=COUNT, help="Turn limit; by default twice the number of positions.")
+@click.option("--tokenizer", default="regex-v1", show_default=True, help="Who counts tokens: regex-v1, or tiktoken:ENCODING.")
+@click.option("--solo", is_flag=True, help="The control experiment: one agent with the clues of both, one attempt; its seat is A.")
+@seat_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
 def command(
     personas: tuple[str, ...],
@@ -31,15 +35,22 @@ def command(
     seeds: int,
     history: int,
     turns: int | None,
+    tokenizer: str,
     out: Path,
-) -> None:
-    """Play AsymPuzl: every persona with every partner, on every size, mode and seed; one file a pair.
+    *,
+    solo: bool,
+    seats: tuple[str, ...],
+    **options: Any,
+) -> int:
+    """Play AsymPuzl on every size, mode and seed: every persona with every partner, one file a pair, or whoever takes the seats.
 
-    Whole games are not played again, so an interrupted command can be repeated.
+    Seats are A (alice) and B (bob); scripts are the personas, and `solver` with --solo. Whole games are not played again, and a model's
+    reply that had arrived is not paid again, so an interrupted command can be repeated. Exit code 1 if calls of models failed.
 
     \b
     Example:
       cotrace play asympuzl --persona sharing --persona ignoring --size 3 --size 5 --seeds 10 --out logs/
+      cotrace play asympuzl --seat A=openai/gpt-4o --seat B=script:sharing --mode own --seeds 5 --temperature 0 --out logs/
     """
     from cotrace.progress import progress_bar
     from games.asympuzl.feedback import FEEDBACK_MODES, FeedbackMode
@@ -58,8 +69,18 @@ def command(
         seeds=tuple(range(seeds)),
         history_length=history,
         max_turns=turns,
+        tokenizer=tokenizer,
     )
+    if solo and not seats:
+        raise UsageError("--solo: say who sits there, such as --seat A=openai/gpt-4o or --seat A=script:solver")
+    if seats:
+        from cotrace.commands.seats import tell, terms_of
+        from games.asympuzl.seated import play_request
+
+        with writing_to(out), progress_bar("playing") as show:
+            return tell(play_request(request, seats, terms_of(options), solo=solo, on_progress=show), out)
     with writing_to(out), progress_bar("playing") as show:
         report = play(request, show)
     say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
     say(f"next: cotrace ingest {out}")
+    return 0

@@ -23,15 +23,16 @@ class AsymPuzlDrawing:
     def turn(self, game: Transcript, turn: TurnView) -> Part:
         """Truth and both hypotheses, before and after; what changed and what is right is marked. Then the feedback shown on this turn."""
         truth = _truth(game)
-        states = {agent: (entries_of(turn.state_before[agent]), entries_of(turn.state_after[agent])) for agent in AGENTS}
-        head = ["Position", "Truth", *(f"{agent} {when}" for agent in AGENTS for when in ("before", "after"))]
-        rows = [_row(place, right, [states[agent] for agent in AGENTS]) for place, right in enumerate(truth)]
+        agents = [agent for agent in AGENTS if agent in turn.state_after]  # one alone in the control experiment
+        states = {agent: (entries_of(turn.state_before[agent]), entries_of(turn.state_after[agent])) for agent in agents}
+        head = ["Position", "Truth", *(f"{agent} {when}" for agent in agents for when in ("before", "after"))]
+        rows = [_row(place, right, [states[agent] for agent in agents]) for place, right in enumerate(truth)]
         table = html.Table([html.Thead(html.Tr([html.Th(text) for text in head])), html.Tbody(rows)])
         return html.Div(
             [
                 html.Div(table, className="scroll"),
                 html.H3("Feedback shown on this turn, by the rules of its mode"),
-                *[_told(game, turn, agent, truth) for agent in AGENTS],
+                *[_told(game, turn, agent, truth) for agent in agents],
             ]
         )
 
@@ -80,7 +81,7 @@ def _list(title: str, entries: Sequence[Entry]) -> Part:
 
 def _told(game: Transcript, turn: TurnView, agent: Agent, truth: tuple[Entry, ...]) -> Part:
     mode: FeedbackMode = next((known for known in FEEDBACK_MODES if known == game.details.get("feedback_mode")), "none")
-    hypotheses = {each: entries_of(turn.state_before[each]) for each in AGENTS}
+    hypotheses = {each: entries_of(turn.state_before[each]) for each in AGENTS if each in turn.state_before}
     told = feedback(mode, agent, hypotheses, Puzzle(truth, truth, truth)) if turn.turn > 1 else None
     lines = feedback_lines(told, mode) if told is not None else ["nothing" if turn.turn > 1 else "nothing: the first turn has none"]
     return html.P([html.B(f"{agent}: "), " ".join(lines)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -15,7 +16,7 @@ from games.asympuzl.players.personas import PERSONAS, Player
 from games.asympuzl.puzzle import AGENTS, Agent
 from games.asympuzl.record import RunFacts, game_id, game_line, line, result_line, turn_line
 from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
-from games.playing import OnProgress, PlayReport, check_seeds, report_of
+from games.playing import DEFAULT_START, OnProgress, PlayReport, check_seeds, report_of
 from schemas.errors import UsageError
 
 __all__ = ["PAPER_SEEDS", "PlayRequest", "play"]
@@ -45,6 +46,8 @@ class PlayRequest:
     """None: twice the number of positions."""
 
     tokenizer: str = DEFAULT_TOKENIZER
+    started_at: datetime = DEFAULT_START
+    """Of games with seats; the record of scripted ones has no times."""
 
 
 def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayReport:

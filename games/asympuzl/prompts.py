@@ -1,12 +1,13 @@
-"""The prompts of both agents (format description, sections 3 and 7), in our own words."""
+"""The prompts of both agents (format description, sections 3 and 7); their texts, in our own words, are in prompts.yaml."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from games.asympuzl.feedback import Feedback, FeedbackMode, feedback_lines
 from games.asympuzl.puzzle import Agent, Entry, Puzzle, other
+from games.players.texts import texts_of
 
 __all__ = ["Heard", "entry_lines", "solo_prompts", "system_prompt", "user_prompt"]
 
@@ -21,39 +22,12 @@ class Heard(NamedTuple):
     text: str
 
 
-_KNOWLEDGE: Final[dict[Agent, str]] = {
-    "A": "the right shape of every position, but no color",
-    "B": "all right (shape, color) pairs, but in a random order, so that their positions say nothing",
-}
-
-_ACTION_FORMAT: Final = (
-    "An action overwrites one position of your own working hypothesis. Positions count from 1. Its form:\n"
-    '{"replace": <position>, "by": {"shape": "<shape>", "color": "<color>"}}'
-)
-
-_ANSWER_FORMAT: Final = (
-    "You may think in free text first, but your answer must end with one valid JSON object that has the keys `message` and `actions`.\n"
-    "`message` is all that your partner gets. Your partner cannot see your actions, your working hypothesis or your clues.\n"
-    "`actions` may be empty. Example:\n"
-    '{"message": "Which color has the circle?", "actions": [{"replace": 2, "by": {"shape": "circle", "color": "green"}}]}'
-)
-
-_SOLO_FORMAT: Final = (
-    "You have one attempt. You may think in free text first, but your answer must end with one valid JSON object:\n"
-    '{"message": "", "actions": [{"replace": 2, "by": {"shape": "circle", "color": "green"}}]}'
-)
-
-
 def system_prompt(agent: Agent, size: int) -> str:
     """Role, goal, and who knows what."""
-    partner = other(agent)
-    return (
-        f"You are Agent {agent}. Together with Agent {partner} you solve a symbolic puzzle with {size} positions. "
-        "Every position needs its right (shape, color) pair.\n"
-        f"You know {_KNOWLEDGE[agent]}.\n"
-        f"Agent {partner} knows {_KNOWLEDGE[partner]}. "
-        "Talk to each other and update your working hypothesis until both of you have solved the puzzle."
-    )
+    texts, partner = texts_of(__package__), other(agent)
+    knowledge = texts["knowledge"]
+    slots = {"agent": agent, "partner": partner, "size": size, "own": knowledge[agent], "other": knowledge[partner]}
+    return str(texts["system"].format(**slots)).strip()
 
 
 def user_prompt(
@@ -70,26 +44,28 @@ def user_prompt(
         ("Your working hypothesis", entry_lines(hypothesis)),
         *([("Feedback on the previous turn", feedback_lines(told, mode))] if told is not None else []),
         ("Recent conversation", [f"{heard.agent}: {heard.text}" for heard in conversation] or ["(there is no message yet)"]),
-        ("Actions", [_ACTION_FORMAT]),
-        ("Your answer", [_ANSWER_FORMAT]),
+        *_formats("pair"),
     ]
     return _written(sections)
 
 
 def solo_prompts(puzzle: Puzzle) -> tuple[str, str]:
     """System and user prompt of the control experiment: one agent, all clues, one attempt."""
-    system = (
-        f"You solve a symbolic puzzle with {puzzle.size} positions. Every position needs its right (shape, color) pair.\n"
-        f"You are given two sets of clues. The first has {_KNOWLEDGE['A']}. The second has {_KNOWLEDGE['B']}."
-    )
+    texts = texts_of(__package__)
+    knowledge = texts["knowledge"]
+    system = str(texts["solo"].format(size=puzzle.size, first=knowledge["A"], second=knowledge["B"])).strip()
     sections = [
         ("First clues", entry_lines(puzzle.clues_a)),
         ("Second clues", entry_lines(puzzle.clues_b)),
         ("Your working hypothesis", entry_lines(puzzle.clues_a)),
-        ("Actions", [_ACTION_FORMAT]),
-        ("Your answer", [_SOLO_FORMAT]),
+        *_formats("solo"),
     ]
     return system, _written(sections)
+
+
+def _formats(game: str) -> list[tuple[str, list[str]]]:
+    texts = texts_of(__package__)
+    return [("Actions", [texts["action"].strip()]), ("Your answer", [texts["answer"][game].strip()])]
 
 
 def entry_lines(entries: Sequence[Entry]) -> list[str]:

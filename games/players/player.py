@@ -38,8 +38,10 @@ class Observation:
     role: str
     turn: int
     """From 1."""
-    place: int
-    """Which of the agent's calls in the game this is, from 1."""
+    place: int = 0
+    """Which of the agent's calls in the game this is, from 1; a course leaves it to whoever plays it."""
+    purpose: str = "act"
+    """What is wanted, where a game asks an agent for several things."""
     sample: int = 1
     """Which of several answers to the same situation is meant, from 1."""
     messages: Sequence[Message]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from schemas.errors import UsageError
 
-__all__ = ["PERSON", "SCRIPT", "is_model", "seated"]
+__all__ = ["PERSON", "SCRIPT", "evaluated", "is_model", "seated", "team_name"]
 
 SCRIPT = "script:"
 PERSON = "human"
@@ -65,3 +65,14 @@ def _check(player: str, role: str, scripts: Mapping[str, Sequence[str]], text: s
     provider, said, model = player.partition("/")
     if not said or not provider or not model:
         raise UsageError(f"--seat {text}: a player is provider/model, {SCRIPT}NAME or {PERSON}")
+
+
+def team_name(taken: Mapping[str, str]) -> str:
+    """Name a team as a folder is named: its players in the order of their seats, neighbours of one name once."""
+    names = [player for player, before in zip(taken.values(), [None, *taken.values()], strict=False) if player != before]
+    return "_".join(names).replace("/", "-").replace(":", "-")
+
+
+def evaluated(taken: Mapping[str, str]) -> str:
+    """The evaluated model of a game: its players, joined by + if they differ."""
+    return "+".join(dict.fromkeys(taken.values()))

@@ -12,14 +12,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["command_of", "play", "seat_server", "stats", "turns"]
+from analytics.query import query
+from analytics.views import create_views
+from ingest.files.run import ingest_paths
+from schemas.store import Store
+from tests.places import ROOT
+
+__all__ = ["command_of", "ingested", "play", "seat_server", "stats", "turns", "whatever_it_says"]
 
 
 @contextmanager
 def seat_server(mode: str) -> Iterator[str]:
     """A server that plays; gives its address."""
     command = [sys.executable, "-m", "tests.servers.seat_server", mode]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
         try:
             yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
@@ -42,7 +48,7 @@ def play(game: str, out: Path, seats: list[str], *options: str) -> subprocess.Co
 def turns(folder: Path) -> list[list[dict[str, Any]]]:
     """What happened in each game, who played and what it took aside."""
     games = []
-    for path in sorted(folder.rglob("*.jsonl"), key=lambda path: path.name):
+    for path in sorted(folder.rglob("*.jsonl"), key=lambda path: (path.name, str(path))):
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         games.append([{key: value for key, value in line.items() if key != "calls"} for line in lines[1:]])
     return games
@@ -53,3 +59,23 @@ def stats(address: str) -> dict[str, int]:
     with urllib.request.urlopen(f"{address}/stats") as reply:  # noqa: S310 - our own server
         found: dict[str, int] = json.load(reply)
         return found
+
+
+def whatever_it_says(game: str, folder: Path, mode: str, *options: str) -> Store:
+    """Games in which every seat is taken by a server of that mode, ingested: nothing is lost, and the rules give what the logs say."""
+    with seat_server(mode) as address:
+        done = play(game, folder / "logs", ["all=openai/stub"], *options, "--base-url", f"{address}/v1")
+    assert done.returncode == 0, done.stderr
+    return ingested(folder)
+
+
+def ingested(folder: Path) -> Store:
+    """The games below a folder in a store; all of them, whole and without a disagreement."""
+    store = Store(folder / "s.duckdb")
+    report = ingest_paths([folder / "logs"], store, workers=1)
+    assert report.rejected == []
+    assert report.episodes == len(list((folder / "logs").rglob("*.jsonl")))
+    create_views(store)
+    assert query(store, "SELECT * FROM log_disagreements").to_dicts() == []
+    assert query(store, "SELECT count(*) AS cut FROM episodes WHERE success IS NULL")["cut"].item() == 0
+    return store

@@ -28,7 +28,7 @@ from games.asympuzl.players.mind import Mind
 from games.asympuzl.players.wording import ask_for_colors, tell_colors, tell_order
 from games.asympuzl.puzzle import COLORS, Agent, Entry
 
-__all__ = ["PERSONAS", "Persona", "Player"]
+__all__ = ["PERSONAS", "Persona", "Player", "script_answer"]
 
 Write = tuple[int, Entry]
 """A position, from 1, and what is written there."""
@@ -55,10 +55,19 @@ class Player:
 
     def answer(self, seen: Observation) -> str:
         """Answer what is seen."""
-        persona, mind = self._persona, self._mind
-        persona.learn(mind, mind.hear(seen))
-        writes = persona.write(mind, seen, self._rng)
-        return persona.form(persona.say(mind, seen, self._rng), writes, seen.turn, self._rng)
+        return _answer(self._persona, self._mind, seen, self._rng)
+
+
+def script_answer(persona: str, seen: Observation) -> str:
+    """What a persona says to what it sees; the same situation always gets the same answer, for nothing else is remembered."""
+    rng = random.Random(f"asympuzl-seat:{persona}:{seen.user}")
+    return _answer(PERSONAS[persona], Mind(seen.agent, seen.clues), seen, rng)
+
+
+def _answer(persona: Persona, mind: Mind, seen: Observation, rng: random.Random) -> str:
+    persona.learn(mind, mind.hear(seen))
+    writes = persona.write(mind, seen, rng)
+    return persona.form(persona.say(mind, seen, rng), writes, seen.turn, rng)
 
 
 # -- what is said -----------------------------------------------------------------------------------------------------------------------

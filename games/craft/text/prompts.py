@@ -2,17 +2,14 @@
 
 import json
 from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
 from typing import Any, Final
-
-import yaml
 
 from games.craft.engine.blocks import WALLS
 from games.craft.engine.move import Move
 from games.craft.engine.views import View, views_json
 from games.craft.text.archetypes import Archetype
 from games.craft.text.observations import BuilderObservation, DirectorObservation
+from games.players.texts import texts_of
 from providers.messages import Message
 
 __all__ = ["builder_messages", "director_messages"]
@@ -23,7 +20,7 @@ _SILENT: Final = "(no director has said anything)"
 
 def director_messages(seen: DirectorObservation, archetype: Archetype) -> list[Message]:
     """Give what a director is told and shown; targets of others, candidates and turns left are in no part of it."""
-    texts = _texts()
+    texts = texts_of(__package__)
     slots = {
         "director": seen.director,
         "archetype": archetype,
@@ -38,7 +35,7 @@ def director_messages(seen: DirectorObservation, archetype: Archetype) -> list[M
 
 def builder_messages(seen: BuilderObservation, *, oracle: bool) -> list[Message]:
     """Give what the builder is told and shown: the board and this turn's messages; no target, no history."""
-    texts = _texts()
+    texts = texts_of(__package__)
     slots = {
         "board": json.dumps(seen.board.structure_json(ghosts=True)),
         "candidates": _candidates(seen.listed),
@@ -70,9 +67,3 @@ def _candidate(move: Move) -> str:
 def _view_json(view: View) -> dict[str, Any]:
     (rows,) = views_json({"D1": view}).values()
     return rows
-
-
-@cache
-def _texts() -> dict[str, Any]:
-    texts: dict[str, Any] = yaml.safe_load(files(__package__).joinpath("prompts.yaml").read_text(encoding="utf-8"))
-    return texts

@@ -1,0 +1,131 @@
+"""The course of a game: it asks, it is answered, it gives each finished turn. Players answer it, or the replies of a log.
+
+A course knows nothing of who answers. So the game that a log holds is the game that its replies give, and reading a log is playing again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+
+from games.players.player import Observation, Player, PlayerReply, call_entry
+from schemas.errors import BadInputError
+from schemas.game import CallEntry, End, Header, LogWriter, ReplyEntry, Turn
+
+__all__ = ["Course", "PlayedAgain", "Said", "Step", "ask", "play_again", "play_course"]
+
+
+class Said(NamedTuple):
+    """What came back when somebody was asked."""
+
+    text: str
+    """Empty if nothing came."""
+    reasoning: str = ""
+    """What a model thought apart from its text."""
+    error: str | None = None
+    """Why nothing usable came; None if something did."""
+
+    @property
+    def lost(self) -> bool:
+        """Nothing came: the game does what the published loop does after a failed call."""
+        return self.error is not None and not self.text
+
+
+Step: TypeAlias = tuple[Observation, ...] | Turn
+"""Observations that are to be answered at the same time, or a finished turn."""
+
+Course: TypeAlias = Generator[Step, tuple[Said, ...], End]
+"""Answers are sent in the order of the observations; to a turn, nothing is answered."""
+
+
+def ask(seen: Observation) -> Generator[Step, tuple[Said, ...], Said]:
+    """Ask one agent."""
+    (said,) = yield (seen,)
+    return said
+
+
+async def play_course(path: Path, header: Header, course: Course, players: Mapping[str, Player]) -> int:
+    """Play a game into its file, a line a turn; give the number of turns.
+
+    Raises:
+        HopelessError: a seat's model turns every request down.
+        OSError: the file cannot be written.
+    """
+    episode = header.episode or path.stem
+    places: Counter[str] = Counter()
+    calls: list[CallEntry] = []
+    replies: list[ReplyEntry] = []
+    turns = 0
+    with LogWriter(path, header) as log:
+        try:
+            step = next(course)
+            while True:
+                if isinstance(step, Turn):
+                    log.turn(replace(step, calls=tuple(calls), replies=tuple(replies)))
+                    calls, replies, turns = [], [], turns + 1
+                    step = course.send(())
+                    continue
+                asked = [_placed(seen, places) for seen in step]
+                got = await asyncio.gather(*(players[seen.agent].reply(seen, episode=episode) for seen in asked))
+                calls += [call_entry(reply.call, seen.agent) for seen, reply in zip(asked, got, strict=True) if reply.call is not None]
+                replies += [_entry(seen, reply) for seen, reply in zip(asked, got, strict=True)]
+                step = course.send(tuple(Said(reply.text, reply.reasoning, reply.error) for reply in got))
+        except StopIteration as ended:
+            log.end(ended.value)
+    return turns
+
+
+def _placed(seen: Observation, places: Counter[str]) -> Observation:
+    places[seen.agent] += 1
+    return replace(seen, place=places[seen.agent])
+
+
+def _entry(seen: Observation, reply: PlayerReply) -> ReplyEntry:
+    return ReplyEntry(agent=seen.agent, purpose=seen.purpose, text=reply.text, reasoning=reply.reasoning, error=reply.error)
+
+
+class PlayedAgain(NamedTuple):
+    """What the replies of a log give."""
+
+    turns: Sequence[Turn]
+    """As many as could be played."""
+    end: End | None
+    """None if the game goes on behind the last reply."""
+    fault: BadInputError | None
+    """Why the turn behind them could not be played; None if all could."""
+
+
+def play_again(course: Course, logged: Sequence[Turn]) -> PlayedAgain:
+    """Play a game from the replies of its log."""
+    turns: list[Turn] = []
+    try:
+        step = next(course)
+        for turn in logged:
+            waiting = iter(turn.replies)
+            while not isinstance(step, Turn):
+                step = course.send(tuple(_logged(seen, waiting) for seen in step))
+            if next(waiting, None) is not None:
+                return PlayedAgain(turns, None, BadInputError("has more replies than the game asks for", locator=".replies"))
+            turns.append(step)
+            step = course.send(())
+    except StopIteration as ended:
+        over: Final[End] = ended.value
+        behind = len(logged) > len(turns)
+        return PlayedAgain(turns, over, BadInputError("stands behind the end of the game", locator=".turn") if behind else None)
+    except BadInputError as fault:
+        return PlayedAgain(turns, None, fault)
+    return PlayedAgain(turns, None, None)
+
+
+def _logged(seen: Observation, waiting: Iterator[ReplyEntry]) -> Said:
+    reply = next(waiting, None)
+    if reply is None:
+        raise BadInputError(f"has no reply of {seen.agent} ({seen.purpose})", locator=".replies")
+    if (reply.agent, reply.purpose) != (seen.agent, seen.purpose):
+        due = f"{seen.agent} ({seen.purpose})"
+        raise BadInputError(f"a reply of {reply.agent} ({reply.purpose}) stands where one of {due} is due", locator=".replies")
+    return Said(reply.text, reply.reasoning, reply.error)
