@@ -9,7 +9,7 @@ from typing import Any, Final
 from games.asympuzl.answer import FAULTS
 from games.asympuzl.game import AgentTurn
 from games.asympuzl.hypothesis import Applied
-from games.asympuzl.puzzle import Entry
+from games.asympuzl.puzzle import Agent, Entry
 from games.asympuzl.tokens import Tokenizer
 from schemas.game import ActionEntry, Turn, UtteranceEntry
 
@@ -37,9 +37,9 @@ def entries_json(entries: Sequence[Entry]) -> list[dict[str, str | None]]:
     return [entry._asdict() for entry in entries]
 
 
-def turn_entry(answers: Sequence[Answered], before: Mapping[str, Sequence[Entry]], count: Tokenizer, *, at: str, progress: float) -> Turn:
+def turn_entry(answers: Sequence[Answered], before: Mapping[Agent, Sequence[Entry]], count: Tokenizer, *, at: str, progress: float) -> Turn:
     """Give a finished turn; ``before``: the hypotheses at its start."""
-    after = {**before, **{answer.made.agent: answer.made.after for answer in answers}}
+    after = dict(before) | {answer.made.agent: answer.made.after for answer in answers}
     return Turn(
         turn=answers[0].made.turn,
         at=at,

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import atexit
+import io
 import json
 import os
 import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from analytics.query import query
-from analytics.views import create_views
+from analytics.views import ensure_installed
+from cotrace.cli import main
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests.places import ROOT
@@ -21,16 +26,20 @@ from tests.places import ROOT
 __all__ = ["command_of", "ingested", "play", "seat_server", "stats", "turns", "whatever_it_says"]
 
 
+@cache
+def _server() -> str:
+    """Address of the one server of this process; it ends with it."""
+    command = [sys.executable, "-m", "tests.servers.seat_server"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    atexit.register(process.kill)
+    assert process.stdout is not None
+    return f"http://127.0.0.1:{process.stdout.readline().strip()}"
+
+
 @contextmanager
 def seat_server(mode: str) -> Iterator[str]:
     """A server that plays; gives its address."""
-    command = [sys.executable, "-m", "tests.servers.seat_server", mode]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
-        assert process.stdout is not None
-        try:
-            yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
-        finally:
-            process.kill()
+    yield f"{_server()}/{mode}"
 
 
 def command_of(game: str, out: Path, seats: list[str], *options: str) -> list[str]:
@@ -40,9 +49,15 @@ def command_of(game: str, out: Path, seats: list[str], *options: str) -> list[st
 
 
 def play(game: str, out: Path, seats: list[str], *options: str) -> subprocess.CompletedProcess[str]:
-    """Play it."""
-    here = os.environ | {"OPENAI_API_KEY": "x"}
-    return subprocess.run(command_of(game, out, seats, *options), env=here, capture_output=True, text=True, check=False)
+    """Play it, in this process."""
+    command = command_of(game, out, seats, *options)[3:]
+    said, wrong = io.StringIO(), io.StringIO()
+    with patch.dict(os.environ, {"OPENAI_API_KEY": "x"}), redirect_stdout(said), redirect_stderr(wrong):
+        try:
+            main(command)
+        except SystemExit as ended:
+            return subprocess.CompletedProcess(command, int(ended.code or 0), said.getvalue(), wrong.getvalue())
+    raise AssertionError("the command did not end")
 
 
 def turns(folder: Path) -> list[list[dict[str, Any]]]:
@@ -75,7 +90,7 @@ def ingested(folder: Path) -> Store:
     report = ingest_paths([folder / "logs"], store, workers=1)
     assert report.rejected == []
     assert report.episodes == len(list((folder / "logs").rglob("*.jsonl")))
-    create_views(store)
+    ensure_installed(store)
     assert query(store, "SELECT * FROM log_disagreements").to_dicts() == []
     assert query(store, "SELECT count(*) AS cut FROM episodes WHERE success IS NULL")["cut"].item() == 0
     return store

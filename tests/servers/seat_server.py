@@ -1,38 +1,43 @@
 """A local server that takes seats at every game.
 
 It gets a prompt and nothing else, and answers what a script would say in that situation (`tests.servers.seats`).
-`python -m tests.servers.seat_server MODE` prints its port. MODE: `script`, `slow`, `garbage`, `refusal`, `empty`, or `flaky`, where
-some first attempts fail.
-`GET /stats` counts requests and different prompts.
+`python -m tests.servers.seat_server` prints its port. How it answers stands in front of the path, as in `/script/v1`: `script`, `slow`,
+`garbage`, `refusal`, `empty`, or `flaky`, where some first attempts fail. `GET /<mode>/stats` counts requests and different prompts.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import sys
-from collections import Counter
+from collections import Counter, defaultdict
 
 from aiohttp import web
 
 from tests.servers.seats import answer
 
+SAID = {"garbage": "\u2603 <mess age> PLACE::::", "refusal": "I cannot help with that.", "empty": ""}
+"""Mode -> the same words to everybody."""
+
 
 def main() -> None:
     """Serve until killed."""
-    mode = sys.argv[1]
-    attempts: Counter[str] = Counter()
+    asked: dict[str, Counter[str]] = defaultdict(Counter)
 
     async def chat(request: web.Request) -> web.Response:
         body = await request.json()
+        mode = request.match_info["mode"]
+        attempts = asked[mode]
         prompt = json.dumps(body["messages"])
         attempts[prompt] += 1
         if mode == "flaky" and attempts[prompt] == 1 and attempts.total() % 3 == 0:
             return web.json_response({"error": {"message": "try again"}}, status=500)
         if mode == "slow":
             await asyncio.sleep(0.05)
-        texts = {"garbage": "\u2603 <mess age> PLACE::::", "refusal": "I cannot help with that.", "empty": ""}
-        message = {"role": "assistant", "content": texts[mode] if mode in texts else answer(body["messages"])}
+        try:
+            said = SAID[mode] if mode in SAID else answer(body["messages"])
+        except LookupError as error:
+            return web.json_response({"error": {"message": str(error)}}, status=401)
+        message = {"role": "assistant", "content": said}
         return web.json_response(
             {
                 "id": "x",
@@ -44,13 +49,14 @@ def main() -> None:
             }
         )
 
-    async def stats(_: web.Request) -> web.Response:
+    async def stats(request: web.Request) -> web.Response:
+        attempts = asked[request.match_info["mode"]]
         return web.json_response({"requests": attempts.total(), "prompts": len(attempts)})
 
     async def serve() -> None:
         app = web.Application()
-        app.router.add_post("/v1/chat/completions", chat)
-        app.router.add_get("/stats", stats)
+        app.router.add_post("/{mode}/v1/chat/completions", chat)
+        app.router.add_get("/{mode}/stats", stats)
         runner = web.AppRunner(app)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -12,6 +12,8 @@ from games.asympuzl.feedback import FEEDBACK_MODES
 from games.asympuzl.game import Game, GameSettings
 from games.asympuzl.puzzle import AGENTS
 from games.asympuzl.solo import observe
+from ingest.files.run import ingest_paths
+from schemas.store import Store
 from tests.games.seats import ingested, play, seat_server, turns, whatever_it_says
 
 EVERY_MODE = [word for mode in FEEDBACK_MODES for word in ("--mode", mode)]
@@ -69,8 +71,25 @@ def test_a_log_that_was_changed_is_found_out(tmp_path: Path) -> None:
     lines[2]["replies"][0]["text"] = "{}"
     lines[-1]["end"]["score"] = 0.5
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    with pytest.raises(AssertionError, match="state_after"):
-        ingested(tmp_path)
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([tmp_path / "logs"], store, workers=1)
+    found = query(store, "SELECT turn, field FROM log_disagreements ORDER BY turn NULLS LAST, field").rows()
+    assert found[0] == (1, "state_after")
+    assert {field for turn, field in found if turn == 2} >= {"actions", "utterances", "state_after"}
+    assert (None, "final_progress") in found
+
+
+def test_a_log_without_the_reply_of_a_seat_is_kept_up_to_there(tmp_path: Path) -> None:
+    """Its loss is told."""
+    assert play("asympuzl", tmp_path / "logs", ["all=script:sharing"], "--size", "3", "--seeds", "1").returncode == 0
+    (path,) = (tmp_path / "logs").rglob("*.jsonl")
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    del lines[2]["replies"][1]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    store = Store(tmp_path / "s.duckdb")
+    report = ingest_paths([tmp_path / "logs"], store, workers=1)
+    assert [reject.reason.split(";")[0] for reject in report.rejected] == ["has no reply of B (act)"]
+    assert query(store, "SELECT turns_taken, success FROM episodes").rows() == [(1, None)]
 
 
 def test_a_prompt_holds_what_a_role_needs_and_nothing_that_only_the_partner_knows() -> None:

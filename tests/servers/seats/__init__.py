@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tests.servers.seats import asympuzl, craft, einstein
 
 __all__ = ["answer"]
 
-TABLES = (craft, asympuzl, einstein)
+TABLES: tuple[Callable[[list[dict[str, str]]], str | None], ...] = (craft.answer, asympuzl.answer, einstein.answer)
 
 
 def answer(messages: list[dict[str, str]]) -> str:
-    """What the script of the game says to what the prompt holds."""
-    return next(said for table in TABLES if (said := table.answer(messages)) is not None)
+    """What the script of the game says to what the prompt holds.
+
+    Raises:
+        LookupError: no game's script knows the prompt.
+    """
+    for table in TABLES:
+        said = table(messages)
+        if said is not None:
+            return said
+    raise LookupError(f"no script knows this prompt: {messages[0]['content'][:200]}")

@@ -30,7 +30,7 @@ def after(text: str, heading: str) -> str:
 def answer(messages: list[dict[str, str]]) -> str | None:
     """What the plain script says to what a prompt of CRAFT holds; None for another game's."""
     system, text = messages[0]["content"], messages[-1]["content"]
-    if "LEGO" not in system:
+    if "The board now" not in text:
         return None
     speaker = re.search(r"You are (D[123]), a director", system)
     if speaker:
