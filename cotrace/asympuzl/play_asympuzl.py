@@ -75,10 +75,12 @@ def command(
         raise UsageError("--solo: say who sits there, such as --seat A=openai/gpt-4o or --seat A=script:solver")
     if seats:
         from cotrace.commands.seats import tell, terms_of
+        from cotrace.progress import playing_bar
         from games.asympuzl.seated import play_request
 
-        with writing_to(out), progress_bar("playing") as show:
-            return tell(play_request(request, seats, terms_of(options), solo=solo, on_progress=show), out)
+        with writing_to(out), playing_bar() as watch:
+            run = play_request(request, seats, terms_of(options), solo=solo, on_progress=watch)
+        return tell(run, out)
     with writing_to(out), progress_bar("playing") as show:
         report = play(request, show)
     say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")

@@ -20,9 +20,10 @@ from games.asympuzl.tokens import Tokenizer, tokenizer
 from games.asympuzl.turn_entry import Answered, entries_json, turn_entry
 from games.players.course import Course, Said, Step, ask, play_course
 from games.players.player import Observation, Player
+from games.players.progress import OnProgress
 from games.players.running import Job, RunReport, Table, Terms, run_games
 from games.players.seats import evaluated, seated, team_name
-from games.playing import OnProgress, check_seeds
+from games.playing import check_seeds
 from schemas.errors import BadInputError
 from schemas.game import AgentEntry, End, Header
 

@@ -5,14 +5,13 @@ A course knows nothing of who answers. So the game that a log holds is the game 
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
-from games.players.player import Observation, Player, PlayerReply, call_entry
+from games.players.player import Observation, Player, PlayerReply, all_replies, call_entry
 from schemas.errors import BadInputError
 from schemas.game import CallEntry, End, Header, LogWriter, ReplyEntry, Turn
 
@@ -70,7 +69,7 @@ async def play_course(path: Path, header: Header, course: Course, players: Mappi
                     step = course.send(())
                     continue
                 asked = [_placed(seen, places) for seen in step]
-                got = await asyncio.gather(*(players[seen.agent].reply(seen, episode=episode) for seen in asked))
+                got = await all_replies(players[seen.agent].reply(seen, episode=episode) for seen in asked)
                 calls += [call_entry(reply.call, seen.agent) for seen, reply in zip(asked, got, strict=True) if reply.call is not None]
                 replies += [_entry(seen, reply) for seen, reply in zip(asked, got, strict=True)]
                 step = course.send(tuple(Said(reply.text, reply.reasoning, reply.error) for reply in got))
