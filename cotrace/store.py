@@ -86,6 +86,7 @@ class OpenStore:
         concurrency: int = 32,
         variant: str | None = None,
         rubrics: Sequence[str | Path] = (),
+        reader: str = "rules",
         **settings: Any,
     ) -> JudgeReport:
         """Have a rubric's questions answered; the same as `cotrace judge`, in a running event loop too.
@@ -101,11 +102,15 @@ class OpenStore:
             concurrency: calls under way at once.
             variant: a variant of the rubric.
             rubrics: folders with rubrics of your own.
+            reader: who reads texts for the engine: `rules`, `planted`, `llm:<provider/model>`, `both:<one of the last two>`.
             settings: `temperature`, `max_tokens`, `timeout_s`, ... as in `providers.provider.ModelSettings`.
 
         Raises:
             UsageError: there is no such rubric or model, or both or neither of judge and model are given.
         """
+        from judges.claims.job import read_texts
+        from judges.claims.questions import ReadingRequest, benchmarks_of
+        from judges.claims.readers import reader_named
         from judges.rubric.files import find
         from judges.runs.job import JudgeRequest
         from judges.runs.runner import run
@@ -113,13 +118,18 @@ class OpenStore:
 
         if (judge is None) == (model is None) or judge not in (None, "engine"):
             raise UsageError('say who judges: judge="engine", or model="provider/model" (one of the two)')
+        reads, asked = reader_named(reader), find(str(rubric), tuple(Path(folder) for folder in rubrics)).with_variant(variant)
+        limits: Any = {"where": where, "max_cost": max_cost, "concurrency": concurrency}
+        if judge is not None and reads.model is not None:
+            model_settings = ModelSettings(model=reads.model, base_url=base_url, **settings)
+            reading = ReadingRequest(settings=model_settings, benchmarks=benchmarks_of([asked]), earlier=True, **limits)
+            _outside_of_loops(lambda: read_texts(reading, self._store))
         request = JudgeRequest(
-            rubric=find(str(rubric), tuple(Path(folder) for folder in rubrics)).with_variant(variant),
+            rubric=asked,
+            reader=reads,
             settings=None if model is None else ModelSettings(model=model, base_url=base_url, **settings),
             repeats=repeats,
-            where=where,
-            max_cost=max_cost,
-            concurrency=concurrency,
+            **limits,
         )
         report = _outside_of_loops(lambda: run(request, self._store))
         ensure_installed(self._store)

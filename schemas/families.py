@@ -113,6 +113,7 @@ MODULES: tuple[tuple[str, str, str], ...] = (
     ("ingest", "kinds", "files that belong to its games and are no logs"),
     ("ingest", "own", "replays its games out of cotrace's own log"),
     ("judges", "pieces", "evidence that rubrics can show"),
+    ("judges", "reading", "claims of its players' texts: kinds, rules, what a model is told"),
     ("judges", "checks", "engine checks"),
     ("judges", "rubrics", "the rubrics that are about its games"),
     ("judges", "perturbations", "changes of units whose effect on answers is known"),

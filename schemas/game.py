@@ -93,6 +93,8 @@ class UtteranceEntry:
 
     text: str
     superseded: bool = False
+    claims: Sequence[Mapping[str, Any]] | None = None
+    """What the author knows the text to claim (`schemas.claims`); None: not known, empty: nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ __all__ = [
     "Action",
     "Agent",
     "Call",
+    "Claim",
     "Col",
     "Episode",
     "EpisodeMetric",
@@ -188,6 +189,30 @@ class Utterance(NamedTuple):
     superseded: Annotated[bool, Col("the log kept only a later utterance of this agent as its answer of the turn")]
 
 
+class Claim(NamedTuple):
+    """One thing that a text claims, as one reader understood it; or a stretch of it that this reader did not understand."""
+
+    episode_id: Annotated[str, Col("the game", key=True)]
+    turn: Annotated[int, Col("from 1", key=True)]
+    seq: Annotated[int, Col("the utterance inside the turn, from 1", key=True)]
+    agent: Annotated[str, Col("whose text it is")]
+    reader: Annotated[str, Col("`rules`, `planted` (who wrote the text says so), `llm:<model>` or `both:<model>`", key=True)]
+    number: Annotated[int, Col("order inside the text as this reader read it, from 1; 0: the text was read", key=True)]
+    kind: Annotated[
+        str, Col("kind of claim (docs/claims.md), `unread` for what was not understood, `read` for the row that says who read it")
+    ]
+    claim: Annotated[Json, Col("JSON object of the claim; of what is unread, which kinds it may hold")]
+    words: Annotated[str | None, Col("the words it stands on; null if the reader gives none")]
+    start_char: Annotated[int | None, Col("where they begin in the text, from 0; null if not known", "characters")]
+    end_char: Annotated[int | None, Col("just behind their end; null if not known", "characters")]
+    certain: Annotated[bool, Col("the reader is sure of it; only certain claims count in checks")]
+    reason: Annotated[str | None, Col("why it is not certain, or not understood; null if it is")]
+    text_hash: Annotated[
+        str, Col("MD5 of the text that was read, as `md5(utterances.text)`: claims of a text that has changed do not count")
+    ]
+    prompt_hash: Annotated[str | None, Col("hash of all that a model was shown; null if no model read")]
+
+
 class Action(NamedTuple):
     """An attempted action."""
 
@@ -277,7 +302,7 @@ class JudgeRun(NamedTuple):
     rubric: Annotated[str, Col("name of the rubric")]
     rubric_hash: Annotated[str, Col("hash of the rubric's content")]
     variant: Annotated[str | None, Col("variant of the rubric (visible evidence changed on purpose); null: none, the rubric as written")]
-    judge: Annotated[str, Col("`engine` or `llm:<model>`")]
+    judge: Annotated[str, Col("`engine`, `engine:<reader>` where other than its rules read the texts, or `llm:<model>`")]
     model: Annotated[str | None, Col("provider/model; null for the engine")]
     parameters: Annotated[Json, Col("JSON object: temperature, repeats, selection, limits, ...")]
     started_at: Annotated[datetime, Col("when", "UTC")]
@@ -303,7 +328,7 @@ class Verdict(NamedTuple):
     episode_id: Annotated[str, Col("the game")]
     turn: Annotated[int | None, Col("from 1; null for a whole episode")]
     agent: Annotated[str | None, Col("whose utterance or turn; null for a group")]
-    judge: Annotated[str, Col("`engine` or `llm:<model>`", key=True)]
+    judge: Annotated[str, Col("`engine`, `engine:<reader>` where other than its rules read the texts, or `llm:<model>`", key=True)]
     repeat: Annotated[int, Col("from 1", key=True)]
     answer: Annotated[str | None, Col("one of the rubric's answers; null unless answered")]
     score: Annotated[float | None, Col("the rubric's number for the answer; null for N/A and where there is no answer", "0..1")]
@@ -321,7 +346,7 @@ class Call(NamedTuple):
     """One question put to a model, with the reply that came of it in the end."""
 
     call_id: Annotated[str, Col("made when the model is asked", key=True)]
-    purpose: Annotated[str, Col("who asked: judge, player, optimize, coordqa")]
+    purpose: Annotated[str, Col("who asked: judge, reader, player, optimize, coordqa")]
     run: Annotated[str | None, Col("the scoring job, experiment or optimisation; null if it has no name")]
     episode_id: Annotated[str | None, Col("the game that it is about or played in; null if none")]
     turn: Annotated[int | None, Col("from 1; null if it is about no single turn")]
@@ -381,6 +406,7 @@ RECORDS: tuple[TableName, ...] = (
     TableName("agents", Agent),
     TableName("turns", Turn),
     TableName("utterances", Utterance),
+    TableName("claims", Claim),
     TableName("actions", Action),
     TableName("oracle_actions", OracleAction),
     TableName("turn_metrics", TurnMetric),

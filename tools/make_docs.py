@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import get_type_hints
 
 import click
 
@@ -161,12 +162,63 @@ def families_page() -> str:
     return "\n".join(lines)
 
 
+def claims_page() -> str:
+    """Every kind of claim, by family."""
+    from judges.claims import generic
+    from schemas.claims import kind_of
+    from schemas.families import FAMILIES, module
+
+    lines = ["# Claims", "", MADE, "", *_CLAIMS.strip().split("\n"), ""]
+    rooms = {family.title: module(family.name, "judges", "reading") for family in FAMILIES}
+    for title, room in (*rooms.items(), ("Any other game", generic)):
+        if room is not None:
+            lines += [f"## {title}", "", "| kind | what it says | its fields |", "|---|---|---|"]
+            lines += [f"| `{kind_of(kind)}` | {_one_line(kind.__doc__)} | {_claim_fields(kind)} |" for kind in room.TYPES]
+            lines.append("")
+    return "\n".join(lines)
+
+
+def _claim_fields(kind: type) -> str:
+    from judges.claims.extraction import field_docs
+
+    docs = field_docs(kind)
+    return "; ".join(f"`{name}`{': ' + _one_line(docs[name]) if name in docs else ''}" for name in get_type_hints(kind) if name != "words")
+
+
+def _one_line(text: str | None) -> str:
+    return " ".join((text or "").split()).replace("|", "\\|").removesuffix(".")
+
+
+_CLAIMS = """
+What a text asks for, states, denies or acknowledges, as data: table `claims`. Engine checks see claims, never a text; who reads is
+up to you.
+
+| reader | reads | in `verdicts.judge` |
+|---|---|---|
+| `rules` | by the family's own rules of plain language; the default | `engine` |
+| `planted` | what scripted players know that they said: shows how good the proving is by itself | `engine:planted` |
+| `llm:<provider/model>` | a model fills in the forms below, one call a text | `engine:llm:<provider/model>` |
+| `both:<one of the last two>` | rules and the other: a claim counts where both make it, the rest is open | `engine:both:...` |
+
+    cotrace judge --rubric mind_modeling --judge engine --reader llm:openai/gpt-4o-mini --max-cost 2 --dry-run
+    cotrace claims --reader both:llm:openai/gpt-4o-mini --where "turn <= 3"
+
+A model sees the text and the speaker's frame of reference, never board, target, outcome or another text. It is asked once for
+each text that looks different to it; one reading serves all rubrics, and stays when a log is ingested again (`text_hash`).
+A claim that quotes words which do not stand in the text is not certain. A stretch that a reader did not understand is a row of
+kind `unread`: nothing is concluded from its silence. A row of kind `read` says that a reader has read the text, so that a text
+without claims is told from one that nobody has read.
+
+The column `claim` holds a JSON object: `kind`, and each field that says something. The words that it stands on are in `words`.
+"""
+
 PAGES: dict[str, Callable[[], str]] = {
     "tables.md": tables_page,
     "views.md": views_page,
     "cli.md": cli_page,
     "rubrics.md": rubrics_page,
     "families.md": families_page,
+    "claims.md": claims_page,
 }
 
 

@@ -29,6 +29,7 @@ sys.path.insert(0, str(ROOT))
 from games.craft.play import PlayRequest, play  # noqa: E402
 from games.craft.players import grammar, speech  # noqa: E402
 from ingest.files.run import ingest_paths  # noqa: E402
+from judges.claims.readers import RULES, reader_named  # noqa: E402
 from judges.craft.checks import CHECKS  # noqa: E402
 from judges.craft.language import claims_of, score_all, score_first  # noqa: E402
 from judges.craft.language.score import FIELDS  # noqa: E402
@@ -51,15 +52,16 @@ def main() -> None:
     parser.add_argument("--voices", type=Path, nargs="*", default=[], metavar="FILE", help="wordings by author, as YAML")
     parser.add_argument("--utterances", type=Path, metavar="FOLDER", help="folder with utterances.jsonl and claims.jsonl")
     parser.add_argument("--messages", type=Path, nargs="*", default=[], metavar="FILE", help="messages with author and claims, one a line")
+    parser.add_argument("--reader", default=RULES, help="rules, or planted for what scripted players know they said")
     parser.add_argument("--wrong", action="store_true", help="list decisions that differ from the label, too")
     options = parser.parse_args()
     for folder in options.games:
-        judged = list(decisions(folder))
+        judged = list(decisions(folder, options.reader))
         print(f"### {folder.name}\n\n{games_table(score_decisions(row for row, _ in judged))}\n")
         if options.wrong:
             print("\n".join(f"- {where}" for row, where in judged if _is_wrong(row)) + "\n")
     for path in options.voices:
-        voices = {name: list(spoken(rules)) for name, rules in yaml.safe_load(path.read_text("utf-8")).items()}
+        voices = {name: list(spoken(rules, reader=options.reader)) for name, rules in yaml.safe_load(path.read_text("utf-8")).items()}
         every = games_table(score_decisions(row for found in voices.values() for row, _ in found))
         print(f"### {path.stem}\n\n{voices_table(voices)}\n\n{every}\n")
         if options.wrong:
@@ -70,24 +72,24 @@ def main() -> None:
         print(f"### {path.stem}\n\n{authors_table(path)}\n")
 
 
-def decisions(folder: Path) -> Iterator[tuple[Judged, str]]:
+def decisions(folder: Path, reader: str = RULES) -> Iterator[tuple[Judged, str]]:
     """Ingest a folder into a store of its own and decide every labelled question; gives each with its place and reason."""
     with tempfile.TemporaryDirectory() as scratch:
         store = Store(Path(scratch) / "measure.duckdb")
         ingest_paths([folder], store)
         labels = _labels(folder, store)
-        for game in load(store, sorted({label[0] for label in labels})):
+        for game in load(store, sorted({label[0] for label in labels}), reader_named(reader)):
             yield from _decided(game, [label for label in labels if label[0] == game.episode_id])
 
 
-def spoken(rules: Mapping[str, list[str]], structures: int = 2) -> Iterator[tuple[Judged, str]]:
+def spoken(rules: Mapping[str, list[str]], structures: int = 2, reader: str = RULES) -> Iterator[tuple[Judged, str]]:
     """Let the scripted players speak with an author's wording, and decide every labelled question of the games."""
     own = yaml.safe_load(Path(grammar.__file__).with_name("wording.yaml").read_text("utf-8"))
     words = grammar.Grammar(own | dict(rules))
     with tempfile.TemporaryDirectory() as scratch, mock.patch.object(speech, "wording", return_value=words):
         request = PlayRequest(out=Path(scratch), personas=TEAMS, builders=("sloppy",), structures=structures, seed=5, turns=10, processes=1)
         play(request)
-        yield from decisions(Path(scratch))
+        yield from decisions(Path(scratch), reader)
 
 
 def voices_table(voices: Mapping[str, list[tuple[Judged, str]]]) -> str:

@@ -1,30 +1,86 @@
-"""`cotrace claims`: what the engine judge understood."""
+"""`cotrace claims`: what the texts of games claim, as a reader understands them."""
 
 from __future__ import annotations
 
 import json
-from typing import TextIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from cotrace.commands.options import say
-from schemas.errors import CotraceError
+from cotrace.commands.model_options import model_options
+from cotrace.commands.options import format_option, say, store_option
+from cotrace.commands.reading import have_read
+from schemas.errors import CotraceError, UsageError
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from judges.claims.readers import Reader
 
 __all__ = ["command"]
 
+_COLUMNS = ("turn", "agent", "kind", "claim", "words", "certain", "reason")
+
 
 @click.command()
-@click.argument("file", type=click.File("r", encoding="utf-8"))
-def command(file: TextIO) -> int:
-    """Read CRAFT messages and print the claims found in each, as JSON lines.
+@click.argument("file", type=click.File("r", encoding="utf-8"), required=False)
+@click.option("--reader", "reader_name", default="rules", show_default=True, help="rules, planted, llm:<provider/model> or both:<other>.")
+@click.option("--where", help="SQL condition over episodes and turns, such as \"benchmark = 'craft' AND turn <= 5\".")
+@click.option("--prompt", type=click.Path(path_type=Path), help="Prompt of a model that reads, by cotrace optimize claims.")
+@click.option("--dry-run", is_flag=True, help="Only say what a model would be asked and what it would cost.")
+@model_options
+@store_option
+@format_option("table", "csv", "json")
+def command(
+    file: TextIO | None,
+    reader_name: str,
+    prompt: Path | None,
+    store: Store,
+    output_format: str,
+    *,
+    dry_run: bool,
+    **options: Any,
+) -> int:
+    """Show what texts claim: those of the games in the store, or CRAFT messages of a file.
 
-    Input: {"id", "speaker", "utterance", "board_before"}; output: {"id", "claims"}. A line that cannot be used is named on stderr
-    and left out; the exit code is then 1. `-` reads from standard input.
+    What the reader understood goes to the table `claims`, text by text. A model reads what it has not read yet, one call a text; how good
+    it is, `cotrace report readers` tells.
+
+    FILE holds JSON lines {"id", "speaker", "utterance", "board_before"}; its messages are read by rules and printed as JSON lines {"id",
+    "claims"}. A line that cannot be used is named on stderr and left out; the exit code is then 1. `-` reads from standard input.
 
     \b
     Example:
+      cotrace claims --where "turn <= 3"
+      cotrace claims --reader llm:openai/gpt-4o-mini --max-cost 2 --format csv > claims.csv
       cotrace claims utterances.jsonl > claims.jsonl
     """
+    from judges.claims.readers import reader_named
+
+    if file is not None:
+        return _of_file(file)
+    store.check()
+    reader = reader_named(reader_name)
+    code = have_read(reader, store, options, prompt=prompt, dry_run=dry_run)
+    return code if dry_run else max(code, _show(store, reader, options["where"], output_format))
+
+
+def _show(store: Store, reader: Reader, where: str | None, output_format: str) -> int:
+    from cotrace.output import emit
+    from judges.claims.stored import stored_claims
+
+    rows: pl.DataFrame = stored_claims(store, reader, where)
+    if rows.is_empty():
+        raise UsageError(f"no text of {store.path} has claims by {reader.name}: ingest games first, or widen --where")
+    emit(rows, output_format, columns=_COLUMNS)
+    unread = rows.filter(rows["kind"] == "unread").height
+    say(f"{rows.height} rows by {reader.name}, {unread} of them stretches that were not understood; table claims in {store.path}")
+    return 0
+
+
+def _of_file(file: TextIO) -> int:
     from judges.craft.language.records import claims_of
 
     read = refused = 0

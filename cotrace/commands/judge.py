@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cotrace.commands.options import Number, say, store_option
+from cotrace.commands.model_options import model_options
+from cotrace.commands.options import say, store_option
+from cotrace.commands.reading import have_read
 from schemas.errors import UsageError
 from schemas.store import Store
 
@@ -22,43 +24,32 @@ __all__ = ["command", "judge_all"]
 @click.option("--rubric", "rubrics", multiple=True, help="Rubric's name or file; repeat for several.")
 @click.option("--judge", type=click.Choice(["engine"]), help="The deterministic judge: answers what it can prove.")
 @click.option("--model", "models", multiple=True, help="provider/model, such as openai/gpt-4o-mini; repeat for a panel of several.")
-@click.option("--base-url", "base_urls", multiple=True, help="OpenAI-compatible server; repeat to share calls out among several.")
-@click.option("--key-env", "key_variables", multiple=True, help="Environment variable with a key; repeat for several keys.")
-@click.option("--cache", type=click.Path(path_type=Path), help="File or folder of answers by content: what is in it is not paid again.")
 @click.option("--variant", help="Change the visible evidence as the rubric's variant of that name says (`cotrace rubric show NAME`).")
 @click.option("--repeats", type=click.IntRange(min=1), help="How often each unit is asked; by default as the rubric says.")
 @click.option("--where", "where", help="SQL condition over episodes and turns, such as \"model = 'gpt-4o' AND turn <= 5\".")
-@click.option("--concurrency", default=32, show_default=True, type=click.IntRange(min=1), help="Calls under way at once.")
-@click.option(
-    "--requests-per-minute", type=Number(min=0, min_open=True), help="Never send more requests a minute than this, to each server and key."
-)
-@click.option(
-    "--tokens-per-minute", type=Number(min=0, min_open=True), help="Never use more tokens a minute than this, at each server and key."
-)
-@click.option("--temperature", default=0.0, show_default=True, type=Number(min=0), help="Sampling temperature.")
-@click.option("--max-tokens", default=1500, show_default=True, type=click.IntRange(min=1), help="Longest reply.")
-@click.option(
-    "--timeout",
-    "timeout_s",
-    default=120.0,
-    show_default=True,
-    type=Number(min=0, min_open=True),
-    help="Seconds before a request is given up.",
-)
-@click.option("--max-cost", type=Number(min=0), help="USD that may be spent; the run stops cleanly before it would be more.")
-@click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Price file of your own (YAML).")
 @click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it would cost, and show one full prompt.")
 @click.option(
     "--batch", is_flag=True, help="Submit as the provider's batch (cheaper, within a day) and come back; get the answers with --collect."
 )
 @click.option("--collect", is_flag=True, help="Store the answers of batches that are done; goes alone.")
+@click.option(
+    "--reader",
+    "reader_name",
+    default="rules",
+    show_default=True,
+    help="Who reads texts for the engine: rules, planted, llm:<provider/model>, both:<other>.",
+)
+@click.option("--prompt", type=click.Path(path_type=Path), help="Prompt of a model that reads, by cotrace optimize claims.")
+@model_options
 @store_option
 def command(
     rubrics: tuple[str, ...],
     judge: str | None,
     folders: tuple[Path, ...],
     variant: str | None,
+    reader_name: str,
+    prompt: Path | None,
     store: Store,
     *,
     dry_run: bool,
@@ -75,8 +66,10 @@ def command(
     Example:
       cotrace judge --rubric pragmatic_sufficiency --model openai/gpt-4o-mini --base-url http://localhost:8000/v1 --max-cost 2
       cotrace judge --rubric spatial_grounding --judge engine
+      cotrace judge --rubric mind_modeling --judge engine --reader llm:openai/gpt-4o-mini --max-cost 2
       cotrace judge --rubric mast --model openai/gpt-4o-mini --model anthropic/claude-3-5-haiku-latest --repeats 3 --cache answers/
     """
+    from judges.claims.readers import reader_named
     from judges.rubric.files import find
 
     if collect:
@@ -88,8 +81,12 @@ def command(
     if (judge is None) == (not options["models"]):
         raise UsageError("say who judges: --judge engine, or --model provider/model (one of the two)")
     store.check()
+    reader = reader_named(reader_name)
+    if judge is None and reader_name != "rules":
+        raise UsageError("--reader is for --judge engine: leave it out")
     asked = [find(name, folders).with_variant(variant) for name in rubrics]
-    requests = [_request(rubric, model, options) for rubric in asked for model in options["models"] or (None,)]
+    code = have_read(reader, store, options, prompt=prompt, dry_run=dry_run, rubrics=asked)
+    requests = [_request(rubric, model, options | {"reader": reader}) for rubric in asked for model in options["models"] or (None,)]
     if dry_run:
         for request in requests:
             _tell_plan(request, store)
@@ -98,7 +95,7 @@ def command(
         for request in requests:
             _submit(request, store)
         return 0
-    return judge_all(requests, store)
+    return max(code, judge_all(requests, store))
 
 
 def judge_all(requests: list[JudgeRequest], store: Store) -> int:
@@ -155,7 +152,7 @@ def _request(rubric: Rubric, model: str | None, options: dict[str, Any]) -> Judg
 
     job = {key: options[key] for key in ("repeats", "where", "concurrency", "max_cost", "prices")}
     if model is None:
-        return JudgeRequest(rubric=rubric, **job)
+        return JudgeRequest(rubric=rubric, reader=options["reader"], **job)
     if "/" not in model:
         raise UsageError(f"--model {model}: write provider/model, such as openai/{model}")
     names = ("temperature", "max_tokens", "timeout_s", "requests_per_minute", "tokens_per_minute")

@@ -5,15 +5,20 @@ The same records come from every reader: of the text by rules or by a model, or 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
 
 from games.craft.engine.blocks import COLORS, SIZES, WALLS, Cell, Director
 
-__all__ = ["CraftClaim", "Named", "Remark", "Request", "SeenBy", "Stance", "View", "compatible", "same_place"]
+__all__ = ["TYPES", "CraftClaim", "Named", "Remark", "Request", "SeenBy", "Stance", "View", "compatible", "same_place"]
 
 _DOMINO: Final = 2
 _QUOTE_LIMIT: Final = 160
 
+Color = Literal["g", "b", "r", "y", "o"]
+Size = Literal["s", "l"]
+Place = Annotated[Cell, Field(pattern=r"^\([0-2],[0-2]\)$")]
 SeenBy = Literal["speaker", "shared", "seat"]
 """Only the speaker sees the place; others see it, too; the place is told from a seat ("my") and no more is said."""
 
@@ -24,16 +29,16 @@ Attitude = Literal["agrees", "disputes", "named"]
 class _About:
     """A block and where it is, as far as a text tells; what it does not tell is None, cells then are empty."""
 
-    color: str | None = None
-    """``g b r y o``."""
+    color: Color | None = None
+    """Letter of the colour: green, blue, red, yellow, orange."""
 
-    size: str | None = None
-    """``s`` (one cell) or ``l`` (two)."""
+    size: Size | None = None
+    """``s`` (small, one cell) or ``l`` (large, two cells)."""
 
-    cells: tuple[Cell, ...] = ()
+    cells: tuple[Place, ...] = ()
     """One cell, or the cells of a large block; cells of several small blocks in one claim."""
 
-    layer: int | None = None
+    layer: Literal[0, 1, 2] | None = None
     """0 bottom, 1 middle, 2 top."""
 
     words: str = ""
@@ -71,10 +76,10 @@ class Request(_About):
     first: bool = False
     """To be done before the other things that the text asks for."""
 
-    old_color: str | None = None
+    old_color: Color | None = None
     """Colour of the block that is to be replaced."""
 
-    old_size: str | None = None
+    old_size: Size | None = None
 
     @property
     def complete(self) -> bool:
@@ -99,7 +104,7 @@ class Remark(_About):
 class Named:
     """A cell that the text names, whatever it says of it."""
 
-    cell: Cell
+    cell: Place
     words: str = ""
 
 
@@ -147,3 +152,7 @@ def same_place(one: Request | Remark, other: Request | Remark) -> bool:
 def _quote(words: str) -> str:
     flat = " ".join(words.split())
     return flat if len(flat) <= _QUOTE_LIMIT else flat[: _QUOTE_LIMIT - 1] + "…"
+
+
+TYPES: Final[tuple[type, ...]] = (Request, Remark, Named, View, Stance)
+"""All kinds of claim that a director's text can make."""

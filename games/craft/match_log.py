@@ -1,5 +1,6 @@
 """Writes scripted games as cotrace's own log."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,7 +13,8 @@ from games.craft.engine.views import all_views, views_json
 from games.craft.game import GameSettings, TurnRecord
 from games.craft.measures.adherence import followed_action_position_layer
 from games.craft.measures.metrics import COMPLETION_THRESHOLD, progress
-from games.craft.players.facts import TurnFacts
+from games.craft.players.claims import planted_claims
+from games.craft.players.facts import TurnFacts, Voice
 from games.craft.players.match import Team, play_match
 from games.craft.players.truth import planted_labels
 from games.craft.targets.start_boards import start_board
@@ -94,7 +96,15 @@ def state_json(board: Board) -> dict[str, Any]:
 
 
 def _turn(facts: TurnFacts, settings: GameSettings, at: datetime) -> Turn:
-    return replace(turn_entry(facts.record, settings, at), labels=list(planted_labels(facts)))
+    turn = turn_entry(facts.record, settings, at)
+    return replace(turn, utterances=_with_claims(turn.utterances, facts), labels=list(planted_labels(facts)))
+
+
+def _with_claims(entries: Sequence[UtteranceEntry], facts: TurnFacts) -> list[UtteranceEntry]:
+    voices: dict[str, Voice] = {voice.director: voice for voice in facts.voices}
+    return [
+        replace(entry, claims=planted_claims(voices[entry.agent], entry.channel)) if entry.agent in voices else entry for entry in entries
+    ]
 
 
 def turn_entry(record: TurnRecord, settings: GameSettings, at: datetime) -> Turn:

@@ -25,24 +25,26 @@ from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.json_text import dumps
 from ingest.reading.malformed import malformed
 from ingest.reading.times import read_time
+from schemas.claims import text_hash
 from schemas.errors import BadInputError
 from schemas.families import offered
 from schemas.game import AgentEntry, Header, Turn, UtteranceEntry
-from schemas.records import Action, Agent, Call, Episode, Json, Run, Utterance
+from schemas.records import Action, Agent, Call, Claim, Episode, Json, Run, Utterance
 from schemas.records import Turn as TurnRow
 
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "cotrace"
-VERSION: Final = 4
+VERSION: Final = 5
 PATH_PARTS: Final = 0
 
 UNKNOWN_MODEL: Final = "unknown"
 """The model of an agent of which the log names neither model nor persona."""
 
 PLANTED: Final = "planted"
-"""`labels.source` of the truth that scripted players write into their logs."""
+"""`labels.source` of the truth that scripted players write into their logs, and `claims.reader` of what they know their texts to claim."""
 
+_READ: Final = {"kind": "read"}
 _UNKNOWN_TIME: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - times in the store have no zone
 _SCORES: Final = {"Yes": 1.0, "No": 0.0}
 _BEGINNING: Final = re.compile(rb'\s*\{\s*"cotrace_log"\s*:')
@@ -116,6 +118,7 @@ def _rows(log: LogLines, derived: Derived, episode: str, place: Place, *, replay
     rows["log_disagreements"] = [*rows.get("log_disagreements", ()), *found]
     everybody = [agent.agent for agent in log.header.agents]
     rows["utterances"] = [row for turn in log.turns for row in _utterances(episode, turn, everybody)]
+    rows["claims"] = [row for turn in log.turns for row in _claims(episode, turn)]
     rows["actions"] = [row for turn in log.turns for row in _actions(episode, turn)]
     rows["calls"] = [row for turn in log.turns for row in _calls(episode, turn, run.run_id)]
     personas = {agent.agent: agent.persona for agent in log.header.agents}
@@ -227,6 +230,27 @@ def _utterances(episode: str, turn: Turn, everybody: list[str]) -> Iterator[Utte
     for seq, said in enumerate(turn.utterances, start=1):
         audience = _audience(said, everybody)
         yield Utterance(episode, turn.turn, seq, said.agent, said.channel, audience, said.text, None, said.superseded)
+
+
+def _claims(episode: str, turn: Turn) -> Iterator[Claim]:
+    """What the authors of the texts know them to claim: first the row that says so, then a row a claim."""
+    for seq, said in enumerate(turn.utterances, start=1):
+        if said.claims is not None:
+            for number, claim in enumerate((_READ, *said.claims)):
+                place = (episode, turn.turn, seq, said.agent, PLANTED, number)
+                kind = str(claim.get("kind"))
+                yield Claim(
+                    *place,
+                    kind,
+                    Json(dumps(claim)),
+                    None,
+                    None,
+                    None,
+                    certain=True,
+                    reason=None,
+                    text_hash=text_hash(said.text),
+                    prompt_hash=None,
+                )
 
 
 def _audience(said: UtteranceEntry, everybody: list[str]) -> list[str]:

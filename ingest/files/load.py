@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Loaded", "known_sources", "load", "only_episodes", "without_episodes"]
 
-_KEPT: Final = frozenset({"verdicts", "labels"})
-"""Verdicts hang on what the judge was shown, labels on people: both outlive a game's rows."""
+_KEPT: Final = frozenset({"verdicts", "labels", "claims"})
+"""Verdicts and what models read hang on what they were shown, labels on people: they outlive a game's rows."""
 
 _DERIVED: Final = tuple(spec.name for spec in TABLES if "episode_id" in spec.column_names and spec.name not in _KEPT)
 
@@ -99,6 +99,7 @@ def _delete(connection: duckdb.DuckDBPyConnection, source_ids: Sequence[str]) ->
         [list(source_ids)],
     )
     connection.execute("DELETE FROM labels WHERE source = 'planted' AND episode_id IN (SELECT episode_id FROM outdated)")
+    connection.execute("DELETE FROM claims WHERE reader NOT LIKE 'llm:%' AND episode_id IN (SELECT episode_id FROM outdated)")
     for name in _DERIVED:
         connection.execute(f"DELETE FROM {name} WHERE episode_id IN (SELECT episode_id FROM outdated)")
     for name in ("sources", "rejects"):

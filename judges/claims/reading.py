@@ -8,11 +8,11 @@ told (`Open`), because a clause of the text was not understood. An answer that r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-__all__ = ["Absent", "Found", "Open", "Reading", "Shown", "Told", "Unread", "all_whole", "find_in"]
+__all__ = ["Absent", "Found", "Open", "Read", "Reading", "Shown", "Told", "Unread", "all_whole", "find_in"]
 
 Claim_co = TypeVar("Claim_co", covariant=True)
 Kind = TypeVar("Kind")
@@ -25,15 +25,31 @@ class Unread(NamedTuple):
     why: str
     may_hold: tuple[type, ...]
     """Kinds of claim that it may hold."""
+    start: int | None = None
+    end: int | None = None
 
 
 class Told(NamedTuple, Generic[Claim_co]):
     """A claim with where it stands."""
 
     claim: Claim_co
-    start: int
-    end: int
-    certain: bool
+    start: int | None
+    """Character offset in the text where its words begin; None if the reader does not say."""
+    end: int | None
+    doubt: str | None = None
+    """Why the reader is not sure of it; None if it is."""
+
+    @property
+    def certain(self) -> bool:
+        """Whether the reader is sure of it."""
+        return self.doubt is None
+
+
+class Read(NamedTuple, Generic[Claim_co]):
+    """All that a reader made of a text."""
+
+    told: tuple[Told[Claim_co], ...]
+    unread: tuple[Unread, ...] = ()
 
 
 class _Finding:
@@ -76,9 +92,9 @@ Found = Shown[Claim_co] | Absent | Open
 class Reading(Generic[Claim_co]):
     """The claims of a text, and what of it was not understood."""
 
-    def __init__(self, told: Iterable[Told[Claim_co]], unread: Sequence[Unread] = ()) -> None:
-        self._certain = tuple(one.claim for one in told if one.certain)
-        self._unread = tuple(unread)
+    def __init__(self, read: Read[Claim_co]) -> None:
+        self._certain = tuple(one.claim for one in read.told if one.certain)
+        self._unread = read.unread
 
     def find(self, kind: type[Kind], where: Callable[[Kind], bool] = lambda _: True) -> Found[Kind]:
         """Look for claims of a kind that fit a condition."""

@@ -54,7 +54,7 @@ def run_engine(
     answers = EngineAnswers(request.rubric, run, checks)
     is_probe = (run.variant or "").startswith(PROBE)
     is_large = checks is None and request.rubric.unit != "row" and not is_probe
-    in_processes = answered_in_processes(store, request.rubric, run, selection) if is_large else None
+    in_processes = answered_in_processes(store, request.rubric, run, selection, request.reader) if is_large else None
     games = in_processes or _answered(store, request, answers, selection)
     sink = _Sink(store, run)
     try:
@@ -87,7 +87,7 @@ def run_engine(
 
 
 def _answered(store: Store, request: JudgeRequest, answers: EngineAnswers, selection: Selection) -> Iterator[GameVerdicts]:
-    by_game = groupby(selected_units(store, request.rubric, selection), key=lambda unit: unit.episode_id)
+    by_game = groupby(selected_units(store, request.rubric, selection, request.reader), key=lambda unit: unit.episode_id)
     return (answers.of_units(found) for _, found in by_game)
 
 

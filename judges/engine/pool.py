@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from itertools import islice
 from multiprocessing import get_context
 from typing import Final
 
+from judges.claims.readers import Reader
 from judges.engine.verdicts import EngineAnswers, GameVerdicts
 from judges.evidence.transcript import load
 from judges.evidence.units import Selection
@@ -33,15 +35,17 @@ _MOST_PROCESSES: Final = 8
 _AHEAD: Final = 2
 
 
-def answered_in_processes(store: Store, rubric: Rubric, run: JudgeRun, selection: Selection) -> Iterator[GameVerdicts] | None:
+def answered_in_processes(
+    store: Store, rubric: Rubric, run: JudgeRun, selection: Selection, reader: Reader
+) -> Iterator[GameVerdicts] | None:
     """The engine's verdicts game by game; None where one process does as well."""
     processes = min(os.cpu_count() or 1, _MOST_PROCESSES)
     if processes == 1 or len(selection) < _POOL_FROM_GAMES:
         return None
-    return _answered(store, rubric, run, selection, processes)
+    return _answered(partial(_answer, store, rubric, run, reader), selection, processes)
 
 
-def _answered(store: Store, rubric: Rubric, run: JudgeRun, selection: Selection, processes: int) -> Iterator[GameVerdicts]:
+def _answered(answer: Callable[[Selection], list[GameVerdicts]], selection: Selection, processes: int) -> Iterator[GameVerdicts]:
     """Spawned, not forked: a fork would copy the threads' locks of whoever calls."""
     waiting: deque[Future[list[GameVerdicts]]] = deque()
     least, most = _GAMES_A_PORTION
@@ -49,7 +53,7 @@ def _answered(store: Store, rubric: Rubric, run: JudgeRun, selection: Selection,
     try:
         with worker_pool(processes, get_context("spawn")) as pool:
             for portion in _portions(selection, size):
-                waiting.append(pool.submit(_answer, store, rubric, run, portion))
+                waiting.append(pool.submit(answer, portion))
                 if len(waiting) >= processes * _AHEAD:
                     yield from waiting.popleft().result()
             while waiting:
@@ -64,6 +68,6 @@ def _portions(selection: Selection, size: int) -> Iterator[Selection]:
         yield portion
 
 
-def _answer(store: Store, rubric: Rubric, run: JudgeRun, portion: Selection) -> list[GameVerdicts]:
+def _answer(store: Store, rubric: Rubric, run: JudgeRun, reader: Reader, portion: Selection) -> list[GameVerdicts]:
     answers = EngineAnswers(rubric, run)
-    return [answers.of_game(game, portion[game.episode_id]) for game in load(store, list(portion))]
+    return [answers.of_game(game, portion[game.episode_id]) for game in load(store, list(portion), reader)]

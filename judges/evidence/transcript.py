@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -13,9 +13,12 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import duckdb
 
+    from judges.claims.readers import Reader
+
 __all__ = [
     "ActionView",
     "AgentView",
+    "ClaimView",
     "FailureView",
     "JsonObject",
     "OracleView",
@@ -70,6 +73,19 @@ class ActionView:
     accepted: bool | None
     error_code: str | None
     error_text: str | None
+
+
+class ClaimView(NamedTuple):
+    """What a row of `claims` says of a text."""
+
+    kind: str
+    claim: JsonObject
+    words: str | None
+    start: int | None
+    end: int | None
+    certain: bool
+    reason: str | None
+    prompt_hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +153,10 @@ class Transcript:
     agents: Mapping[str, AgentView]
     turns: tuple[TurnView, ...]
     """In order; turn numbers count from 1 without gaps."""
+    reader: str = "rules"
+    """Who reads its texts for engine checks (`judges.claims.readers`)."""
+    claims: Mapping[tuple[int, int], tuple[ClaimView, ...]] = field(default_factory=dict)
+    """Turn and number of the utterance -> what that reader's rows of `claims` say; empty where it reads on the spot."""
 
     def turn(self, number: int) -> TurnView:
         """The turn of that number, from 1.
@@ -149,8 +169,8 @@ class Transcript:
         return self.turns[number - 1]
 
 
-def load(store: Store, episode_ids: Sequence[str]) -> Iterator[Transcript]:
-    """The games of those ids, in that order; ids that are not in the store are left out.
+def load(store: Store, episode_ids: Sequence[str], reader: Reader | None = None) -> Iterator[Transcript]:
+    """The games of those ids, in that order; ids that are not in the store are left out. Their texts are read by rules, or by that reader.
 
     Games are read some hundreds at a time, each time in one short read-only connection, so a store of any size can be walked through.
 
@@ -160,11 +180,11 @@ def load(store: Store, episode_ids: Sequence[str]) -> Iterator[Transcript]:
     for start in range(0, len(episode_ids), _GAMES_PER_READ):
         chunk = list(episode_ids[start : start + _GAMES_PER_READ])
         with store.reading() as connection:
-            games = read_games(connection, chunk)
+            games = read_games(connection, chunk, reader)
         yield from (games[episode_id] for episode_id in chunk if episode_id in games)
 
 
-def read_games(connection: duckdb.DuckDBPyConnection, ids: list[str]) -> dict[str, Transcript]:
+def read_games(connection: duckdb.DuckDBPyConnection, ids: list[str], reader: Reader | None = None) -> dict[str, Transcript]:
     """The games of those ids over a connection that the caller holds; ids that are not in the store are left out."""
     agents = _grouped(connection, "agents", "agent, role, persona, private_view, view_kind", ids, order="agent")
     turns = _grouped(
@@ -174,6 +194,7 @@ def read_games(connection: duckdb.DuckDBPyConnection, ids: list[str]) -> dict[st
     done = _grouped(connection, "actions", "turn, agent, verb, arguments, accepted, error_code, error_text", ids, order="turn, seq")
     oracle = _grouped(connection, "oracle_actions", "turn, verb, arguments, listed, verified", ids, order="turn, rank")
     failures = _grouped(connection, "failures", "turn, agent, taxonomy, category, evidence", ids, order="turn, agent, taxonomy, category")
+    claims = _claims(connection, ids, reader.stored) if reader is not None and reader.stored is not None else {}
     columns = "benchmark, task_id, model, team, goal, details"
     games: dict[str, Transcript] = {}
     for episode_id, (row,) in _grouped(connection, "episodes", columns, ids, order="episode_id").items():
@@ -188,8 +209,24 @@ def read_games(connection: duckdb.DuckDBPyConnection, ids: list[str]) -> dict[st
             details=_parsed(details),
             agents={a[0]: AgentView(a[0], a[1], a[2], _parsed_or_none(a[3]), a[4]) for a in agents.get(episode_id, [])},
             turns=_turns(*(rows.get(episode_id, []) for rows in (turns, said, done, oracle, failures))),
+            reader=reader.name if reader is not None else "rules",
+            claims=claims.get(episode_id, {}),
         )
     return games
+
+
+def _claims(connection: duckdb.DuckDBPyConnection, ids: list[str], reader: str) -> dict[str, dict[tuple[int, int], tuple[ClaimView, ...]]]:
+    rows = connection.execute(
+        "SELECT episode_id, turn, seq, kind, claim, words, start_char, end_char, certain, reason, prompt_hash "
+        "FROM claims JOIN utterances USING (episode_id, turn, seq) "
+        "WHERE reader = ? AND text_hash = md5(text) AND episode_id IN (SELECT unnest(?)) ORDER BY episode_id, turn, seq, number",
+        [reader, ids],
+    ).fetchall()
+    found: dict[str, dict[tuple[int, int], tuple[ClaimView, ...]]] = {}
+    for episode_id, turn, seq, kind, claim, *rest in rows:
+        texts = found.setdefault(episode_id, {})
+        texts[turn, seq] = (*texts.get((turn, seq), ()), ClaimView(kind, _parsed(claim), *rest))
+    return found
 
 
 _Row = tuple[Any, ...]

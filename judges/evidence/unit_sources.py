@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import permutations
 
+from judges.claims.readers import Reader
 from judges.evidence.pieces import Scene
 from judges.evidence.row_query import Row, read_rows
 from judges.evidence.transcript import Transcript, load
@@ -16,25 +17,27 @@ from schemas.store import Store
 __all__ = ["selected_units"]
 
 
-def selected_units(store: Store, rubric: Rubric, selection: Selection) -> Iterator[Unit]:
+def selected_units(store: Store, rubric: Rubric, selection: Selection, reader: Reader | None = None) -> Iterator[Unit]:
     """The units of the selected games (of a pair, both must be selected), game by game; of a probe those that can be perturbed.
+
+    Engine checks find texts read by that reader; None: by rules.
 
     Raises:
         StoreError: the store cannot be opened.
         UsageError: the rubric's `unit_sql` does not work, lacks a column that the rubric needs, or a row stands nowhere in the store.
     """
-    found = _as_they_are(store, rubric, selection)
+    found = _as_they_are(store, rubric, selection, reader)
     if rubric.variant is None or not rubric.variant.startswith(PROBE):
         return found
     return (told for unit in found if (told := retold(rubric, unit)) is not None)
 
 
-def _as_they_are(store: Store, rubric: Rubric, selection: Selection) -> Iterator[Unit]:
+def _as_they_are(store: Store, rubric: Rubric, selection: Selection, reader: Reader | None) -> Iterator[Unit]:
     if rubric.unit == "pair":
         return _pairs(store, rubric, selection)
     if rubric.unit == "row":
         return _rows(store, rubric, selection)
-    return (unit for game in load(store, list(selection)) for unit in units(rubric, game, selection[game.episode_id]))
+    return (unit for game in load(store, list(selection), reader) for unit in units(rubric, game, selection[game.episode_id]))
 
 
 def _pairs(store: Store, rubric: Rubric, selection: Selection) -> Iterator[Unit]:

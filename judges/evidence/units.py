@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from schemas.errors import UsageError
 from schemas.read_only_sql import as_condition
 from schemas.store import Store
 
-__all__ = ["Selection", "Unit", "select", "units"]
+__all__ = ["Selection", "Unit", "games_where", "select", "units"]
 
 Selection = Mapping[str, frozenset[int] | None]
 """Episode id -> its selected turns; None: the whole game."""
@@ -89,7 +89,18 @@ _PARTS: Mapping[UnitKind, Callable[[Scene, TurnView], Iterator[tuple[str, Scene]
 
 
 def select(store: Store, rubric: Rubric, where: str | None) -> Selection:
-    """The games of the rubric's benchmarks, and their turns, that meet an SQL condition over the tables `episodes` and `turns`.
+    """The games of the rubric's benchmarks, and their turns, that meet an SQL condition (`games_where`).
+
+    Raises:
+        StoreError: the store cannot be opened.
+        UsageError: the condition is no SQL or names something that does not exist.
+    """
+    benchmarks = None if ANY_BENCHMARK in rubric.benchmarks else rubric.benchmarks
+    return games_where(store, where, benchmarks, whole=rubric.unit in {"episode", "pair"})
+
+
+def games_where(store: Store, where: str | None, benchmarks: Sequence[str] | None = None, *, whole: bool = False) -> Selection:
+    """The games, and their turns, that meet an SQL condition over the tables `episodes` and `turns`.
 
     The condition runs on a read-only connection that can reach nothing but the store. Columns that both tables have need the
     table's name in front (`turns.error`).
@@ -100,7 +111,7 @@ def select(store: Store, rubric: Rubric, where: str | None) -> Selection:
     """
     import duckdb
 
-    whole = where is None or rubric.unit in {"episode", "pair"}
+    whole = whole or where is None
     picked = "NULL" if whole else "list(turn)"
     with store.reading() as connection:
         try:
@@ -109,7 +120,7 @@ def select(store: Store, rubric: Rubric, where: str | None) -> Selection:
                 f"SELECT episode_id, {picked} FROM episodes LEFT JOIN turns USING (episode_id) "
                 f"WHERE (? OR list_contains(?, benchmark)) AND {condition} GROUP BY ALL ORDER BY episode_id"
             )
-            rows = connection.execute(query, [ANY_BENCHMARK in rubric.benchmarks, list(rubric.benchmarks)]).fetchall()
+            rows = connection.execute(query, [benchmarks is None, list(benchmarks or ())]).fetchall()
         except (UsageError, duckdb.Error) as error:
             reason = " ".join(str(error).partition("LINE ")[0].split())
             raise UsageError(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from judges.claims.readers import BY_RULES, Reader
 from judges.rubric.model import Rubric
 from providers.messages import Message
 from providers.provider import ModelSettings
@@ -38,11 +39,13 @@ class JudgeRequest:
     """USD that this run may spend; None: no limit."""
     prices: Path | None = None
     """A price file of the user's own, looked at before the built-in one."""
+    reader: Reader = BY_RULES
+    """Who reads texts for the engine."""
 
     @property
     def judge(self) -> str:
         """As in the column `verdicts.judge`."""
-        return "engine" if self.settings is None else f"llm:{self.settings.model}"
+        return self.reader.judge if self.settings is None else f"llm:{self.settings.model}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,8 +10,9 @@ from games.craft.claims import CraftClaim, Request
 from games.craft.engine.blocks import CELLS, COLORS, DIRECTORS, WALLS, Cell, Director
 from games.craft.engine.board import Board
 from games.craft.engine.move import Move
+from judges.claims.readers import reading_of
 from judges.claims.reading import Absent, Found, Open, Reading, Shown
-from judges.craft.language.typed import claims_in
+from judges.craft.reading import reads
 from judges.engine.checks import Decision
 from judges.evidence.transcript import AgentView, Transcript, TurnView, UtteranceView
 
@@ -21,10 +22,6 @@ ViewedBlock = tuple[str, str]
 """Colour letter and apparent size letter."""
 
 _LETTERS: Final[dict[str, str]] = {name: letter for letter, name in COLORS.items()}
-_NO_THOUGHT: Final = "No thinking provided"
-_NO_MESSAGE: Final = "No message provided"
-_FAILED_THOUGHT: Final = "Error in generation:"
-_FAILED_MESSAGE: Final = "I need a moment to analyze the situation."
 
 
 def undecided(reason: str) -> Decision:
@@ -72,15 +69,10 @@ class Scene:
         return _board(self.view.state_before)
 
     @cached_property
-    def stacks(self) -> Mapping[str, Sequence[str]]:
-        """Stacks of the nine cells, bottom to top."""
-        return dict(zip(CELLS, self.board.stacks, strict=True))
-
-    @cached_property
     def messages(self) -> tuple[Speech, ...]:
         """Public messages of the directors in order, superseded ones included, empty and placeholder ones left out."""
         said = self.view.said("public")
-        return tuple(self._speech(u) for u in said if u.agent in WALLS and _message_text(u.text))
+        return tuple(self._speech(u) for u in said if reads(u))
 
     @cached_property
     def current(self) -> tuple[Speech, ...]:
@@ -117,7 +109,7 @@ class Scene:
 
     def thought(self, agent: Director) -> Speech | None:
         """The director's private reasoning; None where the log has none."""
-        found = [u for u in self.view.said("private", agent) if not u.superseded and _is_thought(u.text)]
+        found = [u for u in self.view.said("private", agent) if not u.superseded and reads(u)]
         return self._speeches(found[-1]) if found else None
 
     def message(self, agent: Director) -> Speech | None:
@@ -136,7 +128,7 @@ class Scene:
 
     def _speech(self, utterance: UtteranceView) -> Speech:
         agent = next(name for name in DIRECTORS if name == utterance.agent)
-        return Speech(agent, utterance.superseded, claims_in(_message_text(utterance.text), agent, self.stacks))
+        return Speech(agent, utterance.superseded, reading_of(self.transcript, self.view.turn, utterance))
 
 
 class Game:
@@ -204,16 +196,6 @@ def _board(state: Mapping[str, Any]) -> Board:
 
 def _move(verb: str, arguments: Mapping[str, Any]) -> Move:
     return Move.from_log({"action": verb, "position": "", "layer": 0} | dict(arguments))
-
-
-def _is_thought(text: str) -> bool:
-    stripped = text.strip()
-    return bool(stripped) and stripped != _NO_THOUGHT and not stripped.startswith(_FAILED_THOUGHT)
-
-
-def _message_text(text: str) -> str:
-    stripped = text.replace("</message>", "").strip()
-    return "" if stripped in (_NO_MESSAGE, _FAILED_MESSAGE) else stripped
 
 
 def _is_whole_view(agent: AgentView) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from judges.craft.language.drafts import Draft
-from judges.craft.language.model import INSTRUCTIONS, BlockType, Claim, Color, Origin, Size, Verb
+from judges.craft.language.model import INSTRUCTIONS, BlockType, Claim, Color, Layer, Origin, Size, Verb
 
 __all__ = ["settle"]
 
@@ -176,7 +176,7 @@ def _claim(draft: Draft, *, first: bool) -> Claim:
         color=cast("Color | None", draft.color),
         size=cast("Size | None", draft.size),
         cells=place.cells,
-        layer=place.layer,
+        layer=cast("Layer | None", place.layer),
         first=first,
         old=BlockType(color=cast("Color | None", old[0]), size=cast("Size | None", old[1])) if old is not None else None,
         start=draft.start,

@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["BlockType", "Claim", "Color", "Flag", "Origin", "OwnWall", "Reading", "Size", "Unread", "Verb"]
+__all__ = ["BlockType", "Claim", "Color", "Flag", "Layer", "Origin", "OwnWall", "Reading", "Size", "Unread", "Verb"]
 
 Verb = Literal["place", "remove", "replace", "keep", "confirm", "ask", "other"]
 Color = Literal["g", "b", "r", "y", "o"]
 Size = Literal["s", "l"]
+Layer = Literal[0, 1, 2]
 OwnWall = Literal["yes", "no", "unclear"]
 Origin = Literal["stated", "resolved", "carried"]
 """``stated``: in the claim's own words. ``resolved``: from a reference and the board. ``carried``: from an earlier sentence."""
@@ -49,7 +50,7 @@ class Claim:
     cells: tuple[str, ...] | None = None
     """Cells such as ``"(0,1)"`` in canonical order: one small block each, or both cells of one large block."""
 
-    layer: int | None = None
+    layer: Layer | None = None
     """0 bottom, 1 middle, 2 top."""
 
     first: bool = False

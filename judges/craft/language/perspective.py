@@ -47,7 +47,7 @@ def views(text: str) -> Iterator[Told[View]]:
     for seen_by, pattern in kinds:
         match = pattern.search(text)
         if match is not None:
-            yield Told(View(seen_by=seen_by, words=match[0]), match.start(), match.end(), certain=True)
+            yield Told(View(seen_by=seen_by, words=match[0]), match.start(), match.end())
             return
 
 
@@ -60,7 +60,7 @@ def stances(text: str) -> Iterator[Told[Stance]]:
     yield from named
     if disagreement is not None and not any(told.claim.attitude == "disputes" for told in named):
         claim = Stance(director=None, attitude="disputes", words=disagreement[0])
-        yield Told(claim, disagreement.start(), disagreement.end(), certain=True)
+        yield Told(claim, disagreement.start(), disagreement.end())
 
 
 def _stance(director: Director, plain: str, aside: str, disagreement: re.Match[str] | None) -> Iterator[Told[Stance]]:
@@ -69,9 +69,7 @@ def _stance(director: Director, plain: str, aside: str, disagreement: re.Match[s
     if named is None:
         return
     said = disagreement if disputed is not None and disagreement is not None else named
-    yield Told(
-        Stance(director=director, attitude="disputes" if disputed else "named", words=said[0]), said.start(), said.end(), certain=True
-    )
+    yield Told(Stance(director=director, attitude="disputes" if disputed else "named", words=said[0]), said.start(), said.end())
 
 
 def _blanked(text: str, *patterns: re.Pattern[str]) -> str:

@@ -8,18 +8,18 @@ from itertools import chain
 from typing import Final, Literal, cast
 
 from games.craft.claims import CraftClaim, Named, Remark, Request, Stance, View, compatible
-from judges.claims.reading import Reading, Told, Unread
+from judges.claims.reading import Read, Told, Unread
 from judges.craft.language import model
 from judges.craft.language.perspective import stances, views
 from judges.craft.language.reader import read
 
-__all__ = ["claims_in", "told_in"]
+__all__ = ["read_text"]
 
 _ACTIONS: Final = frozenset({"place", "remove", "replace"})
 _COORDINATE: Final = re.compile(r"\(\s*([0-2])\s*,\s*([0-2])\s*\)")
 
 
-def claims_in(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading[CraftClaim]:
+def read_text(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Read[CraftClaim]:
     """Read a director's text.
 
     Args:
@@ -27,14 +27,9 @@ def claims_in(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Re
         speaker: ``D1``, ``D2`` or ``D3``; places are read in that director's frame.
         board: cell -> stack of block codes, bottom to top, before the builder's move.
     """
-    return Reading(*told_in(text, speaker, board))
-
-
-def told_in(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> tuple[list[Told[CraftClaim]], list[Unread]]:
-    """Read a director's text; gives the claims with their places in it, and the clauses that were not understood."""
     found = read(text, speaker, board)
     told = chain(_without_echoes(found.claims, text), views(text), stances(text), _named(text, found.claims))
-    return list(told), [_unread(clause, text) for clause in found.unread]
+    return Read(tuple(told), tuple(_unread(clause, text) for clause in found.unread))
 
 
 def _unread(clause: model.Unread, text: str) -> Unread:
@@ -43,7 +38,8 @@ def _unread(clause: model.Unread, text: str) -> Unread:
         (clause.may_name, (Named,)),
         (clause.may_judge, (View, Stance)),
     )
-    return Unread(text[clause.start : clause.end], clause.why, tuple(kind for holds, several in kinds if holds for kind in several))
+    may_hold = tuple(kind for holds, several in kinds if holds for kind in several)
+    return Unread(text[clause.start : clause.end], clause.why, may_hold, clause.start, clause.end)
 
 
 def _without_echoes(claims: Sequence[model.Claim], text: str) -> Iterator[Told[Request | Remark]]:
@@ -77,7 +73,7 @@ def _typed(claim: model.Claim, text: str) -> Told[Request | Remark]:
     else:
         verb = cast("Literal['confirm', 'keep', 'ask', 'other']", claim.verb)
         typed = Remark(verb=verb, color=claim.color, size=claim.size, cells=cells, layer=claim.layer, words=words)
-    return Told(typed, claim.start, claim.end, claim.certain)
+    return Told(typed, claim.start, claim.end, claim.doubt or None)
 
 
 def _is_echo(told: Told[Request | Remark], index: int, found: Sequence[Told[Request | Remark]]) -> bool:
@@ -100,4 +96,4 @@ def _named(text: str, claims: Sequence[model.Claim]) -> Iterator[Told[Named]]:
         if claim.certain and claim.origins.get("cells") != "resolved":
             places |= {cell: (claim.start, claim.end) for cell in claim.cells or () if cell not in places}
     for cell, (start, end) in places.items():
-        yield Told(Named(cell=cell, words=text[start:end]), start, end, certain=True)
+        yield Told(Named(cell=cell, words=text[start:end]), start, end)

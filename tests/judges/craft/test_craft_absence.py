@@ -7,25 +7,24 @@ had concluded from other claims may stay; what it had concluded from the hidden 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import judges.craft.checks as checks_package
-from games.craft.claims import Named, Remark, Request, Stance, View
+from games.craft.claims import TYPES
 from games.craft.engine.blocks import DIRECTORS
 from games.craft.play import PlayRequest, play
 from ingest.files.run import ingest_paths
-from judges.claims.reading import Reading, Told, Unread
+from judges.claims.readers import read_by_rules, reading_of
+from judges.claims.reading import Read, Reading, Unread
 from judges.craft.checks import CHECKS, evidence
-from judges.craft.language.typed import claims_in, told_in
-from judges.evidence.transcript import Transcript, load
+from judges.evidence.transcript import Transcript, UtteranceView, load
 from schemas.store import Store
 from tests.judges.craft.test_craft_checks import decide, game, turn
 
-ALL_KINDS = (Request, Remark, Named, View, Stance)
 Answers = dict[tuple[int, str | None, str], str | None]
 
 
@@ -49,16 +48,16 @@ def answers(transcript: Transcript) -> Answers:
     return {(t, agent, name): check(transcript, t, agent).answer for t, agent in asked for name, check in CHECKS.items()}
 
 
-def hiding(text: str, number: int) -> Callable[[str, str, Mapping[str, Sequence[str]]], Reading[Any]]:
+def hiding(text: str, number: int) -> Callable[[Transcript, int, UtteranceView], Reading[Any]]:
     """A reader that does not understand the clause of one claim of one text."""
 
-    def read(said: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading[Any]:
-        told, unread = told_in(said, speaker, board)
-        if said != text:
-            return Reading(told, unread)
-        hidden = told[number]
-        kept = [one for one in told if one.end <= hidden.start or hidden.end <= one.start]
-        return Reading(kept, [*unread, Unread(said[hidden.start : hidden.end], "hidden", ALL_KINDS)])
+    def read(transcript: Transcript, on: int, said: UtteranceView) -> Reading[Any]:
+        found = read_by_rules(transcript, on, said)
+        if said.text != text:
+            return Reading(found)
+        start, end = found.told[number].start or 0, found.told[number].end or 0
+        kept = tuple(one for one in found.told if (one.end or 0) <= start or end <= (one.start or 0))
+        return Reading(Read(kept, (*found.unread, Unread(text[start:end], "hidden", TYPES))))
 
     return read
 
@@ -68,8 +67,7 @@ def hidden_claims(transcript: Transcript) -> Iterator[tuple[str, int]]:
     for t in transcript.turns:
         for said in t.utterances:
             if said.agent in DIRECTORS:
-                told: list[Told[Any]] = told_in(said.text, said.agent, evidence.game_of(transcript).scene(t.turn).stacks)[0]
-                yield from ((said.text, number) for number in range(len(told)))
+                yield from ((said.text, number) for number in range(len(read_by_rules(transcript, t.turn, said).told)))
 
 
 def test_hiding_a_claim_turns_no_answer_round(games: list[Transcript], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,9 +76,9 @@ def test_hiding_a_claim_turns_no_answer_round(games: list[Transcript], monkeypat
     for transcript in games:
         before = answers(transcript)
         for text, number in list(dict.fromkeys(hidden_claims(transcript)))[::3]:
-            monkeypatch.setattr(evidence, "claims_in", hiding(text, number))
+            monkeypatch.setattr(evidence, "reading_of", hiding(text, number))
             after = answers(transcript)
-            monkeypatch.setattr(evidence, "claims_in", claims_in)
+            monkeypatch.setattr(evidence, "reading_of", reading_of)
             turned = [key for key, answer in before.items() if answer is not None and after[key] not in (answer, None)]
             assert not turned, (text, number, turned)
             lost += sum(answer is not None and after[key] is None for key, answer in before.items())

@@ -1,0 +1,77 @@
+"""What `cotrace judge` and `cotrace claims` share: having a model read texts before anything is made of its claims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cotrace.commands.options import say
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    from judges.claims.job import ReadingReport
+    from judges.claims.readers import Reader
+    from judges.rubric.model import Rubric
+
+__all__ = ["have_read"]
+
+_SETTINGS = ("temperature", "max_tokens", "timeout_s", "requests_per_minute", "tokens_per_minute")
+_LIMITS = ("where", "concurrency", "max_cost", "prices", "cache")
+
+
+def have_read(
+    reader: Reader, store: Store, options: dict[str, Any], *, prompt: Path | None, dry_run: bool, rubrics: Sequence[Rubric] = ()
+) -> int:
+    """Have the reader's model read what it has not read yet; nothing where no model reads. 1 if it left texts unread.
+
+    Args:
+        reader: as the user named it.
+        store: where the games are and the claims go.
+        options: of the command: settings of the model, limits and selection.
+        prompt: a file of `cotrace optimize claims`; None: as it is built in.
+        dry_run: only tell what would be asked and what it would cost.
+        rubrics: whose checks will look at the claims: their benchmarks' texts are read, earlier turns too; empty: every selected text.
+    """
+    if reader.model is None:
+        return 0
+    from judges.claims.job import read_texts
+    from judges.claims.prompt_file import prompt_in
+    from judges.claims.questions import ReadingRequest, benchmarks_of, plan_reading
+    from providers.endpoint import endpoints
+    from providers.provider import ModelSettings
+
+    settings = ModelSettings(model=reader.model, **{name: options[name] for name in _SETTINGS})
+    first, *others = endpoints(settings, options["base_urls"], options["key_variables"])
+    limits = {name: options[name] for name in _LIMITS}
+    request = ReadingRequest(
+        settings=first,
+        more_endpoints=tuple(others),
+        prompt=prompt_in(prompt),
+        benchmarks=benchmarks_of(rubrics),
+        earlier=bool(rubrics),
+        **limits,
+    )
+    if dry_run:
+        plan = plan_reading(request, store)
+        cost = "no price known" if plan.cost is None else f"about {plan.cost:.4f} USD"
+        say(f"reading by {reader.model}: {plan.texts} texts, {plan.calls} calls to make, {plan.read_before} texts read before;")
+        say(f"  about {plan.tokens_in} + {plan.tokens_out} tokens, {cost}")
+        for message in plan.example:
+            click.echo(f"--- {message['role']}\n{message['content']}")
+        return 0
+    return _tell(reader, read_texts(request, store))
+
+
+def _tell(reader: Reader, report: ReadingReport) -> int:
+    say(f"read by {reader.model}: {report.read} of {report.texts} texts, {report.claims} claims; {report.read_before} were read before")
+    if report.requests:
+        cost = "no price known" if report.cost is None else f"{report.cost:.4f} USD"
+        say(f"  {report.requests} requests, {report.tokens_in} + {report.tokens_out} tokens, {cost}")
+    if report.failed:
+        say(f"  {report.failed} texts without a usable answer, first: {report.first_error}; start again to ask for them once more")
+    if report.not_asked:
+        say(f"  stopped before --max-cost would be exceeded: {report.not_asked} texts not asked about")
+    return int(report.failed > 0 or report.not_asked > 0)

@@ -1,0 +1,151 @@
+"""How a model reads a text: what it is asked, the form it fills in, and what of its answer counts.
+
+The form is made from the family's claim types (`judges.<family>.reading.TYPES`). The model sees the text and the speaker's frame of
+reference, never board, target or outcome, and answers once a text. An answer counts as far as it quotes: a claim whose words do not
+stand in the text is not certain.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields
+from functools import cache
+from importlib import resources
+from itertools import pairwise
+from typing import Any, Final, Literal, Union, get_type_hints
+
+import orjson
+import yaml
+from pydantic import BaseModel, Field, create_model
+
+from judges.claims.reading import Read, Told, Unread
+from judges.evidence.text import Entry, fenced
+from providers.messages import Message
+from schemas.claims import kind_of, read_claim, written
+from schemas.errors import BadInputError
+
+__all__ = ["Example", "example_of", "field_docs", "form_of", "messages_for", "read_reply"]
+
+_PROMPT: Final[Mapping[str, str]] = yaml.safe_load(resources.files(__package__).joinpath("extraction.yaml").read_text(encoding="utf-8"))
+
+
+class Passage(BaseModel):
+    """A stretch of the text that you do not understand, or that may claim something which no kind of claim fits."""
+
+    words: str = Field(description="the stretch, copied from the text word for word")
+    why: str = Field(description="what about it is not clear, in a few words")
+
+
+class Example(BaseModel):
+    """A text with the claims that it makes."""
+
+    frame: str
+    text: str
+    claims: list[dict[str, Any]]
+    """As `schemas.claims.written` writes them, with their words."""
+
+
+@cache
+def form_of(types: tuple[type, ...]) -> type[BaseModel]:
+    """The form of an answer: a list of claims of these types, and what was not understood."""
+    kinds = tuple(_model_of(kind) for kind in types)
+    claim: Any = kinds[0] if len(kinds) == 1 else Union[kinds]  # noqa: UP007 - the kinds are known at run time only
+    described = Field(description="all claims that the text makes, in its order; empty if it makes none")
+    unclear = Field(description="what was not understood; empty if everything was")
+    return create_model(
+        "Claims",
+        __doc__="What the text claims.",
+        claims=(list[claim], described),
+        not_understood=(list[Passage], unclear),
+    )
+
+
+def _model_of(kind: type) -> type[BaseModel]:
+    hints, docs = get_type_hints(kind), field_docs(kind)
+    told: dict[str, Any] = {"kind": (Literal[kind_of(kind)], ...)}
+    for one in fields(kind):
+        default = ... if one.default is MISSING else one.default
+        if one.name == "words":
+            told["words"] = (str, Field(description="the words of the text that say so, copied word for word"))
+        else:
+            told[one.name] = (hints[one.name], Field(default, description=docs.get(one.name)))
+    return create_model(kind.__name__, __doc__=inspect.getdoc(kind), **told)
+
+
+def field_docs(kind: type) -> dict[str, str]:
+    """The docstrings behind the fields of a dataclass and its bases."""
+    docs: dict[str, str] = {}
+    for one in reversed(kind.__mro__[:-1]):
+        body = ast.parse(textwrap.dedent(inspect.getsource(one))).body[0]
+        statements = body.body if isinstance(body, ast.ClassDef) else []
+        for field, text in pairwise(statements):
+            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(text, ast.Expr):
+                docs[field.target.id] = inspect.cleandoc(ast.literal_eval(text.value))
+    return docs
+
+
+def messages_for(instructions: str, frame: str, text: str, examples: Sequence[Example] = ()) -> list[Message]:
+    """The chat that has a text read.
+
+    Args:
+        instructions: the family's: what its texts are, and what its claims mean.
+        frame: what the speaker's words refer to.
+        text: as the log has it.
+        examples: texts of other games with their claims.
+    """
+    shown = "\n\n".join(_shown(example) for example in examples)
+    system = "\n\n".join(part for part in (_PROMPT["instructions"].strip(), instructions.strip(), shown) if part)
+    return [{"role": "system", "content": system}, {"role": "user", "content": f"{_evidence(frame, text)}\n\n{_PROMPT['ask'].strip()}"}]
+
+
+def _evidence(frame: str, text: str) -> str:
+    nonce = hashlib.blake2b(f"{frame}\0{text}".encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    return f"{frame.strip()}\n\n{fenced('text', [Entry('It says:', text)], nonce)}"
+
+
+def _shown(example: Example) -> str:
+    return f"Example\n\n{_evidence(example.frame, example.text)}\n\nIts claims: {orjson.dumps(example.claims).decode()}"
+
+
+def read_reply(reply: BaseModel, text: str, types: tuple[type, ...]) -> Read[Any]:
+    """What of an answer counts.
+
+    Args:
+        reply: the form, filled in.
+        text: that was read.
+        types: of the family's claims.
+    """
+    told, unread = [], []
+    for said in reply.model_dump()["claims"]:
+        words = said.pop("words", "")
+        start, end = _place(words, text)
+        try:
+            claim: Any = read_claim(types, {name: value for name, value in said.items() if value is not None}, words)
+        except BadInputError as error:
+            unread.append(Unread(words, f"the answer cannot be used: {error}", types, start, end))
+            continue
+        doubt = None if start is not None else "the words it names do not stand in the text"
+        told.append(Told(claim, start, end, doubt))
+        if doubt is not None:
+            unread.append(Unread(words, doubt, (type(claim),)))
+    passages = reply.model_dump()["not_understood"]
+    unread += [Unread(one["words"], one["why"], types, *_place(one["words"], text)) for one in passages]
+    return Read(tuple(told), tuple(unread))
+
+
+def _place(words: str, text: str) -> tuple[int | None, int | None]:
+    """Where words stand in a text, blanks and case aside."""
+    plain, wanted = " ".join(text.split()).casefold(), " ".join(words.split()).casefold()
+    if not wanted or wanted not in plain:
+        return None, None
+    begin = text.casefold().find(words.casefold())
+    return (begin, begin + len(words)) if begin >= 0 else (0, len(text))
+
+
+def example_of(frame: str, text: str, claims: Sequence[object]) -> Example:
+    """A text with its claims as a prompt shows it."""
+    return Example(frame=frame, text=text, claims=[{**written(claim), "words": getattr(claim, "words", "")} for claim in claims])

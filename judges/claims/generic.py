@@ -1,0 +1,85 @@
+"""Claims of games that no family of ours knows: what each sentence does, to whom, in what words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any, Final, Literal
+
+import yaml
+
+from judges.claims.reading import Read, Told
+from judges.evidence.transcript import Transcript, UtteranceView
+
+__all__ = ["INSTRUCTIONS", "TYPES", "Said", "frame", "read", "reads"]
+
+_TABLES: Final[Mapping[str, Any]] = yaml.safe_load(resources.files(__package__).joinpath("generic.yaml").read_text(encoding="utf-8"))
+_SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a sentence does."""
+
+    act: Literal["asks", "states", "denies", "acknowledges"]
+    """Wants something done or told; says that something is so; says that it is not; takes note of what another has said."""
+
+    to: str | None = None
+    """The agent it speaks to or of by name; None if it names none."""
+
+    words: str = ""
+    """The sentence."""
+
+
+TYPES: Final = (Said,)
+INSTRUCTIONS: Final = str(_TABLES["instructions"])
+"""What a model is told that reads such games."""
+
+
+def _any_of(words: str) -> re.Pattern[str]:
+    phrases = (re.escape(" ".join(phrase.split())) for phrase in words.split("|"))
+    return re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE)
+
+
+_ASKS: Final = _any_of(_TABLES["asks"])
+_DENIES: Final = _any_of(_TABLES["denies"])
+_ACKNOWLEDGES: Final = _any_of(_TABLES["acknowledges"])
+_HEDGES: Final = _any_of(_TABLES["hedges"])
+
+
+def reads(said: UtteranceView) -> bool:
+    """Whether a text can make claims: whether there is one."""
+    return bool(said.text.strip())
+
+
+def frame(game: Transcript, turn: int, said: UtteranceView) -> str:  # noqa: ARG001 - one face for all families
+    """Who speaks, and who there is to speak to."""
+    kind = "a message" if said.channel == "public" else "private reasoning"
+    others = ", ".join(name for name in game.agents if name != said.agent)
+    return str(_TABLES["frame"]).format(kind=kind, speaker=said.agent, others=others or "nobody else")
+
+
+def read(game: Transcript, turn: int, said: UtteranceView) -> Read[Said]:  # noqa: ARG001 - one face for all families
+    """Read a text sentence by sentence."""
+    return Read(tuple(_sentences(said, [name for name in game.agents if name != said.agent])))
+
+
+def _sentences(said: UtteranceView, others: list[str]) -> Iterator[Told[Said]]:
+    for match in _SENTENCE.finditer(said.text):
+        words = match[0].strip()
+        if words:
+            hedge = _HEDGES.search(words)
+            named = next((name for name in others if re.search(rf"\b{re.escape(name)}\b", words, re.IGNORECASE)), None)
+            doubt = None if hedge is None else f'hedged: "{hedge[0]}"'
+            begin = match.start() + len(match[0]) - len(match[0].lstrip())
+            yield Told(Said(act=_act(words), to=named, words=words), begin, begin + len(words), doubt)
+
+
+def _act(words: str) -> Literal["asks", "states", "denies", "acknowledges"]:
+    if words.endswith("?") or _ASKS.search(words):
+        return "asks"
+    if _ACKNOWLEDGES.match(words):
+        return "acknowledges"
+    return "denies" if _DENIES.search(words) else "states"

@@ -1,0 +1,151 @@
+"""Has a model read texts, and puts what it claims to have understood into the table `claims`.
+
+One call a text; equal texts in equal frames are read once. What an earlier start has read is not asked again: it stands in the store or,
+if that was killed, in the journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from judges.claims.extraction import form_of, read_reply
+from judges.claims.questions import Question, ReadingRequest, open_texts
+from judges.claims.rows import rows_of
+from judges.claims.stored import put
+from judges.runs.journal import folder_of
+from providers.asker import Asker, Entry, Reply, Request, Terms
+from providers.cache import ReplyCache
+from providers.journal import Journal
+from providers.prices import Budget, price_of
+from schemas.errors import UsageError
+from schemas.records import Call, Claim
+from schemas.store import Store
+
+__all__ = ["ReadingReport", "read_texts"]
+
+_QUESTIONS_A_TRANSACTION = 200
+
+
+@dataclass(slots=True)
+class ReadingReport:
+    """What came of a job."""
+
+    texts: int = 0
+    """Of the selection."""
+    read_before: int = 0
+    read: int = 0
+    claims: int = 0
+    failed: int = 0
+    """Texts without a usable answer."""
+    not_asked: int = 0
+    """Texts that no money was left for."""
+    requests: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = None
+    """USD; None if the model has no price."""
+    first_error: str | None = None
+
+
+def read_texts(request: ReadingRequest, store: Store) -> ReadingReport:
+    """Have a model read every selected text that it has not read yet.
+
+    Raises:
+        HopelessError: no request can succeed.
+        StoreError: the store or the journal cannot be read or written.
+        UsageError: the condition is no SQL, a limit needs a price that is not known, or the same model is reading for this store.
+    """
+    store.check()
+    store.create()  # one that an older cotrace has made may lack tables and columns
+    return asyncio.run(_Job(request, store).go())
+
+
+class _Job:
+    def __init__(self, request: ReadingRequest, store: Store) -> None:
+        self._request, self._store = request, store
+        self._price = price_of(request.settings.model, request.prices)
+        if request.max_cost is not None and self._price is None:
+            raise UsageError(f"--max-cost needs a price for {request.settings.model}: give one with --prices FILE")
+        self._report = ReadingReport(cost=0.0 if self._price else None)
+        self._rows: list[Claim] = []
+        self._calls: list[Call] = []
+
+    async def go(self) -> ReadingReport:
+        questions, self._report.texts, self._report.read_before = open_texts(self._request, self._store)
+        if not questions:
+            return self._report
+        journal: Journal[dict[str, str], Entry] = Journal(self._journal_path(), {"job": "claims"}, Entry)
+        done = False
+        try:
+            await self._ask_all(questions, journal)
+            done = True
+        finally:
+            await journal.close(delete=done)
+        return self._report
+
+    def _journal_path(self) -> Path:
+        folder = folder_of(self._store) / "claims"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / f"{hashlib.blake2b(self._request.settings.model.encode(), digest_size=6).hexdigest()}.jsonl"
+
+    async def _ask_all(self, questions: Sequence[Question], journal: Journal[dict[str, str], Entry]) -> None:
+        request = self._request
+        with closing(ReplyCache(request.cache)) if request.cache else nullcontext() as cache:
+            terms = Terms(budget=Budget(request.max_cost), cache=cache, journal=journal, concurrency=request.concurrency)
+            async with Asker((request.settings, *request.more_endpoints), self._price, terms) as asker:
+                for portion in _portions(questions, _QUESTIONS_A_TRANSACTION):
+                    await asyncio.gather(*(self._ask(asker, one) for one in portion))
+                    await asyncio.to_thread(self._save)
+
+    async def _ask(self, asker: Asker, one: Question) -> None:
+        first = one.texts[0]
+        asked = Request(
+            messages=one.messages,
+            form=form_of(one.room.types),
+            key=one.key,
+            purpose="reader",
+            episode_id=first.game.episode_id,
+            turn=first.turn,
+            agent=first.said.agent,
+        )
+        self._take(one, await asker.ask(asked))
+
+    def _take(self, one: Question, reply: Reply) -> None:
+        report = self._report
+        self._spend(reply)
+        if reply.call.status == "unasked":
+            report.not_asked += len(one.texts)
+        elif reply.filled is None:
+            report.failed += len(one.texts)
+            report.first_error = report.first_error or reply.call.error
+        else:
+            read = read_reply(reply.filled, one.text, one.room.types)
+            report.read += len(one.texts)
+            report.claims += len(read.told) * len(one.texts)
+            for text in one.texts:
+                self._rows += rows_of(read, text.place, self._request.reader.name, one.key)
+
+    def _spend(self, reply: Reply) -> None:
+        """Count what a call has taken; one out of the journal was counted by the job that was killed, and never stored."""
+        report, call = self._report, reply.call
+        if reply.source != "cache" and call.attempts:
+            self._calls.append(call)
+        if reply.source == "model":
+            report.requests += call.attempts
+            report.tokens_in += call.tokens_in
+            report.tokens_out += call.tokens_out
+            report.cost = None if report.cost is None or call.cost is None else report.cost + call.cost
+
+    def _save(self) -> None:
+        rows, self._rows = self._rows, []
+        calls, self._calls = self._calls, []
+        put(self._store, self._request.reader, rows, calls)
+
+
+def _portions(questions: Sequence[Question], size: int) -> Iterator[Sequence[Question]]:
+    return (questions[start : start + size] for start in range(0, len(questions), size))

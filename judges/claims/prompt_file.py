@@ -1,0 +1,43 @@
+"""Prompts of model readers as files: what `cotrace optimize claims` writes, `--prompt` reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from judges.claims.extraction import Example
+from judges.claims.questions import Prompt
+from schemas.errors import UsageError
+
+__all__ = ["PromptFile", "prompt_in"]
+
+
+class PromptFile(BaseModel):
+    """What stands in the file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    benchmark: str
+    instructions: str
+    examples: list[Example] = []
+
+
+def prompt_in(path: Path | None) -> Prompt:
+    """The prompt of a file; None: the one that is built in.
+
+    Raises:
+        UsageError: the file cannot be read, or is no such prompt.
+    """
+    if path is None:
+        return Prompt()
+    try:
+        found = PromptFile.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise UsageError(f"--prompt {path}: cannot be read ({' '.join(str(error).split())})") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise UsageError(f"--prompt {path}: {where}: {first['msg'].lower()}; write it with cotrace optimize claims") from error
+    return Prompt({found.benchmark: found.instructions}, {found.benchmark: found.examples})

@@ -1,0 +1,73 @@
+"""Readings as rows of the table `claims`, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from judges.claims.reading import Read, Told, Unread
+from judges.evidence.transcript import ClaimView, UtteranceView
+from schemas.claims import kind_of, read_claim, text_hash, written
+from schemas.records import Claim, Json
+
+__all__ = ["READ", "UNREAD", "Place", "read_of", "rows_of"]
+
+READ: Final = "read"
+"""Kind of the row that says that a reader has read a text."""
+
+UNREAD: Final = "unread"
+"""Kind of the rows of what it did not understand."""
+
+
+class Place(NamedTuple):
+    """Where a text stands."""
+
+    episode_id: str
+    turn: int
+    said: UtteranceView
+
+
+def rows_of(read: Read[object], place: Place, reader: str, prompt_hash: str | None = None) -> Iterator[Claim]:
+    """The rows of a reading: first the one that says who read the text."""
+    said = place.said
+    views = [
+        ClaimView(READ, {"kind": READ}, None, None, None, certain=True, reason=None),
+        *map(_told_view, read.told),
+        *map(_unread_view, read.unread),
+    ]
+    for number, view in enumerate(views):
+        key = (place.episode_id, place.turn, said.seq, said.agent, reader, number)
+        facts = (view.words, view.start, view.end, view.certain, view.reason)
+        yield Claim(*key, view.kind, Json(orjson.dumps(view.claim).decode()), *facts, text_hash(said.text), prompt_hash)
+
+
+def _told_view(told: Told[object]) -> ClaimView:
+    words = getattr(told.claim, "words", "") or None
+    return ClaimView(kind_of(type(told.claim)), written(told.claim), words, told.start, told.end, told.certain, told.doubt)
+
+
+def _unread_view(clause: Unread) -> ClaimView:
+    facts = {"kind": UNREAD, "may_hold": [kind_of(kind) for kind in clause.may_hold]}
+    return ClaimView(UNREAD, facts, clause.words, clause.start, clause.end, certain=False, reason=clause.why)
+
+
+def read_of(views: Iterable[ClaimView], types: Sequence[type]) -> Read[Any] | None:
+    """The reading that rows of one text and one reader hold; None if there is no row: it was not read.
+
+    Raises:
+        BadInputError: a claim is of no type that the family has.
+    """
+    told: list[Told[Any]] = []
+    unread: list[Unread] = []
+    was_read = False
+    for view in views:
+        was_read = True
+        if view.kind == UNREAD:
+            kinds = tuple(kind for kind in types if kind_of(kind) in view.claim["may_hold"])
+            unread.append(Unread(view.words or "", view.reason or "", kinds, view.start, view.end))
+        elif view.kind != READ:
+            doubt = None if view.certain else (view.reason or "the reader is not sure")
+            told.append(Told(read_claim(types, view.claim, view.words or ""), view.start, view.end, doubt))
+    return Read(tuple(told), tuple(unread)) if was_read else None

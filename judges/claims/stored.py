@@ -1,0 +1,61 @@
+"""Claims of games in the store: read where they are not there yet, and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from judges.claims.readers import Reader, read_by
+from judges.claims.rows import rows_of
+from judges.claims.texts import texts
+from schemas import batches
+from schemas.records import Call, Claim
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["put", "stored_claims"]
+
+_FORGET = (
+    "DELETE FROM claims WHERE reader = ? AND (episode_id, turn, seq) IN "
+    "(SELECT (unnest(?::VARCHAR[]), unnest(?::BIGINT[]), unnest(?::BIGINT[])))"
+)
+
+
+def stored_claims(store: Store, reader: Reader, where: str | None) -> pl.DataFrame:
+    """The rows of the table `claims` by a reader on the selected turns; what the rules read is read anew, for they get better.
+
+    Raises:
+        StoreError: the store cannot be read or written.
+        UsageError: the condition is no SQL.
+    """
+    import polars as pl
+
+    store.create()  # one that an older cotrace has made may lack the table
+    rows = list(_rows(store, reader, where))
+    if reader.rules:
+        put(store, reader, rows)
+    return pl.DataFrame(rows, schema=Claim._fields, orient="row") if rows else pl.DataFrame(schema=dict.fromkeys(Claim._fields, pl.String))
+
+
+def _rows(store: Store, reader: Reader, where: str | None) -> Iterator[Claim]:
+    for text in texts(store, where, reader):
+        found = read_by(text.game, text.turn, text.said, reader)
+        if found is not None:
+            yield from rows_of(found, text.place, reader.name)
+
+
+def put(store: Store, reader: Reader, rows: Sequence[Claim], calls: Sequence[Call] = ()) -> None:
+    """Write a reader's claims of some texts in place of what it had said of them, and what was asked for them.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    places = sorted({(row.episode_id, row.turn, row.seq) for row in rows})
+    arrow = batches.to_arrow({"claims": rows, "calls": calls})
+    batches.check(arrow)
+    with store.writing() as connection:
+        connection.execute(_FORGET, [reader.name, *([place[at] for place in places] for at in range(3))])
+        connection.execute("DELETE FROM calls WHERE call_id IN (SELECT unnest(?::VARCHAR[]))", [[call.call_id for call in calls]])
+        batches.insert(connection, arrow)

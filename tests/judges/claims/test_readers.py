@@ -1,0 +1,240 @@
+"""Who reads a text: rules, its author, a model, or two of them, through one interface; the checks see claims only."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+import pytest
+from click.testing import CliRunner
+
+import cotrace
+from cotrace.cli import main
+from games.craft.claims import Named, Request
+from games.craft.play import PlayRequest, play
+from ingest.files.run import ingest_paths
+from judges.claims import questions, texts
+from judges.claims.agreement import agreed
+from judges.claims.extraction import form_of, read_reply
+from judges.claims.questions import ReadingRequest, open_texts
+from judges.claims.readers import PLANTED, reader_named, reading_room
+from judges.claims.reading import Read, Told, Unread
+from judges.claims.stored import put
+from judges.craft.measure import ANSWERS, Judged, score_decisions, total
+from judges.craft.reading import TYPES
+from judges.evidence.transcript import load
+from providers.provider import ModelSettings
+from schemas.store import Store
+from tests.servers.claims_server import Player, played_reader
+
+MODEL = "openai/stub"
+RUBRICS = ("mind_modeling", "pragmatic_sufficiency", "spatial_grounding")
+TEXT = "Please put a small red block on the left."
+RED = Request(verb="place", color="r", size="s", cells=("(0,0)",), words=TEXT)
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Games of clear, vague and clumsy teams."""
+    folder = tmp_path_factory.mktemp("logs")
+    personas = ("clear", "vague", "over_remover", "redundant+conflicting+mixed")
+    play(PlayRequest(out=folder, personas=personas, builders=("sloppy",), structures=1, seed=5, turns=6, processes=1))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def read_store(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """The games with claims and verdicts by every reader; the model makes no mistake."""
+    store = Store(tmp_path_factory.mktemp("store") / "s.duckdb")
+    ingest_paths([logs], store, workers=1)
+    os.environ.setdefault("OPENAI_API_KEY", "none")
+    with played_reader(Player(store=store.path)) as url:
+        for reader, rubrics in ((PLANTED, RUBRICS), (f"llm:{MODEL}", RUBRICS), (f"both:llm:{MODEL}", RUBRICS[:1])):
+            for rubric in rubrics:
+                cotrace.open(store.path).judge(rubric, judge="engine", reader=reader, base_url=url)
+    return store
+
+
+def answers(store: Store, judge: str) -> dict[tuple[str, str], tuple[str, str | None]]:
+    """Question and unit -> status and answer."""
+    with store.reading() as connection:
+        rows = connection.execute("SELECT question, unit_id, status, answer FROM verdicts WHERE judge = ?", [judge]).fetchall()
+    return {(question, unit): (status, answer) for question, unit, status, answer in rows}
+
+
+def asked(store: Store, **options: Any) -> int:
+    """Calls that a model would have to make."""
+    return len(open_texts(ReadingRequest(settings=ModelSettings(model=MODEL), **options), store).questions)
+
+
+class Ran(NamedTuple):
+    """What came of a command."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+def command(*arguments: object) -> Ran:
+    """Run `cotrace`."""
+    with CliRunner().isolation() as (out, err, _):
+        try:
+            main([str(argument) for argument in arguments])
+        except SystemExit as ended:
+            return Ran(int(ended.code or 0), out.getvalue().decode(), err.getvalue().decode())
+    raise AssertionError("the command did not end")
+
+
+def test_with_the_planted_reader_the_checks_are_right(read_store: Store) -> None:
+    """What the players know they said proves what the labels say; what falls short would be a fault of a check or of a label."""
+    with read_store.reading() as connection:
+        rows = connection.execute(
+            "SELECT labels.question, labels.answer, verdicts.answer FROM labels JOIN verdicts USING (rubric, question, episode_id, turn) "
+            "WHERE source = 'planted' AND judge = 'engine:planted' AND labels.agent IS NOT DISTINCT FROM verdicts.agent"
+        ).fetchall()
+    scores = score_decisions(Judged(question, ANSWERS[label], answer) for question, label, answer in rows)
+    whole = total(scores)
+    assert whole.decided > 500
+    assert (whole.precision or 0) >= 0.995
+    assert (whole.coverage or 0) >= 0.95
+    assert {name: score.precision for name, score in scores.items() if (score.precision or 0) < 0.99} == {}
+
+
+def test_a_model_that_reads_well_gives_the_verdicts_of_the_planted_claims(read_store: Store) -> None:
+    """Who reads does not matter to the checks, only what was read."""
+    assert answers(read_store, f"engine:llm:{MODEL}") == answers(read_store, "engine:planted")
+
+
+def test_two_readers_together_decide_less_and_never_otherwise(read_store: Store) -> None:
+    """A claim counts where both make it, so no answer comes of what one of them alone has understood."""
+    both, model = answers(read_store, f"engine:both:llm:{MODEL}"), answers(read_store, f"engine:llm:{MODEL}")
+    assert both.keys() <= model.keys()
+    decided = {key for key, (status, _) in both.items() if status == "answered"}
+    assert len(decided) > len(both) / 3
+    assert {key for key in decided if model[key][0] == "answered" and model[key] != both[key]} == set()
+
+
+def test_one_reading_serves_all_rubrics_and_is_kept_when_games_are_read_again(read_store: Store, logs: Path, tmp_path: Path) -> None:
+    """Each text was asked about once for three rubrics; a log that has grown loses the readings of its new texts only."""
+    with read_store.reading() as connection:
+        calls, different = connection.execute(
+            "SELECT (SELECT count(*) FROM calls WHERE purpose = 'reader' AND status = 'answered'), "
+            "(SELECT count(DISTINCT prompt_hash) FROM claims WHERE prompt_hash IS NOT NULL)"
+        ).fetchall()[0]
+    assert calls == different > 100
+    assert asked(read_store) == 0
+    copy = Store(tmp_path / "copy.duckdb")
+    copy.path.write_bytes(read_store.path.read_bytes())
+    changed = next(log for log in sorted(logs.rglob("*.jsonl")))
+    lines = [orjson.loads(line) for line in changed.read_bytes().splitlines()]
+    said = next(said for line in lines for said in line.get("utterances", ()) if said["agent"] == "D1" and said["channel"] == "public")
+    before, said["text"] = changed.read_bytes(), TEXT
+    changed.write_bytes(b"\n".join(map(orjson.dumps, lines)) + b"\n")
+    try:
+        ingest_paths([logs], copy, workers=1)
+    finally:
+        changed.write_bytes(before)
+    assert asked(copy) == 1
+
+
+def test_a_model_sees_the_text_and_the_seat_and_nothing_else(read_store: Store) -> None:
+    """Board, target, outcome and other texts of a game may be anything: what is asked about a text stays the same."""
+    with read_store.reading() as connection:
+        episodes = [episode for (episode,) in connection.execute("SELECT episode_id FROM episodes").fetchall()]
+    shown = {one.key for one in open_texts(ReadingRequest(settings=ModelSettings(model="openai/other")), read_store).questions}
+    for game in load(read_store, episodes):
+        canary = {"stacks": {}, "canary": "CANARY"}
+        turns = tuple(replace(turn, state_before=canary, state_after=canary, oracle=(), actions=()) for turn in game.turns)
+        agents = {name: replace(agent, private_view=canary) for name, agent in game.agents.items()}
+        odd = replace(game, goal=canary, details=canary, turns=turns, agents=agents)
+        room = texts.Room(reading_room(game.benchmark))
+        for turn in odd.turns:
+            for said in turn.utterances:
+                if room.reads(said):
+                    one = questions.question(texts.Text(odd, turn.turn, said, room), questions.Prompt())
+                    assert one.key in shown
+                    assert "CANARY" not in str(one.messages)
+
+
+def test_claims_are_shown_and_counted_by_reader(read_store: Store, tmp_path: Path) -> None:
+    """`cotrace claims` reads, prints and stores; a dry run asks nothing; who is no reader is named."""
+    store = Store(tmp_path / "copy.duckdb")
+    store.path.write_bytes(read_store.path.read_bytes())
+    shown = command("claims", "--store", store.path, "--where", "turn = 1", "--format", "json")
+    rows = orjson.loads(shown.stdout)
+    assert shown.exit_code == 0
+    assert {row["reader"] for row in rows} == {"rules"}
+    with store.reading() as connection:
+        assert connection.execute("SELECT count(*) FROM claims WHERE reader = 'rules'").fetchall() == [(len(rows),)]
+    planned = command("claims", "--store", store.path, "--reader", "llm:openai/dear", "--dry-run")
+    assert planned.exit_code == 0
+    assert "calls to make" in planned.stderr
+    for name in ("both", "oracle", "llm:", "both:rules"):
+        refused = command("claims", "--store", store.path, "--reader", name)
+        assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+        assert "there is no reader" in refused.stderr
+
+
+def test_what_no_reader_has_read_stays_undecided(logs: Path, tmp_path: Path) -> None:
+    """Without its claims in the store, a text is not understood; nothing is concluded from its silence."""
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([logs], store, workers=1)
+    with store.writing() as connection:
+        connection.execute("DELETE FROM claims")
+    cotrace.open(store.path).judge("mind_modeling", judge="engine", reader=PLANTED)
+    told = answers(store, "engine:planted")
+    assert {status for status, _ in told.values()} <= {"undecided", "skipped", "answered"}
+    assert {key: value for key, value in told.items() if value[1] == "no"} == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "certain"), [(TEXT, True), ("a SMALL  red block", True), ("a large red block", False), ("", False)]
+)  # fmt: skip
+def test_an_answer_counts_as_far_as_it_quotes(words: str, certain: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    """A claim whose words do not stand in the text is not certain, and what it might have been stays open."""
+    said = {"kind": "request", "verb": "place", "color": "r", "size": "s", "cells": ["(0,0)"], "words": words}
+    read = read_reply(form_of(TYPES).model_validate({"claims": [said], "not_understood": []}), TEXT, TYPES)
+    assert [told.certain for told in read.told] == [certain]
+    assert [Request in clause.may_hold for clause in read.unread] == ([] if certain else [True])
+
+
+def test_where_two_readers_differ_both_readings_are_the_reason() -> None:
+    """What only one says is open, with what each has read; what both say counts, however it was told."""
+    blue = replace(RED, color="b")
+    joined = agreed(
+        Read((Told(RED, 0, 5), Told(Named(cell="(0,0)"), 0, 5))),
+        Read((Told(blue, 0, 5), Told(Named(cell="(0,0)"), 9, 12))),
+        ("rules", "llm:m"),
+    )
+    assert [told.claim for told in joined.told] == [Named(cell="(0,0)")]
+    assert [clause.may_hold for clause in joined.unread] == [(Request,), (Request,)]
+    assert "rules: place small red" in joined.unread[0].why
+    assert "llm:m: place small blue" in joined.unread[1].why
+
+
+def test_what_one_of_two_readers_did_not_understand_stays_open() -> None:
+    """The other's silence about it is no agreement."""
+    joined = agreed(Read((), (Unread("hm", "unclear", (Request,)),)), Read(()), ("rules", "llm:m"))
+    assert joined.unread == (Unread("hm", "unclear", (Request,)),)
+
+
+def test_rows_of_a_reader_take_the_place_of_its_earlier_ones(read_store: Store, tmp_path: Path) -> None:
+    """Reading a text again leaves one reading of it, and other readers' as they were."""
+    store = Store(tmp_path / "copy.duckdb")
+    store.path.write_bytes(read_store.path.read_bytes())
+    with store.reading() as connection:
+        of_model = connection.execute("SELECT count(*) FROM claims WHERE reader LIKE 'llm:%'").fetchall()
+        of_planted = connection.execute("SELECT count(*) FROM claims WHERE reader = 'planted'").fetchall()
+    for _ in range(2):
+        assert command("claims", "--store", store.path, "--where", "turn = 2").exit_code == 0
+    put(store, reader_named("rules"), [])
+    with store.reading() as connection:
+        rows = connection.execute(
+            "SELECT count(*), count(DISTINCT (episode_id, turn, seq, number)) FROM claims WHERE reader = 'rules'"
+        ).fetchall()
+        assert connection.execute("SELECT count(*) FROM claims WHERE reader LIKE 'llm:%'").fetchall() == of_model
+        assert connection.execute("SELECT count(*) FROM claims WHERE reader = 'planted'").fetchall() == of_planted
+    assert rows[0][0] == rows[0][1] > 0

@@ -1,0 +1,135 @@
+"""A local server that plays a model which reads texts; run as `python -m tests.servers.claims_server SPEC`, SPEC being JSON as in `Player`.
+
+It knows what the scripted players of a store meant, and errs as often as the spec says, so that what readers of known quality make of
+verdicts can be seen. The same text gets the same answer in every run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from subprocess import PIPE, Popen
+from typing import Any
+
+import orjson
+from aiohttp import web
+from pydantic import BaseModel, ConfigDict
+
+from judges.claims.extraction import messages_for
+from judges.claims.readers import PLANTED, read_by, reader_named
+from judges.claims.texts import texts
+from schemas.claims import written
+from schemas.store import Store
+from tests.places import ROOT
+from tests.servers.openai_server import completion, tool_call
+
+__all__ = ["Player", "garbled", "played_reader"]
+
+Claims = list[dict[str, Any]]
+
+_OTHERS: Mapping[str, tuple[Any, ...]] = {
+    "verb": ("place", "remove"),
+    "color": ("g", "b", "r", "y", "o"),
+    "size": ("s", "l"),
+    "layer": (0, 1, 2),
+    "cell": ("(0,0)", "(1,1)", "(2,2)", "(0,2)", "(2,0)"),
+    "seen_by": ("speaker", "shared", "seat"),
+    "director": ("D1", "D2", "D3"),
+}
+"""What a field is mistaken for."""
+
+
+class Player(BaseModel):
+    """A reader of known quality."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    store: Path
+    """Whose scripted players' claims it knows."""
+    misses: float = 0.0
+    """Probability that a claim is left out."""
+    mistakes: float = 0.0
+    """Probability that one field of a claim is read as something else."""
+    unsure: float = 0.0
+    """Probability that a text is said not to have been understood, and nothing is claimed."""
+    seed: int = 0
+
+
+def garbled(claims: Claims, player: Player, key: str) -> Claims:
+    """The claims as this reader tells them; never a claim that is no change of one."""
+    draw = random.Random(f"{player.seed} {key}")
+    return [_mistaken(claim, draw) if draw.random() < player.mistakes else claim for claim in claims if draw.random() >= player.misses]
+
+
+def _mistaken(claim: dict[str, Any], draw: random.Random) -> dict[str, Any]:
+    fields = [name for name in claim if name in _OTHERS and claim[name] is not None and not (claim["kind"] == "remark" and name == "verb")]
+    if not fields:
+        return claim
+    name = draw.choice(sorted(fields))
+    return claim | {name: draw.choice([value for value in _OTHERS[name] if value != claim[name]])}
+
+
+class _PlayedReader:
+    def __init__(self, player: Player) -> None:
+        self._player = player
+        self._meant = dict(_meant(player.store))
+        self.requests = 0
+
+    async def completions(self, request: web.Request) -> web.Response:
+        """POST /v1/chat/completions."""
+        body = orjson.loads(await request.read())
+        self.requests += 1
+        asked = body["messages"][1]["content"]
+        claims = garbled(self._meant[asked], self._player, asked)
+        said: dict[str, Any] = {"claims": claims, "not_understood": []}
+        if random.Random(f"unsure {self._player.seed} {asked}").random() < self._player.unsure:
+            said = {"claims": [], "not_understood": [{"words": claim["words"], "why": "not clear"} for claim in claims[:1]]}
+        return web.json_response(completion(tool_call(said)), dumps=lambda value: orjson.dumps(value).decode())
+
+    async def stats(self, _: web.Request) -> web.Response:
+        """GET /stats."""
+        return web.json_response({"requests": self.requests})
+
+
+def _meant(path: Path) -> Iterator[tuple[str, Claims]]:
+    """What a model is asked about each text -> what its author meant."""
+    reader = reader_named(PLANTED)
+    for text in texts(Store(path), None, reader):
+        read = read_by(text.game, text.turn, text.said, reader)
+        if read is not None:
+            claims = [written(told.claim) | {"words": text.said.text} for told in read.told]
+            yield messages_for("", text.room.frame(text.game, text.turn, text.said), text.said.text)[1]["content"], claims
+
+
+@contextmanager
+def played_reader(player: Player) -> Iterator[str]:
+    """A server in a process of its own that plays this reader; gives its base URL."""
+    process = Popen([sys.executable, "-m", "tests.servers.claims_server", player.model_dump_json()], stdout=PIPE, text=True, cwd=ROOT)
+    assert process.stdout is not None
+    try:
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+async def _serve(player: Player) -> None:
+    reader = _PlayedReader(player)
+    app = web.Application(client_max_size=64 * 2**20)
+    app.router.add_post("/v1/chat/completions", reader.completions)
+    app.router.add_get("/stats", reader.stats)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, backlog=1024).start()
+    sys.stdout.write(f"{runner.addresses[0][1]}\n")
+    sys.stdout.flush()
+    await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(Player.model_validate_json(sys.argv[1])))
