@@ -62,7 +62,9 @@ def read_texts(request: ReadingRequest, store: Store) -> ReadingReport:
     """
     store.check()
     store.create()  # one that an older cotrace has made may lack tables and columns
-    return asyncio.run(_Job(request, store).go())
+    job = _Job(request, store)
+    questions = job.prepare()  # outside of the event loop, which would let Ctrl-C wait for the end of it
+    return asyncio.run(job.go(questions)) if questions else job.report
 
 
 class _Job:
@@ -71,14 +73,17 @@ class _Job:
         self._price = price_of(request.settings.model, request.prices)
         if request.max_cost is not None and self._price is None:
             raise UsageError(f"--max-cost needs a price for {request.settings.model}: give one with --prices FILE")
-        self._report = ReadingReport(cost=0.0 if self._price else None)
+        self.report = ReadingReport(cost=0.0 if self._price else None)
         self._rows: list[Claim] = []
         self._calls: list[Call] = []
 
-    async def go(self) -> ReadingReport:
-        questions, self._report.texts, self._report.read_before = open_texts(self._request, self._store)
-        if not questions:
-            return self._report
+    def prepare(self) -> list[Question]:
+        """What is to be asked."""
+        questions, self.report.texts, self.report.read_before = open_texts(self._request, self._store)
+        return questions
+
+    async def go(self, questions: Sequence[Question]) -> ReadingReport:
+        """Ask it."""
         journal: Journal[dict[str, str], Entry] = Journal(self._journal_path(), {"job": "claims"}, Entry)
         done = False
         try:
@@ -86,7 +91,7 @@ class _Job:
             done = True
         finally:
             await journal.close(delete=done)
-        return self._report
+        return self.report
 
     def _journal_path(self) -> Path:
         folder = folder_of(self._store) / "claims"
@@ -116,7 +121,7 @@ class _Job:
         self._take(one, await asker.ask(asked))
 
     def _take(self, one: Question, reply: Reply) -> None:
-        report = self._report
+        report = self.report
         self._spend(reply)
         if reply.call.status == "unasked":
             report.not_asked += len(one.texts)
@@ -132,7 +137,7 @@ class _Job:
 
     def _spend(self, reply: Reply) -> None:
         """Count what a call has taken; one out of the journal was counted by the job that was killed, and never stored."""
-        report, call = self._report, reply.call
+        report, call = self.report, reply.call
         if reply.source != "cache" and call.attempts:
             self._calls.append(call)
         if reply.source == "model":
