@@ -36,6 +36,8 @@ class Speech:
     agent: Director
     superseded: bool
     reading: Reading[CraftClaim]
+    seq: int = 0
+    """The utterance, as in the table `utterances`."""
 
     def asks(self, where: Callable[[Request], bool] = lambda _: True) -> Found[Request]:
         """Look for requests."""
@@ -128,7 +130,7 @@ class Scene:
 
     def _speech(self, utterance: UtteranceView) -> Speech:
         agent = next(name for name in DIRECTORS if name == utterance.agent)
-        return Speech(agent, utterance.superseded, reading_of(self.transcript, self.view.turn, utterance))
+        return Speech(agent, utterance.superseded, reading_of(self.transcript, self.view.turn, utterance), utterance.seq)
 
 
 class Game:

@@ -1,0 +1,183 @@
+"""What directors asked for in a turn, held against what each of them could see.
+
+A director sees its own wall of the target and all three walls of the board. Of a domino that lies half on another wall it sees a small block
+in both. So a request is *wrong* only if the author's own view of the target, or the board, contradicts it; it may be right by the view
+and still miss the target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from games.craft.claims import Request
+from games.craft.engine.blocks import MAX_HEIGHT, WALLS, Cell, Director, is_large
+from games.craft.engine.board import Board
+from games.craft.engine.move import Move
+from games.craft.engine.rules import accepts
+from judges.claims.reading import Open
+from judges.craft.checks.evidence import Game, Scene, Speech, ViewedBlock
+
+__all__ = ["Wish", "asked_in", "looks_like", "unmet_need", "wishes_of"]
+
+_DOMINO: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A request with what its author could see."""
+
+    author: Director
+    seq: int
+    request: Request
+    wrong: str
+    """Why the author's own view or the board contradicts it; empty if they do not."""
+
+    missing: tuple[str, ...]
+    """What a builder would have to guess."""
+
+    move: Move | None
+    """What a fair builder makes of it; None while something is missing."""
+
+    @property
+    def is_good(self) -> bool:
+        """Clear, and right by the author's view."""
+        return not self.wrong and not self.missing
+
+
+def asked_in(speech: Speech) -> tuple[Request, ...] | Open:
+    """What a message asks for; open if it may ask for more than was read."""
+    return speech.reading.whole(Request)
+
+
+def wishes_of(game: Game, scene: Scene) -> list[Wish]:
+    """All requests of a turn's messages that were read with certainty."""
+    return [wish for speech in scene.current for wish in _wishes(game, scene, speech)]
+
+
+def _wishes(game: Game, scene: Scene, speech: Speech) -> Iterator[Wish]:
+    asked = asked_in(speech)
+    certain = speech.asks() if isinstance(asked, Open) else None
+    requests = asked if not isinstance(asked, Open) else getattr(certain, "claims", ())
+    for request in requests:
+        missing = tuple(_missing(scene.board, request))
+        yield Wish(speech.agent, speech.seq, request, _wrong(game, scene, speech.agent, request), missing, _fair(scene.board, request, missing))
+
+
+# -- what is left open --------------------------------------------------------------------------------
+
+
+def _missing(board: Board, request: Request) -> Iterator[str]:
+    if not request.cells:
+        yield "place"
+    if request.verb == "remove":
+        if len(request.cells) == 1 and _partner(board, request) is not None:
+            yield "second cell"
+        return
+    if request.color is None:
+        yield "colour"
+    if request.size is None:
+        yield "size"
+    if request.size == "l" and len(request.cells) == 1:
+        yield "second cell"
+
+
+def _partner(board: Board, request: Request) -> Cell | None:
+    """The second cell of the large block on top that a removal is about."""
+    cell = request.cells[0]
+    return board.partner(cell, board.height(cell) - 1) if board.height(cell) and is_large(board.stack(cell)[-1]) else None
+
+
+def _fair(board: Board, request: Request, missing: tuple[str, ...]) -> Move | None:
+    """The move that a builder makes of a request who fills in nothing but the layer."""
+    if missing or request.verb == "replace" or len(request.cells) > (_DOMINO if request.verb == "remove" or request.size == "l" else 1):
+        return None
+    cell, second = request.cells[0], request.cells[1] if len(request.cells) == _DOMINO else None
+    height = board.height(cell)
+    if request.verb == "remove":
+        return Move("remove", None, cell, height - 1 if request.layer is None else request.layer, second)
+    return Move("place", request.block, cell, height if request.layer is None else request.layer, second)
+
+
+# -- what the author could see ---------------------------------------------------------------------------
+
+
+def _wrong(game: Game, scene: Scene, author: Director, request: Request) -> str:
+    foreign = [cell for cell in request.cells if cell not in WALLS[author]]
+    if foreign:
+        return f"{', '.join(foreign)} is not on {author}'s wall"
+    if not request.cells or not game.has_view(author):
+        return ""
+    if request.verb == "remove":
+        return _wrong_removal(game, scene, author, request)
+    return _wrong_place(game, scene, author, request)
+
+
+def _wrong_place(game: Game, scene: Scene, author: Director, request: Request) -> str:
+    for cell in request.cells:
+        height = scene.board.height(cell)
+        layer = request.layer
+        if layer is None:
+            layer = height - 1 if request.verb == "replace" and height else height
+        if layer >= MAX_HEIGHT:
+            return f"the stack at {cell} is full"
+        wanted = game.shown(author, cell, layer)
+        found = looks_like(scene.board, author, cell, layer)
+        if wanted is None:
+            return f"{author}'s view has nothing at {cell} layer {layer}"
+        if request.verb == "place" and layer < height:
+            return f"the stack at {cell} is {height} high" + (", and what stands there looks right" if found == wanted else "")
+        if request.color not in (None, wanted[0]):
+            return f"{author}'s view has {_name(wanted)} at {cell} layer {layer}"
+        if request.size not in (None, wanted[1]) and not (request.size == "l" and len(request.cells) == 1):
+            return f"{author}'s view has {_name(wanted)} at {cell} layer {layer}"
+        if request.verb == "place" and layer > height:
+            return f"the stack at {cell} is {height} high: layer {layer} has nothing to stand on"
+    return ""
+
+
+def _wrong_removal(game: Game, scene: Scene, author: Director, request: Request) -> str:
+    for cell in request.cells:
+        height = scene.board.height(cell)
+        layer = height - 1 if request.layer is None else request.layer
+        if not height:
+            return f"nothing stands at {cell}"
+        if layer >= height:
+            return f"the stack at {cell} is {height} high"
+        if layer < height - 1:
+            return f"another block stands on layer {layer} of {cell}"
+        if all(looks_like(scene.board, author, cell, below) == game.shown(author, cell, below) for below in range(height)):
+            return f"what stands at {cell} looks right in {author}'s view"
+    return ""
+
+
+def looks_like(board: Board, director: Director, cell: Cell, layer: int) -> ViewedBlock | None:
+    """The block of the board as a director's wall shows it: large only if both halves are on that wall."""
+    stack = board.stack(cell)
+    if layer >= len(stack):
+        return None
+    whole = is_large(stack[layer]) and board.partner(cell, layer) in WALLS[director]
+    return stack[layer][0], "l" if whole else "s"
+
+
+def _name(block: ViewedBlock) -> str:
+    return block[0] + block[1]
+
+
+def unmet_need(game: Game, scene: Scene, director: Director) -> Move | None:
+    """A block that a director sees is missing, and that could be placed now; None if its view entails none."""
+    if not game.has_view(director):
+        return None
+    for cell in WALLS[director]:
+        layer = scene.board.height(cell)
+        wanted = game.shown(director, cell, layer) if layer < MAX_HEIGHT else None
+        if wanted is None or any(
+            (looks_like(scene.board, director, cell, below) or "?")[0] != (game.shown(director, cell, below) or "!")[0] for below in range(layer)
+        ):
+            continue
+        for second in WALLS[director] if wanted[1] == "l" else (None,):
+            move = Move("place", wanted[0] + wanted[1], cell, layer, second)
+            if second != cell and (second is None or game.shown(director, second, layer) == wanted) and accepts(scene.board, move):
+                return move
+    return None
