@@ -116,6 +116,7 @@ MODULES: tuple[tuple[str, str, str], ...] = (
     ("judges", "reading", "claims of its players' texts: kinds, rules, what a model is told"),
     ("judges", "checks", "engine checks"),
     ("judges", "rubrics", "the rubrics that are about its games"),
+    ("judges", "attribution", "whose cost a turn was"),
     ("judges", "perturbations", "changes of units whose effect on answers is known"),
     ("dashboards", "board", "draws its states"),
     ("dashboards", "page", "a page of its own"),

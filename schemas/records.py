@@ -15,6 +15,7 @@ __all__ = [
     "RECORDS",
     "Action",
     "Agent",
+    "Attribution",
     "Call",
     "Claim",
     "Col",
@@ -27,6 +28,7 @@ __all__ = [
     "LogDisagreement",
     "OracleAction",
     "Reject",
+    "Request",
     "Run",
     "Source",
     "StoreInfo",
@@ -264,6 +266,36 @@ class TurnValue(NamedTuple):
     kind: Annotated[str, Col("exact, or bound where the true value could be better or worse than what is certain")]
 
 
+class Attribution(NamedTuple):
+    """A part of what a turn cost, or a fault without consequence, and the broken link that it is put down to."""
+
+    episode_id: Annotated[str, Col("the game", key=True)]
+    turn: Annotated[int, Col("from 1", key=True)]
+    agent: Annotated[str | None, Col("whose; null: nobody's", key=True)]
+    link: Annotated[str, Col("the broken link, docs/attribution.md; undecided where nothing can be proven", key=True)]
+    cost: Annotated[float, Col("part of the turn's cost, in the unit of view turn_costs; 0 of a fault without consequence")]
+    regained: Annotated[
+        float | None, Col("how much the ideal action in its place keeps by the rules of the game; null where that is not known")
+    ]
+    evidence: Annotated[str, Col("words, places and rules that show it")]
+    judge: Annotated[str, Col("`engine` or `llm:<model>`", key=True)]
+    status: Annotated[str, Col("answered, or undecided")]
+
+
+class Request(NamedTuple):
+    """Something that a message asked for, and what the turn's action has to do with it."""
+
+    episode_id: Annotated[str, Col("the game", key=True)]
+    turn: Annotated[int, Col("of the action, from 1", key=True)]
+    seq: Annotated[int, Col("the message, as in `utterances`", key=True)]
+    place: Annotated[int, Col("which of the message's requests, from 1", key=True)]
+    agent: Annotated[str, Col("who asked")]
+    actor: Annotated[str, Col("who acted")]
+    request: Annotated[str, Col("what was asked for, in words")]
+    followed: Annotated[str, Col("fully; partly: it fits what was left open; differs: but for a block, place or order; no")]
+    right: Annotated[bool | None, Col("whether the author's own view asks for it; null if that is not known")]
+
+
 class EpisodeMetric(NamedTuple):
     """A number about a game."""
 
@@ -412,6 +444,8 @@ RECORDS: tuple[TableName, ...] = (
     TableName("turn_metrics", TurnMetric),
     TableName("episode_metrics", EpisodeMetric),
     TableName("turn_values", TurnValue),
+    TableName("attributions", Attribution),
+    TableName("requests", Request),
     TableName("failures", Failure),
     TableName("log_disagreements", LogDisagreement),
     TableName("judge_runs", JudgeRun),

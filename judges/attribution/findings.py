@@ -1,13 +1,21 @@
-"""What a turn's loss is put down to: links of the chain from a private view over messages to an action."""
+"""What a turn's loss is put down to: links of the chain from a private view over messages to an action.
+
+The rule behind all links is a replacement. Put an agent's ideal message or action in the place of its own, leave everything else as it
+was, and ask the rules of the game what is then kept: an agent whose replacement keeps nothing is not the cause. What no replacement keeps
+is nobody's (`not_seen`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from judges.evidence.transcript import Transcript
 
-__all__ = ["LINKS", "Attribute", "Attributed", "Finding", "Follow", "How", "Link", "Lost", "undecided"]
+__all__ = ["LINKS", "NOTHING", "Attribute", "Attributed", "Cause", "Finding", "Follow", "How", "Link", "Lost", "shared_out", "undecided"]
+
+NOTHING: Final = 1e-9
+"""Costs below it are none."""
 
 Link = Literal[
     "not_seen",
@@ -23,32 +31,32 @@ Link = Literal[
     "verifier",
     "needless_question",
     "format",
-    "better_existed",
     "acted_wrong",
+    "idle",
     "luck",
     "undecided",
 ]
 
 LINKS: Final[Mapping[Link, str]] = {
-    "not_seen": "nobody could know: every view that bears on it showed something else",
-    "not_said": "an agent's view entails a better action, and nothing that it says asks for it",
-    "said_wrong": "asked for what the author's own view, or the state that everybody sees, contradicts",
+    "not_seen": "nobody's: no view, message or list showed that anything else was worth more",
+    "not_said": "an agent's view entails a better action, and its messages do not ask for it",
+    "said_wrong": "asked for, or told, what the author's own view or the state that everybody sees contradicts",
     "said_unclear": "asked for in words that more than one action fits",
     "said_too_late": "told after it was needed",
     "not_heard": "asked for clearly, and the actor did something else",
     "misread": "the actor followed the message with another block, place or order",
-    "acted_alone": "nobody asked for it",
-    "conflict": "two asked for different things, and both by their views",
+    "acted_alone": "nobody asked for it, and nobody could ask for anything better; whose it is cannot be told from messages",
+    "conflict": "nobody's: two asked for different things, both right by what they see",
     "rule_forgotten": "refused by a rule that the actor had been told",
     "verifier": "a better sampled answer was turned down",
     "needless_question": "asked back although a clear request was there",
     "format": "an answer that its form makes unreadable",
-    "better_existed": "right by all that was asked and seen, but another action was worth more",
-    "acted_wrong": "the actor knew better by its own view",
-    "luck": "a draw of the game decided",
+    "acted_wrong": "the actor could know better by what it saw and had been told",
+    "idle": "the actor could do something useful by what it knew, and did nothing",
+    "luck": "nobody's: a draw of the game decided",
     "undecided": "nothing can be proven",
 }
-"""Link -> what it means; the agent is null where a link is nobody's."""
+"""Link -> what it means."""
 
 How = Literal["fully", "partly", "differs", "no"]
 """The action is what was asked for; fits what was left open; fits but for a block, place or order; has nothing to do with it."""
@@ -76,11 +84,23 @@ class Finding(NamedTuple):
     """Of the turn, the part that is put down to it; 0 where it had no consequence."""
 
     evidence: str
+    regained: float | None = None
+    """What the agent's ideal in its place would have kept, by the rules of the game; None if that was not worked out."""
 
     @property
     def status(self) -> str:
         """``answered``, or ``undecided`` where nothing can be proven."""
         return "undecided" if self.link == "undecided" else "answered"
+
+
+class Cause(NamedTuple):
+    """An agent whose ideal in its place would have kept something."""
+
+    agent: str
+    link: Link
+    evidence: str
+    gain: float
+    """What it would have kept."""
 
 
 class Follow(NamedTuple):
@@ -94,6 +114,8 @@ class Follow(NamedTuple):
     actor: str
     request: str
     how: How
+    right: bool | None = None
+    """Whether the author's own view asks for it."""
 
 
 class Attributed(NamedTuple):
@@ -107,6 +129,25 @@ Attribute = Callable[[Transcript, Mapping[int, Lost]], Attributed]
 """(game, turn -> what it cost) -> findings. The costs of a turn's findings add up to the turn's cost where that is above 0."""
 
 
-def undecided(turn: int, lost: Lost, why: str) -> Finding:
+def undecided(turn: int, cost: float, why: str) -> Finding:
     """A finding that nothing is proven."""
-    return Finding(turn, None, "undecided", max(lost.cost, 0.0), why)
+    return Finding(turn, None, "undecided", max(cost, 0.0), why)
+
+
+def shared_out(turn: int, cost: float, causes: Sequence[Cause], otherwise: tuple[Link, str]) -> Iterator[Finding]:
+    """Share a turn's cost out among its causes by what each would have kept, and leave to nobody what no cause would.
+
+    Args:
+        turn: from 1.
+        cost: above 0.
+        causes: without those who would have kept nothing.
+        otherwise: link and evidence of the part that is nobody's.
+    """
+    real = [cause for cause in causes if cause.gain > NOTHING]
+    together = sum(cause.gain for cause in real)
+    kept = min(max((cause.gain for cause in real), default=0.0), cost)
+    for cause in real:
+        yield Finding(turn, cause.agent, cause.link, kept * cause.gain / together, cause.evidence, min(cause.gain, cost))
+    if cost - kept > NOTHING:
+        link, evidence = otherwise
+        yield Finding(turn, None, link, cost - kept, evidence)

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from games.craft.engine.blocks import DIRECTORS, Director
 from games.craft.game import Game, GameSettings
@@ -13,9 +14,14 @@ from games.craft.players.plan import Plan
 from games.craft.players.sight import Done, Heard, Sight
 from games.craft.players.speech import director_raw
 from games.craft.targets.structures import Structure
+from games.players.onset import onset_of
 from schemas.errors import UsageError
 
-__all__ = ["Team", "play_match", "team"]
+__all__ = ["FAULTLESS_BUILDER", "FAULTLESS_DIRECTOR", "Team", "play_match", "team"]
+
+FAULTLESS_DIRECTOR: Final = "clear"
+FAULTLESS_BUILDER: Final = "oracle_follower"
+"""Who plays before the turn from which `persona@turn` or `builder@turn` falls into its fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +29,7 @@ class Team:
     """Three directors and a builder."""
 
     directors: Mapping[Director, str]
-    """Persona of each."""
+    """Persona of each, `persona@turn` of one who is `clear` before that turn."""
 
     builder: str
 
@@ -41,13 +47,11 @@ def team(persona: str, builder: str) -> Team:
         UsageError: a name is unknown, or there are neither one nor three personas.
     """
     names = persona.split("+")
-    unknown = [name for name in names if name not in PERSONAS]
-    if unknown:
-        raise UsageError(f"unknown persona {unknown[0]!r}; there are: {', '.join(PERSONAS)}")
+    for name in names:
+        onset_of(name, PERSONAS, "persona")
     if len(names) not in (1, len(DIRECTORS)):
         raise UsageError(f"persona {persona!r} names {len(names)} directors; give one for all or three joined by +")
-    if builder not in BUILDERS:
-        raise UsageError(f"unknown builder {builder!r}; there are: {', '.join(BUILDERS)}")
+    onset_of(builder, BUILDERS, "builder")
     spread = names * len(DIRECTORS) if len(names) == 1 else names
     return Team(dict(zip(DIRECTORS, spread, strict=True)), builder)
 
@@ -68,11 +72,13 @@ def play_match(structure: Structure, settings: GameSettings, team: Team, seed: i
     """
     game = Game(structure, settings, seed=seed)
     rng = random.Random(f"craft-players:{structure.structure_id}:{team.persona}:{team.builder}:{seed}")
-    personas: dict[Director, Persona] = {director: PERSONAS[name] for director, name in team.directors.items()}
-    builder = BUILDERS[team.builder]
+    onsets = {director: onset_of(name, PERSONAS, "persona") for director, name in team.directors.items()}
+    building = onset_of(team.builder, BUILDERS, "builder")
     talk = _Talk()
     while not game.done:
-        yield _play_turn(game, personas, builder, talk, rng)
+        turn = game.state().turn
+        personas: dict[Director, Persona] = {director: PERSONAS[onset.at(turn, FAULTLESS_DIRECTOR)] for director, onset in onsets.items()}
+        yield _play_turn(game, personas, BUILDERS[building.at(turn, FAULTLESS_BUILDER)], talk, rng)
 
 
 def _play_turn(game: Game, personas: Mapping[Director, Persona], builder: Builder, talk: _Talk, rng: random.Random) -> TurnFacts:

@@ -2,10 +2,11 @@
 
 ``wishes``     what directors asked for, held against what each could see
 ``following``  what the builder's move has to do with it
-``blame``      the first broken link
-``alternatives`` what would have been worth more
+``worth``      what other moves would have kept
+``blame``      the broken links of a turn
+``games``      the turns of a game
 """
 
-from judges.craft.attribution.games import attribute
+from judges.craft.attribution.games import MEASURES, attribute
 
-__all__ = ["attribute"]
+__all__ = ["MEASURES", "attribute"]

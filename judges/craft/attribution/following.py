@@ -22,7 +22,11 @@ def following(request: Request, move: Move) -> tuple[How, tuple[str, ...]]:
     if request.layer not in (None, move.layer):
         differs.append("layer")
     if move.action == "place" and move.block:
-        differs += [name for name, said, done in (("colour", request.color, move.block[:1]), ("size", request.size, move.block[1:])) if said not in (None, done)]
+        differs += [
+            name
+            for name, said, done in (("colour", request.color, move.block[:1]), ("size", request.size, move.block[1:]))
+            if said not in (None, done)
+        ]
     if differs:
         return ("differs" if placed else "no"), tuple(differs)
     known = request.cells if move.action == "remove" else request.cells and request.color and request.size

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from games.craft.engine.blocks import Director
 from games.craft.engine.move import Move
-from games.craft.engine.rules import execute
-from games.craft.value.reach import best_progress
-from judges.attribution.findings import Attributed, Finding, Follow, Lost
-from judges.craft.attribution.blame import BUILDER, Case, Culprit, culprits, faults, written
+from judges.attribution.findings import NOTHING, Attributed, Finding, Follow, Lost, shared_out
+from judges.craft.attribution.blame import blame, slips
+from judges.craft.attribution.case import BUILDER, Case
+from judges.craft.attribution.messages import faulty_messages
+from judges.craft.attribution.worth import NO_WORTH, Worth
 from judges.craft.checks.evidence import game_of
 from judges.evidence.transcript import Transcript
 
-__all__ = ["attribute"]
+__all__ = ["MEASURES", "attribute"]
 
-_NOTHING: Final = 1e-9
-_WORTH_TELLING: Final = 0.005
-"""Progress by which another move must be better to be named."""
+MEASURES: Final = ("craft.reachable",)
 
 
 def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
@@ -27,38 +27,34 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
     findings: list[Finding] = []
     follows: list[Follow] = []
     earlier: set[tuple[Director, Move]] = set()
+    removed: set[tuple[str, int]] = set()
     for turn in (turn for turn in lost if turn <= len(transcript.turns)):
-        case = Case(game, game.scene(turn), frozenset(earlier))
-        findings += _findings(case, turn, lost[turn])
+        scene = game.scene(turn)
+        case = Case(game, scene, Worth(scene.board, game.target, lost[turn]), frozenset(earlier), frozenset(removed))
+        findings += _costly(case, turn, lost[turn].cost) if lost[turn].cost > NOTHING else _free(case, turn)
         follows += _follows(case, turn)
         earlier |= {(wish.author, wish.move) for wish in case.wishes if wish.move is not None}
+        if scene.accepted and scene.attempted is not None and scene.attempted.action == "remove":
+            removed.add((scene.attempted.position, scene.attempted.layer))
     return Attributed(findings, follows)
 
 
-def _findings(case: Case, turn: int, lost: Lost) -> Iterator[Finding]:
-    cost = max(lost.cost, 0.0)
-    explains = culprits(case) if cost > _NOTHING or not case.scene.accepted else []
-    for culprit in explains:
-        evidence = culprit.evidence + (_better(case, lost) if cost > _NOTHING else "")
-        yield Finding(turn, culprit.agent, culprit.link, cost / len(explains) if cost > _NOTHING else 0.0, evidence)
-    for culprit in faults(case, explains):
-        yield Finding(turn, culprit.agent, culprit.link, 0.0, culprit.evidence)
+def _costly(case: Case, turn: int, cost: float) -> Iterator[Finding]:
+    """Who is at fault for the cost, and what else was wrong though it cost nothing."""
+    causes, otherwise = blame(case)
+    found = list(shared_out(turn, cost, causes, otherwise))
+    named = {finding.agent for finding in found}
+    yield from found
+    yield from (Finding(turn, *fault[:2], 0.0, fault.evidence) for fault in faulty_messages(case) if fault.agent not in named)
 
 
-def _better(case: Case, lost: Lost) -> str:
-    """The best of the moves that were asked for or listed, in words; empty if none was worth more."""
-    target, left = case.game.target, lost.left
-    if target is None or left is None:
-        return ""
-    moves = {wish.move for wish in case.wishes if wish.move is not None} | {*case.scene.candidates}
-    worth = [(best_progress(outcome.board, target, left - 1), written(move)) for move in moves if (outcome := execute(case.scene.board, move)).accepted]
-    best = max(worth, default=(0.0, ""))
-    return f"; {best[1]} would have kept {best[0] - lost.after:.3f} more" if best[0] > lost.after + _WORTH_TELLING else ""
+def _free(case: Case, turn: int) -> Iterator[Finding]:
+    """What was wrong in a turn that cost nothing."""
+    case = replace(case, worth=NO_WORTH)
+    yield from (Finding(turn, *fault[:2], 0.0, fault.evidence) for fault in (*slips(case), *faulty_messages(case)))
 
 
 def _follows(case: Case, turn: int) -> Iterator[Follow]:
-    for found in case.followed:
-        yield Follow(turn, found.wish.seq, found.wish.author, BUILDER, str(found.wish.request), found.how)
-    if case.scene.attempted is None:
-        for wish in case.wishes:
-            yield Follow(turn, wish.seq, wish.author, BUILDER, str(wish.request), "no")
+    how = {id(found.wish): found.how for found in case.followed}
+    for wish in case.wishes:
+        yield Follow(turn, wish.seq, wish.author, BUILDER, str(wish.request), how.get(id(wish), "no"), not wish.wrong)

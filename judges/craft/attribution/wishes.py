@@ -1,8 +1,8 @@
 """What directors asked for in a turn, held against what each of them could see.
 
-A director sees its own wall of the target and all three walls of the board. Of a domino that lies half on another wall it sees a small block
-in both. So a request is *wrong* only if the author's own view of the target, or the board, contradicts it; it may be right by the view
-and still miss the target.
+A director sees its own wall of the target and all three walls of the board. Of a domino that lies half on another wall it sees a small
+block in both. So a request is *wrong* only if the author's own view of the target, or the board, contradicts it; it may be right by the
+view and still miss the target.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from games.craft.engine.rules import accepts
 from judges.claims.reading import Open
 from judges.craft.checks.evidence import Game, Scene, Speech, ViewedBlock
 
-__all__ = ["Wish", "asked_in", "looks_like", "unmet_need", "wishes_of"]
+__all__ = ["Wish", "asked_in", "entailed", "looks_like", "wishes_of"]
 
 _DOMINO: Final = 2
 
@@ -61,18 +61,20 @@ def _wishes(game: Game, scene: Scene, speech: Speech) -> Iterator[Wish]:
     certain = speech.asks() if isinstance(asked, Open) else None
     requests = asked if not isinstance(asked, Open) else getattr(certain, "claims", ())
     for request in requests:
-        missing = tuple(_missing(scene.board, request))
-        yield Wish(speech.agent, speech.seq, request, _wrong(game, scene, speech.agent, request), missing, _fair(scene.board, request, missing))
+        missing = tuple(_missing(scene.board, request, speech.agent))
+        yield Wish(
+            speech.agent, speech.seq, request, _wrong(game, scene, speech.agent, request), missing, _fair(scene.board, request, missing)
+        )
 
 
 # -- what is left open --------------------------------------------------------------------------------
 
 
-def _missing(board: Board, request: Request) -> Iterator[str]:
+def _missing(board: Board, request: Request, author: Director) -> Iterator[str]:
     if not request.cells:
         yield "place"
     if request.verb == "remove":
-        if len(request.cells) == 1 and _partner(board, request) is not None:
+        if len(request.cells) == 1 and _partner_on_wall(board, request.cells[0], author) is not None:
             yield "second cell"
         return
     if request.color is None:
@@ -83,10 +85,10 @@ def _missing(board: Board, request: Request) -> Iterator[str]:
         yield "second cell"
 
 
-def _partner(board: Board, request: Request) -> Cell | None:
-    """The second cell of the large block on top that a removal is about."""
-    cell = request.cells[0]
-    return board.partner(cell, board.height(cell) - 1) if board.height(cell) and is_large(board.stack(cell)[-1]) else None
+def _partner_on_wall(board: Board, cell: Cell, director: Director) -> Cell | None:
+    """The second cell of the large block on top of a stack; None if it is small, or looks so from this wall."""
+    partner = board.partner(cell, board.height(cell) - 1) if board.height(cell) and is_large(board.stack(cell)[-1]) else None
+    return partner if partner in WALLS[director] else None
 
 
 def _fair(board: Board, request: Request, missing: tuple[str, ...]) -> Move | None:
@@ -115,26 +117,31 @@ def _wrong(game: Game, scene: Scene, author: Director, request: Request) -> str:
 
 
 def _wrong_place(game: Game, scene: Scene, author: Director, request: Request) -> str:
-    for cell in request.cells:
-        height = scene.board.height(cell)
-        layer = request.layer
-        if layer is None:
-            layer = height - 1 if request.verb == "replace" and height else height
-        if layer >= MAX_HEIGHT:
-            return f"the stack at {cell} is full"
-        wanted = game.shown(author, cell, layer)
-        found = looks_like(scene.board, author, cell, layer)
-        if wanted is None:
-            return f"{author}'s view has nothing at {cell} layer {layer}"
-        if request.verb == "place" and layer < height:
-            return f"the stack at {cell} is {height} high" + (", and what stands there looks right" if found == wanted else "")
-        if request.color not in (None, wanted[0]):
-            return f"{author}'s view has {_name(wanted)} at {cell} layer {layer}"
-        if request.size not in (None, wanted[1]) and not (request.size == "l" and len(request.cells) == 1):
-            return f"{author}'s view has {_name(wanted)} at {cell} layer {layer}"
-        if request.verb == "place" and layer > height:
-            return f"the stack at {cell} is {height} high: layer {layer} has nothing to stand on"
-    return ""
+    return next((why for cell in request.cells if (why := _wrong_at(game, scene.board, author, request, cell))), "")
+
+
+def _wrong_at(game: Game, board: Board, author: Director, request: Request, cell: Cell) -> str:
+    """Why nothing of the kind belongs there, or could go there, by the author's view and the board; empty if it could."""
+    height = board.height(cell)
+    next_layer = height - 1 if request.verb == "replace" and height else height
+    layer = next_layer if request.layer is None else request.layer
+    wanted = game.shown(author, cell, layer) if layer < MAX_HEIGHT else None
+    half = request.size == "l" and len(request.cells) == 1
+    right = looks_like(board, author, cell, layer) == wanted
+    reasons = (
+        (layer >= MAX_HEIGHT, f"the stack at {cell} is full"),
+        (wanted is None, f"{author}'s view has nothing at {cell} layer {layer}"),
+        (
+            request.verb == "place" and layer < height,
+            f"the stack at {cell} is {height} high{', and what stands there looks right' if right else ''}",
+        ),
+        (
+            wanted is not None and (request.color not in (None, wanted[0]) or (request.size not in (None, wanted[1]) and not half)),
+            f"{author}'s view has {_name(wanted)} at {cell} layer {layer}",
+        ),
+        (request.verb == "place" and layer > height, f"the stack at {cell} is {height} high: layer {layer} has nothing to stand on"),
+    )
+    return next((why for is_so, why in reasons if is_so), "")
 
 
 def _wrong_removal(game: Game, scene: Scene, author: Director, request: Request) -> str:
@@ -161,23 +168,44 @@ def looks_like(board: Board, director: Director, cell: Cell, layer: int) -> View
     return stack[layer][0], "l" if whole else "s"
 
 
-def _name(block: ViewedBlock) -> str:
-    return block[0] + block[1]
+def _name(block: ViewedBlock | None) -> str:
+    return "".join(block or ("nothing",))
 
 
-def unmet_need(game: Game, scene: Scene, director: Director) -> Move | None:
-    """A block that a director sees is missing, and that could be placed now; None if its view entails none."""
-    if not game.has_view(director):
-        return None
+def entailed(game: Game, scene: Scene, director: Director) -> Iterator[Move]:
+    """What a director's view asks for and the engine would carry out now: blocks that are missing, then tops that do not belong there.
+
+    A block is missing where the stack under it looks right in colour; its size is the one it looks.
+    """
+    if game.has_view(director):
+        yield from (move for move in _missing_blocks(game, scene.board, director) if accepts(scene.board, move))
+        yield from (move for move in _wrong_tops(game, scene.board, director) if accepts(scene.board, move))
+
+
+def _missing_blocks(game: Game, board: Board, director: Director) -> Iterator[Move]:
     for cell in WALLS[director]:
-        layer = scene.board.height(cell)
+        layer = board.height(cell)
         wanted = game.shown(director, cell, layer) if layer < MAX_HEIGHT else None
-        if wanted is None or any(
-            (looks_like(scene.board, director, cell, below) or "?")[0] != (game.shown(director, cell, below) or "!")[0] for below in range(layer)
-        ):
+        if wanted is None or not all(_same_color(game, board, director, cell, below) for below in range(layer)):
             continue
-        for second in WALLS[director] if wanted[1] == "l" else (None,):
-            move = Move("place", wanted[0] + wanted[1], cell, layer, second)
-            if second != cell and (second is None or game.shown(director, second, layer) == wanted) and accepts(scene.board, move):
-                return move
-    return None
+        code = wanted[0] + wanted[1]
+        if wanted[1] == "s":
+            yield Move("place", code, cell, layer)
+        else:
+            yield from (
+                Move("place", code, cell, layer, second)
+                for second in WALLS[director]
+                if second != cell and game.shown(director, second, layer) == wanted
+            )
+
+
+def _wrong_tops(game: Game, board: Board, director: Director) -> Iterator[Move]:
+    for cell in WALLS[director]:
+        layer = board.height(cell) - 1
+        if layer >= 0 and looks_like(board, director, cell, layer) != game.shown(director, cell, layer):
+            yield Move("remove", None, cell, layer, _partner_on_wall(board, cell, director))
+
+
+def _same_color(game: Game, board: Board, director: Director, cell: Cell, layer: int) -> bool:
+    stands, wanted = looks_like(board, director, cell, layer), game.shown(director, cell, layer)
+    return stands is not None and wanted is not None and stands[0] == wanted[0]

@@ -16,7 +16,7 @@ from judges.craft.reading import reads
 from judges.engine.checks import Decision
 from judges.evidence.transcript import AgentView, Transcript, TurnView, UtteranceView
 
-__all__ = ["Game", "Scene", "Speech", "ViewedBlock", "game_of", "undecided"]
+__all__ = ["Game", "Scene", "Speech", "ViewedBlock", "board_of", "game_of", "undecided"]
 
 ViewedBlock = tuple[str, str]
 """Colour letter and apparent size letter."""
@@ -68,7 +68,7 @@ class Scene:
     @cached_property
     def board(self) -> Board:
         """The board before the builder's move, nine canonical cells."""
-        return _board(self.view.state_before)
+        return board_of(self.view.state_before)
 
     @cached_property
     def messages(self) -> tuple[Speech, ...]:
@@ -143,7 +143,7 @@ class Game:
     @cached_property
     def target(self) -> Board | None:
         """The goal; None if the log has none."""
-        return None if self.transcript.goal is None else _board(self.transcript.goal)
+        return None if self.transcript.goal is None else board_of(self.transcript.goal)
 
     def scene(self, turn: int) -> Scene:
         """Give one turn, from 1."""
@@ -192,7 +192,8 @@ def game_of(transcript: Transcript) -> Game:
     return game
 
 
-def _board(state: Mapping[str, Any]) -> Board:
+def board_of(state: Mapping[str, Any]) -> Board:
+    """A state's board, nine canonical cells."""
     return Board.from_json({cell: state["stacks"].get(cell, ()) for cell in CELLS}, state.get("spans"))
 
 

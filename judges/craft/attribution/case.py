@@ -1,0 +1,87 @@
+"""A CRAFT turn as it is looked into: what was asked for, what was done, and how the two hang together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, Literal, NamedTuple
+
+from games.craft.engine.blocks import Director
+from games.craft.engine.move import Move
+from games.craft.engine.rules import accepts
+from judges.attribution.findings import How, Link
+from judges.claims.reading import Open
+from judges.craft.attribution.following import following
+from judges.craft.attribution.wishes import Wish, asked_in, wishes_of
+from judges.craft.attribution.worth import Worth
+from judges.craft.checks.evidence import Game, Scene, Speech
+
+__all__ = ["BUILDER", "Agent", "Case", "Fault", "written"]
+
+BUILDER: Final = "Builder"
+Agent = Director | Literal["Builder"]
+
+
+class Fault(NamedTuple):
+    """A broken link, whatever came of it."""
+
+    agent: Agent
+    link: Link
+    evidence: str
+
+
+class _Followed(NamedTuple):
+    wish: Wish
+    how: How
+    differs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A turn with all that the links are read from."""
+
+    game: Game
+    scene: Scene
+    worth: Worth
+    earlier: frozenset[tuple[Director, Move]] = field(default_factory=frozenset)
+    """What directors asked for in the turns before."""
+
+    removed: frozenset[tuple[str, int]] = field(default_factory=frozenset)
+    """Cells and layers that were cleared before: what came back there looks right from another wall."""
+
+    @cached_property
+    def wishes(self) -> list[Wish]:
+        """What was asked for, as far as it was read with certainty."""
+        return wishes_of(self.game, self.scene)
+
+    @cached_property
+    def unread(self) -> list[Speech]:
+        """Messages that may ask for more."""
+        return [speech for speech in self.scene.current if isinstance(asked_in(speech), Open)]
+
+    @cached_property
+    def followed(self) -> list[_Followed]:
+        """What the move has to do with each request; empty without a move."""
+        move = self.scene.attempted
+        return [] if move is None else [_Followed(wish, *following(wish.request, move)) for wish in self.wishes]
+
+    @cached_property
+    def same(self) -> list[Wish]:
+        """The requests that the move does not contradict, those that say most first."""
+        return [found.wish for how in ("fully", "partly") for found in self.followed if found.how == how]
+
+    @cached_property
+    def doable(self) -> list[Wish]:
+        """Clear requests, right by their authors' views, that the engine would have carried out."""
+        return [wish for wish in self.wishes if wish.is_good and wish.move is not None and accepts(self.scene.board, wish.move)]
+
+    @cached_property
+    def asked_well(self) -> list[Move]:
+        """The moves of `doable`."""
+        return [wish.move for wish in self.doable if wish.move is not None]
+
+
+def written(move: Move) -> str:
+    """A move in words."""
+    to = f" to {move.span_to}" if move.span_to else ""
+    return f"{move.action} {move.block or 'the top'} at {move.position}{to}, layer {move.layer}"
