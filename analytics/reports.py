@@ -30,6 +30,8 @@ class Computed(NamedTuple):
     """Keys of `OPTIONS` that it takes beside the store."""
     page: str = "docs/judges.md"
     """Where its columns are explained."""
+    prose: str = ""
+    """Column of whole sentences: a terminal shows it line by line, in the place of a table; empty: a table."""
 
 
 class Option(NamedTuple):
@@ -49,6 +51,7 @@ OPTIONS: dict[str, Option] = {
 """Name, as in Python and with dashes on the command line -> what it is; the reports that take one are named in front of its help."""
 
 COMPUTED: dict[str, Computed] = {
+    "lost": Computed("analytics.losses.lost", "lost_report", "SUMMARY", page="docs/attribution.md", prose="sentence"),
     "agreement": Computed("analytics.agreement.report", "agreement_report", "SUMMARY", ("na_score",)),
     "corrected-rates": Computed("analytics.rates.corrected", "corrected_rates", "SUMMARY"),
     "calibration": Computed("analytics.rates.calibration", "calibration_report", "SUMMARY"),

@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "ingest": "Read logs into the store.",
     "formats": "List the log formats that can be read.",
     "judge": "Have a judge answer a rubric's questions.",
+    "attribute": "Find out whose cost each turn was.",
     "probe": "See whether a judge is swayed, and whether it sees planted defects.",
     "report": "Print one of the named reports.",
     "sql": "Run one SQL query on the store, read-only.",

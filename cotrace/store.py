@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ingest.files.report import Report
     from ingest.labels.load import LabelReport
+    from judges.attribution.job import AttributionReport
     from judges.runs.job import JudgeReport
 
 __all__ = ["OpenStore", "open_store"]
@@ -132,6 +133,21 @@ class OpenStore:
             **limits,
         )
         report = _outside_of_loops(lambda: run(request, self._store))
+        ensure_installed(self._store)
+        return report
+
+    def attribute(self, *, where: str = "true") -> AttributionReport:
+        """Put what each turn cost down to an agent and a broken link; the same as `cotrace attribute`.
+
+        Args:
+            where: one SQL condition on `episodes`.
+
+        Raises:
+            UsageError: the condition is none.
+        """
+        from judges.attribution.job import attribute_games
+
+        report = attribute_games(self._store, where)
         ensure_installed(self._store)
         return report
 

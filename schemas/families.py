@@ -109,6 +109,7 @@ FAMILIES: tuple[Family, ...] = (
 MODULES: tuple[tuple[str, str, str], ...] = (
     ("games", "play", "plays whole experiments and writes their logs"),
     ("games", "value", "what a state is worth, and what a turn cost"),
+    ("games", "planted", "plays games with exactly one faulty player"),
     ("ingest", "adapter", "reads its logs"),
     ("ingest", "kinds", "files that belong to its games and are no logs"),
     ("ingest", "own", "replays its games out of cotrace's own log"),

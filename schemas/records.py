@@ -278,7 +278,7 @@ class Attribution(NamedTuple):
         float | None, Col("how much the ideal action in its place keeps by the rules of the game; null where that is not known")
     ]
     evidence: Annotated[str, Col("words, places and rules that show it")]
-    judge: Annotated[str, Col("`engine` or `llm:<model>`", key=True)]
+    judge: Annotated[str, Col("`engine`, or `engine:<reader>` where others than the rules read the messages", key=True)]
     status: Annotated[str, Col("answered, or undecided")]
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from cotrace.commands.options import format_option, say, store_option
 from schemas.store import Store
 from schemas.text import printable
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["command"]
 
@@ -70,6 +73,11 @@ def command(name: str, store: Store, output_format: str, where: str, columns: st
     if name == "all":
         raise UsageError("report all: a terminal shows one report at a time; name one, or add --format html")
     rows = report(store, name, where, **options)
+    prose = COMPUTED[name].prose if name in COMPUTED and output_format == "table" and columns is None and not wide else ""
+    if prose:
+        _tell(rows, prose)
+        say(f"{len(rows)} sentences of {name} from {store.path}; --wide and --format csv show numbers, {COMPUTED[name].page} explains them")
+        return
     shown = chosen_columns(rows, columns, columns_of(name), wide=wide)
     emit(rows if columns is None else rows.select(shown), output_format, columns=shown, units=units_of(name))
     if output_format == "table" and "advice" in rows.columns:
@@ -77,3 +85,13 @@ def command(name: str, store: Store, output_format: str, where: str, columns: st
             click.echo(printable(line))
     page = COMPUTED[name].page if name in COMPUTED else "docs/views.md"
     say(f"{len(rows)} rows of {name} from {store.path}; --wide or --format csv show all {rows.width} columns, {page} explains them")
+
+
+def _tell(rows: pl.DataFrame, prose: str) -> None:
+    """Sentences under headings: the values of the first column."""
+    heading = None
+    for first, sentence in rows.select(rows.columns[0], prose).rows():
+        if first != heading:
+            heading = first
+            click.echo(f"\n{printable(str(first))}")
+        click.echo(f"  {printable(sentence)}")

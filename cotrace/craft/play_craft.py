@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from cotrace.commands.options import COUNT, MOST, say, writing_to
+from cotrace.commands.planted import planted_option, play_planted
 from cotrace.commands.seats import seat_options
 
 __all__ = ["command"]
@@ -37,6 +38,7 @@ __all__ = ["command"]
     show_default=True,
     help="With --seat: whether directors hear who spoke earlier in the turn.",
 )
+@planted_option
 @seat_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
 def command(
@@ -50,6 +52,7 @@ def command(
     *,
     oracle: bool,
     reachable: bool,
+    planted: int | None,
     same_turn_messages: bool,
     seats: tuple[str, ...],
     **options: Any,
@@ -62,9 +65,13 @@ def command(
     \b
     Example:
       cotrace play craft --persona clear --persona over_remover --structures 5 --out logs/
+      cotrace play craft --planted 100 --out logs/planted
       cotrace play craft --seat directors=openai/gpt-4o --seat builder=openai/gpt-4o-mini --structures 2 --max-cost 1 --out logs/
     """
     from typing import cast, get_args
+
+    if planted is not None:
+        return play_planted("craft", planted, seed, out)
 
     from cotrace.progress import progress_bar
     from games.craft.play import PlayRequest, play

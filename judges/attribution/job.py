@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from judges.attribution.findings import Attribute, Attributed, Lost
+from judges.claims.readers import BY_RULES, Reader
 from judges.evidence.transcript import Transcript, load
 from schemas.batches import insert, to_arrow
+from schemas.errors import UsageError
 from schemas.families import modules
+from schemas.read_only_sql import as_condition
 from schemas.records import Attribution, Request
 from schemas.store import Store
 from schemas.text import excerpt
@@ -18,9 +21,8 @@ from schemas.text import excerpt
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["ENGINE", "AttributionReport", "attribute_games"]
+__all__ = ["AttributionReport", "attribute_games"]
 
-ENGINE: Final = "engine"
 _GAMES_A_TRANSACTION: Final = 200
 _LONGEST: Final = 600
 """Of an evidence, in characters."""
@@ -44,12 +46,15 @@ class _Way(NamedTuple):
     attribute: Attribute
 
 
-def attribute_games(store: Store, where: str = "true", on_progress: Callable[[int, int], None] | None = None) -> AttributionReport:
+def attribute_games(
+    store: Store, where: str = "true", reader: Reader = BY_RULES, on_progress: Callable[[int, int], None] | None = None
+) -> AttributionReport:
     """Put the cost of every turn down to a link, and replace what was said about the same games before.
 
     Args:
         store: its games have values.
         where: one SQL condition on `episodes`.
+        reader: who reads the messages.
         on_progress: told after every game how many are through, and of how many.
 
     Raises:
@@ -61,55 +66,63 @@ def attribute_games(store: Store, where: str = "true", on_progress: Callable[[in
     lost, benchmarks = _lost(store, where, ways)
     report.without.update(benchmark for episode, benchmark in benchmarks.items() if episode not in lost)
     waiting: list[tuple[Transcript, Attributed]] = []
-    for transcript in load(store, list(lost)):
+    for transcript in load(store, list(lost), reader):
         waiting.append((transcript, ways[transcript.benchmark].attribute(transcript, lost[transcript.episode_id])))
         report.games += 1
         if len(waiting) == _GAMES_A_TRANSACTION:
-            _save(store, waiting, report)
+            _save(store, waiting, reader, report)
             waiting = []
         if on_progress is not None:
             on_progress(report.games, len(lost))
-    _save(store, waiting, report)
+    _save(store, waiting, reader, report)
     return report
 
 
 def _lost(store: Store, where: str, ways: Mapping[str, _Way]) -> tuple[dict[str, dict[int, Lost]], dict[str, str]]:
     """Game -> turn -> what it cost, of games that can be attributed; and game -> benchmark, of all that were asked for."""
     with store.reading() as connection:
-        benchmarks = dict(_rows(connection, f"SELECT episode_id, benchmark FROM episodes WHERE {where}", []))
+        benchmarks = _selected(connection, where)
         wanted = [episode for episode, benchmark in benchmarks.items() if benchmark in ways]
-        rows = _rows(
-            connection,
+        rows = connection.execute(
             """
             SELECT valued.episode_id, turn, value_before, value_after, coalesce(cost, 0), max_turns - turn + 1
             FROM turn_values AS valued INNER JOIN episodes USING (episode_id)
             WHERE valued.episode_id IN (SELECT unnest($1::VARCHAR[])) AND measure IN (SELECT unnest($2::VARCHAR[])) ORDER BY 1, 2
             """,
             [wanted, [measure for way in ways.values() for measure in way.measures]],
-        )
+        ).fetchall()
     lost: dict[str, dict[int, Lost]] = {}
     for episode, turn, *values in rows:
         lost.setdefault(episode, {})[turn] = Lost(*values)
     return lost, benchmarks
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, sql: str, parameters: list[object]) -> list[tuple[object, ...]]:
-    return connection.execute(sql, parameters).fetchall()
+def _selected(connection: duckdb.DuckDBPyConnection, where: str) -> dict[str, str]:
+    import duckdb
+
+    try:
+        chosen = as_condition(where, connection)
+        return dict(connection.execute(f"SELECT episode_id, benchmark FROM episodes WHERE {chosen}").fetchall())
+    except (UsageError, duckdb.Error) as error:
+        reason = str(error).splitlines()[0]
+        raise UsageError(f"--where {where!r} does not work: {reason}; give one SQL condition on `episodes`") from error
 
 
-def _save(store: Store, done: Sequence[tuple[Transcript, Attributed]], report: AttributionReport) -> None:
-    attributions = [row for transcript, found in done for row in _attributions(transcript.episode_id, found)]
+def _save(store: Store, done: Sequence[tuple[Transcript, Attributed]], reader: Reader, report: AttributionReport) -> None:
+    attributions = [row for transcript, found in done for row in _attributions(transcript.episode_id, reader.judge, found)]
     requests = [row for transcript, found in done for row in _requests(transcript.episode_id, found)]
     with store.writing() as connection:
         episodes = [transcript.episode_id for transcript, _ in done]
-        connection.execute("DELETE FROM attributions WHERE judge = ? AND episode_id IN (SELECT unnest(?::VARCHAR[]))", [ENGINE, episodes])
+        connection.execute(
+            "DELETE FROM attributions WHERE starts_with(judge, 'engine') AND episode_id IN (SELECT unnest(?::VARCHAR[]))", [episodes]
+        )
         connection.execute("DELETE FROM requests WHERE episode_id IN (SELECT unnest(?::VARCHAR[]))", [episodes])
         insert(connection, to_arrow({"attributions": attributions, "requests": requests}))
     report.findings += len(attributions)
     report.requests += len(requests)
 
 
-def _attributions(episode: str, found: Attributed) -> Iterator[Attribution]:
+def _attributions(episode: str, judge: str, found: Attributed) -> Iterator[Attribution]:
     for finding in found.findings:
         yield Attribution(
             episode_id=episode,
@@ -119,7 +132,7 @@ def _attributions(episode: str, found: Attributed) -> Iterator[Attribution]:
             cost=finding.cost,
             regained=finding.regained,
             evidence=excerpt(finding.evidence, _LONGEST),
-            judge=ENGINE,
+            judge=judge,
             status=finding.status,
         )
 

@@ -15,6 +15,7 @@ from games.craft.engine.move import Move
 from games.craft.engine.rules import accepts
 from judges.attribution.findings import Cause, Link
 from judges.craft.attribution.case import BUILDER, Case, Fault, written
+from judges.craft.attribution.following import following
 from judges.craft.attribution.messages import faulty_messages, left_open
 from judges.craft.attribution.wishes import Wish, entailed
 from judges.craft.checks.evidence import board_of
@@ -167,13 +168,15 @@ def _carried_out(case: Case, done: str) -> Blame:
     if right is not None:
         return _nobody("not_seen", f"{done}, as {right.author} asked and its view shows: {right.request}")
     authors = {wish.author: wish for wish in reversed(case.same)}
-    causes = [
-        _author(
-            case,
-            _wrong(wish)
-            if wish.wrong
-            else Fault(wish.author, "said_unclear", f"{wish.request}: {left_open(wish)}; the builder made it {done}"),
-        )
-        for wish in authors.values()
-    ]
+    causes = [_author(case, _wrong(wish)) if wish.wrong else _unclear(case, wish, done) for wish in authors.values()]
     return Blame(causes, ("not_seen", f"{done}, as {case.same[0].author} asked; its view tells no more"))
+
+
+def _unclear(case: Case, wish: Wish, done: str) -> Cause:
+    """An author who left something open, by what it meant: the same request made whole by its view."""
+    fault = Fault(wish.author, "said_unclear", f"{wish.request}: {left_open(wish)}; the builder made it {done}")
+    meant = [move for move in entailed(case.game, case.scene, wish.author) if following(wish.request, move)[0] in ("fully", "partly")]
+    if not meant:
+        return _author(case, fault)
+    gain, better = max(((case.worth.of(move), move) for move in meant), key=lambda pair: pair[0])
+    return Cause(fault.agent, fault.link, fault.evidence + _instead(gain, better), gain)

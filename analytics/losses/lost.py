@@ -1,0 +1,243 @@
+"""The report `lost`: who lost it, when, and by how much, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from analytics.losses.words import amount, of_link
+from analytics.query import query
+from analytics.statistics.intervals import t_interval
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["SUMMARY", "lost_report"]
+
+SUMMARY: Final = ("by", "name", "games", "sentence")
+"""The columns that fit a terminal."""
+
+_NOTHING: Final = 1e-9
+_EVIDENCE: Final = 160
+"""Characters of an evidence that a sentence quotes."""
+
+_COSTS: Final = """
+    SELECT costs.episode_id, costs.turn, games.benchmark, games.model, games.condition, games.task_id, costs.unit,
+        costs.value_before, greatest(costs.cost, 0) AS cost
+    FROM turn_costs AS costs INNER JOIN games USING (episode_id)
+    WHERE isfinite(costs.cost) AND costs.episode_id IN (SELECT episode_id FROM attributions) ORDER BY ALL
+    """
+_FOUND: Final = """
+    SELECT episode_id, turn, agent, role, archetype, link, cost, evidence FROM attributed_costs
+    WHERE starts_with(judge, 'engine') AND cost > 0 AND isfinite(cost) ORDER BY ALL
+    """
+_CATEGORIES: Final = "SELECT * FROM cost_by_category WHERE share IS NOT NULL ORDER BY benchmark, model, condition, share DESC, category"
+_SPIRALS: Final = "SELECT * FROM cost_in_spirals WHERE share_inside IS NOT NULL ORDER BY benchmark, model, condition"
+
+_Row = dict[str, Any]
+
+
+def lost_report(store: Store) -> pl.DataFrame:
+    """What was lost by every game, model, role, archetype, condition, link, failure category, and inside spirals.
+
+    Columns, in order:
+
+    - by: `model`, `role`, `archetype`, `condition`, `link`, `category`, `spirals` or `game`: what a row is about; name: which one.
+    - benchmark, model, condition: as in the view games; null in rows about all of them.
+    - games: attributed games, of the condition or model, that the row is about. turns: turns that lost something of it.
+    - lost: what it lost a game, in `unit`; of a category or of spirals what one of its turns lost. low, high: the 95 % interval of the mean
+      over games (Student's t, cut at 0); null below two games, and for categories and spirals.
+    - share: of all that the games which the row is about lost, 0 to 1.
+    - unit: progress (0 to 1), steps, turns, points or probability.
+    - sentence: the row in words.
+
+    Args:
+        store: a store whose games were attributed (`cotrace attribute`); others are left out.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    import polars as pl
+
+    costs, found = query(store, _COSTS), query(store, _FOUND)
+    joined = found.join(
+        costs.select("episode_id", "benchmark", "model", "condition", "task_id", "unit").unique(), on="episode_id", how="inner"
+    )
+    rows = [
+        *_models(costs, joined),
+        *_parts(costs, joined),
+        *_categories(query(store, _CATEGORIES)),
+        *_spirals(query(store, _SPIRALS)),
+        *_games(costs, joined),
+    ]
+    return pl.DataFrame([{column: row.get(column) for column in _schema()} for row in rows], schema=_schema(), orient="row")
+
+
+def _schema() -> dict[str, Any]:
+    import polars as pl
+
+    text, number, count = pl.String(), pl.Float64(), pl.Int64()
+    names = dict.fromkeys(("by", "name", "benchmark", "model", "condition"), text)
+    return (
+        names
+        | dict.fromkeys(("games", "turns"), count)
+        | dict.fromkeys(("lost", "low", "high", "share"), number)
+        | {"unit": text, "sentence": text}
+    )
+
+
+def _mean(values: list[float]) -> _Row:
+    interval = t_interval(values)
+    return {
+        "lost": sum(values) / len(values),
+        "low": None if interval is None else max(interval.low, 0.0),
+        "high": None if interval is None else interval.high,
+    }
+
+
+def _with_interval(row: _Row) -> str:
+    between = "" if row["low"] is None else f" [{amount(row['low'], row['unit'])}, {amount(row['high'], row['unit'])}]"
+    return f"{amount(row['lost'], row['unit'])}{between}"
+
+
+# -- teams ------------------------------------------------------------------------------------------------
+
+
+def _models(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
+    """A row a model and condition, then one a condition."""
+    for by, keys in (("model", ("benchmark", "unit", "condition", "model")), ("condition", ("benchmark", "unit", "condition"))):
+        for key, part in costs.group_by(*keys, maintain_order=True):
+            about = dict(zip(keys, key, strict=True))
+            games = _per_game(part)
+            row = {"by": by, "name": about[by], "games": len(games), "share": 1.0} | about | _mean(games)
+            row["turns"] = len(part.filter(part["cost"] > _NOTHING))
+            own = found.filter(*(found[name] == value for name, value in about.items()))
+            words = f"{row['name']} ({_games_in_words(len(games))}): {_with_interval(row)} a game was lost"
+            yield row | {"sentence": f"{words}{_shares(own, sum(games))}."}
+
+
+def _per_game(part: pl.DataFrame) -> list[float]:
+    import polars as pl
+
+    sums: list[float] = part.group_by("episode_id", maintain_order=True).agg(pl.col("cost").sum())["cost"].to_list()
+    return sums
+
+
+def _games_in_words(games: int) -> str:
+    return "1 game" if games == 1 else f"{games} games"
+
+
+def _shares(found: pl.DataFrame, total: float) -> str:
+    """`; director 61 %, mostly ...; nobody 30 %`."""
+    if total <= _NOTHING:
+        return ""
+    import polars as pl
+
+    holders = found.with_columns(
+        pl.when(pl.col("link") == "undecided").then(pl.lit("undecided")).otherwise(pl.col("role").fill_null("nobody")).alias("holder")
+    )
+    told = []
+    for (holder,), part in sorted(holders.group_by("holder"), key=lambda pair: -float(pair[1]["cost"].sum())):
+        share = f"{holder} {100 * float(part['cost'].sum()) / total:.0f} %"
+        told.append(share if holder in ("nobody", "undecided") else f"{share}, mostly {of_link(_most(part, 'link'))}")
+    return "; " + "; ".join(told) if told else ""
+
+
+def _most(part: pl.DataFrame, column: str) -> str:
+    import polars as pl
+
+    return str(part.group_by(column).agg(pl.col("cost").sum()).sort("cost", column, descending=[True, False])[column][0])
+
+
+# -- roles, archetypes, links -------------------------------------------------------------------------------
+
+
+def _parts(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
+    """What each role, archetype and link lost, by model and condition; games in which it lost nothing count, too."""
+    import polars as pl
+
+    team = ["benchmark", "unit", "condition", "model"]
+    games = costs.group_by(*team, "episode_id", maintain_order=True).agg(pl.col("cost").sum().alias("all"))
+    for by in ("role", "archetype", "link"):
+        for key, part in found.drop_nulls(by).group_by(*team, by, maintain_order=True):
+            about = dict(zip((*team, "name"), key, strict=True))
+            played = games.filter(*(pl.col(name) == about[name] for name in team))
+            own = played.join(part.group_by("episode_id").agg(pl.col("cost").sum()), on="episode_id", how="left").with_columns(
+                pl.col("cost").fill_null(0.0)
+            )
+            row = (
+                {"by": by, "games": len(own), "turns": part.select("episode_id", "turn").n_unique()} | about | _mean(own["cost"].to_list())
+            )
+            row["share"] = float(own["cost"].sum()) / float(own["all"].sum())
+            what = of_link(str(row["name"])) if by == "link" else f"{row['name']}, mostly by {of_link(_most(part, 'link'))}"
+            words = (
+                f"{row['model']}: {_with_interval(row)} a game, {100 * row['share']:.0f} % of the loss, in {row['turns']} turns: {what}."
+            )
+            yield row | {"sentence": words}
+
+
+# -- what other measures say ---------------------------------------------------------------------------------
+
+
+def _categories(rows: pl.DataFrame) -> Iterator[_Row]:
+    for found in rows.iter_rows(named=True):
+        words = (
+            f"{found['model']}: turns of {found['category']} ({found['taxonomy']}) carry {100 * found['share']:.0f} % of the loss, "
+            f"{amount(found['cost_a_turn'], found['unit'])} each."
+        )
+        name = f"{found['taxonomy']}: {found['category']}"
+        yield found | {"by": "category", "name": name, "lost": found["cost_a_turn"], "sentence": words}
+
+
+def _spirals(rows: pl.DataFrame) -> Iterator[_Row]:
+    for found in rows.iter_rows(named=True):
+        inside, outside = (None if found[side] is None else amount(found[side], found["unit"]) for side in ("cost_inside", "cost_outside"))
+        words = (
+            f"{found['model']}: a turn inside a correction spiral lost {inside or '0'}, one outside {outside or '0'}; "
+            f"spirals carry {100 * found['share_inside']:.0f} % of the loss."
+        )
+        yield found | {
+            "by": "spirals",
+            "name": found["model"],
+            "turns": found["turns_inside"],
+            "lost": found["cost_inside"],
+            "share": found["share_inside"],
+            "sentence": words,
+        }
+
+
+# -- games ---------------------------------------------------------------------------------------------------
+
+
+def _games(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
+    by_game = dict(iter(found.group_by("episode_id")))
+    for (episode,), part in costs.group_by("episode_id", maintain_order=True):
+        first, lost = part.row(0, named=True), float(part["cost"].sum())
+        row = {name: first[name] for name in ("benchmark", "model", "condition", "unit")}
+        row |= {"by": "game", "name": str(episode), "games": 1, "turns": int((part["cost"] > _NOTHING).sum()), "lost": lost, "share": 1.0}
+        told = [f"{first['model']} on {first['task_id']}: {_of_start(lost, first)}"]
+        if (episode,) in by_game:
+            told += _agents(by_game[episode,], str(first["unit"]))
+        yield row | {"sentence": "; ".join(told) + "."}
+
+
+def _of_start(lost: float, first: _Row) -> str:
+    if first["unit"] in ("progress", "probability", "points"):
+        return f"{amount(lost, first['unit'])} of {amount(first['value_before'], first['unit'])} was lost"
+    return f"{amount(lost, first['unit'])} more than the {amount(first['value_before'], first['unit'])} that were needed"
+
+
+def _agents(found: pl.DataFrame, unit: str) -> Iterator[str]:
+    """Each agent with what it lost, mostly how, and its costliest turn."""
+    import polars as pl
+
+    for (agent,), part in sorted(found.group_by("agent"), key=lambda pair: (pair[0][0] is None, -float(pair[1]["cost"].sum()))):
+        cost, turns = amount(float(part["cost"].sum()), unit), part["turn"].n_unique()
+        link = _most(part, "link")
+        if agent is None:
+            yield f"nobody's {cost}, mostly {of_link(link)}"
+            continue
+        worst = part.filter(pl.col("link") == link).sort("cost", "turn", descending=[True, False]).row(0, named=True)
+        often = "1 turn" if turns == 1 else f"{turns} turns"
+        yield f"{agent} cost {cost} in {often}, mostly by {of_link(link)} (turn {worst['turn']}: {worst['evidence'][:_EVIDENCE]})"

@@ -1,0 +1,70 @@
+"""CRAFT games with exactly one faulty player."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from games.craft.engine.blocks import DIRECTORS
+from games.craft.play import PlayRequest, play
+from games.craft.players.builders import BUILDERS
+from games.craft.players.match import FAULTLESS_BUILDER, FAULTLESS_DIRECTOR
+from games.craft.players.personas import PERSONAS
+from games.players.planted import Case, cases, the_faulty_one
+from games.playing import OnProgress, PlayReport
+
+__all__ = ["FAULTLESS", "fault_in", "play_planted"]
+
+_BUILDER: Final = "Builder"
+_FAULTLESS_BUILDERS: Final = (FAULTLESS_BUILDER, "literal", "clarifier")
+FAULTLESS: Final = frozenset((FAULTLESS_DIRECTOR, *_FAULTLESS_BUILDERS))
+"""Directors who ask for what their view shows; builders who do what they are told, or ask."""
+
+_MANY: Final = "mixed"
+"""A persona of all faults: not to be told apart from any."""
+
+_FAULTS: Final[Mapping[str, tuple[str, ...]]] = {
+    **{director: tuple(name for name in PERSONAS if name not in (*FAULTLESS, _MANY)) for director in DIRECTORS},
+    _BUILDER: tuple(name for name in BUILDERS if name not in FAULTLESS),
+}
+
+fault_in = partial(the_faulty_one, faultless=FAULTLESS)
+"""Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""
+
+
+def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None) -> PlayReport:
+    """Play games with one faulty player each; what is there already is not played again.
+
+    Args:
+        out: folder for the logs.
+        games: how many.
+        seed: fixes all of them.
+        on_progress: called with the games finished and the games in all.
+    """
+    played = kept = turns = 0
+    paths: list[Path] = []
+    for case in cases(games, seed, _FAULTS):
+        report = play(_request(out, case, seed))
+        played, kept, turns = played + report.played, kept + report.kept, turns + report.turns
+        paths += report.paths
+        if on_progress is not None:
+            on_progress(case.place + 1, games)
+    return PlayReport(played, kept, turns, tuple(paths))
+
+
+def _request(out: Path, case: Case, seed: int) -> PlayRequest:
+    builder = FAULTLESS_BUILDER if case.seat == _BUILDER else case.rng.choice(_FAULTLESS_BUILDERS)
+    team: dict[str, str] = dict.fromkeys(DIRECTORS, FAULTLESS_DIRECTOR)
+    team |= {_BUILDER: builder, case.seat: case.script}
+    oracle = case.seat == _BUILDER or case.rng.random() < 1 / 2
+    return PlayRequest(
+        out=out / ("listed" if oracle else "unlisted"),
+        personas=("+".join(team[director] for director in DIRECTORS),),
+        builders=(team[_BUILDER],),
+        structures=1,
+        seed=seed + case.place,
+        oracle=oracle,
+        processes=1,
+    )

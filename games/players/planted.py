@@ -1,0 +1,75 @@
+"""Games with exactly one faulty player: who it is, what its fault is, and from when on.
+
+A family's module `planted` has ``FAULTLESS`` (scripts that play as well as they can), ``fault_in`` (who is at fault in a team) and
+``play_planted`` (plays such games, every fault and seat by turns).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import cycle, islice
+from typing import Final, NamedTuple
+
+from games.players.onset import Onset, onset_of
+
+__all__ = ["Case", "Planted", "cases", "the_faulty_one"]
+
+_LATEST: Final = 8
+"""The latest turn from which on a planted fault begins."""
+
+
+class Planted(NamedTuple):
+    """The faulty player of a game."""
+
+    agent: str
+    fault: str
+    turn: int
+    """From which on, from 1; the fault need not show in that very turn."""
+
+
+class Case(NamedTuple):
+    """A game to be played."""
+
+    place: int
+    """From 0."""
+
+    seat: str
+    script: str
+    """`fault`, or `fault@turn`."""
+
+    rng: random.Random
+    """For what else differs from game to game."""
+
+
+def the_faulty_one(scripts: Mapping[str, str | None], faultless: Collection[str]) -> Planted | None:
+    """The one agent whose script is none of the faultless ones; None if there is none, or more than one, or nobody plays by a script.
+
+    Args:
+        scripts: agent -> script, as logs name it.
+        faultless: scripts that play as well as they can.
+    """
+    if not scripts or None in scripts.values():
+        return None
+    at_fault = [(agent, str(script)) for agent, script in scripts.items() if str(script).partition("@")[0] not in faultless]
+    if len(at_fault) != 1:
+        return None
+    agent, name = at_fault[0]
+    onset: Onset = onset_of(name, (name.partition("@")[0],), "script")
+    return Planted(agent, onset.script, onset.turn)
+
+
+def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]]) -> Iterator[Case]:
+    """Every fault of every seat by turns, from the start or from a later turn.
+
+    Args:
+        games: how many.
+        seed: fixes all of them.
+        faults: seat -> scripts.
+    """
+    rng = random.Random(f"planted:{seed}")
+    pairs = [(seat, fault) for seat, scripts in faults.items() for fault in scripts]
+    rng.shuffle(pairs)
+    for place, (seat, fault) in enumerate(islice(cycle(pairs), games)):
+        turn = rng.choice((1, rng.randint(2, _LATEST)))
+        yield Case(place, seat, fault if turn == 1 else f"{fault}@{turn}", random.Random(f"planted:{seed}:{place}"))

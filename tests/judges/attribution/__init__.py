@@ -1,0 +1,1 @@
+"""Whose cost a turn was."""

@@ -1,0 +1,135 @@
+"""Whose cost a CRAFT turn was: planted faults are found, and evidence of single turns holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analytics.losses.lost import lost_report
+from analytics.query import query
+from analytics.views import ensure_installed
+from games.craft.planted import fault_in, play_planted
+from ingest.files.run import ingest_paths
+from judges.attribution.findings import LINKS
+from judges.attribution.job import attribute_games
+from schemas.errors import UsageError
+from schemas.store import Store
+
+pytestmark = pytest.mark.xdist_group("craft_attribution")
+
+GAMES = 36
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Games with one faulty player each, by a seed that no rule was made on."""
+    folder = tmp_path_factory.mktemp("planted")
+    play_planted(folder / "logs", GAMES, seed=31_000)
+    return attributed(folder / "logs", folder)
+
+
+@pytest.fixture(scope="module")
+def real(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return attributed(shared / "data/craft/craft_results", tmp_path_factory.mktemp("real"))
+
+
+def attributed(logs: Path, folder: Path) -> Store:
+    store = Store(folder / "store.duckdb")
+    ingest_paths([logs], store)
+    ensure_installed(store)
+    attribute_games(store)
+    return store
+
+
+def scripts_of(store: Store) -> dict[str, dict[str, str | None]]:
+    found: dict[str, dict[str, str | None]] = {}
+    for episode, agent, persona in query(store, "select episode_id, agent, persona from agents").rows():
+        found.setdefault(episode, {})[agent] = persona
+    return found
+
+
+def test_the_planted_player_has_the_cost(planted: Store) -> None:
+    faulty = {episode: fault.agent for episode, scripts in scripts_of(planted).items() if (fault := fault_in(scripts))}
+    assert len(faulty) == GAMES
+    rows = query(planted, "select episode_id, agent, link, sum(cost) as cost from attributions where cost > 0 group by all").rows()
+    total = sum(cost for *_, cost in rows)
+    innocent = sum(cost for episode, agent, _, cost in rows if agent not in (None, faulty[episode]))
+    undecided = sum(cost for *_, link, cost in rows if link == "undecided")
+    assert total > 1
+    assert innocent <= 0.05 * total
+    assert undecided <= 0.2 * total
+    by_agent: dict[str, dict[str, float]] = {}
+    for episode, agent, _, cost in rows:
+        if agent is not None:
+            by_agent.setdefault(episode, {}).setdefault(agent, 0.0)
+            by_agent[episode][agent] += cost
+    right = [max(agents, key=lambda agent: agents[agent]) == faulty[episode] for episode, agents in by_agent.items()]
+    assert len(right) >= GAMES / 4
+    assert sum(right) >= 0.95 * len(right)
+
+
+def test_a_turns_parts_make_up_its_cost(planted: Store, real: Store) -> None:
+    for store in (planted, real):
+        rows = query(
+            store,
+            "select greatest(any_value(turn_costs.cost), 0) as cost, sum(attributions.cost) as parts, list(distinct link) as links "
+            "from turn_costs left join attributions using (episode_id, turn) group by episode_id, turn",
+        ).rows()
+        assert all((parts or 0.0) == pytest.approx(cost, abs=1e-9) for cost, parts, _ in rows)
+        assert {link for *_, links in rows for link in links if link} <= LINKS.keys()
+
+
+def test_an_agent_is_named_only_where_its_ideal_keeps_something(planted: Store) -> None:
+    rows = query(planted, "select cost, regained from attributions where agent is not null and cost > 0").rows()
+    assert rows
+    assert all(0 < cost <= regained + 1e-9 for cost, regained in rows)
+
+
+def test_games_without_a_fault_blame_nobody(tmp_path: Path) -> None:
+    from games.craft.play import PlayRequest, play
+
+    play(PlayRequest(out=tmp_path / "logs", structures=3, seed=7, processes=1))
+    store = attributed(tmp_path / "logs", tmp_path)
+    assert query(store, "select count(*) as n from attributions where agent is not null and cost > 0.02").row(0) == (0,)
+    assert query(store, "select sum(cost) > 0.01 as lost from attributions where agent is null").row(0) == (True,)
+
+
+@pytest.mark.shared
+def test_links_of_logged_turns(real: Store) -> None:
+    """Turns of a logged game of gpt-4o-mini, read by hand."""
+    rows = query(
+        real,
+        "select turn, agent, link from attributed_costs where condition = 'api/no_oracle_tools' and cost > 0 and agent is not null "
+        "order by 1",
+    ).rows()
+    assert rows[:3] == [(2, "Builder", "needless_question"), (3, "Builder", "needless_question"), (4, "Builder", "misread")]
+
+
+def test_requests_are_held_against_what_was_done(planted: Store) -> None:
+    """A faithful builder does what it is asked for; whose requests were ignored is one GROUP BY."""
+    rows = query(planted, "select followed, count(*) as n from action_follows group by 1").rows()
+    assert {followed for followed, _ in rows} == {"fully", "partly", "differs", "no"}
+    ignored = query(planted, "select agent, count(*) filter (followed = 'no') as ignored from action_follows group by agent").rows()
+    assert {agent for agent, _ in ignored} == {"D1", "D2", "D3"}
+
+
+def test_lost_in_sentences(planted: Store) -> None:
+    rows = lost_report(planted)
+    assert set(rows["by"]) == {"model", "condition", "role", "archetype", "link", "category", "spirals", "game"}
+    games = rows.filter(rows["by"] == "game")
+    assert len(games) == GAMES
+    lost = query(planted, "select sum(greatest(cost, 0)) as lost from turn_costs").item()
+    assert games["lost"].sum() == pytest.approx(lost)
+    told = [sentence for sentence in games["sentence"] if "mostly by" in sentence]
+    assert all(" was lost; " in sentence and "(turn " in sentence for sentence in told)
+    assert told
+
+
+def test_attributing_again_changes_nothing(planted: Store) -> None:
+    before = query(planted, "select * from attributions order by all")
+    again = attribute_games(planted, "episode_id in (select episode_id from episodes limit 3)")
+    assert again.games == 3
+    assert query(planted, "select * from attributions order by all").equals(before)
+    with pytest.raises(UsageError, match="one SQL condition"):
+        attribute_games(planted, "no such column")
