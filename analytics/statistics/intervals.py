@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Estimate", "Interval", "clustered_sem", "pearson", "wilson"]
+__all__ = ["Estimate", "Interval", "clustered_sem", "pearson", "t_interval", "wilson"]
 
 LEVEL = 0.95
 """Coverage of every interval."""
@@ -66,6 +66,17 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> Estimate | None:
     found = stats.pearsonr(first, second)
     interval = found.confidence_interval(confidence_level=LEVEL)
     return Estimate(float(found.statistic), float(interval.low), float(interval.high))
+
+
+def t_interval(values: Sequence[float]) -> Interval | None:
+    """95 % interval of a mean by Student's t, not cut to the range of the values; None below two values."""
+    from scipy import stats
+
+    if len(values) < 2:  # noqa: PLR2004 - a variance needs two
+        return None
+    half = float(stats.t.ppf((1 + LEVEL) / 2, len(values) - 1)) * float(stats.sem(values, ddof=1))
+    mean = math.fsum(values) / len(values)
+    return Interval(mean - half, mean + half)
 
 
 def clustered_sem(values: Sequence[float], clusters: Sequence[Hashable]) -> float | None:
