@@ -18,7 +18,7 @@ __all__ = ["COMMANDS", "cli", "main"]
 
 COMMANDS: dict[str, str] = {
     "demo": "Play games, ingest, judge, report, then serve the dashboard.",
-    "play": "Play games with scripted players and write their logs.",
+    "play": "Play games with models, scripts or people, and write their logs.",
     "ingest": "Read logs into the store.",
     "formats": "List the log formats that can be read.",
     "judge": "Have a judge answer a rubric's questions.",

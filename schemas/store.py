@@ -206,7 +206,11 @@ class Store:
 
 def _is_locked(error: BaseException) -> bool:
     """Whether another process holds the file, or another thread of this one holds it in the other way (reading, writing)."""
-    return "Could not set lock on file" in str(error) or "with a different configuration" in str(error)
+    return any(told in str(error) for told in _LOCKED)
+
+
+_LOCKED = ("Could not set lock on file", "with a different configuration", "Unique file handle conflict")
+"""What DuckDB says then; the last where two threads of one process open the file at the same moment."""
 
 
 def _add_columns(connection: duckdb.DuckDBPyConnection, spec: Table) -> None:

@@ -51,7 +51,7 @@ def terms_of(options: Mapping[str, Any]) -> Terms:
     return Terms(settings=settings, concurrency=options["concurrency"], max_cost=options["max_cost"])
 
 
-def tell(report: RunReport, out: Path) -> int:
+def tell(report: RunReport, out: Path, *, next_step: bool = True) -> int:
     """Say what was played and what it took; 1 if calls failed or the budget ended."""
     say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
     if report.calls or report.from_journal:
@@ -61,5 +61,6 @@ def tell(report: RunReport, out: Path) -> int:
         say(f"  {report.stopped} games wait: the budget allows no further call; start again with a higher one to play them on")
     if report.failed:
         say(f"  {report.failed} calls failed and were played on as the published loop does; the first: {report.first_error}")
-    say(f"next: cotrace ingest {out}")
+    if next_step:
+        say(f"next: cotrace ingest {out}")
     return 1 if report.failed or report.stopped else 0

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -136,10 +137,11 @@ def play_request(
 
 
 def _job(game: SeatedGame, path: Path) -> Job:
-    return Job(path, header_of(game), game.seats, lambda players: play_seated(path, game, players))
+    header = header_of(game)
+    return Job(path, header, game.seats, partial(play_seated, path, header, game))
 
 
-async def play_seated(path: Path, asked: SeatedGame, players: Mapping[str, Player]) -> int:
+async def play_seated(path: Path, header: Header, asked: SeatedGame, players: Mapping[str, Player]) -> int:
     """Play a game into its file, a line a turn; give the number of turns.
 
     Raises:
@@ -148,7 +150,7 @@ async def play_seated(path: Path, asked: SeatedGame, players: Mapping[str, Playe
     """
     game = Game(asked.structure, asked.settings, seed=asked.seed)
     calls_of: Counter[str] = Counter()
-    with LogWriter(path, header_of(asked)) as log:
+    with LogWriter(path, header) as log:
         while not game.done:
             calls: list[CallEntry] = []
             record = None

@@ -25,7 +25,7 @@ from games.players.seats import seated
 from providers.messages import Message
 from schemas.game import Header, LogWriter
 
-__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "play_request", "play_seated", "script_answer"]
+__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "job", "play_request", "play_seated", "script_answer", "seated_header"]
 
 SEATS: Final[Mapping[str, str]] = dict.fromkeys(AGENTS, "player")
 """Agent -> role."""
@@ -64,21 +64,33 @@ def play_request(request: PlayRequest, asked: Sequence[str], terms: Terms, *, on
         OSError: a file cannot be written.
     """
     taken = seated(asked, SEATS, {role: tuple(scripts) for role, scripts in SCRIPTS.items()})
-    games = [_game(request, puzzle, settings, taken) for settings in request.conditions for puzzle in puzzles_of(request)]
     table = Table(scripts=SCRIPTS, seats=SEATS, terms=terms, journal=request.out / ".journal")
-    return run_games([Job(game.path, game.header, taken, partial(play_seated, game)) for game in games], table, on_progress)
+    jobs = [_job(request, taken, settings, puzzle) for settings in request.conditions for puzzle in puzzles_of(request)]
+    return run_games(jobs, table, on_progress)
 
 
-def _game(request: PlayRequest, puzzle: Puzzle, settings: GameSettings, taken: Mapping[str, str]) -> SeatedGame:
-    pair = Pair(*(name.replace("/", "-").replace(":", "-") for name in taken.values()))
-    header = header_of(puzzle, settings, pair, seed=request.seed, started_at=request.started_at)
+def _job(request: PlayRequest, taken: Mapping[str, str], settings: GameSettings, puzzle: Puzzle) -> Job:
+    header = seated_header(puzzle, settings, taken, seed=request.seed, started_at=request.started_at)
+    path = request.out / condition_name(settings) / _pair(taken).name / f"{puzzle.game_id}_{request.seed}.jsonl"
+    return job(SeatedGame(puzzle, settings, taken, header, path))
+
+
+def job(game: SeatedGame) -> Job:
+    """A game, ready to be played."""
+    return Job(game.path, game.header, game.seats, partial(play_seated, game))
+
+
+def seated_header(puzzle: Puzzle, settings: GameSettings, taken: Mapping[str, str], *, seed: int, started_at: datetime) -> Header:
+    """Give the first line of a game's log."""
+    header = header_of(puzzle, settings, _pair(taken), seed=seed, started_at=started_at)
     agents = [replace(agent, model=taken[agent.agent], persona=None) for agent in header.agents]
-    header = replace(
+    return replace(
         header, agents=agents, team=dict(taken), model="+".join(dict.fromkeys(taken.values())), details={"modes": list(settings.modes)}
     )
-    return SeatedGame(
-        puzzle, settings, taken, header, request.out / condition_name(settings) / pair.name / f"{puzzle.game_id}_{request.seed}.jsonl"
-    )
+
+
+def _pair(taken: Mapping[str, str]) -> Pair:
+    return Pair(*(name.replace("/", "-").replace(":", "-") for name in taken.values()))
 
 
 async def play_seated(asked: SeatedGame, players: Mapping[str, Player]) -> int:

@@ -14,11 +14,11 @@ from yaml.reader import ReaderError
 from judges.rubric.format import DemonstrationFile, QuestionFile, RubricFile, VariantFile, possible
 from judges.rubric.mistakes import contradictions, near
 from judges.rubric.model import Demonstration, Question, Rubric, Variant
-from judges.rubric.yaml_lines import read_with_lines
 from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.plugins import rubric_folders
 from schemas.text import excerpt
+from schemas.yaml_lines import read_with_lines
 
 __all__ = ["Problem", "check", "clashes", "find", "load", "names", "shipped"]
 

@@ -12,8 +12,8 @@ from judges.evidence.row_query import query_mistake
 from judges.rubric.answer_types import loosely
 from judges.rubric.format import DemonstrationFile, QuestionFile, RubricFile, allowed, no_answers, possible
 from judges.rubric.model import ANY_BENCHMARK
-from judges.rubric.yaml_lines import NodePath
 from schemas.families import families
+from schemas.yaml_lines import NodePath
 
 __all__ = ["contradictions", "near"]
 

@@ -1,0 +1,116 @@
+"""What a game family brings to experiments: a module `games.<family>.experiment`, found by its name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from games.players.running import Job
+from schemas.errors import UsageError
+from schemas.families import modules
+
+__all__ = ["ExperimentGame", "Match", "Part", "Seats", "Task", "game_of", "near"]
+
+
+class Part(BaseModel):
+    """A part of an experiment file; a key that it does not know is a mistake."""
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+
+class Task(NamedTuple):
+    """What is to be solved in a game."""
+
+    name: str
+    """Tells it apart from the others of the experiment; part of its logs' names."""
+    content: Any
+    """The family's own."""
+    place: int
+    """Its place among the tasks, from 0."""
+
+
+class Match(NamedTuple):
+    """A game as its family is asked for it."""
+
+    task: Task
+    condition: Any
+    """A `Condition` of the family."""
+    taken: Mapping[str, str]
+    """Agent -> player."""
+    seed: int
+    path: Path
+    """Where its log goes."""
+    run: str
+    """Name of the experiment."""
+    episode: str
+    """A name of the game that no other of the experiment has."""
+    details: Mapping[str, Any]
+    """For the log's header: what else fixes the game."""
+
+
+class Seats(NamedTuple):
+    """Who can sit where."""
+
+    roles: Mapping[str, str]
+    """Agent -> role, in the order of the game."""
+    scripts: Mapping[str, Mapping[str, Callable[[Any], str]]]
+    """Role -> script -> policy; a forecast plays with the first."""
+
+
+class ExperimentGame(Protocol):
+    """A module of this face, `games.<family>.experiment`, makes a game playable by experiments."""
+
+    @property
+    def Tasks(self) -> type[Part]:  # noqa: N802 - the module's class
+        """What can stand under `tasks`."""
+        ...
+
+    @property
+    def Condition(self) -> type[Part]:  # noqa: N802 - the module's class
+        """The switches of a game, with their defaults."""
+        ...
+
+    @property
+    def seats(self) -> Callable[[Any], Seats]:
+        """Who can sit where in what stands under `tasks`."""
+        ...
+
+    @property
+    def tasks(self) -> Callable[[Any, Path], Sequence[Task]]:
+        """The tasks in what stands under `tasks`; files are looked for in the folder.
+
+        Raises UsageError or BadInputError where there are none like that.
+        """
+        ...
+
+    @property
+    def job(self) -> Callable[[Match], Job]:
+        """A game, ready to be played.
+
+        Raises UsageError or BadInputError where its switches contradict each other.
+        """
+        ...
+
+
+def game_of(name: str) -> ExperimentGame:
+    """The game of a family's name.
+
+    Raises:
+        UsageError: there is no such game.
+    """
+    found: dict[str, Any] = dict(modules("games", "experiment"))
+    if name not in found:
+        raise UsageError(f"there is no game {name!r}{near(name, found)}")
+    game: ExperimentGame = found[name]
+    return game
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """`: did you mean ...?`, or all that is known."""
+    names = list(known)
+    close = difflib.get_close_matches(word, names, n=1)
+    return f": did you mean {close[0]}?" if close else f": there are {', '.join(names)}"

@@ -1,0 +1,208 @@
+"""From an experiment file to its games."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
+
+from games.experiments.family import ExperimentGame, Match, Part, Seats, Task, game_of
+from games.experiments.file import DEFAULT, ExperimentFile, ModelEntry, Source, read_experiment
+from games.players.running import Job, Table, Terms
+from games.players.seats import is_model, seated
+from games.playing import check_seeds
+from providers.prices import price_of
+from providers.provider import ModelSettings
+from schemas.errors import BadInputError, UsageError
+
+__all__ = ["Changes", "Experiment", "load"]
+
+_TEMPERATURE: Final = 0.7
+_MAX_TOKENS: Final = 2000
+_LONGEST_NAME: Final = 100
+"""Characters of a folder's name; what is longer is cut, with a hash of the whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What a start of the experiment does otherwise than the file says."""
+
+    out: Path | None = None
+    take: int | None = None
+    """Only so many tasks."""
+    base_url: str | None = None
+    """For all models."""
+    max_cost: float | None = None
+    concurrency: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """An experiment, ready to be played."""
+
+    name: str
+    out: Path
+    jobs: Sequence[Job]
+    """Team after team within a condition, condition after condition within a task: stopped early, all of them have been played alike."""
+    table: Table
+    counts: Mapping[str, int]
+    """tasks, seeds, conditions, teams -> how many."""
+
+    @property
+    def models(self) -> list[str]:
+        """The models that play."""
+        return sorted({player for job in self.jobs for player in job.taken.values() if is_model(player)})
+
+
+def load(path: Path, changes: Changes = Changes()) -> Experiment:
+    """Read an experiment file and make its games, without playing or writing anything.
+
+    Raises:
+        UsageError: something in it is wrong; one line that says where.
+        BadInputError: a file of tasks is none.
+    """
+    content, source = read_experiment(path)
+    check_seeds(content.seeds)
+    game = _at(source, ("game",), lambda: game_of(content.game))
+    asked = source.part(game.Tasks, content.tasks, ("tasks",))
+    seats = game.seats(asked)
+    teams = list(_teams(content, seats, source))
+    conditions = list(_conditions(content, game, source))
+    tasks = _at(source, ("tasks",), lambda: game.tasks(asked, path.parent))[: changes.take]
+    terms = _terms(content, changes, source, teams)
+    out = changes.out or content.out or Path("logs") / content.name
+    table = Table(scripts=seats.scripts, seats=seats.roles, terms=terms, journal=out / ".journal")
+    matches = [_match(content.name, out, table, one) for one in product(content.seeds, tasks, conditions, teams)]
+    jobs = [_at(source, ("conditions",), lambda match=match: game.job(match)) for match in matches]
+    counts = {"tasks": len(tasks), "seeds": len(content.seeds), "conditions": len(conditions), "teams": len(teams)}
+    return Experiment(content.name, out, jobs, table, counts)
+
+
+def _at(source: Source, where: tuple[str | int, ...], find: Any) -> Any:
+    """What is found; what is wrong with it is told with its place in the file."""
+    try:
+        return find()
+    except (UsageError, BadInputError) as error:
+        raise source.wrong(where, str(error)) from error
+
+
+def _teams(content: ExperimentFile, seats: Seats, source: Source) -> Iterator[dict[str, str]]:
+    """Every team; a list in a seat means every player in it."""
+    names = {role: tuple(scripts) for role, scripts in seats.scripts.items()}
+    seen: list[dict[str, str]] = []
+    for index, team in enumerate(content.teams):
+        choices = [[player] if isinstance(player, str) else player for player in team.values()]
+        for players in product(*choices):
+            asked = [f"{seat}={player}" for seat, player in zip(team, players, strict=True)]
+            taken = _at(source, ("teams", index), lambda asked=asked: seated(asked, seats.roles, names, said=""))
+            if taken in seen:
+                raise source.wrong(("teams", index), f"the team {', '.join(asked)} is there already: give each team once")
+            seen.append(taken)
+            yield taken
+
+
+def _conditions(content: ExperimentFile, game: ExperimentGame, source: Source) -> Iterator[Part]:
+    """Every combination of the switches."""
+    values = {name: value if isinstance(value, list) else [value] for name, value in content.conditions.items()}
+    for name, choices in values.items():
+        if not choices or any(choices.count(choice) > 1 for choice in choices):
+            raise source.wrong(("conditions", name), f"{name} is {choices}: give at least one value, and each once")
+    for combination in product(*values.values()):
+        yield source.part(game.Condition, dict(zip(values, combination, strict=True)), ("conditions",))
+
+
+# -- how models are asked -------------------------------------------------------------------------
+
+
+def _terms(content: ExperimentFile, changes: Changes, source: Source, teams: Sequence[Mapping[str, str]]) -> Terms:
+    limits = content.limits
+    default = content.models.get(DEFAULT, ModelEntry())
+    used = sorted({player for team in teams for player in team.values() if is_model(player)})
+    for name in content.models:
+        if name not in (DEFAULT, *used):
+            raise source.wrong(("models", name), f"{name} sits nowhere: {', '.join([DEFAULT, *used])} can stand here")
+    base = ModelSettings(
+        model="",
+        temperature=_TEMPERATURE,
+        max_tokens=_MAX_TOKENS,
+        requests_per_minute=limits.requests_per_minute,
+        tokens_per_minute=limits.tokens_per_minute,
+    )
+    base = _with(base, default)
+    models = {name: _with(replace(base, model=name), content.models.get(name, ModelEntry())) for name in used}
+    if changes.base_url is not None:
+        models = {name: replace(settings, base_url=changes.base_url) for name, settings in models.items()}
+    terms = Terms(
+        settings=base,
+        models=models,
+        concurrency=changes.concurrency or limits.concurrency,
+        max_cost=limits.max_cost if changes.max_cost is None else changes.max_cost,
+        prices=None if limits.prices is None else source.path.parent / limits.prices,
+    )
+    for settings in models.values():
+        _check_limits(settings, terms, source)
+    return terms
+
+
+def _with(settings: ModelSettings, entry: ModelEntry) -> ModelSettings:
+    given = entry.model_dump(exclude_unset=True)
+    if "key_env" in given:
+        given["key_variable"] = given.pop("key_env")
+    return replace(settings, **given)
+
+
+def _check_limits(settings: ModelSettings, terms: Terms, source: Source) -> None:
+    name = settings.model
+    if settings.tokens_per_minute is not None and settings.tokens_per_minute < settings.max_tokens:
+        raise source.wrong(
+            ("limits", "tokens_per_minute"),
+            f"{settings.tokens_per_minute:g} tokens a minute contradict max_tokens {settings.max_tokens} of {name}: one reply could exceed "
+            "them; raise the one or lower the other",
+        )
+    if terms.max_cost is None:
+        return
+    price = price_of(name, terms.prices)
+    if price is None:
+        raise source.wrong(
+            ("limits", "max_cost"), f"max_cost needs a price for {name}: give a file of prices under limits.prices, or no max_cost"
+        )
+    if price.cost(0, settings.max_tokens) > terms.max_cost:
+        raise source.wrong(
+            ("limits", "max_cost"),
+            f"max_cost {terms.max_cost:g} USD contradicts max_tokens {settings.max_tokens} of {name}: one reply can cost "
+            f"{price.cost(0, settings.max_tokens):.4f} USD; raise the one or lower the other",
+        )
+
+
+# -- names ----------------------------------------------------------------------------------------
+
+
+def _match(run: str, out: Path, table: Table, game: tuple[int, Task, Part, Mapping[str, str]]) -> Match:
+    seed, task, condition, taken = game
+    episode = f"{_condition_name(condition)}/{_team_name(taken, table.seats)}/{task.name}_{seed}"
+    asked = {name: table.terms.of(name).answering() for name in sorted(set(taken.values())) if is_model(name)}
+    path = out / f"{episode}.jsonl"
+    return Match(task, condition, taken, seed, path, run, episode, {"models": asked} if asked else {})
+
+
+def _condition_name(condition: Part) -> str:
+    """The switches that are not as by default: adding a switch to the file changes no other game's name."""
+    fields = type(condition).model_fields
+    set_otherwise = {name: value for name, value in condition if value != fields[name].get_default(call_default_factory=True)}
+    return _plain("_".join(f"{name}-{value}" for name, value in set_otherwise.items())) or "default"
+
+
+def _team_name(taken: Mapping[str, str], roles: Mapping[str, str]) -> str:
+    of_role = {role: [player for agent, player in taken.items() if roles[agent] == role] for role in roles.values()}
+    return _plain("_".join(players[0] if len(set(players)) == 1 else "+".join(players) for players in of_role.values()))
+
+
+def _plain(name: str) -> str:
+    short = re.sub(r"[^A-Za-z0-9_.+-]+", "-", name)
+    if len(short) <= _LONGEST_NAME:
+        return short
+    return f"{short[: _LONGEST_NAME - 9]}-{hashlib.blake2b(name.encode(), digest_size=4).hexdigest()}"
