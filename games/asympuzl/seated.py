@@ -27,7 +27,7 @@ from games.playing import check_seeds
 from schemas.errors import BadInputError
 from schemas.game import AgentEntry, End, Header
 
-__all__ = ["SCRIPTS", "SEATS", "SOLO_SEATS", "SeatedGame", "course_of", "game_of", "header_of", "jobs_of", "play_request"]
+__all__ = ["SCRIPTS", "SEATS", "SOLO_SEATS", "SeatedGame", "course_of", "game_of", "header_of", "jobs_of", "play_request", "play_seated"]
 
 SEATS: Final[Mapping[str, str]] = {"A": "alice", "B": "bob"}
 """Agent -> role."""
@@ -222,11 +222,17 @@ def jobs_of(request: PlayRequest, taken: Mapping[str, str], *, solo: bool = Fals
                 )
                 header = header_of(game)
                 path = request.out / f"{header.episode}.jsonl"
-                yield Job(path, header, taken, partial(_play, path, game))
+                yield Job(path, header, taken, partial(play_seated, path, header, game))
 
 
-async def _play(path: Path, game: SeatedGame, players: Mapping[str, Player]) -> int:
-    return await play_course(path, header_of(game), course_of(game), players)
+async def play_seated(path: Path, header: Header, game: SeatedGame, players: Mapping[str, Player]) -> int:
+    """Play a game into its file; give the number of turns.
+
+    Raises:
+        HopelessError: a seat's model turns every request down.
+        OSError: the file cannot be written.
+    """
+    return await play_course(path, header, course_of(game), players)
 
 
 def play_request(

@@ -23,7 +23,10 @@ from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests.places import ROOT
 
-__all__ = ["command_of", "ingested", "play", "seat_server", "stats", "turns", "whatever_it_says"]
+__all__ = ["command_of", "cotrace", "ingested", "play", "seat_server", "stats", "turns", "whatever_it_says"]
+
+KEY = {"OPENAI_API_KEY": "x"}
+"""What commands find in their environment."""
 
 
 @cache
@@ -50,13 +53,17 @@ def command_of(game: str, out: Path, seats: list[str], *options: str) -> list[st
 
 def play(game: str, out: Path, seats: list[str], *options: str) -> subprocess.CompletedProcess[str]:
     """Play it, in this process."""
-    command = command_of(game, out, seats, *options)[3:]
+    return cotrace(*command_of(game, out, seats, *options)[3:])
+
+
+def cotrace(*words: str) -> subprocess.CompletedProcess[str]:
+    """The command with these words, in this process."""
     said, wrong = io.StringIO(), io.StringIO()
-    with patch.dict(os.environ, {"OPENAI_API_KEY": "x"}), redirect_stdout(said), redirect_stderr(wrong):
+    with patch.dict(os.environ, KEY), redirect_stdout(said), redirect_stderr(wrong):
         try:
-            main(command)
+            main(words)
         except SystemExit as ended:
-            return subprocess.CompletedProcess(command, int(ended.code or 0), said.getvalue(), wrong.getvalue())
+            return subprocess.CompletedProcess(words, int(ended.code or 0), said.getvalue(), wrong.getvalue())
     raise AssertionError("the command did not end")
 
 

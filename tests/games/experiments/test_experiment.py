@@ -23,13 +23,18 @@ from games.players.running import run_games
 from ingest.files.run import ingest_paths
 from schemas.errors import UsageError
 from schemas.store import Store
+from tests.games import seats
 from tests.games.seats import seat_server, stats, turns
 from tests.places import DOCS, ROOT
 
 MAIN = [sys.executable, "-c", "from cotrace.cli import main; main()"]
-SMALL: dict[str, dict[str, Any]] = {"craft": {"turns": 4}, "einstein": {"step_limit": 8}}
+SMALL: dict[str, dict[str, Any]] = {"asympuzl": {"size": 3, "turns": 3}, "craft": {"turns": 4}, "einstein": {"step_limit": 8}}
 """Switches that make a family's games short."""
-MAIN_TABLE = {"craft": ("spatial_grounding", "leaderboard"), "einstein": ("rule_understanding", "einstein")}
+MAIN_TABLE = {
+    "asympuzl": ("asympuzl_failures", "asympuzl"),
+    "craft": ("spatial_grounding", "leaderboard"),
+    "einstein": ("rule_understanding", "einstein"),
+}
 """Family -> a rubric that the engine answers, and the report with the family's main table."""
 BASE = """
 name: first
@@ -66,9 +71,14 @@ def written(folder: Path, text: str = BASE) -> Path:
 
 def cotrace(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
     """The command, ended as it should."""
-    done = subprocess.run([*MAIN, *map(str, arguments)], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = seats.cotrace(*map(str, arguments))
     assert done.returncode == code, done.stderr
     return done
+
+
+def requests(server: str) -> int:
+    """How many the server has had."""
+    return stats(server.removesuffix("/v1"))["requests"]
 
 
 def calls(folder: Path) -> list[dict[str, Any]]:
@@ -121,22 +131,21 @@ def test_a_forecast_costs_nothing_and_foretells_the_calls(server: str, tmp_path:
     assert "2 are there already, 0 to play" in done
 
 
-def test_killed_and_started_again_it_ends_as_it_would_have(tmp_path: Path) -> None:
+def test_killed_and_started_again_it_ends_as_it_would_have(server: str, tmp_path: Path) -> None:
     """Kill -9 in the middle: every prompt is asked once in both starts together, but for calls in flight, and the logs are the same."""
     text = BASE.replace('"script:plain"}', "openai/gpt-4o-mini}\n  - {all: openai/gpt-4o}")
-    path = written(tmp_path, text)
-    with seat_server("slow") as address:
-        whole = cotrace("play", path, "--out", tmp_path / "whole", "--base-url", f"{address}/v1")
-        assert "4 games" in whole.stderr
-        needed = stats(address)["requests"]
-        command = [*MAIN, "play", str(path), "--out", str(tmp_path / "cut"), "--base-url", f"{address}/v1"]
-        with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as process:
-            while stats(address)["requests"] < needed + needed // 2:
-                time.sleep(0.02)
-            process.send_signal(signal.SIGKILL)
-        done = cotrace("play", path, "--out", tmp_path / "cut", "--base-url", f"{address}/v1")
-        assert "replies of an interrupted run used again" in done.stderr
-        assert stats(address)["requests"] <= 2 * needed + 4  # a game has one call in flight
+    path, out = written(tmp_path, text), ["--base-url", server, "--out"]
+    begin = requests(server)
+    assert "4 games" in cotrace("play", path, *out, tmp_path / "whole").stderr
+    needed = requests(server) - begin
+    command = [*MAIN, "play", str(path), *out, str(tmp_path / "cut")]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as process:
+        while requests(server) < begin + needed + needed // 2:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+    done = cotrace("play", path, *out, tmp_path / "cut")
+    assert "replies of an interrupted run used again" in done.stderr
+    assert requests(server) - begin <= 2 * needed + 4  # a game has one call in flight
     assert turns(tmp_path / "cut") == turns(tmp_path / "whole")
     names = [path.relative_to(tmp_path / "whole") for path in sorted((tmp_path / "whole").rglob("*.jsonl"))]
     assert names == [path.relative_to(tmp_path / "cut") for path in sorted((tmp_path / "cut").rglob("*.jsonl"))]
@@ -242,9 +251,9 @@ def test_a_mistake_in_the_file_is_one_line(old: str, new: str, message: str, tmp
 def test_wrong_use_of_the_command_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 2: no such file, a model without key, a model without price under a budget, a log that holds another game."""
     path = written(tmp_path)
-    free = (
-        written(tmp_path / "free", BASE.replace("openai/gpt-4o-mini", "openai/unheard-of")) if (tmp_path / "free").mkdir() is None else path
-    )
+    (tmp_path / "free").mkdir()
+    free = written(tmp_path / "free", BASE.replace("openai/gpt-4o-mini", "openai/unheard-of"))
+    monkeypatch.setattr(seats, "KEY", {})
     monkeypatch.delenv("OPENAI_API_KEY")
     logs = tmp_path / "logs"
     for arguments, message in (

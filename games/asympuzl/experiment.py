@@ -1,0 +1,77 @@
+"""AsymPuzl in experiments: puzzles by seed, and the switches of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from pydantic import Field
+
+from games.asympuzl.feedback import FeedbackMode
+from games.asympuzl.game import GameSettings
+from games.asympuzl.play import PAPER_SEEDS
+from games.asympuzl.puzzle import MAX_SIZE
+from games.asympuzl.seated import SCRIPTS, SEATS, SOLO_SEATS, SeatedGame, header_of, play_seated
+from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
+from games.experiments.family import Match, Part, Seats, Task
+from games.players.running import Job
+from games.playing import DEFAULT_START
+
+__all__ = ["Condition", "Tasks", "job", "seats", "tasks"]
+
+
+class Tasks(Part):
+    """Puzzles, by the seeds that they are drawn from in every size."""
+
+    generate: int = Field(default=len(PAPER_SEEDS), ge=1, le=100_000)
+    """How many: puzzles 0, 1, ..."""
+    first: int = Field(default=0, ge=0)
+    """The number of the first."""
+    solo: bool = False
+    """The control experiment: one agent with the clues of both."""
+
+
+class Condition(Part):
+    """The switches of a game."""
+
+    size: int = Field(default=5, ge=1, le=MAX_SIZE)
+    feedback: FeedbackMode = "both"
+    history: int = Field(default=1, ge=1)
+    turns: int | None = Field(default=None, ge=1)
+    """None: twice the number of positions."""
+    tokenizer: str = DEFAULT_TOKENIZER
+
+
+def seats(asked: Tasks) -> Seats:
+    """Two players, or one."""
+    return Seats(SOLO_SEATS if asked.solo else SEATS, SCRIPTS)
+
+
+def tasks(asked: Tasks, _: Path) -> Sequence[Task]:
+    """The puzzles."""
+    return [Task(f"puzzle_{number}", number, place) for place, number in enumerate(range(asked.first, asked.first + asked.generate))]
+
+
+def job(match: Match) -> Job:
+    """A game of the puzzle; the experiment's seed tells repetitions apart."""
+    asked: Condition = match.condition
+    tokenizer(asked.tokenizer)("")  # one without its tables fails here, before anything is played
+    game = SeatedGame(
+        settings=GameSettings(mode=asked.feedback, history_length=asked.history, max_turns=asked.turns),
+        taken=match.taken,
+        size=asked.size,
+        seed=match.task.content,
+        tokenizer=asked.tokenizer,
+        solo=set(match.taken) == set(SOLO_SEATS),
+        started_at=DEFAULT_START,
+    )
+    header = header_of(game)
+    header = replace(
+        header,
+        episode=match.episode,
+        run={"name": match.run, "condition": header.run["condition"]},
+        details={**header.details, **match.details, "repetition": match.seed},
+    )
+    return Job(match.path, header, match.taken, partial(play_seated, match.path, header, game))
