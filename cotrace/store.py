@@ -54,12 +54,15 @@ class OpenStore:
         """The store's file."""
         return self._store.path
 
-    def ingest(self, paths: Paths, *, log_format: str | None = None, workers: int | None = None) -> Report:
+    def ingest(
+        self, paths: Paths, *, log_format: str | None = None, mapping: str | Path | None = None, workers: int | None = None
+    ) -> Report:
         """Read logs; the same as `cotrace ingest`.
 
         Args:
             paths: files or folders.
             log_format: the only format to read; None: each file tells.
+            mapping: file that says which column of chat lines is what (docs/formats/chat_lines.md).
             workers: processes that read; None: one for each core.
 
         Returns:
@@ -68,9 +71,11 @@ class OpenStore:
         Raises:
             UsageError: none of the paths exists, or there is no such format.
         """
+        from ingest.chat_lines.adapter import reader_for
         from ingest.files.run import ingest_paths
 
-        report = ingest_paths([Path(path) for path in _listed(paths)], self._store, log_format=log_format, workers=workers)
+        reader = reader_for(log_format, None if mapping is None else Path(mapping))
+        report = ingest_paths([Path(path) for path in _listed(paths)], self._store, log_format=reader, workers=workers)
         ensure_installed(self._store)
         return report
 

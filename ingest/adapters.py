@@ -28,6 +28,9 @@ __all__ = ["adapter", "adapters", "companions", "formats", "recognise", "resembl
 _OWN_LOG = "ingest.cotrace_log.adapter"
 """Asked first: its first bytes cannot be mistaken, and most games come in it."""
 
+_LAST = "ingest.chat_lines.adapter"
+"""Asked last: chat messages stand in the logs of others too."""
+
 _NEEDED = ("FORMAT", "VERSION", "PATH_PARTS", "sniff", "read")
 
 
@@ -49,7 +52,7 @@ def adapters() -> tuple[Adapter, ...]:
 
 def _ours() -> Iterable[tuple[str, Iterable[Adapter]]]:
     names = [f"ingest.{folder.name}.adapter" for folder in pkgutil.iter_modules(ingest.__path__) if folder.ispkg]
-    names.sort(key=lambda name: (name != _OWN_LOG, name))
+    names.sort(key=lambda name: (name != _OWN_LOG, name == _LAST, name))
     for name in names:
         if find_spec(name) is not None:
             yield name, _offered(importlib.import_module(name))
@@ -94,9 +97,9 @@ def adapter(name: str) -> Adapter:
     raise UsageError(f"no log format {name!r}: {hint} (`cotrace formats` lists them)")
 
 
-def companions(log_format: str, path: Path) -> tuple[Path, ...]:
+def companions(reader: Adapter, path: Path) -> tuple[Path, ...]:
     """Files beside a log without which it cannot be read whole: when they change, it is read again."""
-    beside = getattr(adapter(log_format), "companions", None)
+    beside = getattr(reader, "companions", None)
     found: tuple[Path, ...] = () if beside is None else beside(path)
     return found
 

@@ -123,12 +123,13 @@ class Episode(NamedTuple):
     success: Annotated[
         bool | None,
         Col(
-            "the goal was reached; null if the game could not be set up or its end is not known: it runs, was cut, or turns of it are lost"
+            "the goal was reached; null if the game could not be set up, the log does not say, or its end is not known: it runs, "
+            "was cut, or turns of it are lost"
         ),
     ]
     score: Annotated[
         float | None,
-        Col("the benchmark's main end-to-end metric, recomputed; null where success is null"),
+        Col("the benchmark's main end-to-end metric, recomputed; null where the end is not known"),
     ]
     stop_reason: Annotated[str | None, Col("why the game ended, as logged; null if not logged or still running")]
     error: Annotated[str | None, Col("what broke the game; null if nothing did")]

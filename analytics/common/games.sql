@@ -32,7 +32,7 @@ select
     episodes.seed,
     episodes.turns_taken,
     case
-        when episodes.success is not null and episodes.score is not null then 'ended'
+        when episodes.score is not null then 'ended'
         when episodes.turns_taken = 0 and (episodes.error is not null or episodes.goal is null) then 'not_set_up'
         else 'cut'
     end as ending,

@@ -21,9 +21,10 @@
 --                      Student's t, cut to no bounds; null below two games
 --   score_high  number  upper end; null below two games
 --   successes  count  games that reached the goal, of the n
---   success_rate  0..1  successes / n; null if n is 0
---   success_low  0..1  lower end of its 95 % interval: Wilson's with one game a task, else over tasks (clustered_low); null if n is 0
---   success_high  0..1  upper end; null if n is 0
+--   success_n  count  games of the n of which the log says whether they reached it (a foreign log may give a score alone)
+--   success_rate  0..1  successes / success_n; null if that is 0
+--   success_low  0..1  lower end of its 95 % interval: Wilson's with one game a task, else over tasks (clustered_low); null as the rate
+--   success_high  0..1  upper end; null as the rate
 --   ceiling_n  count  games whose reachable score is known
 --   ceiling_share_mean  number  mean over them of score over what verified actions can reach; null if there are none
 --   ceiling_share_sem  number  its standard error over tasks, as score_sem; null below two games
@@ -106,7 +107,8 @@ by_task as (
         count(ceiling_share) as ceiling_n,
         coalesce(sum(ceiling_share), 0) as ceiling_total,
         sum(score) / max(score_max) as share,
-        count(*) filter (success) as successes
+        count(*) filter (success) as successes,
+        count(success) as success_n
     from clustered
     left join ceilings using (episode_id)
     group by all
@@ -133,10 +135,12 @@ over_tasks as (
         ) as ceiling_share_sem,
         t_critical(greatest(sum(n) ** 2 / sum(n * n) - 1, 1)) as t,
         clustered_low(
-            sum(successes), sum(n), count(*), sum(successes * successes), sum(successes * n), sum(n * n)
+            sum(successes), sum(success_n), count(*) filter (success_n > 0), sum(successes * successes), sum(successes * success_n),
+            sum(success_n * success_n)
         ) as success_low,
         clustered_high(
-            sum(successes), sum(n), count(*), sum(successes * successes), sum(successes * n), sum(n * n)
+            sum(successes), sum(success_n), count(*) filter (success_n > 0), sum(successes * successes), sum(successes * success_n),
+            sum(success_n * success_n)
         ) as success_high
     from by_task
     group by all
@@ -156,6 +160,7 @@ summed as (
         count(played.score) as n,
         avg(played.score) as score_mean,
         count(*) filter (played.success) as successes,
+        count(played.success) filter (played.score is not null) as success_n,
         count(ceilings.ceiling_share) as ceiling_n,
         avg(ceilings.ceiling_share) as ceiling_share_mean,
         coalesce(sum(turn_counts.turns), 0)::bigint as turns,
@@ -193,9 +198,10 @@ select
     case when over_tasks.score_max is null then score_mean - t * over_tasks.score_sem else share_low * over_tasks.score_max end as score_low,
     case when over_tasks.score_max is null then score_mean + t * over_tasks.score_sem else share_high * over_tasks.score_max end as score_high,
     summed.successes,
-    summed.successes / nullif(summed.n, 0) as success_rate,
-    case when most > 1 then success_low else wilson_low(summed.successes, summed.n) end as success_low,
-    case when most > 1 then success_high else wilson_high(summed.successes, summed.n) end as success_high,
+    summed.success_n,
+    summed.successes / nullif(summed.success_n, 0) as success_rate,
+    case when most > 1 then success_low else wilson_low(summed.successes, summed.success_n) end as success_low,
+    case when most > 1 then success_high else wilson_high(summed.successes, summed.success_n) end as success_high,
     ceiling_n,
     ceiling_share_mean,
     over_tasks.ceiling_share_sem,

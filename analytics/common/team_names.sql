@@ -1,4 +1,5 @@
--- team_names: which models sat where, in short, so that one team is told from another with the same evaluated model.
+-- team_names: which models sat where, in short, so that one team is told from another with the same evaluated model. Who has no model and is
+-- no part of the team (a user, a tool in a foreign log) is left out.
 -- One row is a game.
 --   episode_id  text  the game
 --   team_name  text  the model, if all seats have the same; else each role with its models (`director gpt-4o, builder gpt-4o-mini`), those of
@@ -8,8 +9,10 @@
 create or replace view team_names as
 
 with seats as (
-    select episode_id, role, coalesce(model, '?') as model, count(*) as n
+    select agents.episode_id, agents.role, coalesce(agents.model, '?') as model, count(*) as n
     from agents
+    inner join episodes using (episode_id)
+    where agents.model is not null or episodes.team is null or list_contains(json_keys(episodes.team), agents.role)
     group by all
 ),
 

@@ -25,10 +25,18 @@ _LISTED_FOR_A_REASON = 3
 @store_option
 @click.option("--format", "log_format", help="Name of the only log format to read; by default formats are recognised by content.")
 @click.option(
+    "--map",
+    "mapping",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="YAML file that says which column of chat lines (JSON Lines, Parquet) is what; docs/formats/chat_lines.md.",
+)
+@click.option(
     "--list", "in_full", is_flag=True, help="Name every file that is left alone, a duplicate or refused, not the first ones alone."
 )
 @click.option("--workers", type=click.IntRange(min=1), help="Processes that read; by default one for each core.")
-def command(paths: tuple[Path, ...], store: Store, log_format: str | None, workers: int | None, *, in_full: bool) -> int:
+def command(
+    paths: tuple[Path, ...], store: Store, log_format: str | None, mapping: Path | None, workers: int | None, *, in_full: bool
+) -> int:
     """Read game logs into the store; folders are searched.
 
     Doing it twice changes nothing; a file that has grown or changed replaces its games. What cannot be read is told and does not stop the
@@ -37,13 +45,16 @@ def command(paths: tuple[Path, ...], store: Store, log_format: str | None, worke
     \b
     Example:
       cotrace ingest logs/ more/craft_structure_001_3.json
+      cotrace ingest negotiations.jsonl --map map.yaml
     """
     from analytics.views import ensure_installed
     from cotrace.progress import progress_bar
+    from ingest.chat_lines.adapter import reader_for
     from ingest.files.run import ingest_paths
 
+    reader = reader_for(log_format, mapping)
     with progress_bar("reading logs") as show:
-        report = ingest_paths(paths, store, log_format=log_format, workers=workers, on_progress=lambda p: show(p.files_done, p.files_total))
+        report = ingest_paths(paths, store, log_format=reader, workers=workers, on_progress=lambda p: show(p.files_done, p.files_total))
     ensure_installed(store)
     tell(report, store, in_full=in_full)
     return 0 if report.is_clean else 1

@@ -1,4 +1,7 @@
-"""A conversation as rows: speaker -> agent, message -> utterance and turn, tool call -> action, outcome -> success and score.
+"""A conversation as rows.
+
+Speaker -> agent, message -> turn and utterance, thought -> private utterance, tool call -> action, outcome -> success and score, request to
+a model -> call.
 
 What a foreign format does not say is null. There are no states, no verified actions and no progress: engine checks do not apply, while
 rubrics, labels, statistics and pages do.
@@ -6,15 +9,20 @@ rubrics, labels, statistics and pages do.
 
 from __future__ import annotations
 
+import hashlib
+import itertools
+import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.json_text import dumps
-from schemas.records import Action, Agent, Episode, Json, Run, Turn, Utterance
+from schemas.records import Action, Agent, Call, Episode, EpisodeMetric, Json, Run, Turn, Utterance
 
-__all__ = ["UNKNOWN_MODEL", "Conversation", "Said", "ToolUse", "reading_of"]
+__all__ = ["UNKNOWN_MODEL", "Conversation", "ModelCall", "Said", "ToolUse", "reading_of"]
 
 UNKNOWN_MODEL: Final = "unknown"
 
@@ -25,20 +33,52 @@ class ToolUse:
 
     name: str
     arguments: Mapping[str, Any]
+    raw: str | None = None
+    """What the agent wrote, where it was not understood."""
     succeeded: bool | None = None
     """None: the log does not say."""
+    error_code: str | None = None
+    error_text: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall:
+    """The request to a model from which a message comes, as the log tells it."""
+
+    model: str
+    asked_at: datetime
+    prompt: Any = None
+    """What the model was sent, as far as the log has it: it is hashed, not kept."""
+    finish_reason: str | None = None
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    tokens_reasoning: int = 0
+    latency_s: float | None = None
+    cost: float | None = None
+    attempts: int = 1
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """A message; each is a turn of its own, in the order of the log."""
+    """A message, in the order of the log."""
 
     agent: str
     text: str
+    turn: int | None = None
+    """The turn to which it belongs, from 1; None: each message is a turn of its own."""
+    thought: str | None = None
+    """Reasoning before the message, which its author alone could read."""
     private: bool = False
     audience: Sequence[str] | None = None
     """Who could read it, the author included; None: everybody, or of a private one the author alone."""
     tools: Sequence[ToolUse] = ()
+    tokens: int | None = None
+    error: str | None = None
+    """What broke, as logged."""
+    at: datetime | None = None
+    call: ModelCall | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +100,18 @@ class Conversation:
     goal: Any = None
     success: bool | None = None
     score: float | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    """Further numbers of the game, by name."""
+    condition: Mapping[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+    """What tells repetitions of a task apart."""
+    max_turns: int | None = None
+    stop_reason: str | None = None
+    error: str | None = None
+    """What broke the game."""
+    started_at: datetime | None = None
+    model: str | None = None
+    """The evaluated model; None: all that take part, joined by +."""
     details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -69,45 +121,71 @@ class Conversation:
         return list(dict.fromkeys([*heard, *self.told]))
 
 
-def reading_of(found: Conversation, place: Place, index: int = 0) -> Reading:
-    """The rows of a conversation; `index`: its place in the file, from 0."""
+def reading_of(found: Conversation, place: Place, index: int | str = 0) -> Reading:
+    """The rows of a conversation; `index` tells those of one file apart: a number, or a name that stays when the file grows."""
     episode = episode_id(found.benchmark, place.path, index)
-    reading = Reading(episodes=[episode], turns=len(found.messages))
-    team = {found.roles.get(agent, agent): found.models.get(agent, UNKNOWN_MODEL) for agent in found.agents}
-    run = Run(run_id(found.benchmark, found.run, team, {}), found.benchmark, found.run, Json("{}"), None)
-    reading.rows["runs"].append(run)
-    reading.rows["episodes"].append(_episode(found, episode, run.run_id, place, team))
-    reading.rows["agents"] += _agents(found, episode)
-    for number, said in enumerate(found.messages, start=1):
-        reading.rows["turns"].append(Turn(episode, number, None, None, None, None, None, None, None, None))
-        reading.rows["utterances"].append(
-            Utterance(episode, number, 1, said.agent, *_heard(found, said), said.text, None, superseded=False)
-        )
-        reading.rows["actions"] += _actions(episode, number, said)
+    turns = _turns(found.messages)
+    reading = Reading(episodes=[episode], turns=len(turns))
+    run = Run(
+        run_id(found.benchmark, found.run, _team(found), found.condition),
+        found.benchmark,
+        found.run,
+        Json(dumps(found.condition)),
+        found.started_at,
+    )
+    rows = reading.rows
+    rows["runs"].append(run)
+    rows["episodes"].append(_episode(found, episode, run, place, len(turns)))
+    rows["agents"] += _agents(found, episode)
+    for number, said in turns.items():
+        error = "; ".join(one.error for one in said if one.error) or None
+        rows["turns"].append(Turn(episode, number, None, None, None, None, None, None, error, said[0].at))
+        rows["utterances"] += _utterances(found, episode, number, said)
+        rows["actions"] += _actions(episode, number, said)
+        rows["calls"] += _calls(episode, number, said, run.run_id)
+    rows["episode_metrics"] += [
+        EpisodeMetric(episode, f"{found.benchmark}.{name}", float(value)) for name, value in found.metrics.items() if math.isfinite(value)
+    ]
     return reading
 
 
-def _episode(found: Conversation, episode: str, run: str, place: Place, team: Mapping[str, str]) -> Episode:
+def _turns(messages: Sequence[Said]) -> dict[int, list[Said]]:
+    """Number of the turn, from 1 -> its messages. A log that counts from 0 is counted from 1."""
+    shift = 1 if any(said.turn == 0 for said in messages) else 0
+    turns: dict[int, list[Said]] = defaultdict(list)
+    for number, said in enumerate(messages, start=1):
+        turns[number if said.turn is None else said.turn + shift].append(said)
+    return dict(sorted(turns.items()))
+
+
+def _team(found: Conversation) -> dict[str, str | None]:
+    """Role -> model of those behind whom there is one; of a log that names no model at all, of everybody."""
+    if not found.models and found.model is None:
+        return {found.roles.get(agent, agent): UNKNOWN_MODEL for agent in found.agents}
+    return {found.roles.get(agent, agent): found.models[agent] for agent in found.agents if agent in found.models}
+
+
+def _episode(found: Conversation, episode: str, run: Run, place: Place, turns: int) -> Episode:
     return Episode(
         episode_id=episode,
-        run_id=run,
+        run_id=run.run_id,
         source_id=place.source_id,
         benchmark=found.benchmark,
         task_id=found.task,
         level=found.level,
-        model="+".join(dict.fromkeys(found.models.values())) or UNKNOWN_MODEL,
-        team=Json(dumps(team)),
-        seed=None,
-        max_turns=None,
-        turns_taken=len(found.messages),
+        model=found.model or "+".join(dict.fromkeys(found.models.values())) or UNKNOWN_MODEL,
+        team=Json(dumps(_team(found))),
+        seed=found.seed,
+        max_turns=found.max_turns,
+        turns_taken=turns,
         success=found.success,
         score=found.score,
-        stop_reason=None,
-        error=None,
+        stop_reason=found.stop_reason,
+        error=found.error,
         goal=None if found.goal is None else Json(dumps(found.goal)),
         details=Json(dumps(found.details)),
         file=place.file,
-        started_at=None,
+        started_at=found.started_at,
     )
 
 
@@ -119,6 +197,15 @@ def _agents(found: Conversation, episode: str) -> Iterator[Agent]:
         yield Agent(episode, agent, found.roles.get(agent, agent), model, None, view, None, None if view is None else "log")
 
 
+def _utterances(found: Conversation, episode: str, number: int, turn: Sequence[Said]) -> Iterator[Utterance]:
+    """Each message, after its thought where there is one; a message without words has an empty one, so that none is missing."""
+    count = itertools.count(1)
+    for said in turn:
+        if said.thought:
+            yield Utterance(episode, number, next(count), said.agent, "private", [said.agent], said.thought, None, superseded=False)
+        yield Utterance(episode, number, next(count), said.agent, *_heard(found, said), said.text, said.tokens, superseded=False)
+
+
 def _heard(found: Conversation, said: Said) -> tuple[str, list[str]]:
     """Channel and audience."""
     if said.private:
@@ -126,9 +213,51 @@ def _heard(found: Conversation, said: Said) -> tuple[str, list[str]]:
     return "public", list(said.audience or found.agents)
 
 
-def _actions(episode: str, number: int, said: Said) -> Iterator[Action]:
-    for seq, tool in enumerate(said.tools, start=1):
-        arguments = Json(dumps(tool.arguments))
+def _actions(episode: str, number: int, turn: Sequence[Said]) -> Iterator[Action]:
+    for seq, (agent, tool) in enumerate(((said.agent, tool) for said in turn for tool in said.tools), start=1):
         yield Action(
-            episode, number, seq, said.agent, tool.name, arguments, None, tool.succeeded, undoes=False, error_code=None, error_text=None
+            episode,
+            number,
+            seq,
+            agent,
+            tool.name,
+            Json(dumps(tool.arguments)),
+            tool.raw,
+            tool.succeeded,
+            undoes=False,
+            error_code=tool.error_code,
+            error_text=tool.error_text,
         )
+
+
+def _calls(episode: str, number: int, turn: Sequence[Said], run: str) -> Iterator[Call]:
+    for seq, said in enumerate(turn, start=1):
+        if said.call is not None:
+            yield _call(said, said.call, f"{episode}/{number}/{seq}", (episode, number, run))
+
+
+def _call(said: Said, call: ModelCall, name: str, of: tuple[str, int, str]) -> Call:
+    episode, number, run = of
+    return Call(
+        call_id=name,
+        purpose="player",
+        run=run,
+        episode_id=episode,
+        turn=number,
+        agent=said.agent,
+        model=call.model,
+        prompt_hash=hashlib.sha256(dumps(call.prompt).encode(errors="surrogatepass")).hexdigest(),
+        reply=said.text,
+        reasoning=said.thought,
+        finish_reason=call.finish_reason,
+        tokens_in=call.tokens_in,
+        tokens_out=call.tokens_out,
+        tokens_cached=call.tokens_cached,
+        tokens_reasoning=call.tokens_reasoning,
+        cost=call.cost,
+        latency_s=call.latency_s,
+        attempts=call.attempts,
+        status="answered" if call.error is None else "failed",
+        error=call.error,
+        asked_at=call.asked_at,
+    )

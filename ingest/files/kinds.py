@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-from ingest.adapters import resembled
+from ingest.adapters import adapters, resembled
+from ingest.reading.file_kinds import FileKind
 from schemas.families import offered
 
 __all__ = ["Judgement", "judge_unknown"]
@@ -38,7 +40,15 @@ def judge_unknown(head: bytes, name: str) -> Judgement:
         return Judgement(is_log=True, reason=f"a log of format {damaged.FORMAT} whose beginning is damaged: copy the file again")
     if not _is_json(head, name):
         return Judgement(is_log=False, reason="not a game log")
-    for kind in (kind for _, kinds in offered("ingest", "kinds", "KINDS") for kind in kinds):
+    for kind in _kinds():
         if all(re.search(mark, head) for mark in kind.marks):
             return Judgement(is_log=False, reason=f"not a game log: {kind.name}")
     return Judgement(is_log=True, reason="JSON, but no log format that cotrace knows: see `cotrace ingest --help`, or the log is damaged")
+
+
+def _kinds() -> Iterator[FileKind]:
+    """Of families, and of adapters of other formats."""
+    for _, kinds in offered("ingest", "kinds", "KINDS"):
+        yield from kinds
+    for known in adapters():
+        yield from getattr(known, "KINDS", ())

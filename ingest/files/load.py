@@ -93,13 +93,15 @@ def _sort(connection: duckdb.DuckDBPyConnection, files: Iterable[FileResult], lo
 
 
 def _delete(connection: duckdb.DuckDBPyConnection, source_ids: Sequence[str]) -> None:
-    """Remove what came from sources: their episodes with all derived rows, rejects, planted labels, and runs left without episodes."""
+    """Remove what came from sources: their episodes with all derived rows, rejects, labels they bring, and runs left without episodes."""
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE outdated AS SELECT episode_id FROM episodes WHERE source_id IN (SELECT unnest($1::VARCHAR[]))",
         [list(source_ids)],
     )
     connection.execute("DELETE FROM labels WHERE source = 'planted' AND episode_id IN (SELECT episode_id FROM outdated)")
     connection.execute("DELETE FROM claims WHERE reader NOT LIKE 'llm:%' AND episode_id IN (SELECT episode_id FROM outdated)")
+    paths = "SELECT path FROM sources WHERE source_id IN (SELECT unnest($1::VARCHAR[]))"
+    connection.execute(f"DELETE FROM labels WHERE source IN ({paths})", [list(source_ids)])
     for name in _DERIVED:
         connection.execute(f"DELETE FROM {name} WHERE episode_id IN (SELECT episode_id FROM outdated)")
     for name in ("sources", "rejects"):

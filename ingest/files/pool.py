@@ -10,6 +10,7 @@ from multiprocessing import get_context
 from typing import Final
 
 from ingest.files.worker import Chunk, Job, read_chunk, start_reader
+from ingest.reading.adapter_types import Adapter
 from schemas.errors import CotraceError
 from schemas.processes import worker_pool
 
@@ -22,25 +23,25 @@ _POOL_FROM_BYTES: Final = 16 << 20
 """Below this much input a pool takes longer to start than it saves."""
 
 
-def read_portions(portions: Sequence[Sequence[Job]], log_format: str | None, workers: int) -> Iterator[Chunk]:
-    """Read portions one after the other, as many at once as there are workers.
+def read_portions(portions: Sequence[Sequence[Job]], reader: str | Adapter | None, workers: int) -> Iterator[Chunk]:
+    """Read portions one after the other, as many at once as there are workers; `reader`: the only format, by name or as an adapter.
 
     Raises:
         CotraceError: a worker process was killed.
     """
     size = sum(job.found.size for portion in portions for job in portion)
     if workers == 1 or len(portions) == 1 or size < _POOL_FROM_BYTES:
-        return (read_chunk(portion, log_format) for portion in portions)
-    return _in_processes(portions, log_format, min(workers, len(portions)))
+        return (read_chunk(portion, reader) for portion in portions)
+    return _in_processes(portions, reader, min(workers, len(portions)))
 
 
-def _in_processes(portions: Sequence[Sequence[Job]], log_format: str | None, workers: int) -> Iterator[Chunk]:
+def _in_processes(portions: Sequence[Sequence[Job]], reader: str | Adapter | None, workers: int) -> Iterator[Chunk]:
     """Spawned, not forked: a fork would copy the threads' locks of whoever calls."""
     waiting: deque[Future[Chunk]] = deque()
     try:
         with worker_pool(workers, get_context("spawn"), start=start_reader) as pool:
             for portion in portions:
-                waiting.append(pool.submit(read_chunk, portion, log_format))
+                waiting.append(pool.submit(read_chunk, portion, reader))
                 if len(waiting) >= workers * _AHEAD:
                     yield waiting.popleft().result()
             while waiting:

@@ -20,6 +20,7 @@ from ingest.files.report import Progress, Report
 from ingest.files.sources import Found, search
 from ingest.files.worker import Chunk, Job, Known, unreadable
 from ingest.files.writer import Writer
+from ingest.reading.adapter_types import Adapter
 from schemas.store import Store
 from schemas.text import printable
 
@@ -33,7 +34,7 @@ def ingest_paths(
     paths: Sequence[str | Path],
     store: Store,
     *,
-    log_format: str | None = None,
+    log_format: str | Adapter | None = None,
     workers: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Report:
@@ -42,7 +43,7 @@ def ingest_paths(
     Args:
         paths: files, and folders to search. What is named itself must be a log; other files in folders are only counted.
         store: where to.
-        log_format: name of the only format to read; by default formats are recognised by content.
+        log_format: the only format to read, by name or as an adapter; by default formats are recognised by content.
         workers: processes that read; by default one for each core.
         on_progress: called after each portion of files.
 
@@ -52,7 +53,7 @@ def ingest_paths(
         CotraceError: a worker process was killed.
     """
     started = time.perf_counter()
-    if log_format is not None:
+    if isinstance(log_format, str):
         adapter(log_format)
     found = search(paths)
     store.create()

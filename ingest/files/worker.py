@@ -97,9 +97,9 @@ def start_reader() -> None:
     gc.freeze()
 
 
-def read_chunk(jobs: Sequence[Job], log_format: str | None) -> Chunk:
-    """Read some files. No fault of a file reaches the others or the caller: it becomes a reject."""
-    forced = adapter(log_format) if log_format is not None else None
+def read_chunk(jobs: Sequence[Job], forced_reader: str | Adapter | None) -> Chunk:
+    """Read some files, with the only adapter or that of a format. No fault of a file reaches the others: it becomes a reject."""
+    forced = adapter(forced_reader) if isinstance(forced_reader, str) else forced_reader
     with _without_collector():
         return _chunk(jobs, forced)
 
@@ -218,7 +218,7 @@ def _path_as_data(found: Found, reader: Adapter) -> bytes:
 
 def _companions(found: Found, reader: Adapter) -> bytes:
     """Hashes of the files that this one is read with: one that comes later, or changes, makes it another source."""
-    beside = companions(reader.FORMAT, Path(found.path))
+    beside = companions(reader, Path(found.path))
     return b"".join(hashlib.sha256(path.read_bytes()).digest() for path in beside)
 
 

@@ -98,8 +98,8 @@ class Adapter(Protocol):
         ...
 
 
-def episode_id(benchmark: str, path: str, index: int = 0) -> str:
-    """Id of the game at a place: it stays when the file grows or changes."""
+def episode_id(benchmark: str, path: str, index: int | str = 0) -> str:
+    """Id of the game at a place: it stays when the file grows or changes. `index` tells the games of a file apart: a number, or a name."""
     place = f"{path}\0{index}".encode(errors="surrogateescape")
     return f"{benchmark}-{hashlib.blake2b(place, digest_size=6).hexdigest()}"
 

@@ -1,14 +1,35 @@
-"""Files that should hold one JSON object a line, and do not."""
+"""Files that hold one JSON value a line, or should."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from ingest.reading.json_text import loads
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
-__all__ = ["refuse_spread_objects"]
+__all__ = ["Line", "is_whole", "lines_of", "refuse_spread_objects"]
+
+
+class Line(NamedTuple):
+    """A line, and the value on it, or why there is none."""
+
+    locator: str
+    value: Any
+
+
+def lines_of(data: bytes) -> Iterator[Line]:
+    """Each line that is not blank, in order; of one that is no JSON the value is a `BadInputError`."""
+    for number, text in enumerate(data.split(b"\n"), start=1):
+        if not text.strip():
+            continue
+        locator = f"line {number}"
+        try:
+            yield Line(locator, loads(text))
+        except BadInputError as error:
+            yield Line(locator, BadInputError(error.reason, locator=locator, excerpt=error.excerpt))
 
 
 def refuse_spread_objects(data: bytes) -> None:
@@ -18,7 +39,7 @@ def refuse_spread_objects(data: bytes) -> None:
         BadInputError: it is so; says how to write the file again.
     """
     first, _, rest = data.lstrip().partition(b"\n")
-    if not rest or _is_whole(first):
+    if not rest or is_whole(first):
         return
     text = data.decode(errors="replace").lstrip()
     try:
@@ -33,7 +54,8 @@ def refuse_spread_objects(data: bytes) -> None:
         )
 
 
-def _is_whole(line: bytes) -> bool:
+def is_whole(line: bytes) -> bool:
+    """Tell whether the bytes are one JSON value."""
     try:
         loads(line)
     except BadInputError:

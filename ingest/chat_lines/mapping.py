@@ -1,0 +1,103 @@
+"""The mapping file of `cotrace ingest --map`: which column of chat lines is what (docs/formats/chat_lines.md)."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Final
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from schemas.errors import UsageError
+from schemas.text import excerpt
+
+__all__ = ["DEFAULT", "ConversationColumns", "Mapping", "MessageColumns", "OutcomeColumns", "mapping_of"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ConversationColumns(_Part):
+    """What tells conversations apart, and the column with the list of messages; without one, each row is a message."""
+
+    id: str | None = None
+    messages: str | None = None
+
+
+class MessageColumns(_Part):
+    """Keys of a message, or columns of a row that is one; a name with points leads into objects."""
+
+    speaker: str = "name"
+    text: str = "content"
+    role: str = "role"
+    to: str | None = None
+    turn: str | None = None
+    order: str | None = None
+    thought: str | None = None
+    time: str | None = None
+
+
+class OutcomeColumns(_Part):
+    """Columns of the conversation's row; of rows that are messages, of any of them."""
+
+    success: str | None = None
+    score: str | None = None
+    task: str | None = None
+    level: str | None = None
+    run: str | None = None
+    model: str | None = None
+    error: str | None = None
+
+
+class Mapping(_Part):
+    """A whole mapping."""
+
+    benchmark: str = Field(default="chat", min_length=1)
+    conversation: ConversationColumns = ConversationColumns()
+    message: MessageColumns = MessageColumns()
+    outcome: OutcomeColumns = OutcomeColumns()
+
+
+DEFAULT: Final = Mapping(conversation=ConversationColumns(messages="messages"))
+"""OpenAI's chat form: `messages` of objects with role, content, name and tool_calls."""
+
+_PARTS: Final[dict[str, type[_Part]]] = {
+    "": Mapping,
+    "conversation": ConversationColumns,
+    "message": MessageColumns,
+    "outcome": OutcomeColumns,
+}
+
+
+def mapping_of(path: Path) -> Mapping:
+    """The mapping that a file holds.
+
+    Raises:
+        UsageError: it cannot be read, or is no mapping; one line says what and the mend.
+    """
+    try:
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--map {path}: cannot be read ({error}): check the path") from error
+    except yaml.YAMLError as error:
+        raise UsageError(f"--map {path}: no YAML ({excerpt(str(error))}): see docs/formats/chat_lines.md") from error
+    try:
+        found = Mapping.model_validate(raw or {})
+    except ValidationError as error:
+        raise UsageError(f"--map {path}: {_told(error)}; see docs/formats/chat_lines.md") from error
+    if found.conversation.id is None and found.conversation.messages is None:
+        raise UsageError(f"--map {path}: conversation says neither id nor messages: name the column that tells conversations apart")
+    return found
+
+
+def _told(error: ValidationError) -> str:
+    first = error.errors()[0]
+    *around, name = [str(part) for part in first["loc"]] or [""]
+    if first["type"] != "extra_forbidden":
+        return f"{'.'.join([*around, name]) or 'the file'}: {first['msg']}"
+    known = list(_PARTS[".".join(around)].model_fields)
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"give one of {', '.join(known)}"
+    return f"{'.'.join([*around, name])} is no entry of a mapping: {hint}"

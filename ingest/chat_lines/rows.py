@@ -1,0 +1,67 @@
+"""Rows out of JSON Lines, JSON and Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from io import BytesIO
+from typing import Any, Final
+
+from ingest.chat_lines.conversations import Row
+from ingest.reading.json_lines import is_whole, lines_of
+from ingest.reading.json_text import loads
+from schemas.errors import BadInputError
+from schemas.text import excerpt
+
+__all__ = ["PARQUET", "parquet_rows", "rows_of"]
+
+PARQUET: Final = b"PAR1"
+
+_BATCH_ROWS: Final = 256
+
+
+def rows_of(data: bytes, rejects: list[BadInputError]) -> Iterator[Row]:
+    """The rows of a file; one that is no object goes to `rejects`.
+
+    Raises:
+        BadInputError: the file is damaged as a whole.
+    """
+    found = parquet_rows(data) if data.startswith(PARQUET) else _json_rows(data, rejects)
+    for row in found:
+        if isinstance(row.values, Mapping):
+            yield row
+        else:
+            rejects.append(BadInputError("no object: a row has columns", locator=row.locator, excerpt=excerpt(str(row.values))))
+
+
+def _json_rows(data: bytes, rejects: list[BadInputError]) -> Iterator[Row]:
+    """One object a line; or a whole document: an object, or a list of them."""
+    if is_whole(data.lstrip().partition(b"\n")[0]) and b"\n" in data.strip():
+        for line in lines_of(data):
+            if isinstance(line.value, BadInputError):
+                rejects.append(line.value)
+            else:
+                yield Row(line.locator, line.value)
+        return
+    document = loads(data)
+    entries: list[Any] = document if isinstance(document, list) else [document]
+    for index, entry in enumerate(entries):
+        yield Row(f"[{index}]" if isinstance(document, list) else "", entry)
+
+
+def parquet_rows(data: bytes) -> Iterator[Row]:
+    """The rows of a Parquet file, with plain values, some at a time.
+
+    Raises:
+        BadInputError: it is damaged.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        number = 0
+        for batch in pq.ParquetFile(BytesIO(data)).iter_batches(_BATCH_ROWS):
+            for values in batch.to_pylist():
+                number += 1
+                yield Row(f"row {number}", {key: value for key, value in values.items() if value is not None})
+    except (pa.ArrowException, OSError) as error:
+        raise BadInputError(f"the Parquet file cannot be read ({excerpt(str(error))}): it was cut or damaged, copy it again") from error

@@ -1,0 +1,1 @@
+"""clembench: dialogue games with a game master, one `interactions.json` an episode."""

@@ -1,0 +1,145 @@
+"""Reads clembench's `interactions.json`: a round is a turn, an event a message with its addressee; scores from `scores.json` beside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from ingest.conversation.parts import text_of
+from ingest.conversation.rows import Conversation, Said, ToolUse, reading_of
+from ingest.conversation.scores import number, numbers
+from ingest.reading.adapter_types import Place, Reading
+from ingest.reading.file_kinds import FileKind
+from ingest.reading.json_text import loads
+from ingest.reading.times import read_time
+from schemas.errors import BadInputError
+
+__all__ = ["FORMAT", "KINDS", "PATH_PARTS", "VERSION", "companions", "read", "sniff"]
+
+FORMAT: Final = "clembench"
+VERSION: Final = 1
+PATH_PARTS: Final = 0
+
+BENCHMARK: Final = "clembench"
+KINDS: Final = (
+    FileKind("requests to models beside a clembench log", (rb'"manipulated_prompt_obj"',)),
+    FileKind("scores beside a clembench log", (rb'"(?:turn|round) scores"', rb'"episode scores"')),
+    FileKind("instance of a clembench game", (rb'\A\s*\{\s*"game_id"\s*:',)),
+)
+
+_BEGINNING: Final = re.compile(rb'\A\s*\{\s*"(?:meta|players)"\s*:\s*\{')
+_MARKS: Final = (re.compile(rb'"players"\s*:\s*\{'), re.compile(rb'"(?:turns|rounds)"\s*:\s*\['), re.compile(rb'"(?:GM|Player 1)"'))
+_SPOKEN: Final = frozenset({"send message", "get message"})
+_PARTS_OF_PATH: Final = 4
+"""game / experiment / episode / interactions.json."""
+
+
+def sniff(head: bytes) -> bool:
+    """Tell from a file's first bytes whether this is an episode of clembench."""
+    return _BEGINNING.match(head) is not None and all(mark.search(head) for mark in _MARKS)
+
+
+def companions(path: Path) -> tuple[Path, ...]:
+    """The scores of the episode, once there are any."""
+    scores = path.with_name("scores.json")
+    return (scores,) if scores.is_file() else ()
+
+
+def read(data: bytes, place: Place) -> Reading:
+    """Read an episode.
+
+    Raises:
+        BadInputError: it is none, or nobody says anything.
+    """
+    raw = loads(data)
+    players, rounds = (raw.get("players"), raw.get("turns", raw.get("rounds"))) if isinstance(raw, dict) else (None, None)
+    if not isinstance(players, dict) or not isinstance(rounds, list):
+        raise BadInputError("no object with players and turns: not an episode of clembench, or damaged")
+    messages = list(_messages(rounds))
+    if not messages:
+        raise BadInputError("turns is empty: nobody says anything", locator=".turns")
+    meta = raw["meta"] if isinstance(raw.get("meta"), dict) else {}
+    scores = _scores(place) | {name: raw[name] for name in ("Aborted", "Success", "Lose", "Main Score") if name in raw}
+    found = {name: number(value) for name, value in scores.items()}
+    ended = [name for name in ("Success", "Lose", "Aborted") if found.get(name) == 1]
+    folders = Path(place.path).parts[-_PARTS_OF_PATH:-1]
+    return reading_of(
+        Conversation(
+            benchmark=BENCHMARK,
+            run=str(meta.get("game_name") or _game(players) or folders[0]),
+            task=str(meta.get("game_id", folders[-1] if folders else place.file)),
+            level=str(meta["experiment_name"]) if meta.get("experiment_name") else (folders[-2] if len(folders) > 1 else None),
+            messages=messages,
+            roles={name: role for name, player in players.items() if (role := _role(player)) is not None},
+            models={name: model for name, player in players.items() if (model := _model(name, player)) is not None},
+            success=ended == ["Success"] if ended else None,
+            score=found.get("Main Score"),
+            metrics=numbers(scores),
+            stop_reason=ended[0].lower() if ended else None,
+            started_at=messages[0].at,
+            details={"meta": meta, "players": players, "scores": scores},
+        ),
+        place,
+    )
+
+
+def _messages(rounds: list[Any]) -> Iterator[Said]:
+    for index, events in enumerate(rounds):
+        for place, event in enumerate(events if isinstance(events, list) else [events]):
+            where = f".turns[{index}][{place}]"
+            if not isinstance(event, Mapping) or not isinstance(event.get("from"), str):
+                raise BadInputError("an event does not say from whom it is: the log is damaged", locator=where)
+            yield _said(event, index + 1)
+
+
+def _said(event: Mapping[str, Any], turn: int) -> Said:
+    """A message between two, or what the game master notes for itself, with the kind of the note as what it did."""
+    action = event["action"] if isinstance(event.get("action"), Mapping) else {"content": event.get("action")}
+    speaker, to = event["from"], event.get("to")
+    kind = str(action.get("type") or "note")
+    spoken = kind in _SPOKEN
+    note = ToolUse(name=kind, arguments={key: value for key, value in action.items() if key not in {"type", "content"}})
+    return Said(
+        agent=speaker,
+        text=text_of(action.get("content")),
+        turn=turn,
+        private=not spoken and to in {None, speaker},
+        audience=list(dict.fromkeys([speaker, *([to] if isinstance(to, str) else [])])),
+        tools=() if spoken else [note],
+        at=read_time(event.get("timestamp")),
+    )
+
+
+def _scores(place: Place) -> dict[str, Any]:
+    """What `scores.json` beside says of the episode."""
+    for path in companions(Path(place.path)):
+        try:
+            read_scores = loads(path.read_bytes())
+        except (OSError, BadInputError) as error:
+            raise BadInputError(f"{path.name} beside it cannot be read ({error}): mend or remove it") from error
+        found = read_scores.get("episode scores") if isinstance(read_scores, dict) else None
+        return dict(found) if isinstance(found, dict) else {}
+    return {}
+
+
+def _game(players: Mapping[str, Any]) -> str | None:
+    """Older logs name the game with its master: `Game master for taboo`."""
+    master = players.get("GM")
+    return master.rpartition(" for ")[2] if isinstance(master, str) and " for " in master else None
+
+
+def _role(player: Any) -> str | None:
+    """`WordGuesser, gpt-4`, or an object."""
+    if isinstance(player, Mapping):
+        told = player.get("game_role") or player.get("class_name")
+        return None if told is None else str(told)
+    return player.rpartition(", ")[0] or None if isinstance(player, str) else None
+
+
+def _model(name: str, player: Any) -> str | None:
+    if isinstance(player, Mapping):
+        told = player.get("model_name") or player.get("model")
+        return None if told in (None, "programmatic") else str(told)
+    return player.rpartition(", ")[2] if isinstance(player, str) and name != "GM" else None

@@ -1,0 +1,164 @@
+"""Chat messages as a conversation: who speaks, what is said and thought, which tools are called and what came of them.
+
+Who speaks is found in this order: `speaker`, `agent` or `name` in the message's metadata; the agent in whose span a model wrote it, where
+the log tells; its `name`; a name before a colon that all of the models' messages begin with (`Director: ...`); else its role.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from ingest.conversation.parts import Parts, called_tool, parts_of
+from ingest.conversation.rows import ModelCall, Said, ToolUse
+from schemas.errors import BadInputError
+
+__all__ = ["Message", "said_by", "speakers"]
+
+_NAMES: Final = ("speaker", "agent", "name")
+_SPEAKERS: Final = 2
+"""The fewest whose names are taken for speakers."""
+_PREFIX: Final = re.compile(r"\A\s*\**([A-Z][\w .'-]{0,40}?)\**:\s")
+_NO_SPEAKERS: Final = frozenset({
+    "thought", "action", "observation", "answer", "reason", "reasoning", "explanation", "question", "step", "note", "plan", "result",
+    "response", "input", "output", "final", "analysis",
+})  # fmt: skip
+"""Words that programs write before a colon, and that are nobody's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A message of a log, in any of the common forms, with what the log tells around it."""
+
+    raw: Mapping[str, Any]
+    """`role`, `content`, and `name`, `metadata`, `tool_calls`, `tool_call_id`, `error` where there are any."""
+    agent: str | None = None
+    """The agent in whose span it was written."""
+    audience: Sequence[str] | None = None
+    """Who is known to have read it; None: not known, so all."""
+    at: datetime | None = None
+    call: ModelCall | None = None
+
+
+def said_by(messages: Sequence[Message]) -> list[Said]:
+    """The messages as turns, in order.
+
+    Raises:
+        BadInputError: one of them is no message.
+    """
+    for index, message in enumerate(messages):
+        if not isinstance(message.raw, Mapping):
+            raise BadInputError("a message is no object with role and content: the log is damaged", locator=f".messages[{index}]")
+    who = speakers(messages)
+    parts = [parts_of(message.raw.get("content")) for message in messages]
+    outcomes = _outcomes(messages, parts)
+    return [_said(index, message, who[index], parts[index], outcomes) for index, message in enumerate(messages)]
+
+
+def speakers(messages: Sequence[Message]) -> list[str]:
+    """The agent of each message."""
+    told = [_told(message) for message in messages]
+    prefixes = _prefixes([message for message, name in zip(messages, told, strict=True) if name is None])
+    return [name or prefixes.get(id(message)) or _role(message.raw) for message, name in zip(messages, told, strict=True)]
+
+
+def _told(message: Message) -> str | None:
+    metadata = _metadata(message.raw)
+    named = next((metadata[key] for key in _NAMES if isinstance(metadata.get(key), str) and metadata[key].strip()), None)
+    if named is not None:
+        return str(named).strip()
+    if message.agent is not None and _role(message.raw) == "assistant":
+        return message.agent
+    name = message.raw.get("name")
+    return name.strip() if isinstance(name, str) and name.strip() and _role(message.raw) != "tool" else None
+
+
+def _prefixes(messages: Sequence[Message]) -> dict[int, str]:
+    """Names before a colon, if all of the models' messages begin with one, two or more agents do, and each speaks twice on average."""
+    written = [message for message in messages if _role(message.raw) == "assistant"]
+    found = [_PREFIX.match(parts_of(message.raw.get("content")).text) for message in written]
+    names = [match[1].strip() for match in found if match]
+    each_speaks_twice = _SPEAKERS <= len(set(names)) <= len(names) / 2
+    if len(names) < len(written) or not each_speaks_twice or any(name.lower().split()[0] in _NO_SPEAKERS for name in names):
+        return {}
+    return {id(message): name for message, name in zip(written, names, strict=True)}
+
+
+def _role(raw: Mapping[str, Any]) -> str:
+    return str(raw.get("role") or "unknown")
+
+
+class _Outcome(NamedTuple):
+    """What came of a call, and in which message it stands; code and text are None if it went well."""
+
+    place: int
+    code: str | None
+    text: str | None
+
+
+_Outcomes = Mapping[str, Sequence[_Outcome]]
+"""Id of a call -> its outcomes in order: some programs use an id again."""
+
+
+def _outcomes(messages: Sequence[Message], parts: Sequence[Parts]) -> _Outcomes:
+    found: dict[str, list[_Outcome]] = defaultdict(list)
+    for index, (message, part) in enumerate(zip(messages, parts, strict=True)):
+        for called, error in part.results.items():
+            found[called].append(_Outcome(index, None, error))
+        answered = message.raw.get("tool_call_id")
+        if isinstance(answered, str) and _role(message.raw) == "tool":
+            found[answered].append(_Outcome(index, *_error(message.raw)))
+    return found
+
+
+def _error(raw: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    error = raw.get("error")
+    if isinstance(error, Mapping):
+        return str(error.get("type") or "error"), str(error.get("message") or "")
+    return (None, None) if error is None else ("error", str(error))
+
+
+def _said(index: int, message: Message, agent: str, found: Parts, outcomes: _Outcomes) -> Said:
+    raw = message.raw
+    calls = [*found.tools, *(called_tool(call) for call in raw.get("tool_calls") or [] if isinstance(call, Mapping))]
+    if isinstance(raw.get("function_call"), Mapping):
+        calls.append(called_tool(raw["function_call"]))
+    thoughts = [found.thought, *(str(raw[key]) for key in ("reasoning_content", "reasoning") if raw.get(key))]
+    code, text = _error(raw)
+    return Said(
+        agent=agent,
+        text=found.text,
+        thought="\n".join(filter(None, thoughts)) or None,
+        private=_metadata(raw).get("channel") == "private",
+        audience=_audience(message, agent),
+        tools=[_with_outcome(call.use, _next(outcomes.get(call.id or "", ()), index)) for call in calls],
+        tokens=None if message.call is None else message.call.tokens_out,
+        error=f"{code}: {text}" if code else None,
+        at=message.at,
+        call=message.call,
+    )
+
+
+def _audience(message: Message, agent: str) -> list[str] | None:
+    logged = _metadata(message.raw).get("audience")
+    heard = logged if isinstance(logged, list) else message.audience
+    return None if heard is None else list(dict.fromkeys([agent, *map(str, heard)]))
+
+
+def _metadata(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = raw.get("metadata")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _next(outcomes: Sequence[_Outcome], index: int) -> _Outcome | None:
+    return next((outcome for outcome in outcomes if outcome.place > index), None)
+
+
+def _with_outcome(use: ToolUse, outcome: _Outcome | None) -> ToolUse:
+    if outcome is None or use.succeeded is not None:
+        return use
+    return replace(use, succeeded=outcome.code is None and outcome.text is None, error_code=outcome.code, error_text=outcome.text)

@@ -1,0 +1,103 @@
+"""All messages of a sample: those of its conversation, and those that only its models' requests hold.
+
+`sample.messages` is the conversation as it stood at the end. What sub-agents said, and what was taken out of the history, stands in the
+requests to models alone. Requests of scorers are about the sample, no part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ingest.conversation.chat import Message
+from ingest.conversation.rows import ModelCall
+from ingest.conversation.thread import Request, thread_of
+
+if TYPE_CHECKING:
+    from inspect_ai.event import ModelEvent
+    from inspect_ai.log import EvalSample
+    from inspect_ai.model import ChatMessage
+
+__all__ = ["messages_of"]
+
+_SCORERS: Final = frozenset({"scorer", "scorers", "score"})
+
+
+class _Span(NamedTuple):
+    parent: str | None
+    kind: str | None
+    name: str
+
+
+def messages_of(sample: EvalSample) -> list[Message]:
+    """The messages of a sample whose attachments and pools are resolved, in order."""
+    return thread_of([_raw(message) for message in sample.messages], list(_requests(sample.events)))
+
+
+def _raw(message: ChatMessage) -> dict[str, Any]:
+    return message.model_dump(mode="json", exclude_none=True)
+
+
+def _requests(events: Sequence[Any]) -> Iterator[Request]:
+    """Requests to models outside of scorers, in order, those inside of tools and subtasks included."""
+    spans: dict[str, _Span] = {}
+    steps: list[_Span] = []
+    for event in _flat(events):
+        if event.event == "span_begin":
+            spans[event.id] = _Span(event.parent_id, event.type, event.name)
+        elif event.event == "step":
+            steps = [*steps, _Span(None, event.type, event.name)] if event.action == "begin" else steps[:-1]
+        elif event.event == "model":
+            around = [*_around(spans, event.span_id), *reversed(steps)]
+            if not any(span.kind in _SCORERS for span in around):
+                yield _request(event, next((span.name for span in around if span.kind == "agent"), None))
+
+
+def _flat(events: Sequence[Any]) -> Iterator[Any]:
+    for event in events:
+        yield event
+        if event.event in {"tool", "subtask"}:
+            yield from _flat(event.events)
+
+
+def _around(spans: dict[str, _Span], span: str | None) -> Iterator[_Span]:
+    """The spans around, from the inside."""
+    seen: set[str] = set()
+    while span in spans and span not in seen:
+        seen.add(span)
+        yield spans[span]
+        span = spans[span].parent
+
+
+def _request(event: ModelEvent, agent: str | None) -> Request:
+    failed = event.error is not None or not event.output.choices
+    return Request(
+        inputs=[_raw(message) for message in event.input],
+        answers=[] if failed else [_raw(event.output.message)],
+        agent=agent,
+        call=_call(event),
+        at=_clock(event.completed or event.timestamp),
+    )
+
+
+def _call(event: ModelEvent) -> ModelCall:
+    output, usage = event.output, event.output.usage
+    spent = 0 if usage is None else usage.output_tokens
+    return ModelCall(
+        model=event.model,
+        asked_at=_clock(event.timestamp),
+        prompt=[[message.role, message.text] for message in event.input],
+        finish_reason=output.stop_reason if output.choices else None,
+        tokens_in=0 if usage is None else max(usage.total_tokens - spent, usage.input_tokens),
+        tokens_out=spent,
+        tokens_cached=0 if usage is None else usage.input_tokens_cache_read or 0,
+        tokens_reasoning=0 if usage is None else usage.reasoning_tokens or 0,
+        latency_s=event.working_time if event.working_time is not None else output.time,
+        cost=getattr(usage, "total_cost", None),
+        attempts=1 + (event.retries or 0),
+    )
+
+
+def _clock(time: datetime) -> datetime:
+    return time.replace(tzinfo=None)

@@ -1,0 +1,1 @@
+"""OpenTelemetry spans of generative AI (OTLP JSON): every conversation a game, repeated histories read once."""

@@ -1,0 +1,63 @@
+"""Reads OpenTelemetry's spans of generative AI as OTLP JSON: one document, or one a line; a conversation is a game, a message a turn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from ingest.conversation.rows import reading_of
+from ingest.otel.conversations import conversation_of, grouped
+from ingest.otel.spans import Span, spans_of
+from ingest.reading.adapter_types import Place, Reading
+from ingest.reading.json_lines import is_whole, lines_of
+from ingest.reading.json_text import loads
+from schemas.errors import BadInputError
+
+__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
+
+FORMAT: Final = "otel"
+VERSION: Final = 1
+PATH_PARTS: Final = 0
+
+_BEGINNING: Final = re.compile(rb'\A\s*\{\s*"resourceSpans"\s*:')
+
+
+def sniff(head: bytes) -> bool:
+    """Tell from a file's first bytes whether this is OTLP JSON."""
+    return _BEGINNING.match(head) is not None
+
+
+def read(data: bytes, place: Place) -> Reading:
+    """Read a file of spans.
+
+    Raises:
+        BadInputError: no document of it can be used.
+    """
+    reading = Reading()
+    spans: list[Span] = []
+    for locator, document in _documents(data, reading):
+        try:
+            spans += spans_of(document)
+        except BadInputError as error:
+            reading.rejects.append(BadInputError(error.reason, locator=f"{locator}{error.locator}"))
+    for name, group in grouped(spans).items():
+        try:
+            reading.add(reading_of(conversation_of(name, group), place, name))
+        except BadInputError as error:
+            reading.rejects.append(BadInputError(error.reason, locator=error.locator or name, excerpt=error.excerpt))
+    if not spans and not reading.rejects:
+        raise BadInputError("OTLP JSON without spans: nothing was recorded")
+    return reading
+
+
+def _documents(data: bytes, reading: Reading) -> Iterator[tuple[str, Any]]:
+    """Place and value of each document: one in the whole file, or one a line; a line that is none is told."""
+    if is_whole(data.lstrip().partition(b"\n")[0]) and b"\n" in data.strip():
+        for found in lines_of(data):
+            if isinstance(found.value, BadInputError):
+                reading.rejects.append(found.value)
+            else:
+                yield found.locator, found.value
+    else:
+        yield "", loads(data)

@@ -1,0 +1,172 @@
+"""Spans of OTLP JSON, with their attributes as plain values.
+
+The names are those of OpenTelemetry's semantic conventions for generative AI, versions 1.37 to 1.39 (in development there), and the older
+ones that instrumentations still write: numbered attributes (`gen_ai.prompt.0.role`, `llm.input_messages.0.message.role`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from ingest.reading.json_text import loads
+from schemas.errors import BadInputError
+
+__all__ = ["Span", "messages", "spans_of"]
+
+_NUMBERED: Final = re.compile(r"\.(\d+)\.(?:message\.)?(.+)")
+_TOOL_CALL: Final = re.compile(r"(?:message\.)?tool_calls?\.(\d+)\.(?:tool_call\.)?(?:function\.)?(.+)")
+_OLD_NAMES: Final = {"input": ("gen_ai.prompt", "llm.input_messages"), "output": ("gen_ai.completion", "llm.output_messages")}
+
+
+@dataclass(slots=True)
+class Span:
+    """One span."""
+
+    id: str
+    trace: str
+    parent: str | None
+    name: str
+    start_ns: int
+    end_ns: int | None
+    error: str | None
+    attributes: dict[str, Any]
+    """Attributes of the span and of its event that holds the messages."""
+    service: str | None
+    evaluations: list[dict[str, Any]] = field(default_factory=list)
+    """Attributes of events `gen_ai.evaluation.result`."""
+
+    @property
+    def start(self) -> datetime:
+        """When it began, UTC."""
+        return datetime.fromtimestamp(self.start_ns / 1e9, tz=UTC).replace(tzinfo=None)
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took; None if the log does not say."""
+        return None if self.end_ns is None else (self.end_ns - self.start_ns) / 1e9
+
+
+def spans_of(document: Any) -> Iterator[Span]:
+    """The spans of one document.
+
+    Raises:
+        BadInputError: it is not laid out as OTLP JSON.
+    """
+    for resource in _list(document, "resourceSpans"):
+        service = _plain(resource.get("resource", {}).get("attributes")).get("service.name")
+        for scope in _list(resource, "scopeSpans", "instrumentationLibrarySpans"):
+            for span in _list(scope, "spans"):
+                yield _span(span, service)
+
+
+def _list(holder: Any, *names: str) -> list[Mapping[str, Any]]:
+    if not isinstance(holder, Mapping):
+        raise BadInputError("no OTLP JSON: an object is missing where the format has one")
+    found: Any = next((holder[name] for name in names if name in holder), [])
+    if not isinstance(found, list) or not all(isinstance(entry, Mapping) for entry in found):
+        raise BadInputError(f"no OTLP JSON: {names[0]} is no list of objects", locator=f".{names[0]}")
+    return found
+
+
+def _span(raw: Mapping[str, Any], service: Any) -> Span:
+    missing = [name for name in ("traceId", "spanId", "startTimeUnixNano") if name not in raw]
+    if missing:
+        raise BadInputError(f"a span has no {' and no '.join(missing)}", locator=str(raw.get("spanId", "")))
+    attributes = _plain(raw.get("attributes"))
+    evaluations = []
+    for event in raw.get("events") or []:
+        told = _plain(event.get("attributes"))
+        if event.get("name") == "gen_ai.evaluation.result":
+            evaluations.append(told)
+        else:
+            attributes = {key: value for key, value in told.items() if key.startswith("gen_ai.")} | attributes
+    status = raw.get("status") or {}
+    failed = status.get("code") in (2, "STATUS_CODE_ERROR")
+    ended = raw.get("endTimeUnixNano")
+    return Span(
+        id=str(raw["spanId"]),
+        trace=str(raw["traceId"]),
+        parent=str(raw["parentSpanId"]) if raw.get("parentSpanId") else None,
+        name=str(raw.get("name", "")),
+        start_ns=int(raw["startTimeUnixNano"]),
+        end_ns=None if ended is None else int(ended),
+        error=str(status.get("message") or attributes.get("error.type") or "error") if failed else None,
+        attributes=attributes,
+        service=None if service is None else str(service),
+        evaluations=evaluations,
+    )
+
+
+def _plain(attributes: Any) -> dict[str, Any]:
+    """Attributes as `{name: value}`."""
+    return {str(entry["key"]): _value(entry.get("value")) for entry in attributes or [] if isinstance(entry, Mapping) and "key" in entry}
+
+
+def _value(wrapped: Any) -> Any:
+    if not isinstance(wrapped, Mapping) or not wrapped:
+        return wrapped or None
+    kind, value = next(iter(wrapped.items()))
+    if kind == "intValue":
+        return int(value)
+    if kind == "arrayValue":
+        return [_value(entry) for entry in value.get("values", [])]
+    if kind == "kvlistValue":
+        return _plain(value.get("values"))
+    return value
+
+
+def messages(span: Span, side: str) -> list[dict[str, Any]]:
+    """The messages that a model was sent (`input`) or wrote (`output`), as chat messages.
+
+    Raises:
+        BadInputError: the attribute holds no messages.
+    """
+    given = span.attributes.get(f"gen_ai.{side}.messages")
+    if given is not None:
+        return [_chat(message) for message in _json(given, f"gen_ai.{side}.messages")]
+    return next((found for name in _OLD_NAMES[side] if (found := _numbered(span.attributes, name))), [])
+
+
+def _json(given: Any, name: str) -> list[Any]:
+    found = loads(given.encode(errors="replace")) if isinstance(given, str) else given
+    found = [found] if isinstance(found, Mapping) else found
+    if not isinstance(found, list):
+        raise BadInputError(f"{name} is no list of messages", locator=f".{name}")
+    return found
+
+
+def _chat(message: Any) -> dict[str, Any]:
+    """A message of the conventions (role, parts) as a chat message; responses of tools are messages of role tool."""
+    if not isinstance(message, Mapping):
+        return {"role": "unknown", "content": message}
+    chat = {key: value for key, value in message.items() if key != "parts"}
+    chat["content"] = message.get("parts", message.get("content"))
+    parts = chat["content"] if isinstance(chat["content"], list) else []
+    answered = [part.get("id") for part in parts if isinstance(part, Mapping) and part.get("type") == "tool_call_response"]
+    if len(answered) == 1 and answered[0] is not None and len(parts) == 1:
+        chat |= {"role": "tool", "tool_call_id": answered[0]}
+    return chat
+
+
+def _numbered(attributes: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """Messages of attributes such as `gen_ai.prompt.0.role`."""
+    found: dict[int, dict[str, Any]] = {}
+    calls: dict[tuple[int, int], dict[str, Any]] = {}
+    for key, value in attributes.items():
+        match = _NUMBERED.fullmatch(key.removeprefix(name)) if key.startswith(f"{name}.") else None
+        if match is None:
+            continue
+        index, rest = int(match[1]), match[2]
+        called = _TOOL_CALL.fullmatch(rest)
+        message = found.setdefault(index, {"role": "unknown"})
+        if called is None:
+            message[rest] = value
+        else:
+            calls.setdefault((index, int(called[1])), {})[called[2]] = value
+    for (index, _), call in sorted(calls.items()):
+        found[index].setdefault("tool_calls", []).append(call)
+    return [found[index] for index in sorted(found)]

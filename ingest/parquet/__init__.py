@@ -1,0 +1,1 @@
+"""Parquet files: Inspect Scout's transcripts, and chat with a column `messages`."""

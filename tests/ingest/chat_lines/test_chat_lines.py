@@ -1,0 +1,131 @@
+"""Chat lines: OpenAI's form by itself, other columns by a mapping, rows that are conversations and rows that are messages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.chat_lines.adapter import MappedChat, reader_for
+from schemas.errors import UsageError
+from tests.ingest.asked import Ingested, ingested, written
+from tests.places import DOCS
+
+MAP = """\
+benchmark: negotiation
+conversation: {id: deal, messages: talk}
+message: {speaker: who, text: words, to: heard_by, turn: round}
+outcome: {success: won, score: points, task: item}
+"""
+TALK = [
+    {"who": "ann", "words": "Ten?", "heard_by": "bob", "round": 0},
+    {"who": "bob", "words": "Nine.", "heard_by": ["ann", "cy"], "round": 0},
+    {"who": "cy", "words": "Eight.", "heard_by": "all", "round": 1},
+]
+DEAL = {"deal": "d1", "talk": TALK, "won": True, "points": 9, "item": "lamp", "day": "Monday"}
+
+
+def mapped(tmp_path: Path, text: str, *rows: Any) -> Ingested:
+    (tmp_path / "map.yaml").write_text(text, encoding="utf-8")
+    return ingested(tmp_path, written(tmp_path / "talks.jsonl", *rows), reader=MappedChat.of(tmp_path / "map.yaml"))
+
+
+def test_a_mapping_says_who_speaks_to_whom_when_and_how_it_ended(tmp_path: Path) -> None:
+    """Turns from 0 count from 1; two messages of a turn keep their order; what is not named is kept as a detail."""
+    found = mapped(tmp_path, MAP, DEAL)
+    assert found.refused == []
+    assert found.rows("SELECT turn, seq, agent, audience, text FROM utterances ORDER BY turn, seq") == [
+        (1, 1, "ann", ["ann", "bob"], "Ten?"),
+        (1, 2, "bob", ["bob", "ann", "cy"], "Nine."),
+        (2, 1, "cy", ["ann", "bob", "cy"], "Eight."),
+    ]
+    facts = "SELECT benchmark, task_id, success, score, turns_taken, details ->> 'day' FROM episodes"
+    assert found.rows(facts) == [("negotiation", "lamp", True, 9.0, 2, "Monday")]
+
+
+def test_rows_that_are_messages_are_gathered_and_put_in_order(tmp_path: Path) -> None:
+    """Conversations mixed, rows out of order; the outcome stands in one of the rows; a row without a conversation is told."""
+    text = "conversation: {id: game}\nmessage: {speaker: by, text: text, order: at}\noutcome: {score: points, success: won}\n"
+    rows = [
+        {"game": 1, "by": "a", "text": "second", "at": 10},
+        {"game": 2, "by": "b", "text": "only", "at": 1},
+        {"game": 1, "by": "b", "text": "first", "at": 9, "points": 0.5, "won": False},
+        {"by": "c", "text": "whose?"},
+    ]
+    found = mapped(tmp_path, text, *rows)
+    said = found.rows("SELECT task_id, turn, agent, text, score, success FROM utterances JOIN episodes USING (episode_id) ORDER BY ALL")
+    assert said == [("1", 1, "b", "first", 0.5, False), ("1", 2, "a", "second", 0.5, False), ("2", 1, "b", "only", None, None)]
+    assert len(found.refused) == 1
+    assert "no value in game" in found.refused[0]
+
+
+def test_openai_chat_is_read_by_itself_with_tools_and_parts(tmp_path: Path) -> None:
+    """Names, tool calls with their results, parts, thoughts; a line that is none and one without messages are told."""
+    call = {"id": "c", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+    chat = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "text", "text": "1+1?"}, {"type": "image_url", "image_url": {"url": "http://x/y.png"}}]},
+        {"role": "assistant", "content": None, "tool_calls": [call], "reasoning_content": "I add."},
+        {"role": "tool", "tool_call_id": "c", "content": "2"},
+        {"role": "assistant", "name": "adder", "content": "2"},
+    ]
+    path = written(tmp_path / "chat.jsonl", {"id": "x", "messages": chat, "score": 1}, '{"messages": [', {"id": "y", "messages": []})
+    found = ingested(tmp_path, path)
+    assert found.rows("SELECT agent, text FROM utterances WHERE channel = 'public' ORDER BY turn") == [
+        ("system", "Be brief."),
+        ("user", "1+1?\n[image_url: http://x/y.png]"),
+        ("assistant", ""),
+        ("tool", "2"),
+        ("adder", "2"),
+    ]
+    assert found.rows("SELECT text FROM utterances WHERE channel = 'private'") == [("I add.",)]
+    assert found.rows("SELECT verb, arguments ->> 'a', accepted FROM actions") == [("add", "1", True)]
+    assert found.rows("SELECT success, score FROM episodes") == [(True, 1.0)]
+    assert sorted(reason.split(":")[0] for reason in found.refused) == ["line 2", "line 3"]
+
+
+def test_the_mappings_of_the_docs_are_mappings(tmp_path: Path) -> None:
+    """Both forms of docs/formats/chat_lines.md."""
+    blocks = re.findall(r"```yaml\n(.*?)```", (DOCS / "formats/chat_lines.md").read_text(encoding="utf-8"), re.DOTALL)
+    for index, block in enumerate(blocks):
+        path = tmp_path / f"{index}.yaml"
+        path.write_text(block, encoding="utf-8")
+        assert MappedChat.of(path).mapping.benchmark == "negotiation"
+    assert len(blocks) == 2
+
+
+def test_a_changed_mapping_reads_the_same_file_again(tmp_path: Path) -> None:
+    """The same mapping changes nothing."""
+    mapped(tmp_path, MAP, DEAL)
+    assert mapped(tmp_path, MAP, DEAL).report.unchanged == 1
+    changed = mapped(tmp_path, MAP.replace("score: points, ", ""), DEAL)
+    assert (changed.report.replaced, changed.report.unchanged) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("conversation: {id: x}\nmessage: {speeker: a}", "did you mean speaker?", id="typo"),
+        pytest.param("benchmark: a\nconversation: {}", "neither id nor messages", id="no column"),
+        pytest.param("[1, 2", "no YAML", id="no yaml"),
+    ],
+)
+def test_bad_mappings_are_one_line(tmp_path: Path, text: str, told: str) -> None:
+    """What, and the mend."""
+    (tmp_path / "map.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=told.replace("?", r"\?")):
+        MappedChat.of(tmp_path / "map.yaml")
+    with pytest.raises(UsageError, match="leave one out"):
+        reader_for("craft", tmp_path / "map.yaml")
+
+
+def test_columns_that_the_mapping_names_and_the_file_lacks_are_told(tmp_path: Path) -> None:
+    """Each conversation in a line; a turn that is no number too."""
+    found = mapped(tmp_path, MAP, {"deal": "d2", "chat": TALK}, DEAL | {"talk": [TALK[0] | {"round": "late"}]})
+    assert found.report.episodes == 0
+    assert [("talk is no list" in reason, "a turn is a whole number" in reason) for reason in found.refused] == [
+        (True, False),
+        (False, True),
+    ]

@@ -1,0 +1,71 @@
+"""clembench: rounds are turns, events messages with their addressee, scores come from the file beside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.ingest.asked import ingested, written
+
+
+def event(speaker: str, to: str, kind: str, content: Any) -> dict[str, Any]:
+    return {"from": speaker, "to": to, "timestamp": "2024-09-12T17:08:54.740640", "action": {"type": kind, "content": content}}
+
+
+OLD = {
+    "players": {"GM": "Game master for taboo", "Player 1": "WordDescriber, gpt-4", "Player 2": "WordGuesser, llama"},
+    "turns": [
+        [event("GM", "Player 1", "send message", "Describe."), event("Player 1", "GM", "get message", "It barks.")],
+        [
+            event("GM", "Player 2", "send message", "It barks."),
+            event("Player 2", "GM", "get message", "dog"),
+            event("GM", "GM", "correct guess", "dog"),
+        ],
+    ],
+}
+NEW = {
+    "meta": {"game_name": "taboo", "experiment_name": "high_en", "game_id": 3},
+    "players": {"GM": {"game_role": "master", "model_name": "programmatic"}, "Player 1": {"game_role": "Describer", "model_name": "gpt-4"}},
+    "turns": OLD["turns"],
+}
+
+
+@pytest.mark.parametrize(
+    ("log", "task", "level", "role"), [(OLD, "episode_0", "0_high_en", "WordDescriber"), (NEW, "3", "high_en", "Describer")]
+)
+def test_episodes_of_both_versions(tmp_path: Path, log: dict[str, Any], task: str, level: str, role: str) -> None:
+    """Audiences, notes of the game master, models and roles; the files beside are no rejects."""
+    folder = tmp_path / "logs" / "taboo" / "0_high_en" / "episode_0"
+    written(folder / "interactions.json", log)
+    written(folder / "scores.json", {"turn scores": {}, "episode scores": {"Success": 1, "Lose": 0, "Aborted": 0, "Main Score": 50}})
+    written(folder / "requests.json", [{"timestamp": "t", "manipulated_prompt_obj": {}, "raw_response_obj": {}}])
+    found = ingested(tmp_path, tmp_path / "logs")
+    assert found.refused == []
+    said = found.rows("SELECT turn, agent, channel, audience, text FROM utterances ORDER BY turn, seq")
+    assert [row[:3] for row in said] == [
+        (1, "GM", "public"),
+        (1, "Player 1", "public"),
+        (2, "GM", "public"),
+        (2, "Player 2", "public"),
+        (2, "GM", "private"),
+    ]
+    assert said[1][3:] == (["Player 1", "GM"], "It barks.")
+    assert found.rows("SELECT agent, verb FROM actions") == [("GM", "correct guess")]
+    facts = "SELECT task_id, level, success, score, stop_reason, turns_taken FROM episodes"
+    assert found.rows(facts) == [(task, level, True, 50.0, "success", 2)]
+    assert found.rows("SELECT role, model FROM agents WHERE agent = 'Player 1'") == [(role, "gpt-4")]
+    assert found.rows("SELECT name FROM runs") == [("taboo",)]
+
+
+def test_scores_that_come_later_are_read_and_bad_episodes_are_one_line(tmp_path: Path) -> None:
+    """Without scores nothing is said of the end; with them the game is read again."""
+    path = written(tmp_path / "e" / "interactions.json", OLD)
+    assert ingested(tmp_path, path).rows("SELECT success, score FROM episodes") == [(None, None)]
+    written(path.with_name("scores.json"), {"episode scores": {"Success": 0, "Lose": 0, "Aborted": 1}})
+    again = ingested(tmp_path, path)
+    assert again.report.replaced == 1
+    assert again.rows("SELECT success, score, stop_reason FROM episodes") == [(False, None, "aborted")]
+    bad = written(tmp_path / "b" / "interactions.json", OLD | {"turns": [[{"to": "GM"}]]})
+    assert "from whom" in ingested(tmp_path, bad).refused[0]

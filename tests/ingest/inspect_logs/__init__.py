@@ -1,0 +1,1 @@
+"""Tests of ingest, inspect_logs."""

@@ -1,0 +1,136 @@
+"""Spans of generative AI: each message once, whoever repeats it, tools and evaluations where they belong, older names of attributes too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.ingest.asked import Ingested, ingested, written
+
+
+def value(given: Any) -> dict[str, Any]:
+    if isinstance(given, int):
+        return {"intValue": str(given)}
+    return {"arrayValue": {"values": [value(one) for one in given]}} if isinstance(given, list) else {"stringValue": given}
+
+
+def span(number: int, operation: str, parent: Any = None, error: Any = None, **told: Any) -> dict[str, Any]:
+    attributes = {"gen_ai.operation.name": operation} | {key.replace("__", "."): one for key, one in told.items()}
+    return {
+        "traceId": "t1",
+        "spanId": f"s{number}",
+        "name": f"{operation} {number}",
+        "startTimeUnixNano": str(1_760_000_000_000_000_000 + number * 1_000_000_000),
+        "endTimeUnixNano": str(1_760_000_000_500_000_000 + number * 1_000_000_000),
+        "attributes": [{"key": key, "value": value(one)} for key, one in attributes.items()],
+        **({"parentSpanId": f"s{parent}"} if parent is not None else {}),
+        **({"status": {"code": 2, "message": error}} if error else {}),
+    }
+
+
+def document(*spans: dict[str, Any]) -> dict[str, Any]:
+    resource = {"attributes": [{"key": "service.name", "value": {"stringValue": "shop"}}]}
+    return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"spans": list(spans)}]}]}
+
+
+def said(role: str, *parts: Any, **more: Any) -> dict[str, Any]:
+    return {"role": role, "parts": [{"type": "text", "content": one} if isinstance(one, str) else one for one in parts], **more}
+
+
+def chat(number: int, parent: int, inputs: list[Any], output: Any, **told: Any) -> dict[str, Any]:
+    return span(
+        number,
+        "chat",
+        parent,
+        **{
+            "gen_ai__input__messages": json.dumps(inputs),
+            "gen_ai__output__messages": json.dumps([output]),
+            "gen_ai__request__model": "gpt-x",
+            "gen_ai__usage__input_tokens": 10,
+            "gen_ai__usage__output_tokens": 4,
+            **told,
+        },
+    )
+
+
+CALL = {"type": "tool_call", "id": "c1", "name": "look", "arguments": {"at": "shelf"}}
+RESULT = {"type": "tool_call_response", "id": "c1", "response": "three cans"}
+
+
+def team() -> dict[str, Any]:
+    """A buyer and a seller; the buyer looks something up, each reads the other's words in the role of a user."""
+    first = said("user", "Buy a can.")
+    asks, looked = said("assistant", {"type": "reasoning", "content": "Let me see."}, "Looking.", CALL), said("tool", RESULT)
+    offer, deal = said("assistant", "One can, please."), said("assistant", "Deal.")
+    return document(
+        span(0, "invoke_agent", gen_ai__agent__name="buyer", gen_ai__conversation__id="k1"),
+        chat(1, 0, [first], asks),
+        span(2, "execute_tool", 0, gen_ai__tool__name="look", gen_ai__tool__call__id="c1"),
+        chat(3, 0, [first, asks, looked], offer),
+        span(4, "invoke_agent", gen_ai__agent__name="seller"),
+        chat(5, 4, [said("user", "One can, please.")], deal),
+        chat(6, 0, [first, asks, looked, offer, said("user", "Deal.")], said("assistant", "Thanks.")),
+    )
+
+
+def read(tmp_path: Path, *documents: Any) -> Ingested:
+    return ingested(tmp_path, written(tmp_path / "spans.jsonl", *documents))
+
+
+def test_repeated_histories_are_not_repeated_words(tmp_path: Path) -> None:
+    """Five requests repeat each other: six messages, each by who said it, with who read it."""
+    found = read(tmp_path, team())
+    assert found.refused == []
+    assert found.rows("SELECT turn, agent, text, list_sort(audience) FROM utterances WHERE channel = 'public' ORDER BY turn") == [
+        (1, "user", "Buy a can.", ["buyer", "user"]),
+        (2, "buyer", "Looking.", ["buyer"]),
+        (3, "tool", "three cans", ["buyer", "tool"]),
+        (4, "buyer", "One can, please.", ["buyer", "seller"]),
+        (5, "seller", "Deal.", ["buyer", "seller"]),
+        (6, "buyer", "Thanks.", ["buyer", "seller", "tool", "user"]),
+    ]
+    assert found.rows("SELECT agent, text FROM utterances WHERE channel = 'private'") == [("buyer", "Let me see.")]
+    assert found.rows("SELECT turn, agent, verb, arguments ->> 'at', accepted FROM actions") == [(2, "buyer", "look", "shelf", True)]
+    assert found.rows("SELECT count(*), sum(tokens_in), sum(tokens_out) FROM calls") == [(4, 40, 16)]
+    assert found.rows("SELECT task_id, model FROM episodes") == [("k1", "gpt-x")]
+
+
+def test_the_same_words_said_twice_in_one_history_are_two_messages(tmp_path: Path) -> None:
+    """What one request holds twice was said twice."""
+    go = said("user", "Go on.")
+    found = read(
+        tmp_path,
+        document(chat(1, 9, [go], said("assistant", "Yes.")), chat(2, 9, [go, said("assistant", "Yes."), go], said("assistant", "Yes."))),
+    )
+    assert [text for (text,) in found.rows("SELECT text FROM utterances ORDER BY turn")] == ["Go on.", "Yes.", "Go on.", "Yes."]
+
+
+def test_each_line_and_each_trace_is_read_evaluations_are_scores_and_silent_tools_actions(tmp_path: Path) -> None:
+    """Two documents, a line that is none, a trace without messages; a score in an event; a tool that no message calls."""
+    scored = span(
+        1, "chat", gen_ai__input__messages=json.dumps([said("user", "2+2?")]), gen_ai__output__messages=json.dumps([said("assistant", "4")])
+    )
+    told = {"gen_ai.evaluation.name": "right", "gen_ai.evaluation.score.value": 1}
+    scored["events"] = [
+        {"name": "gen_ai.evaluation.result", "attributes": [{"key": key, "value": value(one)} for key, one in told.items()]}
+    ]
+    tool = span(2, "execute_tool", error="no such file", gen_ai__tool__name="open", gen_ai__tool__call__arguments='{"path": "x"}')
+    silent = span(3, "chat") | {"traceId": "t2"}
+    found = read(tmp_path, document(scored, tool), '{"resourceSpans": [', document(silent))
+    assert found.rows("SELECT success, score FROM episodes") == [(True, 1.0)]
+    assert found.rows("SELECT verb, arguments ->> 'path', accepted FROM actions") == [("open", "x", None)]
+    assert found.rows("SELECT error FROM turns WHERE error IS NOT NULL") == [("error: no such file",)]
+    assert sorted(reason.split(":")[0] for reason in found.refused) == ["line 2", "t2"]
+
+
+def test_older_names_of_attributes_are_read(tmp_path: Path) -> None:
+    """Numbered attributes, of two instrumentations."""
+    numbered = {"gen_ai__prompt__0__role": "user", "gen_ai__prompt__0__content": "Hi.", "gen_ai__completion__0__role": "assistant"}
+    llama = {"llm__input_messages__0__message__role": "user", "llm__input_messages__0__message__content": "Ho."}
+    found = read(tmp_path, document(span(1, "chat", gen_ai__completion__0__content="Yes?", **numbered), span(2, "chat", **llama)))
+    assert found.rows("SELECT agent, text FROM utterances ORDER BY turn") == [
+        ("user", "Hi."),
+        ("assistant", "Yes?"),
+        ("user", "Ho."),
+    ]
