@@ -60,6 +60,7 @@ COMPUTED: dict[str, Computed] = {
     "drift": Computed("analytics.drift.report", "drift_report", "SUMMARY"),
     "self-preference": Computed("analytics.judging.self_preference", "self_preference_report", "SUMMARY"),
     "labels-needed": Computed("analytics.rates.corrected", "labels_needed_report", "NEEDED_SUMMARY"),
+    "readers": Computed("analytics.reading.report", "readers_report", "SUMMARY", page="docs/claims.md"),
     "compare": Computed("analytics.comparison.compare", "compare", "SUMMARY", ("metric", "benchmark"), "docs/compare.md"),
 }
 """Name -> what computes it."""

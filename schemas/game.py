@@ -94,7 +94,10 @@ class UtteranceEntry:
     text: str
     superseded: bool = False
     claims: Sequence[Mapping[str, Any]] | None = None
-    """What the author knows the text to claim (`schemas.claims`); None: not known, empty: nothing."""
+    """What the author knows the text to claim (`schemas.claims`); None: not known, empty: nothing.
+
+    The first may be `{"kind": "read", "kinds": [...]}`: only claims of these kinds are all told.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,6 +210,19 @@ kind `unread`: nothing is concluded from its silence. A row of kind `read` says 
 without claims is told from one that nobody has read.
 
 The column `claim` holds a JSON object: `kind`, and each field that says something. The words that it stands on are in `words`.
+
+## How good a reader is
+
+    cotrace play craft --persona clear --persona vague --persona over_remover --builder sloppy --structures 5 --out logs/
+    cotrace ingest logs/ --store readers.duckdb
+    cotrace claims --reader llm:openai/gpt-4o-mini --max-cost 2 --store readers.duckdb
+    cotrace report readers --store readers.duckdb
+
+`report readers` holds what each reader understood against what the author of the text knows that it claims: precision and recall of
+each field, by author, with intervals over games. No provider was within reach when cotrace was made, so nothing is known of any model's
+figures: this is the command with which you get yours. Texts of your own count as soon as a log brings their claims along: in
+cotrace's own log an utterance may have `"claims": [{"kind": "request", "verb": "place", "color": "r", ...}]`, and before them
+`{"kind": "read", "kinds": ["request"]}` where only requests were annotated.
 """
 
 PAGES: dict[str, Callable[[], str]] = {

@@ -236,7 +236,8 @@ def _claims(episode: str, turn: Turn) -> Iterator[Claim]:
     """What the authors of the texts know them to claim: first the row that says so, then a row a claim."""
     for seq, said in enumerate(turn.utterances, start=1):
         if said.claims is not None:
-            for number, claim in enumerate((_READ, *said.claims)):
+            says_so = said.claims and said.claims[0].get("kind") == "read"
+            for number, claim in enumerate(said.claims if says_so else (_READ, *said.claims)):
                 place = (episode, turn.turn, seq, said.agent, PLANTED, number)
                 kind = str(claim.get("kind"))
                 yield Claim(

@@ -7,7 +7,7 @@ from typing import Any
 from judges.claims.reading import Read, Told, Unread
 from schemas.claims import written
 
-__all__ = ["agreed", "same_claim"]
+__all__ = ["agreed", "same_claim", "told_fields"]
 
 _MANNER = ("first", "stated", "words")
 """What may differ between two readings of the same claim: how it was told, not what."""
@@ -39,9 +39,11 @@ def agreed(one: Read[Any], other: Read[Any], names: tuple[str, str]) -> Read[Any
 
 def same_claim(one: object, other: object) -> bool:
     """Whether two claims say the same."""
-    return _said(one) == _said(other)
+    return type(one) is type(other) and told_fields(one) == told_fields(other)
 
 
-def _said(claim: object) -> dict[str, Any]:
+def told_fields(claim: object) -> dict[str, Any]:
+    """What a claim says: each field that says something, without how it was told."""
     said = written(claim)
-    return {name: tuple(sorted(value)) if isinstance(value, tuple) else value for name, value in said.items() if name not in _MANNER}
+    told = ((name, value) for name, value in said.items() if name not in _MANNER and name != "kind")
+    return {name: tuple(sorted(value)) if isinstance(value, tuple | list) else value for name, value in told}

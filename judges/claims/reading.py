@@ -50,6 +50,8 @@ class Read(NamedTuple, Generic[Claim_co]):
 
     told: tuple[Told[Claim_co], ...]
     unread: tuple[Unread, ...] = ()
+    vouched: tuple[type, ...] | None = None
+    """Kinds of claim of which it tells all that the text makes, by accident of wording too; None: of every kind."""
 
 
 class _Finding:

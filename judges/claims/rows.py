@@ -62,12 +62,15 @@ def read_of(views: Iterable[ClaimView], types: Sequence[type]) -> Read[Any] | No
     told: list[Told[Any]] = []
     unread: list[Unread] = []
     was_read = False
+    vouched: tuple[type, ...] | None = None
     for view in views:
         was_read = True
-        if view.kind == UNREAD:
+        if view.kind == READ and "kinds" in view.claim:
+            vouched = tuple(kind for kind in types if kind_of(kind) in view.claim["kinds"])
+        elif view.kind == UNREAD:
             kinds = tuple(kind for kind in types if kind_of(kind) in view.claim["may_hold"])
             unread.append(Unread(view.words or "", view.reason or "", kinds, view.start, view.end))
         elif view.kind != READ:
             doubt = None if view.certain else (view.reason or "the reader is not sure")
             told.append(Told(read_claim(types, view.claim, view.words or ""), view.start, view.end, doubt))
-    return Read(tuple(told), tuple(unread)) if was_read else None
+    return Read(tuple(told), tuple(unread), vouched) if was_read else None

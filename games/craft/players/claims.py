@@ -1,7 +1,7 @@
 """What a scripted director's texts claim: known from the plan, whatever the wording."""
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from games.craft.claims import CraftClaim, Named, Remark, Request, SeenBy, Stance, View
 from games.craft.engine.blocks import CELLS, SEEN_BY
@@ -12,10 +12,15 @@ from schemas.claims import written
 __all__ = ["planted_claims"]
 
 
+_VOUCHED: Final = {"private": ("request", "remark"), "public": ("request", "remark", "named")}
+"""Kinds of claim that come of the plan alone; others may come of the wording, too, such as a wall that is looked over cell by cell."""
+
+
 def planted_claims(voice: Voice, channel: str) -> list[dict[str, Any]]:
     """Give what a director's thought or message claims, as logs write it; nothing where the text does not show the plan."""
     shows, claims = (voice.thinks, _thought(voice)) if channel == "private" else (voice.speaks, _said(voice))
-    return [written(claim) for claim in claims] if shows else []
+    vouched = {"kind": "read", "kinds": list(_VOUCHED[channel])}
+    return [vouched, *(written(claim) for claim in claims)] if shows else [vouched]
 
 
 def _thought(voice: Voice) -> Iterator[CraftClaim]:

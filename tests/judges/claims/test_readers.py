@@ -178,6 +178,26 @@ def test_claims_are_shown_and_counted_by_reader(read_store: Store, tmp_path: Pat
         assert "there is no reader" in refused.stderr
 
 
+def test_the_report_finds_how_well_a_reader_of_known_quality_reads(logs: Path, tmp_path: Path) -> None:
+    """A model that leaves out a tenth of the claims and mistakes a field of a fifth: the report says so; with the rules it is safe."""
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([logs], store, workers=1)
+    with played_reader(Player(store=store.path, misses=0.1, mistakes=0.2)) as url:
+        assert command("claims", "--store", store.path, "--reader", "llm:openai/poor", "--base-url", url).exit_code == 0
+    rows = cotrace.open(store.path).report("readers", where="author = 'ALL' AND kind = 'request' AND field = '(whole)'").pl().to_dicts()
+    found = {row["reader"]: row for row in rows}
+    assert found.keys() == {"rules", "llm:openai/poor", "both:llm:openai/poor"}
+    poor, both = found["llm:openai/poor"], found["both:llm:openai/poor"]
+    assert poor["precision_low"] < 0.8 < poor["precision_high"]
+    assert poor["recall_low"] < 0.72 < poor["recall_high"]
+    assert (poor["precision"], poor["recall"]) == pytest.approx((0.8, 0.72), abs=0.08)
+    assert found["rules"]["precision"] > 0.98
+    assert both["precision"] > 0.98
+    assert both["recall"] <= poor["recall"]
+    authors = set(cotrace.open(store.path).report("readers").pl()["author"])
+    assert authors == {"ALL", "clear", "vague", "over_remover", "redundant", "conflicting", "mixed"}
+
+
 def test_what_no_reader_has_read_stays_undecided(logs: Path, tmp_path: Path) -> None:
     """Without its claims in the store, a text is not understood; nothing is concluded from its silence."""
     store = Store(tmp_path / "s.duckdb")

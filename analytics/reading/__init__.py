@@ -1,0 +1,1 @@
+"""How well readers of texts do."""

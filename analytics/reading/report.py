@@ -1,0 +1,145 @@
+"""The report `readers`: how well does who reads texts for the engine judge understand them?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from judges.claims.readers import Reader
+    from judges.claims.texts import Text
+
+__all__ = ["ALL", "SUMMARY", "readers_report"]
+
+ALL: Final = "ALL"
+"""Author of the rows that pool all."""
+
+SUMMARY: Final = ("reader", "benchmark", "author", "kind", "field", "texts", "games", "given", "meant", "precision", "recall")
+"""The columns that fit a terminal."""
+
+_KEY: Final = ("reader", "benchmark", "author", "kind", "field")
+_COUNTS: Final = ("texts", "games", "given", "meant", "right")
+_RATES: Final = ("precision", "precision_low", "precision_high", "recall", "recall_low", "recall_high")
+
+
+class _Scored(NamedTuple):
+    """A count of one text."""
+
+    reader: str
+    benchmark: str
+    author: str
+    kind: str
+    field: str
+    game: str
+    given: int
+    meant: int
+    right: int
+
+
+def readers_report(store: Store) -> pl.DataFrame:
+    """One row for each field of each kind of claim, by reader and author, on the texts whose authors say what they claim.
+
+    These are the texts of scripted players, and of logs that bring claims along (`claims` of an utterance in cotrace's own log,
+    docs/claims.md). `rules` read them now; of models what stands in the table `claims` counts (`cotrace claims --reader llm:...` has them
+    read), and each model together with the rules (`both:llm:...`).
+
+    Columns, in order:
+
+    - reader, benchmark; author: the model or persona that wrote, `ALL` for all of them.
+    - kind: of claim (docs/claims.md), `(text)` for texts as a whole; field: of the claim, `(whole)` for all fields together. Of a text as a
+      whole, given are those that the reader says to have understood wholly, right those of which it then told no more and no less than is
+      meant. Kinds that an author does not vouch for do not count.
+    - texts, games: on which the author makes or the reader tells such a claim.
+    - given: values that the reader was certain of; meant: values that there are; right: values given that are meant.
+    - precision: right of given, 0 to 1, null if none is given; recall: right of meant, null if none is meant; `_low`, `_high`: their 95 %
+      intervals over games, null below two games.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    import polars as pl
+
+    schema = dict.fromkeys(_Scored._fields[:6], pl.String()) | dict.fromkeys(_Scored._fields[6:], pl.Int64())
+    scored = pl.DataFrame(list(_scored(store)), schema=schema, orient="row")
+    pooled = scored.with_columns(author=pl.lit(ALL))
+    groups = chain(pooled.group_by(_KEY, maintain_order=True), scored.group_by(_KEY, maintain_order=True))
+    rows = [dict(zip(_KEY, key, strict=True)) | _rates(part) for key, part in groups]
+    columns: dict[str, Any] = dict.fromkeys(_KEY, pl.String()) | dict.fromkeys(_COUNTS, pl.Int64()) | dict.fromkeys(_RATES, pl.Float64())
+    frame = pl.DataFrame(rows, schema=columns, orient="row")
+    return frame.sort(pl.col("reader"), pl.col("benchmark"), pl.col("author") != ALL, pl.col("author"), maintain_order=True)
+
+
+def _rates(part: pl.DataFrame) -> dict[str, Any]:
+    import polars as pl
+
+    games = part.group_by("game", maintain_order=True).agg(pl.col("given", "meant", "right").sum())
+    given, meant, right = (games[name].to_numpy().astype(float) for name in ("given", "meant", "right"))
+    counted = {name: int(games[name].sum()) for name in ("given", "meant", "right")} | {"texts": part.height, "games": games.height}
+    return counted | _share("precision", right, given) | _share("recall", right, meant)
+
+
+def _share(name: str, right: Any, of: Any) -> dict[str, float | None]:
+    from analytics.statistics.cluster_intervals import share_interval
+
+    some = of > 0
+    value = float(right.sum() / of.sum()) if some.any() else None
+    ends = share_interval(right[some], of[some]) if some.sum() > 1 else None
+    low, high = (None, None) if ends is None else (float(ends.low), float(ends.high))
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
+
+
+def _scored(store: Store) -> Iterator[_Scored]:
+    from judges.claims.readers import BY_RULES
+
+    meant = dict(_meant(store))
+    for reader in (BY_RULES, *_models(store)) if meant else ():
+        yield from _by_reader(store, reader, meant)
+
+
+def _meant(store: Store) -> Iterator[tuple[tuple[str, int, int], Any]]:
+    """Place of a text -> what its author says that it claims."""
+    from judges.claims.readers import PLANTED, read_by, reader_named
+    from judges.claims.texts import texts
+
+    planted = reader_named(PLANTED)
+    for text in texts(store, None, planted):
+        read = read_by(text.game, text.turn, text.said, planted)
+        if read is not None:
+            yield _key(text), read
+
+
+def _models(store: Store) -> Iterator[Reader]:
+    """The models that have read texts, each alone and with the rules."""
+    from judges.claims.readers import reader_named
+
+    with store.reading() as connection:
+        names = connection.execute("SELECT DISTINCT reader FROM claims WHERE starts_with(reader, 'llm:') ORDER BY reader").fetchall()
+    for (name,) in names:
+        yield from (reader_named(name), reader_named(f"both:{name}"))
+
+
+def _by_reader(store: Store, reader: Reader, meant: dict[tuple[str, int, int], Any]) -> Iterator[_Scored]:
+    from judges.claims.readers import read_by
+    from judges.claims.scoring import counts
+    from judges.claims.texts import texts
+
+    for text in texts(store, None, reader):
+        read = read_by(text.game, text.turn, text.said, reader) if _key(text) in meant else None
+        if read is not None:
+            place = (reader.name, text.game.benchmark, _author(text))
+            yield from (_Scored(*place, one.kind, one.field, text.game.episode_id, *one[2:]) for one in counts(read, meant[_key(text)]))
+
+
+def _key(text: Text) -> tuple[str, int, int]:
+    return text.game.episode_id, text.turn, text.said.seq
+
+
+def _author(text: Text) -> str:
+    agent = text.game.agents.get(text.said.agent)
+    role = agent.role if agent else ""
+    return str((agent.persona if agent else None) or text.game.team.get(role) or text.game.model)
