@@ -51,6 +51,7 @@ _ESCAPE_STATE: Final = re.compile(
     r"- room 1: (\d+)/2 fixed\s+- room 6: (\d+)/2 fixed\s+Exit Gate: (Open|Closed)",
     re.MULTILINE,
 )
+_ESCAPE_MARKS: Final = ("Current State", "Generators:", "Exit Gate")
 
 
 def sniff(head: bytes) -> bool:
@@ -214,6 +215,9 @@ def _escapes(text: str, name: str, found: Reading) -> Iterator[list[dict[str, An
             yield [{**step, "episode": f"{name} {step['episode']}".strip()} for step in steps]
             steps = []
         steps.append(_escape_step(steps, asked, state))
+    if _ESCAPE_ASKED.search(text, begin) and any(mark in text[begin:] for mark in _ESCAPE_MARKS):
+        reason = "the state behind the last answers cannot be read: the turn is left out"
+        found.rejects.append(BadInputError(reason, locator=f"turn {len(steps) + 1}"))
     yield [{**step, "episode": f"{name} {step['episode']}".strip()} for step in steps]
 
 

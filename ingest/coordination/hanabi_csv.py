@@ -231,6 +231,7 @@ def _step(name: str, rows: Sequence[_Row], states: Sequence[HanabiState], turn: 
             "state_after": _plain(shown_table(after)),
             "calls": calls,
             "n_rejections": max(0, sum(call["stage"] == "verifier" for call in calls) - 1),
+            "legal_actions": row.fields.get("Available Actions", "").splitlines()[1:],
             "selected_action": row.fields.get("Selected Action", ""),
             "engine_move": shown_move(row.move),
             "effect": _plain(shown_effect(effect)),

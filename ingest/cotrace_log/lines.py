@@ -88,6 +88,8 @@ def read_lines(data: bytes) -> LogLines:
 
 def _header(line: bytes) -> Header:
     version = _entry(TypeAdapter(_Version), line, "line 1").cotrace_log
+    if version < 1:
+        raise BadInputError(f"log version {version} does not exist: the first one is 1", locator="line 1.cotrace_log")
     if version > LOG_VERSION:
         raise BadInputError(f"log version {version} is newer than this cotrace reads ({LOG_VERSION}): upgrade cotrace", locator="line 1")
     return _entry(_HEADER, line, "line 1")

@@ -94,8 +94,11 @@ def _header_differences(setting: Setting, settings: GameSettings, header: Header
     facts: dict[str, tuple[Any, Any]] = {
         "goal": (header.task.get("goal"), goal_json(setting.puzzle)),
         "agents": ([agent.agent for agent in header.agents], list(AGENTS)),
+        "roles": ([agent.role for agent in header.agents], ["player"] * len(AGENTS)),
         "max_turns": (header.max_turns, settings.step_limit),
     }
+    if settings.verifier is None:
+        facts["samples_per_step"] = (settings.samples, 1)
     for field, source, found in (
         ("level", header.task, f"{setting.puzzle.num_objects} objects"),
         ("action_mode", header.run["condition"], mode),

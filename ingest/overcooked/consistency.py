@@ -55,7 +55,7 @@ def _of_game(order: str, record: LogRecord, steps: Sequence[StepRecord], *, deli
 
 
 def _of_step(order: str, step: StepRecord, earned: int) -> Iterator[_Found]:
-    if step.order_list:
+    if "order_list" in step.model_fields_set:
         yield _Found("order_list", step.order_list, [order])
     yield _Found("score", step.statistical_data.score, earned)
     lists = {name: getattr(step.content, name) for name in ("observation", "reflection", "action_list")}
@@ -101,6 +101,8 @@ def _of_errors(step: StepRecord, agent: int) -> Iterator[_Found]:
         ):
             if tokens:  # cotrace's own games count none
                 yield _Found(f"{field}.tokens", len(tokens), number)
+        if formats.correction_num < 0:
+            yield _Found("format_correction.correction_num", formats.correction_num, None)
         yield _Found("validator_correction.correction_num", refusals.correction_num, 0)
         yield _Found("validator_correction.reflection_obtain", refusals.reflection_obtain, [])
 
@@ -108,8 +110,8 @@ def _of_errors(step: StepRecord, agent: int) -> Iterator[_Found]:
 def _of_plan(step: StepRecord, agent: int) -> Iterator[_Found]:
     """The queue begins with the action in force; an agent was shown the kitchen in those steps in which it was asked."""
     queues, shown = step.content.action_list, step.content.observation
-    if agent < len(queues) and queues[agent]:
-        yield _Found("action_list", queues[agent][0].strip(), step.actions[agent].strip())
+    if agent < len(queues):
+        yield _Found("action_list", "".join(queues[agent][:1]).strip(), step.actions[agent].strip())
     if agent < len(shown):
         yield _Found("observation", isinstance(shown[agent], str), bool(step.content.content[agent]))
     if agent < len(step.content.reflection):

@@ -22,7 +22,7 @@ class Change(NamedTuple):
     field: str
     kind: str
     """What was done: `another value`, `negative`, `above one`, `garbled`, `a number in it`, `left out`; of a list's entries `one fewer`,
-    `one twice`, `swapped`."""
+    `one twice`, `swapped`, `entry left out`."""
 
     data: bytes
 
@@ -74,7 +74,7 @@ def _changes(document: Document, field: str, place: Place, siblings: Sequence[Pl
         yield from _left_out(document, field, holder, last)
     elif not isinstance(value, str | int | float):
         del holder[last]
-        yield Change(field, "left out", document.to_bytes())
+        yield Change(field, "entry left out", document.to_bytes())
         holder.insert(last, value)
 
 

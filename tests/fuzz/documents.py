@@ -92,7 +92,7 @@ def _kind_of_line(line: Any) -> str:
     if not isinstance(line, dict):
         return "line"
     kind = line.get("type")
-    if isinstance(kind, str) and "schema" not in line:
+    if isinstance(kind, str) and kind.islower() and "schema" not in line:
         return kind
     return "header" if {"cotrace_log", "game_id"} & set(line) else "end" if set(line) == {"end"} else "turn" if "turn" in line else "line"
 

@@ -48,7 +48,7 @@ CHECKED: dict[str, dict[str, str]] = {
         "header.agents[].private_view": "another value",
         "header.agents[].private_view.*": "left out",
         "header.agents[].model": "garbled",
-        "turn": "left out",
+        "turn": "entry left out",
         "turn.turn": "another value, negative",
         "turn.actions": "one fewer, one twice",
         "turn.actions[].undoes": "another value",
@@ -140,13 +140,13 @@ CHECKED: dict[str, dict[str, str]] = {
         "turn.state_before.hands.Alice[]": "another value, garbled",
         "turn.terminal": "another value",
     },
-    "coordination, capture, console": {"Turns to Completion: #": "another value, left out"},
+    "coordination, capture, console": {"Turns to Completion: #": "another value, entry left out"},
     "coordination, hanabi, players' files": {"[].Partner Cards": "another value", "[].Board Information": "another value, a number in it"},
     "coordination, kitchen, player's file": {
         "[].c0_num_onions": "another value, garbled",
         "[].player_held_object": "another value, garbled",
     },
-    "coordination, questions, lines": {"EC.correct": "another value, negative", "EC.extracted": "another value", "EC.key": "garbled"},
+    "coordination, questions, lines": {"line.correct": "another value, negative", "line.extracted": "another value", "line.key": "garbled"},
 }
 """Specimen -> field -> kinds of change; more in docs/checked_fields.md."""
 
