@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -58,6 +59,8 @@ def cli(*, debug: bool) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 done but some input or calls failed, 2 wrong use, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP."""
     ending.listen()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that has no such letter shows another, and the command goes on
     try:
         code = cli.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
         code = _ended(None) if ending.was_told() else code

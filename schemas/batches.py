@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from schemas.errors import StoreError
+from schemas.errors import BadInputError, StoreError
 from schemas.tables import Table, table
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def to_arrow(rows: Rows) -> dict[str, pa.Table]:
     """One Arrow table for each store table that has rows, columns in the record's order.
 
     Raises:
+        BadInputError: a number is too large for its column.
         pyarrow.ArrowInvalid, pyarrow.ArrowTypeError: a value does not fit its column's type.
     """
     return {name: _to_arrow(table(name), records) for name, records in rows.items() if records}
@@ -32,8 +33,17 @@ def _to_arrow(spec: Table, records: Sequence[tuple[object, ...]]) -> pa.Table:
 
     schema = spec.arrow_schema()
     columns = zip(*records, strict=True)
-    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    arrays = [_array(column, field) for column, field in zip(columns, schema, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _array(values: Sequence[object], field: pa.Field) -> pa.Array:
+    import pyarrow as pa
+
+    try:
+        return pa.array(values, field.type)
+    except OverflowError as error:
+        raise BadInputError(f"{field.name}: a number that no table can hold (beyond {field.type}): is the log damaged?") from error
 
 
 def check(batches: Mapping[str, pa.Table]) -> None:

@@ -70,6 +70,7 @@ def as_query(sql: str, connection: duckdb.DuckDBPyConnection) -> str:
     """
     import duckdb
 
+    sql = _as_utf8(sql)
     try:
         statements = connection.extract_statements(sql)
     except duckdb.Error as error:
@@ -95,6 +96,7 @@ def as_condition(text: str, connection: duckdb.DuckDBPyConnection) -> str:
     Raises:
         UsageError: it is no expression, more than one, or it could do more than read.
     """
+    text = _as_utf8(text)
     if not text.strip():
         raise UsageError("it is empty")
     bracketed = f"(\n{text}\n)"  # lines of its own: a comment in it ends there
@@ -125,6 +127,14 @@ def _besides_where(sql: str, connection: duckdb.DuckDBPyConnection) -> dict[str,
     if len(statements) != 1:
         raise UsageError(f"it has to be one condition, and here are {len(statements)} statements")
     return {key: value for key, value in statements[0]["node"].items() if key != "where_clause"}
+
+
+def _as_utf8(sql: str) -> str:
+    """What came through a terminal whose locale is not UTF-8 holds bytes instead of letters."""
+    try:
+        return sql.encode(errors="surrogateescape").decode()
+    except UnicodeError:
+        raise UsageError("it holds letters that are no UTF-8: set LC_ALL=C.UTF-8") from None
 
 
 def _is_table(sql: str, connection: duckdb.DuckDBPyConnection) -> bool:

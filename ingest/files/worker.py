@@ -253,7 +253,7 @@ def _reject_unfit(result: FileResult, reading: Reading) -> None:
         to_arrow(reading.rows)
     except Exception as error:  # noqa: BLE001  # becomes the file's reject
         reading.rows.clear()
-        result.refuse(_surprise(error))
+        result.refuse(error if isinstance(error, BadInputError) else _surprise(error))
 
 
 def _rows(readings: Sequence[Reading]) -> dict[str, list[tuple[object, ...]]]:

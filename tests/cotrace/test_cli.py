@@ -316,3 +316,21 @@ def test_sql_answers_while_a_writer_works_in_between(store: Store) -> None:
 
     assert done.stdout == "one\n1\n"
     assert time.monotonic() - began > 0.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (("sql", "SELECT 'é ★' AS x"), "? ?"),
+        (("sql", "SELECT 'é ★' AS x", "--format", "json"), "é ★"),
+        (("report", "leaderboard", "--where", "model = 'é'"), "benchmark"),
+        (("rubric", "show", "mind_modeling"), "name: mind_modeling"),
+    ],
+)
+def test_a_terminal_without_utf_8_is_no_fault(store: Store, arguments: tuple[str, ...], shown: str) -> None:
+    """Letters that it does not have are replaced; what goes into a file is whole."""
+    command = [sys.executable, "-c", "from cotrace.cli import main; main()", *arguments]
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii", "COTRACE_STORE": str(store.path)}
+    done = subprocess.run(command, capture_output=True, env=os.environ | locale, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert shown in done.stdout.decode()

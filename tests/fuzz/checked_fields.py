@@ -27,6 +27,7 @@ __all__ = ["Seen", "changed", "reason", "unexplained"]
 
 _PAGE: Final = DOCS / "checked_fields.md"
 _OCCURRENCES: Final = 3
+_PARTS: Final = ("log", "field", "change")
 _SHOWN: Final[tuple[Outcome, ...]] = ("rejected", "difference")
 _INTRODUCTION: Final = f"""# What a changed log shows
 
@@ -93,10 +94,7 @@ def unexplained(log: str, found: Sequence[Seen]) -> list[str]:
 
 def _reasons() -> list[Reason]:
     entries = yaml.safe_load(Path(__file__).with_name("unseen_changes.yaml").read_text(encoding="utf-8"))
-    return [
-        Reason(*(re.compile(entry.get(part, ".*")) for part in ("log", "field", "change")), why=str(entry["why"]).strip())
-        for entry in entries
-    ]
+    return [Reason(**{part: re.compile(entry.get(part, ".*")) for part in _PARTS}, why=str(entry["why"]).strip()) for entry in entries]
 
 
 def _section(log: str, found: Sequence[Seen]) -> Iterator[str]:

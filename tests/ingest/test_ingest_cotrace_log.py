@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +184,16 @@ def test_bad_line_costs_itself_and_what_follows(store: Store, log: Path, played:
     assert reject.locator == locator
     assert "the game is kept up to the line before, 4 lines are lost" in reject.reason
     assert rows(store, "FROM log_disagreements") == []
+
+
+@pytest.mark.parametrize("limit", ["99999999999999999999", "1e400", "9" * 5000, "[" * 20000 + "]" * 20000])
+def test_a_number_or_nesting_beyond_all_bounds_is_one_reject(store: Store, log: Path, played: bytes, limit: str) -> None:
+    """Told as the log's fault, with the place; nothing of it is in the store."""
+    log.write_bytes(re.sub(rb'"max_turns":\d+,"', f'"max_turns":{limit},"'.encode(), played, count=1))
+    report = ingest_paths([log], store)
+    (reject,) = report.rejected
+    assert "please report" not in reject.reason
+    assert len(reject.reason) < 400
 
 
 def test_whole_but_wrong_last_line_is_a_reject(store: Store, log: Path, played: bytes) -> None:
