@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cotrace.commands.options import COUNT, say, writing_to
+from cotrace.commands.seats import seat_options
+
+if TYPE_CHECKING:
+    from games.overcooked.engine.world import Rules
 
 __all__ = ["command"]
 
@@ -19,24 +25,67 @@ __all__ = ["command"]
 @click.option("--policy", "policies", multiple=True, default=("optimal",), show_default=True, help="Scripted team; repeat for several.")
 @click.option("--games", default=1, show_default=True, type=COUNT, help="Games of each policy and order.")
 @click.option("--horizon", type=COUNT, help="Timesteps after which a game is cut; by default the order's time limit.")
+@click.option(
+    "--rules",
+    type=click.Choice(["published", "paper"]),
+    default="published",
+    show_default=True,
+    help="As the released code plays, defects included, or as the paper describes it.",
+)
+@click.option(
+    "--corrections", type=click.IntRange(min=0), help="Corrections of a refused action before the agent waits; published 1, paper 3."
+)
+@click.option("--rounds", type=click.IntRange(min=0), help="Answers in a conversation, 0: nobody is heard; published without end, paper 5.")
+@click.option("--memory", type=click.Choice(["last", "all", "none"]), help="Own actions that are shown; published last, paper all.")
+@click.option("--reflection/--no-reflection", default=None, help="Lessons of corrected refusals; published off, paper on.")
+@click.option(
+    "--recipe", default="plain", show_default=True, help="plain, steps: a cut at the beginning action by action, or steps:1 to steps:5."
+)
 @click.option("--seed", default=3, show_default=True, help="The same seed gives the same games, byte for byte.")
+@seat_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
 def command(
-    orders: tuple[str, ...], levels: tuple[int, ...], policies: tuple[str, ...], games: int, horizon: int | None, seed: int, out: Path
-) -> None:
-    """Play Collab-Overcooked: every policy on every order, so many times; logs as the published engine writes them.
+    orders: tuple[str, ...],
+    levels: tuple[int, ...],
+    policies: tuple[str, ...],
+    games: int,
+    horizon: int | None,
+    rules: str,
+    recipe: str,
+    seed: int,
+    out: Path,
+    *,
+    seats: tuple[str, ...],
+    **options: Any,
+) -> int:
+    """Play Collab-Overcooked: every policy on every order, logs as the published engine writes them, or whoever takes the seats.
 
-    A complete log is not played again, so an interrupted command can be repeated.
+    Seats are Chef and Assistant; script for both: plain. --corrections, --rounds, --memory, --reflection, --recipe are switches of seats.
+    A complete log is not played again, and a model's reply that had arrived is not paid again, so an interrupted command can be repeated.
+    Exit code 1 if calls of models failed.
 
     \b
     Example:
       cotrace play overcooked --order boiled_egg --policy optimal --out logs/
+      cotrace play overcooked --seat all=openai/gpt-4o --level 3 --rules paper --no-reflection --out logs/
     """
-    from cotrace.progress import progress_bar
+    from cotrace.progress import playing_bar, progress_bar
     from games.overcooked.play import PlayRequest, play
 
-    request = PlayRequest(out=out, orders=orders, levels=levels, policies=policies, games=games, seed=seed, horizon=horizon)
+    engine: Rules = "published" if rules == "published" else "sane"
+    request = PlayRequest(out=out, orders=orders, levels=levels, policies=policies, games=games, seed=seed, horizon=horizon, rules=engine)
+    if seats:
+        from cotrace.commands.seats import tell, terms_of
+        from games.overcooked.agents import AGENT_RULES
+        from games.overcooked.seated import Switches, play_request
+
+        asked = {name: options[name] for name in ("corrections", "rounds", "memory", "reflection") if options[name] is not None}
+        switches = Switches(name=rules, agents=replace(AGENT_RULES[rules], **asked), recipe=recipe)
+        with writing_to(out), playing_bar() as watch:
+            run = play_request(request, seats, terms_of(options), switches, on_progress=watch)
+        return tell(run, out)
     with writing_to(out), progress_bar("playing") as show:
         report = play(request, show)
     say(f"{report.played} games with {report.turns} timesteps played, {report.kept} were there already; logs in {out}")
     say(f"next: cotrace ingest {out}")
+    return 0

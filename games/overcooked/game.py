@@ -3,60 +3,37 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeVar
 
-from games.overcooked.engine.drawing import map_text
+from games.overcooked.agents import AGENT_RULES, AgentRules
 from games.overcooked.engine.execution import is_over, next_move
 from games.overcooked.engine.layout import AGENTS, kitchen
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.vocabulary import DELIVER
-from games.overcooked.engine.world import Move, Rules, World, start_world
+from games.overcooked.engine.world import Move, Rules, start_world
+from games.overcooked.entry import new_entry
+from games.overcooked.lessons import Lesson, lesson_of, remember
+from games.overcooked.query import Player, Query, QueryKind
 from games.overcooked.text.grammar import NOTHING, Fields, fields_of, parse_call, plan_items
-from games.overcooked.text.observation import observation
+from games.overcooked.text.observation import Remembered, observation
 
-__all__ = ["Game", "Player", "Query", "QueryKind"]
+__all__ = ["Asking", "Game", "Player", "Query", "QueryKind"]
 
-QueryKind = Literal["turn", "answer", "closing", "format", "validator"]
-"""Own turn; answer to the partner; the opener's next message; retry after an unreadable output; retry after a refused action."""
+_T = TypeVar("_T")
+Asking = Generator[Query, str, _T]
+"""Asks players, is sent their outputs, and gives something in the end."""
 
 _WAIT: Final = "wait(1)"
 _SAME: Final = 0.9
 """Cosine above which two says count as the same."""
 
+_SANE: Final = replace(AgentRules(), rounds=AGENT_RULES["paper"].rounds, ends_on_tag=True)
+"""The published loop without its endless conversations."""
+
 _SPEECH: Final = ("request", "accept", "deny", "clarify")
 """Items with these words are never executed."""
-
-_MOST_ROUNDS: Final = 5
-"""Answers of the partner after which the sane rules end a conversation; the published ones have no maximum."""
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """What a player is asked."""
-
-    agent: int
-    kind: QueryKind
-    world: World
-    """The true state; players that only read `text` do not see it."""
-
-    text: str
-    """The state text, with conversation and error where there are any."""
-
-    said: Sequence[tuple[int, str]]
-    """The conversation so far: speaker and say."""
-
-    error: str | None
-    """The refusal, or the output that could not be read."""
-
-
-class Player(Protocol):
-    """Whoever plays an agent."""
-
-    def answer(self, query: Query) -> str:
-        """Give a whole output with its three labelled fields."""
-        ...
 
 
 @dataclass(slots=True)
@@ -67,17 +44,33 @@ class _Slot:
     waited: int = 0
     queue: list[str] = field(default_factory=list)
     recorded: list[dict[str, object]] = field(default_factory=list)
+    lessons: list[Lesson] = field(default_factory=list)
 
 
 class Game:
     """A game of two players; `step` plays one timestep and gives its log entry."""
 
-    def __init__(self, order: str, players: tuple[Player, Player], *, horizon: int, rules: Rules = "published") -> None:
+    def __init__(
+        self,
+        order: str,
+        players: tuple[Player, Player] | None = None,
+        *,
+        horizon: int,
+        rules: Rules = "published",
+        agents: AgentRules | None = None,
+    ) -> None:
+        """Set up a game; without players its queries are answered by whoever drives `timestep`.
+
+        ``agents`` None: as published, or, under the sane rules, without the defects of the published loop.
+        """
         self.world = start_world(kitchen(), order, rules)
         self.horizon = horizon
+        self.agents = agents or (AgentRules() if rules == "published" else _SANE)
         self._players = players
         self._slots = (_Slot(), _Slot())
         self._entry: dict[str, Any] = {}
+        self.refused: list[tuple[int, str, str]] = []
+        """Of the present timestep: agent, the action as written, and why it was refused."""
 
     @property
     def over(self) -> bool:
@@ -95,11 +88,24 @@ class Game:
             yield self.step()
 
     def step(self) -> dict[str, Any]:
+        """Play one timestep with the players of the game."""
+        assert self._players is not None
+        asking = self.timestep()
+        try:
+            query = next(asking)
+            while True:
+                query = asking.send(self._players[query.agent].answer(query))
+        except StopIteration as over:
+            entry: dict[str, Any] = over.value
+            return entry
+
+    def timestep(self) -> Asking[dict[str, Any]]:
         """Play one timestep: the Chef decides, then the Assistant, both on the same state; then both act."""
         world = self.world
-        self._entry = _new_entry(world)
+        self._entry = new_entry(world)
+        self.refused = []
         for agent in range(len(AGENTS)):
-            self._decide(agent)
+            yield from self._decide(agent)
         for agent, slot in enumerate(self._slots):
             self._give_up_unreachable(agent, slot)
         actions = [slot.current or _WAIT for slot in self._slots]
@@ -119,15 +125,15 @@ class Game:
 
     # -- decisions --------------------------------------------------------------------------------
 
-    def _decide(self, agent: int) -> None:
+    def _decide(self, agent: int) -> Asking[None]:
         slot = self._slots[agent]
         if slot.current is not None:
             if not is_over(self.world, agent, slot.current, slot.waited):
                 return
             slot.current = None
         if not slot.queue:
-            self._own_turn(agent)
-        self._start(agent, self._take(slot))
+            yield from self._own_turn(agent)
+        yield from self._start(agent, self._take(slot))
 
     def _give_up_unreachable(self, agent: int, slot: _Slot) -> None:
         """Wait instead of an action that has nowhere to stand; the published engine draws lots in every step until it does."""
@@ -135,11 +141,11 @@ class Game:
         if slot.current and call is not None and call.name != "wait" and next_move(self.world, agent, slot.current) == Move():
             slot.current, slot.waited = _WAIT, 0
 
-    def _own_turn(self, agent: int) -> None:
-        output = self._ask(agent, "turn", agent, [])
+    def _own_turn(self, agent: int) -> Asking[None]:
+        output = yield from self._ask(agent, "turn", agent, [])
         slot = self._slots[agent]
-        if output.say != NOTHING and "[EMPTY]" not in output.say:
-            output = self._converse(agent, output)
+        if output.say != NOTHING and "[EMPTY]" not in output.say and self.agents.rounds != 0:
+            output = yield from self._converse(agent, output)
         slot.queue = self._items(output.plan)
 
     def _take(self, slot: _Slot) -> str:
@@ -160,70 +166,93 @@ class Game:
             del items[0]  # a wait before other items is dropped
         return items
 
-    def _start(self, agent: int, action: str) -> None:
-        """Put an action in force; a refused one is corrected once, then waited away."""
-        slot = self._slots[agent]
+    def _start(self, agent: int, action: str) -> Asking[None]:
+        """Put an action in force; a refused one is corrected, and if that does not help, waited away."""
+        slot, refused = self._slots[agent], list[str]()
         message = refusal(self.world, agent, action)
-        if message is not None:
+        while message is not None and len(refused) < self.agents.corrections:
             slot.queue = []
+            refused.append(message)
             errors = self._entry["statistical_data"]["error"][agent]["validator_error"]
             errors["error_num"] += 1
             errors["error_message"].append(message)
-            output = self._ask(agent, "validator", agent, [], f"Your action {action} raised an error: {message}")
+            self.refused.append((agent, action, message))
+            output = yield from self._ask(agent, "validator", agent, [], f"Your action {action} raised an error: {message}")
             slot.queue = self._items(output.plan)
             action = self._take(slot)
-            if refusal(self.world, agent, action) is not None:
-                slot.queue, action = [], _WAIT
+            message = refusal(self.world, agent, action)
+        if message is not None:
+            slot.queue, action = [], _WAIT
+        elif refused and self.agents.reflection:
+            yield from self._reflect(agent, refused, action)
         slot.current, slot.waited = action, 0
+
+    def _reflect(self, agent: int, refused: Sequence[str], action: str) -> Asking[None]:
+        """Let an agent write the lesson of a refusal that it has corrected."""
+        error = " ".join(message.strip() for message in refused)
+        told = f"Refused in this timestep: {error}\nWhat worked in the end: {action}"
+        text = yield Query(agent, "reflect", self.world, self._shown(agent, [], told), [], error)
+        lesson = lesson_of(text)
+        if lesson is not None:
+            remember(self._slots[agent].lessons, Lesson(error, lesson))
+            self._entry["content"]["reflection"][agent].append(lesson)
 
     # -- conversations ----------------------------------------------------------------------------
 
-    def _converse(self, opener: int, first: Fields) -> Fields:
+    def _converse(self, opener: int, first: Fields) -> Asking[Fields]:
         """Let both speak until the opener ends it; gives the opener's last output."""
         said = [(opener, first.say)]
         output = first
         for rounds in range(1, 1000):
-            answer = self._ask(1 - opener, "answer", opener, said)
+            answer = yield from self._ask(1 - opener, "answer", opener, said)
             repeated = _is_repeated(answer.say, 1 - opener, said)
             said.append((1 - opener, answer.say))
             partner = self._slots[1 - opener]
             if not partner.queue and not repeated:
                 partner.queue = self._items(answer.plan)
-            output = self._ask(opener, "closing", opener, said)
+            output = yield from self._ask(opener, "closing", opener, said)
             ended = self._ends(output.say) or _is_repeated(output.say, opener, said)
             said.append((opener, output.say))
-            if ended or (self.world.rules == "sane" and rounds >= _MOST_ROUNDS):
+            if ended or (self.agents.rounds is not None and rounds >= self.agents.rounds):
                 break
         self._entry["statistical_data"]["communication"][opener] = {"call": 1, "turn": [say for _, say in said], "token": []}
         return output
 
     def _ends(self, say: str) -> bool:
-        """Whether a say of the opener ends the conversation; as published, the letters "end" inside any word do."""
-        return say == NOTHING or ("end" in say.lower() if self.world.rules == "published" else "[END]" in say)
+        """Whether a say of the opener ends the conversation."""
+        return say == NOTHING or ("[END]" in say if self.agents.ends_on_tag else "end" in say.lower())
 
     # -- queries ----------------------------------------------------------------------------------
 
-    def _ask(self, agent: int, kind: QueryKind, owner: int, said: Sequence[tuple[int, str]], error: str | None = None) -> Fields:
+    def _ask(self, agent: int, kind: QueryKind, owner: int, said: Sequence[tuple[int, str]], error: str | None = None) -> Asking[Fields]:
         """Ask a player, again if its output cannot be read, and log the message in the turn of its owner."""
         shown = self._shown(agent, said, error)
-        output = self._players[agent].answer(Query(agent, kind, self.world, shown, said, error))
+        output = yield Query(agent, kind, self.world, shown, said, error)
         fields = fields_of(output, AGENTS[agent])
         say = fields.say
-        for _ in range(2 if not fields.plan and not fields.analysis else 1):
+        for _ in range(self._retries(fields)):
             if fields.plan and fields.analysis:
                 break
             self._count_format_error(agent, output)
-            output = self._players[agent].answer(Query(agent, "format", self.world, shown, said, output))
+            output = yield Query(agent, "format", self.world, shown, said, output)
             fields = fields_of(output, AGENTS[agent])
+            say = fields.say if self.agents.keeps_new_say else say
         if kind in ("turn", "validator"):
             self._entry["content"]["observation"][agent] = shown
         self._entry["content"]["content"][owner].append({"agent": agent, "analysis": fields.analysis, "say": say, "plan": fields.plan})
         return Fields(fields.analysis, fields.plan, say)
 
+    def _retries(self, fields: Fields) -> int:
+        """How often an unreadable output is asked for again: as published once for each missing part."""
+        missing = int(not fields.plan) + int(not fields.analysis)
+        return missing if self.agents.corrections <= 1 else self.agents.corrections
+
     def _shown(self, agent: int, said: Sequence[tuple[int, str]], error: str | None) -> str:
-        plans = [[*([slot.current] if slot.current else []), *slot.queue] for slot in self._slots]
+        slot = self._slots[agent]
+        plans = [[*([one.current] if one.current else []), *one.queue] for one in self._slots]
+        known = Remembered(slot.recorded, self.agents.memory, slot.lessons)
         lines = [f"{AGENTS[who]} say history turn {number} : {say}" for number, (who, say) in enumerate(said, start=1)]
-        return "\n".join([observation(self.world, agent, self._slots[agent].recorded, plans), *lines, *([error] if error else [])])
+        return "\n".join([observation(self.world, agent, known, plans), *lines, *([error] if error else [])])
 
     def _count_format_error(self, agent: int, output: str) -> None:
         statistics = self._entry["statistical_data"]
@@ -231,35 +260,6 @@ class Game:
         errors["error_num"] += 1
         errors["error_message"].append(output)
         statistics["error_correction"][agent]["format_correction"]["correction_num"] += 1
-
-
-def _new_entry(world: World) -> dict[str, Any]:
-    """The log entry of a timestep before anything has happened in it (section 8)."""
-    return {
-        "timestamp": world.timestep,
-        "order_list": [world.order],
-        "actions": [],
-        "map": map_text(world),
-        "statistical_data": {
-            "score": 0,
-            "communication": [{"call": 0, "turn": [], "token": []} for _ in AGENTS],
-            "error": [{kind: {"error_num": 0, "error_message": []} for kind in ("format_error", "validator_error")} for _ in AGENTS],
-            "error_correction": [
-                {
-                    "format_correction": {"correction_num": 0, "correction_tokens": []},
-                    "validator_correction": {"correction_num": 0, "reflection_obtain": [], "correction_tokens": []},
-                }
-                for _ in AGENTS
-            ],
-        },
-        "content": {
-            "observation": [[], []],
-            "reflection": [[], []],
-            "content": [[], []],
-            "action_list": [[], []],
-            "original_log": "",
-        },
-    }
 
 
 def _is_speech(item: str) -> bool:

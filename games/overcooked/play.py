@@ -11,13 +11,14 @@ import orjson
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.tasks import task_of, tasks
 from games.overcooked.engine.world import Rules
+from games.overcooked.entry import document
 from games.overcooked.game import Game, Player
 from games.overcooked.players.scripts import POLICIES, Planted, scripted_pair
 from games.overcooked.text.grammar import normalised
 from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, check_seeds, report_of
 from schemas.errors import UsageError
 
-__all__ = ["PlayRequest", "play", "play_order"]
+__all__ = ["PlayRequest", "orders_of", "play", "play_order"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,37 +93,33 @@ def play_order(
 
 
 def _log(game: Game, steps: Sequence[dict[str, Any]], planted: Sequence[Planted], job: _Job) -> dict[str, Any]:
-    return {
-        "total_timestamp": list(range(len(steps))),
-        "total_order_finished": [job.order] if game.world.delivered else [],
-        "total_score": game.world.score,
-        "total_action_list": game.recorded,
-        "content": steps,
-        "cotrace": {
-            "version": 1,
-            "players": [{"model": job.policy, "persona": job.policy} for _ in AGENTS],
-            "seed": job.seed,
-            "horizon": job.horizon,
-            "rules": job.rules,
-            "order": job.order,
-            "complete": game.over,
-            "labels": [
-                {
-                    "timestep": label.timestep,
-                    "agent": label.agent,
-                    "rubric": "overcooked_initiating" if label.agent == 0 else "overcooked_responding",
-                    "question": label.question,
-                    "answer": label.answer,
-                }
-                for label in planted
-            ],
-        },
+    own = {
+        "version": 1,
+        "players": [{"model": job.policy, "persona": job.policy} for _ in AGENTS],
+        "seed": job.seed,
+        "horizon": job.horizon,
+        "rules": job.rules,
+        "order": job.order,
+        "complete": game.over,
+        "labels": [
+            {
+                "timestep": label.timestep,
+                "agent": label.agent,
+                "rubric": "overcooked_initiating" if label.agent == 0 else "overcooked_responding",
+                "question": label.question,
+                "answer": label.answer,
+            }
+            for label in planted
+        ],
     }
+    return document(game.world, game.recorded, steps, own)
 
 
 def _jobs(request: PlayRequest) -> Iterator[_Job]:
-    _check(request)
-    orders = request.orders or tuple(order for order, task in tasks().items() if task.level in request.levels)
+    unknown = sorted(set(request.policies) - set(POLICIES))
+    if unknown:
+        raise UsageError(f"there is no overcooked policy {unknown[0]!r}: there are {', '.join(POLICIES)}")
+    orders = orders_of(request)
     for policy in request.policies:
         for order in orders:
             task = task_of(order)
@@ -133,16 +130,21 @@ def _jobs(request: PlayRequest) -> Iterator[_Job]:
                 yield _Job(path, order, policy, request.seed + game, request.horizon or task.time_limit, request.rules)
 
 
-def _check(request: PlayRequest) -> None:
+def orders_of(request: PlayRequest) -> tuple[str, ...]:
+    """Give the orders of a request.
+
+    Raises:
+        UsageError: an order or level does not exist, or a number is below 1.
+    """
     check_seeds((request.seed, request.seed + request.games))
     if request.games < 1 or (request.horizon is not None and request.horizon < 1):
         raise UsageError(f"games and horizon must be at least 1, got {request.games} and {request.horizon}")
-    unknown = sorted(set(request.policies) - set(POLICIES))
-    if unknown:
-        raise UsageError(f"there is no overcooked policy {unknown[0]!r}: there are {', '.join(POLICIES)}")
     levels = sorted(set(request.levels) - {task.level for task in tasks().values()})
     if levels:
         raise UsageError(f"there is no overcooked level {levels[0]}: there are 1 to 6")
+    for order in request.orders:
+        task_of(order)
+    return request.orders or tuple(order for order, task in tasks().items() if task.level in request.levels)
 
 
 def _play_job(job: _Job) -> int | None:

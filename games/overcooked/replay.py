@@ -1,6 +1,6 @@
 """A logged game played again from its macro actions: states, what each step changed, and where the log differs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from games.overcooked.engine.drawing import map_text
@@ -38,13 +38,13 @@ class ReplayedStep(NamedTuple):
 
 
 def replay(
-    order: str, actions: Sequence[Sequence[str]], rules: Rules = "published", following: Sequence[Sequence[Sequence[str]]] = ()
+    order: str, actions: Iterable[Sequence[str]], rules: Rules = "published", following: Sequence[Sequence[Sequence[str]]] = ()
 ) -> Iterator[ReplayedStep]:
     """Execute the macro actions that were in force, one pair a step.
 
     Args:
         order: what is cooked.
-        actions: of each step both agents' actions.
+        actions: of each step both agents' actions; drawn one by one.
         rules: the reading of the rules.
         following: of each step both agents' next actions by the references; each is tried against the kitchen as it stands.
     """

@@ -184,15 +184,15 @@ def _episode(log: LogLines, derived: Derived, run: Run, place: Place) -> Episode
         stop_reason=end.stop_reason if end else None,
         error=(end.error if end else None) or next((turn.error for turn in log.turns if turn.error), None),
         goal=None if task.goal is None else Json(dumps(task.goal)),
-        details=Json(dumps(_details(log))),
+        details=Json(dumps(_details(log, derived))),
         file=place.file,
         started_at=read_time(header.started_at),
     )
 
 
-def _details(log: LogLines) -> dict[str, object]:
+def _details(log: LogLines, derived: Derived) -> dict[str, object]:
     """What else the log says; ``final_progress``, ``completed`` and ``turns_taken`` once the game has ended."""
-    details = {**log.header.details, "episode": log.header.episode, "complete": log.end is not None}
+    details = {**log.header.details, **derived.details, "episode": log.header.episode, "complete": log.end is not None}
     if log.end is not None:
         details |= {"completed": log.end.success, "final_progress": log.end.score, "turns_taken": log.end.turns_taken}
     if log.unfinished_bytes:

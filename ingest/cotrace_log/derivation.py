@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from schemas.errors import BadInputError
@@ -36,6 +36,9 @@ class Derived:
 
     rows: Mapping[str, list[tuple[object, ...]]]
     """Table name -> records: metrics, failures, candidates, disagreements. What is measured at the end is there only if that is known."""
+
+    details: Mapping[str, object] = field(default_factory=dict)
+    """What else the episode has, for `episodes.details`."""
 
 
 class Derivation(Protocol):

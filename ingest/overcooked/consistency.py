@@ -37,6 +37,8 @@ def contradictions(
     score = 0
     for step, result in zip(steps, replayed, strict=True):
         yield from _rows(episode, step.timestamp + 1, _of_step(order, step, result.score - score))
+        if record.cotrace is None:  # the published code has no way to a reflection
+            yield from _rows(episode, step.timestamp + 1, _of_reflection(step))
         score = result.score
     if len(steps) == len(record.content):
         yield from _rows(episode, None, _of_game(order, record, steps, delivered=bool(replayed) and replayed[-1].delivered))
@@ -114,8 +116,11 @@ def _of_plan(step: StepRecord, agent: int) -> Iterator[_Found]:
         yield _Found("action_list", "".join(queues[agent][:1]).strip(), step.actions[agent].strip())
     if agent < len(shown):
         yield _Found("observation", isinstance(shown[agent], str), bool(step.content.content[agent]))
-    if agent < len(step.content.reflection):
-        yield _Found("reflection", step.content.reflection[agent], [])
+
+
+def _of_reflection(step: StepRecord) -> Iterator[_Found]:
+    for name, lessons in zip(AGENTS, step.content.reflection, strict=False):
+        yield _Found(f"{name}.reflection", lessons, [])
 
 
 def _of_own(order: str, record: LogRecord) -> Iterator[_Found]:

@@ -8,14 +8,12 @@ from types import MappingProxyType
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.validator_codes import code_of
 from games.overcooked.replay import ReplayedStep
-from games.overcooked.text.grammar import NOTHING, parse_call
+from games.overcooked.text.grammar import Fields, said_parts, verb_of
 from ingest.overcooked.records import MessageRecord, StepRecord
 from ingest.reading.json_text import dumps
 from schemas.records import Action, Json, OracleAction, Utterance
 
 __all__ = ["actions_of", "conversations_of", "oracle_actions_of", "utterances_of"]
-
-_PARAMETERS = {"pickup": ("object", "place"), "wait": ("steps",)}
 
 
 def utterances_of(episode: str, step: StepRecord) -> Iterator[Utterance]:
@@ -48,8 +46,7 @@ def conversations_of(step: StepRecord) -> Iterator[dict[str, object]]:
 
 def _parts(message: MessageRecord) -> list[tuple[str, str]]:
     """What of a message is not empty."""
-    said = "" if message.say == NOTHING else message.say
-    return [(part, text) for part, text in (("analysis", message.analysis), ("plan", message.plan), ("say", said)) if text]
+    return said_parts(Fields(message.analysis, message.plan, message.say))
 
 
 def actions_of(episode: str, step: StepRecord, result: ReplayedStep) -> Iterator[Action]:
@@ -90,13 +87,8 @@ def oracle_actions_of(episode: str, step: StepRecord, result: ReplayedStep) -> I
 
 
 def _parsed(text: str, more: Mapping[str, str] = MappingProxyType({})) -> tuple[str, Json]:
-    call = parse_call(text)
-    if call is None:
-        return "unreadable", Json(dumps({"text": text.strip()}))
-    names = _PARAMETERS.get(call.name, ("utensil",))
-    named = dict(zip(names, call.arguments, strict=False))
-    extra = call.arguments[len(names) :]
-    return call.name.lower(), Json(dumps({**more, **named, **({"more": list(extra)} if extra else {})}))
+    verb, arguments = verb_of(text)
+    return verb, Json(dumps({**(more if verb != "unreadable" else {}), **arguments}))
 
 
 def _refused(step: StepRecord, agent: int, message: str) -> tuple[str, Json, str | None]:

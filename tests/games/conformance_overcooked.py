@@ -15,7 +15,7 @@ from games.overcooked.engine.tasks import tasks
 from games.overcooked.game import Game, Query
 from games.overcooked.play import play_order
 from games.overcooked.replay import replay
-from games.overcooked.text.observation import observation
+from games.overcooked.text.observation import Remembered, observation
 
 __all__ = ["OVERCOOKED"]
 
@@ -66,7 +66,7 @@ class Kitchen:
         if agent == _CLOCK:
             return self._order
         seat = AGENTS.index(agent)
-        return observation(self.game.world, seat, self.game.recorded[seat], ([], []))
+        return observation(self.game.world, seat, Remembered(self.game.recorded[seat]), ([], []))
 
     def act(self, agent: str, answer: str, /) -> Sequence[dict[str, Any]]:
         """Give the log entries of the timesteps that end with this answer."""

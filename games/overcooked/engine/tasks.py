@@ -63,13 +63,46 @@ def task_of(order: str) -> Task:
     raise UsageError(f"there is no overcooked order {order!r}: {hint}")
 
 
-def recipe_text(order: str, layout: Layout | None = None) -> str:
-    """Write the recipe that only the Chef is given, made from the kitchen's tables."""
+def recipe_text(order: str, layout: Layout | None = None, variant: str = "plain") -> str:
+    """Write the recipe that only the Chef is given, made from the kitchen's tables.
+
+    Args:
+        order: what is cooked.
+        layout: the kitchen; None: the published one.
+        variant: ``plain``; ``steps``: a cut at the beginning action by action (the paper's experiment B); ``steps:3``: those actions
+            begin with the third one (experiment C).
+
+    Raises:
+        UsageError: there is no such variant, or the order begins with no cut.
+    """
     layout = layout or kitchen()
-    steps = [*_steps(order, layout), f"Serve it{' on a dish' if layout.needs_dish.get(order) else ''}."]
+    steps = [*_varied(order, layout, variant), f"Serve it{' on a dish' if layout.needs_dish.get(order) else ''}."]
     raw = _leaves(order, layout)
     lines = [f"NAME: {_plain(order)}", "INGREDIENTS: " + ", ".join(f"{item} (1)" for item in raw), "STEPS:"]
     return "\n".join([*lines, *(f"{number}. {text}" for number, text in enumerate(steps, start=1))])
+
+
+def _varied(order: str, layout: Layout, variant: str) -> list[str]:
+    steps = _steps(order, layout)
+    if variant == "plain":
+        return steps
+    name, _, first = variant.partition(":")
+    item = _leaves(order, layout)[0]
+    board = next(utensil for utensil in layout.utensils.values() if utensil.operation == "cut")
+    product = board.product((item,))
+    whole = [
+        f"Pick up {_plain(item)} from the ingredient_dispenser.",
+        f"Put {_plain(item)} into the {board.name}.",
+        f"Cut {_plain(item)} for {layout.cook_time} timesteps.",
+        f"Pick up {_plain(product or '')} from the {board.name}.",
+        f"Place {_plain(product or '')} on the counter.",
+    ]
+    if name != "steps" or (first and first not in map(str, range(1, len(whole) + 1))):
+        raise UsageError(f"there is no recipe variant {variant!r}: there are plain, steps, and steps:1 to steps:{len(whole)}")
+    if f" into the {board.name} " not in steps[0]:
+        raise UsageError(f"the recipe of {order} begins with no cut: variant {variant} is for levels 2 to 6")
+    turn = int(first or 1) - 1
+    return [*whole[turn:], *whole[:turn], *steps[1:]]
 
 
 def _steps(item: str, layout: Layout) -> list[str]:

@@ -1,9 +1,21 @@
 """What agents write: the plan's actions and requests, and the three labelled fields (formats/overcooked.md, section 5)."""
 
 import re
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-__all__ = ["NOTHING", "Call", "Fields", "calls_in", "fields_of", "normalised", "parse_call", "plan_items", "requests_in"]
+__all__ = [
+    "NOTHING",
+    "Call",
+    "Fields",
+    "calls_in",
+    "fields_of",
+    "normalised",
+    "parse_call",
+    "plan_items",
+    "requests_in",
+    "said_parts",
+    "verb_of",
+]
 
 NOTHING: Final = "[NOTHING]"
 """The say of an agent that does not speak."""
@@ -12,6 +24,7 @@ _CALL: Final = re.compile(r"(\w+)\s*\(([^()]*)\)")
 _ANY_CALL: Final = re.compile(r"\w+\(.*?\)")
 _REQUEST: Final = re.compile(r"request\((.+?)\)")
 _LONGEST_NAME: Final = 30
+_PARAMETERS: Final = {"pickup": ("object", "place"), "wait": ("steps",)}
 
 
 class Call(NamedTuple):
@@ -101,3 +114,19 @@ def _well_formed(plan: str) -> bool:
         return False
     name = first.partition(":")[2].partition("(")[0].replace(" ", "")
     return 0 < len(name) < _LONGEST_NAME
+
+
+def verb_of(text: str) -> tuple[str, dict[str, Any]]:
+    """Give an action as verb and named arguments; what is no action is ``unreadable``."""
+    call = parse_call(text)
+    if call is None:
+        return "unreadable", {"text": text.strip()}
+    names = _PARAMETERS.get(call.name, ("utensil",))
+    extra = call.arguments[len(names) :]
+    return call.name.lower(), {**dict(zip(names, call.arguments, strict=False)), **({"more": list(extra)} if extra else {})}
+
+
+def said_parts(fields: Fields) -> list[tuple[str, str]]:
+    """Give what of an output is not empty: analysis and plan, which only its author sees, and the say."""
+    said = "" if fields.say == NOTHING else fields.say
+    return [(part, text) for part, text in (("analysis", fields.analysis), ("plan", fields.plan), ("say", said)) if text]

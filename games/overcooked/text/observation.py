@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
+from games.overcooked.agents import Memory
 from games.overcooked.engine.layout import AGENTS, Layout
 from games.overcooked.engine.world import World
+from games.overcooked.lessons import SHOWN, Lesson
 
-__all__ = ["observation"]
+__all__ = ["Remembered", "observation"]
 
 _SHOWN_WHOLE: Final = 5
 _SHOWN_LAST: Final = 4
@@ -15,16 +17,39 @@ _STATIC_FOOD: Final = "chopped_onion"
 """What the published text says is cooking, whatever is."""
 
 
-def observation(world: World, agent: int, recorded: Sequence[dict[str, object]], plans: Sequence[Sequence[str]]) -> str:
+class Remembered(NamedTuple):
+    """What an agent knows of its own past."""
+
+    recorded: Sequence[dict[str, object]]
+    """Its recorded actions, ``timestamp`` and ``action``."""
+
+    memory: Memory = "last"
+    lessons: Sequence[Lesson] = ()
+
+    @property
+    def shown(self) -> list[dict[str, object]]:
+        """The actions that its memory holds."""
+        if self.memory == "none":
+            return []
+        whole = self.memory == "all" or len(self.recorded) <= _SHOWN_WHOLE
+        return list(self.recorded) if whole else list(self.recorded[-_SHOWN_LAST:])
+
+    @property
+    def lines(self) -> list[str]:
+        """Its last lessons, numbered; as published an empty list in brackets where there are none."""
+        last = self.lessons[-SHOWN:]
+        return [f"{number}. {lesson.text}" for number, lesson in enumerate(last, start=1)] or ["[]"]
+
+
+def observation(world: World, agent: int, known: Remembered, plans: Sequence[Sequence[str]]) -> str:
     """Write what an agent sees.
 
     Args:
         world: the kitchen.
         agent: who looks.
-        recorded: the agent's own recorded actions, ``timestamp`` and ``action``.
+        known: what it remembers.
         plans: per agent the planned actions that are still to be done.
     """
-    shown = list(recorded) if len(recorded) <= _SHOWN_WHOLE else list(recorded[-_SHOWN_LAST:])
     order = (agent, 1 - agent)
     holding = " ".join(
         f"<{AGENTS[who]}> holds {_hand(world, who)} The planned sequence of actions (yet to be performed) for {AGENTS[who]} is "
@@ -38,9 +63,9 @@ def observation(world: World, agent: int, recorded: Sequence[dict[str, object]],
         f"Their states are as follows: {_counters(world)}"
     )
     lines = [
-        f"Successful Action History: {shown}",
+        f"Successful Action History: {known.shown}",
         "Lessons from Past Failures",
-        "[]",
+        *known.lines,
         "Chef space:pot0  oven0  counter ",
         "Assistant space:chopping_board0  blender0  dish_dispenser  ingredient_dispenser",
         f"Order:{world.order}",

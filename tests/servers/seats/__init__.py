@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.servers.seats import asympuzl, craft, einstein
+from tests.servers.seats import asympuzl, craft, einstein, overcooked
 
 __all__ = ["answer"]
 
-TABLES: tuple[Callable[[list[dict[str, str]]], str | None], ...] = (craft.answer, asympuzl.answer, einstein.answer)
+TABLES: tuple[Callable[[list[dict[str, str]]], str | None], ...] = (craft.answer, asympuzl.answer, overcooked.answer, einstein.answer)
 
 
 def answer(messages: list[dict[str, str]]) -> str:
