@@ -62,6 +62,10 @@ COMPUTED: dict[str, Computed] = {
     "labels-needed": Computed("analytics.rates.corrected", "labels_needed_report", "NEEDED_SUMMARY"),
     "readers": Computed("analytics.reading.report", "readers_report", "SUMMARY", page="docs/claims.md"),
     "compare": Computed("analytics.comparison.compare", "compare", "SUMMARY", ("metric", "benchmark"), "docs/compare.md"),
+    "effects": Computed("analytics.associations.effects", "effects", "SUMMARY", ("benchmark",), "docs/statistics.md"),
+    "correlations": Computed(
+        "analytics.associations.correlations", "correlations", "SUMMARY", ("metric", "benchmark"), "docs/statistics.md"
+    ),
 }
 """Name -> what computes it."""
 

@@ -1,0 +1,1 @@
+"""What goes with what: effects, correlations, and what passes through messages."""

@@ -1,0 +1,204 @@
+"""The report `effects`: what goes with the outcome of turns and games when team, task and turn are held fixed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from analytics.associations.unit_values import codes, game_rows, judge_columns, turn_rows
+from analytics.statistics.regressions import Coefficient, clustered_regression, dummies, mean_by, mixed_coefficient
+from analytics.statistics.shifts import holm
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["SUMMARY", "effects"]
+
+SUMMARY: Final = ("benchmark", "outcome", "predictor", "n", "tasks", "coefficient", "low", "high", "p", "p_holm", "scale")
+"""The columns that fit a terminal, beside the advice."""
+
+_SURE: Final = 0.05
+_FEWEST_TASKS: Final = 5
+_FEWEST_ROWS: Final = 20
+_LEVELS: Final = range(2, 7)
+"""Values of a condition's switch that are compared; more are a number, not a switch."""
+_Row = dict[str, Any]
+
+
+class _Question(NamedTuple):
+    """One coefficient that is asked for."""
+
+    unit: str
+    outcome: str
+    predictor: str
+    rows: pl.DataFrame
+    """With the outcome, the predictor, team_name, task, and turn of turns."""
+    means: str
+    """What one more of the predictor is, in words."""
+    set_by: str = "team"
+    """Who decides about the predictor: team, or experimenter."""
+
+
+def effects(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
+    """One row for each predictor of an outcome: turns on which advice was followed, judges' answers, the switches of conditions.
+
+    Columns, in order:
+
+    - benchmark; unit: turns or games; outcome: gain (progress of the turn), followed (0 or 1), score or success of a game; predictor:
+      followed, words (public words of a message), judge:<rubric>.<question>@<judge> (mean score of the turn), or <switch>=<value> of a
+      condition against the most frequent value.
+    - n: units; games; tasks: clusters of the interval.
+    - scale: difference (of the outcome for one more of the predictor) or log odds (of yes).
+    - coefficient, low, high: with 95 % interval over tasks (`analytics.statistics.regressions`); odds_ratio: of log odds, else null.
+    - p: of no effect; p_holm: corrected for all rows of the benchmark.
+    - mixed, mixed_low, mixed_high: the same coefficient of a linear mixed model with a random level for each task; null of log odds.
+    - formula: outcome and all that is held fixed. advice: what follows, and what does not.
+
+    Args:
+        store: a store with the views.
+        benchmark: only this one; None: all.
+    """
+    import polars as pl
+
+    rows: list[_Row] = []
+    turns, games = turn_rows(store, benchmark), game_rows(store, benchmark)
+    for name in sorted({*turns["benchmark"], *games["benchmark"]}):
+        asked = [*_of_turns(turns.filter(pl.col("benchmark") == name)), *_of_switches(games.filter(pl.col("benchmark") == name))]
+        family = [{"benchmark": name} | found for question in asked if (found := _answer(question)) is not None]
+        for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
+            row["p_holm"] = p
+            row["advice"] = _advice(row, len(family))
+        rows += family
+    return pl.DataFrame([{column: row[column] for column in _schema()} for row in rows], schema=_schema(), orient="row")
+
+
+def _schema() -> dict[str, pl.DataType]:
+    import polars as pl
+
+    text, count, number = pl.String(), pl.Int64(), pl.Float64()
+    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "unit", "outcome", "predictor"), text)
+    schema |= dict.fromkeys(("n", "games", "tasks"), count) | {"scale": text}
+    schema |= dict.fromkeys(("coefficient", "low", "high", "odds_ratio", "p", "p_holm", "mixed", "mixed_low", "mixed_high"), number)
+    return schema | {"formula": text, "advice": text}
+
+
+def _of_turns(turns: pl.DataFrame) -> Iterator[_Question]:
+    yield _Question("turns", "gain", "followed", turns, "following advice, against acting otherwise")
+    yield _Question("turns", "gain", "words", turns, "a word more in each message")
+    for judged in judge_columns(turns):
+        for outcome in ("gain", "followed"):
+            yield _Question("turns", outcome, judged, turns, "yes to all, against no to all")
+
+
+def _of_switches(games: pl.DataFrame) -> Iterator[_Question]:
+    import polars as pl
+
+    if games.is_empty():
+        return
+    parsed = [{key: str(value) for key, value in (json.loads(text) or {}).items()} for text in games["switches"]]
+    told: set[tuple[float, ...]] = set()
+    for key in sorted({key for one in parsed for key in one}):
+        values = [one.get(key, "not set") for one in parsed]
+        if len(set(values)) not in _LEVELS:
+            continue
+        for column, ones in dummies(values, f"{key}=").items():
+            if tuple(ones) in told:  # the same games by another name
+                continue
+            told.add(tuple(ones))
+            base = min(set(values), key=lambda value: (-values.count(value), value))
+            chosen = [value == base or bool(one) for value, one in zip(values, ones, strict=True)]
+            rows = games.with_columns(pl.Series(column, ones)).filter(pl.Series(chosen))
+            for outcome in ("score", "success"):
+                part = rows.with_columns(pl.col(outcome).cast(pl.Float64))
+                yield _Question("games", outcome, column, part, f"{column}, against {key}={base}", "experimenter")
+
+
+def _answer(question: _Question) -> _Row | None:
+    import polars as pl
+
+    rows = question.rows.filter(pl.col(question.outcome).is_finite() & pl.col(question.predictor).is_finite())
+    if len(rows) < _FEWEST_ROWS or _tasks_that_tell(rows, question.predictor) < _FEWEST_TASKS:
+        return None
+    clusters, outcome, predictor = codes(rows["task"]), *(rows[name].to_numpy() for name in (question.outcome, question.predictor))
+    held, told = _held_fixed(question, rows, predictor, clusters)
+    columns = {**held, question.predictor: predictor}
+    yes_or_no = question.outcome in {"followed", "success"}
+    found = clustered_regression(outcome, columns, clusters, yes_or_no=yes_or_no).get(question.predictor)
+    if found is None:
+        return None
+    mixed = None if yes_or_no else mixed_coefficient(outcome, columns, clusters, question.predictor)
+    formula = " + ".join([f"{'log odds of ' if yes_or_no else ''}{question.outcome} ~ {question.predictor}", *told])
+    return {
+        "unit": question.unit,
+        "outcome": question.outcome,
+        "predictor": question.predictor,
+        "n": len(rows),
+        "games": rows["episode_id"].n_unique(),
+        "tasks": rows["task"].n_unique(),
+        "scale": "log odds" if yes_or_no else "difference",
+        **_numbers(found, mixed, yes_or_no=yes_or_no),
+        "formula": formula,
+        "means": question.means,
+        "set_by": question.set_by,
+        "teams": rows["team_name"].n_unique(),
+    }
+
+
+def _tasks_that_tell(rows: pl.DataFrame, predictor: str) -> int:
+    """Tasks with a unit whose predictor is not the most frequent value."""
+    import polars as pl
+
+    usual = rows[predictor].mode().sort()[0]
+    return rows.filter(pl.col(predictor) != usual)["task"].n_unique()
+
+
+def _numbers(found: Coefficient, mixed: Coefficient | None, *, yes_or_no: bool) -> _Row:
+    import math
+
+    value, low, high, p = found
+    return {
+        "coefficient": value,
+        "low": low,
+        "high": high,
+        "p": p,
+        "odds_ratio": math.exp(value) if yes_or_no else None,
+        "mixed": mixed and mixed.value,
+        "mixed_low": mixed and mixed.low,
+        "mixed_high": mixed and mixed.high,
+    }
+
+
+def _held_fixed(
+    question: _Question, rows: pl.DataFrame, predictor: Floats, clusters: NDArray[np.int64]
+) -> tuple[Mapping[str, Floats], list[str]]:
+    """Columns beside the predictor, and what they are called. Its mean in the task leaves the difference inside tasks (Mundlak 1978)."""
+    held: dict[str, Floats] = dummies(rows["team_name"].to_list(), "team ")
+    told = ["team"] if held else []
+    if question.unit == "turns":
+        turn = rows["turn"].to_numpy().astype(float)
+        held |= {"turn": turn, "turn squared": turn**2}
+        told += ["turn + turn^2"]
+    held["mean in the task"] = mean_by(predictor, clusters)
+    return held, [*told, f"mean of {question.predictor} in the task"]
+
+
+def _advice(row: _Row, tests: int) -> str:
+    size = f"odds ratio {row['odds_ratio']:.3g}" if row["odds_ratio"] is not None else f"{row['coefficient']:+.3g}"
+    where = f"{row['n']} {row['unit']} of {row['tasks']} tasks"
+    about = f"{row['means']}: {row['outcome']} {size} ({row['scale']} {row['low']:+.3g} to {row['high']:+.3g}) on {where}"
+    chance = f"p = {row['p']:.2g}, {row['p_holm']:.2g} corrected for {tests} rows"
+    if row["p_holm"] >= _SURE:
+        return f"{about}: no effect shown ({chance}); one beyond that interval is unlikely"
+    return f"{about}: they go together ({chance}), with the same team and task; {_caution(row)}"
+
+
+def _caution(row: _Row) -> str:
+    if row["set_by"] == "experimenter":
+        return "an effect of the switch if nothing else changed with it (check the runs' conditions)"
+    return "no proof of a cause: what makes a turn easy may make both, and teams chose when to do it"

@@ -1,0 +1,1 @@
+"""How games run: turns until something happens, and what follows on what."""

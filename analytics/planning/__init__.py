@@ -1,0 +1,1 @@
+"""How much is enough: games, tasks, judges."""

@@ -1,0 +1,98 @@
+"""Correlations between columns of which others are taken out, with intervals over clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from analytics.statistics.intervals import LEVEL
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Correlation", "correlation", "ranks", "without"]
+
+_FEWEST = 4
+_STEADY = 1e-10
+_INNER = 1 - 1e-12
+
+
+class Correlation(NamedTuple):
+    """A coefficient, -1 to 1, its 95 % interval over clusters and the p-value of 0; ends and p are None where clusters are too few."""
+
+    value: float
+    low: float | None
+    high: float | None
+    p: float | None
+
+
+def correlation(x: Floats, y: Floats, clusters: NDArray[np.int64], taken_out: int = 0) -> Correlation | None:
+    """Pearson's coefficient; None where a column does not vary.
+
+    Each cluster is left out in turn, on Fisher's z, with Student's t (jackknife; Efron and Stein 1981, Annals of Statistics 9).
+
+    Args:
+        x: shape (rows,); for a partial coefficient what `without` leaves, for Spearman's the `ranks`.
+        y: likewise.
+        clusters: shape (rows,), numbers from 0 without gaps.
+        taken_out: columns that were taken out of both, which cost degrees of freedom where each row is a cluster.
+    """
+    import numpy as np
+    from scipy import stats
+
+    sums = np.stack([np.bincount(clusters, weights=column) for column in (np.ones(len(x)), x, y, x * x, y * y, x * y)])
+    total = sums.sum(axis=1)
+    whole = _pearson(total[:, None])[0]
+    if not np.isfinite(whole):
+        return None
+    groups = sums.shape[1]
+    left = _pearson(total[:, None] - sums)
+    freedom = groups - 1 - (taken_out if groups == len(x) else 0)
+    if groups < _FEWEST or freedom < 1 or not np.isfinite(left).all():
+        return Correlation(float(whole), None, None, None)
+    z, apart = _z(whole), _z(left) - _z(np.asarray(whole))
+    error = float(np.sqrt((groups - 1) / groups * (apart**2).sum()))
+    half = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * error
+    p = float(2 * stats.t.sf(abs(float(z)) / error, freedom)) if error > _STEADY else None
+    return Correlation(float(whole), float(np.tanh(z - half)), float(np.tanh(z + half)), p)
+
+
+def without(column: Floats, others: Mapping[str, Floats]) -> Floats:
+    """What of a column the others do not explain (least squares); a constant is always taken out."""
+    import numpy as np
+
+    design = np.column_stack([np.ones(len(column)), *others.values()])
+    fitted, *_ = np.linalg.lstsq(design, column, rcond=None)
+    rest: Floats = column - design @ fitted
+    rest[np.abs(rest) < _STEADY * max(1.0, float(np.abs(column).max()))] = 0.0
+    return rest
+
+
+def ranks(column: Floats) -> Floats:
+    """Mean ranks, divided by the number of rows."""
+    from scipy import stats
+
+    found: Floats = stats.rankdata(column) / len(column)
+    return found
+
+
+def _pearson(sums: Floats) -> Floats:
+    """From count, sums, sums of squares and products; shape (6, data sets) -> (data sets,)."""
+    import numpy as np
+
+    n, x, y, xx, yy, xy = sums
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread = (xx - x * x / n) * (yy - y * y / n)
+        steady = spread <= _STEADY**2 * np.maximum(xx * yy, 1e-300)
+        found: Floats = np.where(steady, np.nan, np.clip((xy - x * y / n) / np.sqrt(np.where(steady, 1, spread)), -1, 1))
+    return found
+
+
+def _z(values: Floats) -> Floats:
+    import numpy as np
+
+    found: Floats = np.arctanh(np.clip(values, -_INNER, _INNER))
+    return found
