@@ -47,8 +47,14 @@ OPTIONS: dict[str, Option] = {
     "na_score": Option(float, "the number of N/A in means and correlations [default: none]; CRAFT's use 0.5.", 0, 1),
     "metric": Option(str, "score (the default), success, remove_gap, spirals, tokens, craft.iou_score, judge:RUBRIC.QUESTION, ..."),
     "benchmark": Option(str, "only this benchmark [default: all]"),
+    "difference": Option(float, "to be seen, in units of the metric [default: shares of the standard deviation between tasks].", 0),
 }
 """Name, as in Python and with dashes on the command line -> what it is; the reports that take one are named in front of its help."""
+
+
+def _statistic(module: str, function: str, *options: str, columns: str = "SUMMARY") -> Computed:
+    return Computed(module, function, columns, options, "docs/statistics.md")
+
 
 COMPUTED: dict[str, Computed] = {
     "lost": Computed("analytics.losses.lost", "lost_report", "SUMMARY", page="docs/attribution.md", prose="sentence"),
@@ -62,10 +68,17 @@ COMPUTED: dict[str, Computed] = {
     "labels-needed": Computed("analytics.rates.corrected", "labels_needed_report", "NEEDED_SUMMARY"),
     "readers": Computed("analytics.reading.report", "readers_report", "SUMMARY", page="docs/claims.md"),
     "compare": Computed("analytics.comparison.compare", "compare", "SUMMARY", ("metric", "benchmark"), "docs/compare.md"),
-    "effects": Computed("analytics.associations.effects", "effects", "SUMMARY", ("benchmark",), "docs/statistics.md"),
-    "correlations": Computed(
-        "analytics.associations.correlations", "correlations", "SUMMARY", ("metric", "benchmark"), "docs/statistics.md"
-    ),
+    "effects": _statistic("analytics.associations.effects", "effects", "benchmark"),
+    "correlations": _statistic("analytics.associations.correlations", "correlations", "metric", "benchmark"),
+    "mediation": _statistic("analytics.associations.mediation", "mediation", "metric", "benchmark"),
+    "transitions": _statistic("analytics.courses.transitions", "transitions", "benchmark"),
+    "survival": _statistic("analytics.courses.survival", "survival", "benchmark"),
+    "survival-curves": _statistic("analytics.courses.survival", "survival_curves", "benchmark", columns="CURVES_SUMMARY"),
+    "ability": _statistic("analytics.scales.ability", "ability", "metric", "benchmark"),
+    "preferences": _statistic("analytics.scales.preferences", "preferences"),
+    "profiles": _statistic("analytics.scales.profiles", "profiles", "benchmark"),
+    "power": _statistic("analytics.planning.power", "power", "metric", "benchmark", "difference"),
+    "judges-needed": _statistic("analytics.planning.judges_needed", "judges_needed"),
 }
 """Name -> what computes it."""
 

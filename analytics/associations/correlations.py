@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from analytics.associations.unit_values import TURN_COLUMNS, codes, judge_columns, turn_rows, with_judges
 from analytics.comparison.game_values import game_values
-from analytics.statistics.partial_correlations import Correlation, correlation, ranks, without
+from analytics.statistics.partial_correlations import correlation, ranks, without
 from analytics.statistics.regressions import dummies
 from analytics.statistics.shifts import holm
 from schemas.store import Store
@@ -141,16 +141,17 @@ def _measured(row: _Row, x: Floats, y: Floats, clusters: NDArray[np.int64], held
     pearson = correlation(without(x, held), without(y, held), clusters, len(held))
     if pearson is None:
         return
-    spearman = correlation(without(ranks(x), held), without(ranks(y), held), clusters, len(held)) or Correlation(*[None] * 4)  # type: ignore[arg-type]
+    spearman = correlation(without(ranks(x), held), without(ranks(y), held), clusters, len(held))
     names = [f"{name}{end}" for name in ("pearson", "spearman") for end in ("", "_low", "_high")]
-    yield row | dict(zip(names, (*pearson[:3], *spearman[:3]), strict=True)) | {"p": pearson.p}
+    yield row | dict(zip(names, (*pearson[:3], *(spearman or (None,) * 3)[:3]), strict=True)) | {"p": pearson.p}
 
 
 def _advice(row: _Row, family: list[_Row]) -> str:
     about = f"{row['x']} and {row['y']}, {row['unit']}, {row['kind']}: r = {row['pearson']:+.2f}"
     if row["p"] is None:
         return f"{about}; too few {'teams' if row['kind'] == 'between teams' else 'tasks'} for an interval: nothing follows"
-    about += f" ({row['pearson_low']:+.2f} to {row['pearson_high']:+.2f}), rho = {row['spearman']:+.2f}"
+    rho = "" if row["spearman"] is None else f", rho = {row['spearman']:+.2f}"
+    about += f" ({row['pearson_low']:+.2f} to {row['pearson_high']:+.2f}){rho}"
     if row["p_holm"] >= _SURE:
         return f"{about}; none shown (p = {row['p']:.2g}, {row['p_holm']:.2g} corrected for {len(family)} rows)"
     return f"{about}; {_means(row)}{_against(row, family)}"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Coefficient", "clustered_regression", "dummies", "mean_by", "mixed_coefficient"]
+__all__ = ["Coefficient", "cluster_covariance", "clustered_regression", "dummies", "mean_by", "mixed_coefficient"]
 
 _CONSTANT = "constant"
 _COLLINEAR = 1e-8
@@ -62,7 +62,7 @@ def clustered_regression(
         fitted = GLM(outcome, design, family=Binomial() if yes_or_no else Gaussian()).fit(maxiter=50)
     mean = np.asarray(fitted.fittedvalues)
     weights = np.maximum(mean * (1 - mean), 1e-12) if yes_or_no else np.ones(len(mean))
-    covariance = _mancl_derouen(design, outcome - mean, weights, clusters)
+    covariance = cluster_covariance(design, outcome - mean, weights, clusters)
     quantile = float(stats.t.ppf((1 + LEVEL) / 2, groups - 1))
     found: dict[str, Coefficient] = {}
     for name, value, variance in zip(names, np.asarray(fitted.params), np.diag(covariance), strict=True):
@@ -99,7 +99,8 @@ def mixed_coefficient(outcome: Floats, columns: Mapping[str, Floats], clusters: 
             low, high = fitted.conf_int()[place]
     except (np.linalg.LinAlgError, ValueError):
         return None
-    found = Coefficient(*(float(number) * spread for number in (fitted.params[place], low, high)), float(fitted.pvalues[place]))
+    value, low, high = (float(number) * spread for number in (fitted.params[place], low, high))
+    found = Coefficient(value, low, high, float(fitted.pvalues[place]))
     return found if np.isfinite(found).all() else None
 
 
@@ -141,8 +142,15 @@ def _independent(columns: Mapping[str, Floats]) -> tuple[list[str], Floats]:
     return kept, np.column_stack([columns[name] for name in kept])
 
 
-def _mancl_derouen(design: Floats, residuals: Floats, weights: Floats, clusters: NDArray[np.int64]) -> Floats:
-    """A (sum of b b') A with A the inverse information and b = X'(1 - H)^-1 r = s + M (1/A - M)^-1 s, M and s a cluster's parts."""
+def cluster_covariance(design: Floats, residuals: Floats, weights: Floats, clusters: NDArray[np.int64]) -> Floats:
+    """A (sum of b b') A with A the inverse information and b = X'(1 - H)^-1 r = s + M (1/A - M)^-1 s, M and s a cluster's parts.
+
+    Args:
+        design: shape (rows, columns).
+        residuals: shape (rows,).
+        weights: variances of the rows up to a factor: 1 of least squares, p (1 - p) of logistic regression.
+        clusters: numbers from 0 without gaps.
+    """
     import numpy as np
 
     order = np.argsort(clusters, kind="stable")

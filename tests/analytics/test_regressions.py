@@ -102,7 +102,8 @@ def test_correlations_inside_teams_are_held_as_often_as_promised(rho: float, gro
         clusters = np.repeat(np.arange(groups), sizes)
         levels = random.multivariate_normal([0, 0], [[0.3, 0.3 * rho], [0.3 * rho, 0.3]], groups)[clusters]
         noise = random.multivariate_normal([0, 0], [[0.7, 0.7 * rho], [0.7 * rho, 0.7]], len(clusters))
-        found = correlation(*(levels + noise).T, clusters)
+        x, y = (levels + noise).T
+        found = correlation(x, y, clusters)
         assert found is not None
         assert found.low is not None
         assert found.high is not None

@@ -1,0 +1,250 @@
+"""The reports `survival` and `survival-curves`: turns until something happens, where games that ended before count as cut, not as lost."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from analytics.associations.unit_values import codes
+from analytics.comparison.team_names import short_names
+from analytics.query import query
+from analytics.statistics.intervals import LEVEL
+from analytics.statistics.shifts import holm
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["CURVES_SUMMARY", "EVENTS", "SUMMARY", "survival", "survival_curves"]
+
+SUMMARY: Final = (
+    "benchmark",
+    "event",
+    "team",
+    "games",
+    "events",
+    "median",
+    "reference",
+    "hazard_ratio",
+    "low",
+    "high",
+    "p",
+    "p_holm",
+    "log_rank_p",
+)
+"""The columns that fit a terminal, beside the advice."""
+CURVES_SUMMARY: Final = ("benchmark", "event", "team", "turn", "at_risk", "events", "free", "free_low", "free_high")
+"""Likewise of the curves."""
+
+EVENTS: Final[dict[str, str]] = {
+    "first refused action": "SELECT episode_id, min(turn) AS turn FROM compared_turns WHERE step = 'refused' GROUP BY 1",
+    "completion": "SELECT episode_id, turns_taken AS turn FROM compared_games WHERE success",
+    "first spiral": "SELECT episode_id, min(start_turn) AS turn FROM correction_spirals GROUP BY 1",
+}
+"""Event -> the games in which it happened, and at which turn."""
+
+_SURE: Final = 0.05
+_FEWEST: Final = 5
+_SEPARATED: Final = 1e3
+"""Hazard ratios above it, or below its inverse, come of an event that one of two never had: no number is shown."""
+_Row = dict[str, Any]
+
+
+class _Times(NamedTuple):
+    """Of the games of several teams, shape (games,)."""
+
+    turns: Floats
+    """At which it happened, or the last turn that was seen."""
+    happened: NDArray[np.bool_]
+    team: list[str]
+    task: NDArray[np.int64]
+
+
+def survival(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
+    """One row for each team and event, a game counting until it ends or the event happens.
+
+    Columns, in order:
+
+    - benchmark, condition; event: a key of `EVENTS`; team; games, events, cut: games that ended without it.
+    - median: turns until half of the games have had it; null if fewer than half have. free, free_low, free_high: share of games without it
+      at the last turn that any game of the team was seen (Kaplan and Meier 1958), with Greenwood's interval on the log-log scale.
+    - reference: the team with the most games, the first by name of several; hazard_ratio, low, high: how many times as often per turn the
+      event comes as for the reference (Cox 1972), 95 % interval clustered by task (Lin and Wei 1989); null for the reference, where one of
+      both never has the event, and below five games or tasks. p: of a ratio of 1; p_holm: corrected for the benchmark's rows.
+    - log_rank_p: that all teams under this condition have the same curve (Mantel 1966). It takes games as independent.
+    - advice: what follows.
+
+    Args:
+        store: a store with the views.
+        benchmark: only this one; None: all.
+    """
+    import polars as pl
+
+    rows: list[_Row] = []
+    groups = list(_groups(store, benchmark))
+    for name in dict.fromkeys(shared["benchmark"] for shared, _ in groups):
+        family = [shared | row for shared, times in groups if shared["benchmark"] == name for row in _teams(times)]
+        for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
+            row["p_holm"] = p
+        short = short_names([row["team"] for row in family])
+        for row in family:
+            tests = sum(other["p"] is not None for other in family)
+            row["advice"] = _advice(row | {key: short.get(row[key], row[key]) for key in ("team", "reference")}, tests)
+        rows += family
+    return pl.DataFrame([{column: row[column] for column in _schema()} for row in rows], schema=_schema(), orient="row")
+
+
+def survival_curves(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
+    """One row for each team, event and turn at which it happened: the curve, as steps.
+
+    Columns: benchmark, condition, event, team, turn; at_risk: games that run and have not had it; events at that turn; free: share of games
+    without it after the turn, free_low, free_high: its 95 % interval.
+
+    Args:
+        store: a store with the views.
+        benchmark: only this one; None: all.
+    """
+    import polars as pl
+
+    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "condition", "event", "team"), pl.String())
+    schema |= dict.fromkeys(("turn", "at_risk", "events"), pl.Int64()) | dict.fromkeys(("free", "free_low", "free_high"), pl.Float64())
+    rows = [
+        shared | {"team": team} | step
+        for shared, times in _groups(store, benchmark)
+        for team in dict.fromkeys(times.team)
+        for step in _curve(_of(times, [team]))
+    ]
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _schema() -> dict[str, pl.DataType]:
+    import polars as pl
+
+    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "condition", "event", "team"), pl.String())
+    schema |= dict.fromkeys(("games", "events", "cut"), pl.Int64())
+    schema |= dict.fromkeys(("median", "free", "free_low", "free_high"), pl.Float64()) | {"reference": pl.String()}
+    return schema | dict.fromkeys(("hazard_ratio", "low", "high", "p", "p_holm", "log_rank_p"), pl.Float64()) | {"advice": pl.String()}
+
+
+def _groups(store: Store, benchmark: str | None) -> Iterator[tuple[_Row, _Times]]:
+    """Games of one benchmark, condition and event, where the event happened at all."""
+    for event, sql in EVENTS.items():
+        games = query(
+            store,
+            "SELECT benchmark, condition, team_name, task, turns_taken, happened.turn FROM compared_games "
+            f"LEFT JOIN ({sql}) AS happened USING (episode_id) WHERE ending = 'ended' AND turns_taken > 0 "
+            "ORDER BY benchmark, condition, team_name, task, episode_id",
+        )
+        for (name, condition), part in games.group_by("benchmark", "condition", maintain_order=True):
+            if benchmark not in (None, name) or part["turn"].null_count() == len(part):
+                continue
+            happened = part["turn"].is_not_null().to_numpy()
+            turns = part["turn"].fill_null(part["turns_taken"]).to_numpy().astype(float)
+            shared = {"benchmark": name, "condition": condition, "event": event}
+            yield shared, _Times(turns, happened, part["team_name"].to_list(), codes(part["task"]))
+
+
+def _teams(times: _Times) -> Iterator[_Row]:
+    counts = {team: times.team.count(team) for team in sorted(set(times.team))}
+    reference = max(counts, key=lambda team: (counts[team],))
+    log_rank = _log_rank(times)
+    for team, games in counts.items():
+        own = _of(times, [team])
+        curve = list(_curve(own))
+        last = curve[-1] if curve else {"free": 1.0, "free_low": None, "free_high": None}
+        half = [step["turn"] for step in curve if step["free"] <= 0.5]  # noqa: PLR2004 - the median
+        ratio = None if team == reference else _hazard_ratio(_of(times, [reference, team]), team)
+        yield {
+            "team": team,
+            "games": games,
+            "events": int(own.happened.sum()),
+            "cut": int((~own.happened).sum()),
+            "median": float(half[0]) if half else None,
+            **{name: last[name] for name in ("free", "free_low", "free_high")},
+            "reference": reference,
+            **dict(zip(("hazard_ratio", "low", "high", "p"), ratio or (None,) * 4, strict=True)),
+            "log_rank_p": log_rank,
+        }
+
+
+def _of(times: _Times, teams: list[str]) -> _Times:
+    import numpy as np
+
+    chosen = np.array([team in teams for team in times.team])
+    return _Times(times.turns[chosen], times.happened[chosen], [team for team in times.team if team in teams], times.task[chosen])
+
+
+def _curve(times: _Times) -> Iterator[_Row]:
+    from scipy import stats
+
+    if not times.happened.any():
+        return
+    cut = stats.CensoredData(uncensored=times.turns[times.happened], right=times.turns[~times.happened])
+    found = stats.ecdf(cut).sf
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # at 0 and 1 there is no interval
+        ends = found.confidence_interval(LEVEL, method="log-log")
+    for turn, free, low, high in zip(found.quantiles, found.probabilities, ends.low.probabilities, ends.high.probabilities, strict=True):
+        here = int((times.happened & (times.turns == turn)).sum())
+        if here:
+            edges = {"free_low": _number(low), "free_high": _number(high)}
+            yield {"turn": int(turn), "at_risk": int((times.turns >= turn).sum()), "events": here, "free": float(free)} | edges
+
+
+def _number(value: float) -> float | None:
+    import math
+
+    return None if math.isnan(value) else float(value)
+
+
+def _log_rank(times: _Times) -> float | None:
+    """Over all teams; null of one, or where nothing happened."""
+    import numpy as np
+    from statsmodels.duration.survfunc import survdiff
+
+    if len(set(times.team)) == 1 or not times.happened.any():
+        return None
+    try:
+        _, p = survdiff(times.turns, times.happened.astype(int), times.team)
+    except np.linalg.LinAlgError:  # a team was never seen while anything happened
+        return None
+    return _number(float(p))
+
+
+def _hazard_ratio(times: _Times, team: str) -> tuple[float, float, float, float] | None:
+    import numpy as np
+    from scipy import stats
+    from statsmodels.duration.hazard_regression import PHReg
+
+    other = np.array([one == team for one in times.team], dtype=float)
+    tasks = len(np.unique(times.task))
+    if min(other.sum(), (1 - other).sum(), tasks) < _FEWEST or min(times.happened[other == 1].sum(), times.happened[other == 0].sum()) == 0:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = PHReg(times.turns, other[:, None], status=times.happened.astype(int), ties="efron").fit(groups=times.task)
+    value, error = float(fitted.params[0]), float(fitted.bse[0])
+    if not np.isfinite([value, error]).all() or error <= 0 or abs(value) > np.log(_SEPARATED):
+        return None
+    half = float(stats.t.ppf((1 + LEVEL) / 2, tasks - 1)) * error
+    p = float(2 * stats.t.sf(abs(value) / error, tasks - 1))
+    return float(np.exp(value)), float(np.exp(value - half)), float(np.exp(value + half)), p
+
+
+def _advice(row: _Row, tests: int) -> str:
+    when = f"half of the games by turn {row['median']:.0f}" if row["median"] else f"{row['events']} of {row['games']} games"
+    about = f"{row['event']}, {row['team']}: {when}"
+    if row["team"] == row["reference"]:
+        return f"{about}; the others are compared with it"
+    if row["p"] is None:
+        return f"{about}; not compared with {row['reference']}: fewer than five games or tasks, or one of them never has it"
+    ratio = f"{row['hazard_ratio']:.2f} times as often per turn as {row['reference']} ({row['low']:.2f} to {row['high']:.2f})"
+    chance = f"p = {row['p']:.2g}, {row['p_holm']:.2g} corrected for {tests} rows"
+    if row["p_holm"] >= _SURE:
+        return f"{about}, {ratio}; no difference shown ({chance})"
+    return f"{about}, {ratio}; {'it comes sooner' if row['hazard_ratio'] > 1 else 'it comes later'} on tasks like these ({chance})"

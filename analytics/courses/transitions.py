@@ -1,0 +1,138 @@
+"""The report `transitions`: what follows on what from turn to turn, and what comes after a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from analytics.associations.unit_values import codes
+from analytics.query import query
+from analytics.statistics.cluster_intervals import share_interval
+from analytics.statistics.share_differences import share_difference
+from analytics.statistics.shifts import holm
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["FAILURES", "PROGRESS", "SUMMARY", "transitions"]
+
+SUMMARY: Final = ("benchmark", "team", "after", "next", "n", "share", "low", "high", "share_else", "difference", "p_holm")
+"""The columns that fit a terminal, beside the advice."""
+
+FAILURES: Final = ("refused", "not_followed")
+"""Steps that went wrong, of those of the view `compared_turns`."""
+PROGRESS: Final = "progress rises"
+"""A next step that is no step: whether the next turn's progress is above this turn's."""
+_ANY: Final = "any"
+_SURE: Final = 0.05
+_FEWEST: Final = 10
+_Row = dict[str, Any]
+
+
+def transitions(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
+    """One row for each team, step and next step; team `any` is all teams together.
+
+    Columns, in order:
+
+    - benchmark, condition, team; after: the step of a turn; next: that of the next turn, or `progress rises`. Steps as in `compared_turns`.
+    - turns: turns with that step and a next one (for `progress rises` with measured progress); games; n: of them followed by next.
+    - share, low, high: n / turns with its 95 % interval over games; share_else: the same after all other steps of the same games.
+    - difference, difference_low, difference_high: share minus share_else; p: of no difference; p_holm: corrected for the benchmark's rows;
+      null below four games, and where one side has fewer than ten turns.
+    - advice: what follows.
+
+    Args:
+        store: a store with the views.
+        benchmark: only this one; None: all.
+    """
+    import polars as pl
+
+    turns = _pairs(store)
+    rows: list[_Row] = []
+    for (name,), part in turns.group_by("benchmark", maintain_order=True):
+        if benchmark not in (None, name):
+            continue
+        teams = [(_ANY, _ANY, part)]
+        if part["team_name"].n_unique() > 1 or part["condition"].n_unique() > 1:
+            teams += [(str(team), str(one), some) for (team, one), some in part.group_by("team_name", "condition", maintain_order=True)]
+        shared = {"benchmark": name}
+        family = [shared | {"condition": one, "team": team} | row for team, one, some in teams for row in _of_team(some)]
+        for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
+            row["p_holm"] = p
+            row["advice"] = _advice(row, sum(other["p"] is not None for other in family))
+        rows += family
+    return pl.DataFrame([{column: row[column] for column in _schema()} for row in rows], schema=_schema(), orient="row")
+
+
+def _schema() -> dict[str, pl.DataType]:
+    import polars as pl
+
+    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "condition", "team", "after", "next"), pl.String())
+    schema |= dict.fromkeys(("turns", "games", "n"), pl.Int64())
+    numbers = ("share", "low", "high", "share_else", "difference", "difference_low", "difference_high", "p", "p_holm")
+    return schema | dict.fromkeys(numbers, pl.Float64()) | {"advice": pl.String()}
+
+
+def _pairs(store: Store) -> pl.DataFrame:
+    """Each turn that has a next one: its step, the next one's, and whether progress rose."""
+    return query(
+        store,
+        "SELECT benchmark, condition, team_name, episode_id, turn, step AS after, "
+        "lead(step) OVER game AS next, lead(gain) OVER game > 1e-9 AS rises, "
+        "lead(turn) OVER game = turn + 1 AS adjacent FROM compared_turns "
+        "WINDOW game AS (PARTITION BY episode_id ORDER BY turn) "
+        "QUALIFY adjacent ORDER BY benchmark, team_name, condition, episode_id, turn",
+    )
+
+
+def _of_team(turns: pl.DataFrame) -> Iterator[_Row]:
+    import polars as pl
+
+    steps = sorted({*turns["after"], *turns["next"]})
+    for after in sorted(set(turns["after"])):
+        for step in steps:
+            yield from _row(turns, after, step, turns["next"] == step)
+        measured = turns.filter(pl.col("rises").is_not_null())
+        yield from _row(measured, after, PROGRESS, measured["rises"])
+
+
+def _row(turns: pl.DataFrame, after: str, step: str, happened: pl.Series) -> Iterator[_Row]:
+    import numpy as np
+
+    here = (turns["after"] == after).to_numpy()
+    if not here.any():
+        return
+    games, hits = codes(turns["episode_id"]), happened.to_numpy().astype(float)
+    sums = [np.bincount(games, weights=one).astype(float) for one in (hits * here, here.astype(float), hits * ~here, (~here).astype(float))]
+    ends = share_interval(sums[0], sums[1])
+    found = share_difference(*sums) if min(here.sum(), (~here).sum()) >= _FEWEST else None
+    yield {
+        "after": after,
+        "next": step,
+        "turns": int(here.sum()),
+        "games": int((sums[1] > 0).sum()),
+        "n": int(sums[0].sum()),
+        "share": float(sums[0].sum() / sums[1].sum()),
+        "low": None if np.isnan(ends.low) else float(ends.low),
+        "high": None if np.isnan(ends.high) else float(ends.high),
+        "share_else": float(sums[2].sum() / sums[3].sum()) if sums[3].sum() else None,
+        "difference": found and found.difference,
+        "difference_low": found and found.low,
+        "difference_high": found and found.high,
+        "p": found and found.p,
+    }
+
+
+def _advice(row: _Row, tests: int) -> str:
+    team = "all teams" if row["team"] == _ANY else row["team"]
+    interval = "" if row["low"] is None else f" ({row['low']:.2f} to {row['high']:.2f})"
+    about = f"{team}: after {row['after']} comes {row['next']} in {row['share']:.2f}{interval} of {row['turns']} turns"
+    if row["p_holm"] is None:
+        return f"{about}; too little to compare with other turns"
+    about += f", else in {row['share_else']:.2f}"
+    chance = f"p = {row['p']:.2g}, {row['p_holm']:.2g} corrected for {tests} rows"
+    if row["p_holm"] >= _SURE:
+        return f"{about}; no difference shown ({chance})"
+    again = row["after"] == row["next"] and row["after"] in FAILURES and row["difference"] > 0
+    return f"{about}; {'failures come in rows' if again else 'it is not chance'} ({chance})"

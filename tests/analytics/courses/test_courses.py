@@ -1,0 +1,101 @@
+"""Transitions and survival: against scipy and statsmodels, and on games in which it is known what follows on what."""
+
+from __future__ import annotations
+
+import random as rng
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.duration.survfunc import SurvfuncRight
+
+from analytics.courses.survival import survival, survival_curves
+from analytics.courses.transitions import PROGRESS, transitions
+from analytics.statistics.share_differences import share_difference
+from tests.analytics.little_games import Game, Move, Step, store_with
+
+
+def refusing(random: rng.Random, team: str, task: int, *, again: float) -> Game:
+    """A game of ten turns: a move is refused in 0.2, after a refusal in `again`; what is accepted brings 0.05."""
+    refused, progress, steps = False, 0.0, []
+    for _ in range(10):
+        refused = random.random() < (again if refused else 0.2)
+        progress += 0.0 if refused else 0.05
+        steps.append(Step("{}", (Move("place", accepted=not refused),), progress=progress, followed=not refused))
+    return Game(steps, name=f"{team}{task}", model=team, task=f"t{task}", benchmark="craft", score=progress)
+
+
+def test_failures_that_come_in_rows_are_found_and_others_are_not(tmp_path: Path) -> None:
+    """Team a repeats what was refused, team c does not; shares are those counted by hand."""
+    random = rng.Random(3)
+    games = [refusing(random, team, task, again=again) for team, again in (("a", 0.7), ("c", 0.2)) for task in range(25)]
+    rows = {
+        (row["team"], row["after"], row["next"]): row for row in transitions(store_with(tmp_path, games)).to_dicts() if row["team"] != "any"
+    }
+    of_a = [[not step.moves[0].accepted for step in game.steps] for game in games[:25]]
+    after = [after for game in of_a for before, after in pairwise(game) if before]
+    row = rows["a", "refused", "refused"]
+    assert (row["turns"], row["n"]) == (len(after), sum(after))
+    assert row["low"] < 0.7 < row["high"]
+    assert row["p_holm"] < 0.001
+    assert "failures come in rows" in row["advice"]
+    assert rows["a", "refused", PROGRESS]["n"] == len(after) - sum(after)
+    assert rows["c", "refused", "refused"]["p_holm"] > 0.05
+    assert "no difference shown" in rows["c", "refused", "refused"]["advice"]
+
+
+@pytest.mark.parametrize("games", [5, 10, 30])
+def test_differences_of_shares_are_held_as_often_as_promised(games: int) -> None:
+    """Games of unequal length whose shares differ; 0.5 against 0.3."""
+    random = np.random.default_rng(games)
+    held = []
+    for _ in range(400):
+        level = random.normal(0, 0.1, games)
+        sizes, other_sizes = random.integers(4, 25, games), random.integers(10, 40, games)
+        hits, other = random.binomial(sizes, np.clip(0.5 + level, 0, 1)), random.binomial(other_sizes, np.clip(0.3 + level, 0, 1))
+        found = share_difference(*(column.astype(float) for column in (hits, sizes, other, other_sizes)))
+        assert found.low is not None
+        assert found.high is not None
+        held.append(found.low <= 0.2 <= found.high)
+    assert 0.92 <= np.mean(held) <= 0.98
+
+
+@pytest.fixture(scope="module")
+def timed() -> list[Game]:
+    """Two teams whose first refusal comes with a chance of 0.1 and 0.3 a turn; games are cut after 3 to 15 turns."""
+    random = np.random.default_rng(5)
+    games = []
+    for team, chance in (("a", 0.1), ("c", 0.3)):
+        for task in range(40):
+            limit, at = int(random.integers(3, 16)), int(random.geometric(chance))
+            steps = [Step(f'"{turn}"', (Move("place", accepted=turn != at),), progress=turn / 20) for turn in range(1, limit + 1)]
+            games.append(Game(steps, name=f"{team}{task}", model=team, task=f"t{task}", benchmark="craft"))
+    return games
+
+
+def test_curves_tests_and_ratios_are_those_of_other_libraries(tmp_path: Path, timed: list[Game]) -> None:
+    """Kaplan and Meier by statsmodels, log-rank by scipy, and the planted ratio in its interval."""
+    store = store_with(tmp_path, timed)
+    rows = {row["team"]: row for row in survival(store).to_dicts() if row["event"] == "first refused action"}
+    times = {team: [_first(game) for game in timed if game.model == team] for team in "ac"}
+    curves = survival_curves(store).filter(event="first refused action")
+    for team in "ac":
+        turns, happened = np.array(times[team]).T
+        theirs = SurvfuncRight(turns, happened)
+        ours = [row for row in curves.to_dicts() if row["team"] == team]
+        assert [row["turn"] for row in ours] == list(theirs.surv_times)
+        assert [row["free"] for row in ours] == pytest.approx(list(theirs.surv_prob))
+        assert rows[team]["median"] == theirs.quantile(0.5) or rows[team]["median"] is None
+    cut = [stats.CensoredData.right_censored(*zip(*((turn, not happened) for turn, happened in times[team]), strict=True)) for team in "ac"]
+    assert rows["a"]["log_rank_p"] == pytest.approx(stats.logrank(*cut).pvalue, rel=1e-6)
+    assert rows["a"]["hazard_ratio"] is None
+    planted = np.log(0.7) / np.log(0.9)
+    assert rows["c"]["low"] < planted < rows["c"]["high"]
+    assert "it comes sooner" in rows["c"]["advice"]
+
+
+def _first(game: Game) -> tuple[int, bool]:
+    refused = [turn for turn, step in enumerate(game.steps, start=1) if not step.moves[0].accepted]
+    return (refused[0], True) if refused else (len(game.steps), False)

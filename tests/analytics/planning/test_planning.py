@@ -1,0 +1,94 @@
+"""Power and judges: what is foretold comes about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from statsmodels.stats.power import TTestIndPower, TTestPower
+
+from analytics.comparison.differences import Scale, paired
+from analytics.planning.judges_needed import effective_judges, judges_needed
+from analytics.planning.power import detectable, power, power_of, tasks_needed
+from schemas import batches
+from schemas.errors import UsageError
+from tests.analytics.little_games import Game, Step, store_with
+from tests.analytics.test_views_judges import job, label, verdict
+
+
+def test_tasks_are_those_of_statsmodels() -> None:
+    """Its solver, rounded up."""
+    for design, test in (("paired", TTestPower()), ("unpaired", TTestIndPower())):
+        assert tasks_needed(design, 0.1, 0.25, 0.8) == int(np.ceil(test.solve_power(0.4, power=0.8, alpha=0.05)))
+    assert tasks_needed("paired", 1.0, 0.1, 0.8) == 6  # fewer can show nothing
+    assert tasks_needed("paired", 1e-6, 1.0, 0.8) is None
+    seen = detectable("paired", 0.25, 30, 0.8)
+    assert seen is not None
+    assert power_of("paired", seen, 0.25, 30) == pytest.approx(0.8, abs=1e-6)
+
+
+@pytest.mark.parametrize(("difference", "tasks"), [(0.1, 20), (0.2, 12), (0.0, 15)])
+def test_the_promised_power_is_that_of_the_permutation_test(difference: float, tasks: int) -> None:
+    """Of `compare` on simulated tasks; with no difference it is the level."""
+    random = np.random.default_rng(1)
+    found = [paired(random.normal(difference, 0.2, tasks), np.zeros(tasks), Scale(None)).p for _ in range(500)]
+    promised = power_of("paired", difference, 0.2, tasks) if difference else 0.05
+    assert np.mean([(p or 1) < 0.05 for p in found]) == pytest.approx(promised, abs=0.05)
+
+
+def test_a_plan_from_the_stores_own_games(tmp_path: Path) -> None:
+    """Two teams on sixteen tasks: the spread of their differences, and what it takes."""
+    random = np.random.default_rng(2)
+    ease = random.random(16) / 2
+    scores = {"a": ease + random.normal(0.1, 0.05, 16), "b": ease + random.normal(0.0, 0.05, 16)}
+    games = [
+        Game([], name=f"{team}{task}", model=team, task=f"t{task}", benchmark="craft", score=float(scores[team][task]))
+        for team in "ab"
+        for task in range(16)
+    ]
+    store = store_with(tmp_path, games)
+    rows = {(row["design"], row["power"]): row for row in power(store, difference=0.05).to_dicts()}
+    row = rows["paired", 0.8]
+    assert row["sd"] == pytest.approx(np.std(scores["a"] - scores["b"], ddof=1))
+    assert row["tasks_low"] <= row["tasks"] <= row["tasks_high"]
+    assert row["tasks"] < rows["unpaired", 0.8]["tasks"] / 3
+    assert "tasks that both play" in row["advice"]
+    with pytest.raises(UsageError, match="--difference -1: give a number above 0"):
+        power(store, difference=-1.0)
+
+
+def test_copies_are_one_judge_and_strangers_are_as_many_as_they_are() -> None:
+    """And three whose errors correlate by a half are worth one and a half."""
+    random = np.random.default_rng(3)
+    one, noise = random.normal(size=(5000, 1)), random.normal(size=(5000, 3))
+    assert effective_judges(np.repeat(one, 3, axis=1)) == (pytest.approx(1.0), pytest.approx(1.0))
+    assert effective_judges(noise)[1] == pytest.approx(3, abs=0.2)
+    assert effective_judges(one + noise)[1] == pytest.approx(3 / 2, abs=0.1)
+
+
+def test_a_panel_that_is_not_worth_its_price_is_told(tmp_path: Path) -> None:
+    """A dear judge, a cheap copy of it, and a stranger that is right as often."""
+    random = np.random.default_rng(4)
+    units: list[tuple[str, int | None]] = [(f"g{number // 5}", number % 5 + 1) for number in range(300)]
+    truth = random.random(300) < 0.5
+    copied, strange = truth ^ (random.random(300) < 0.2), truth ^ (random.random(300) < 0.2)
+    answers = {"llm:dear": copied, "llm:copy": copied, "llm:other": strange}
+    jobs = {name: job(name, judge=name, cost=price) for name, price in (("llm:dear", 0.2), ("llm:copy", 0.02), ("llm:other", 0.02))}
+    verdicts = [
+        verdict(jobs[name], unit, "yes" if yes else "no") for name, said in answers.items() for unit, yes in zip(units, said, strict=True)
+    ]
+    labels = [label(unit, "yes" if yes else "no") for unit, yes in zip(units, truth, strict=True)]
+    store = store_with(tmp_path, [Game([Step("{}")] * 5, name=f"g{number}") for number in range(60)])
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"judge_runs": list(jobs.values()), "verdicts": verdicts, "labels": labels}))
+    rows = {row["panel"]: row for row in judges_needed(store).to_dicts()}
+    assert len(rows) == 7
+    twins = rows["llm:copy + llm:dear"]
+    assert twins["effective_judges"] == pytest.approx(1)
+    assert twins["accuracy"] == rows["llm:copy"]["accuracy"] == pytest.approx((copied == truth).mean())
+    assert "do not pay for the panel" in twins["advice"]
+    assert rows["llm:copy + llm:other"]["effective_judges"] > 1.7
+    assert rows["llm:dear"]["frontier"] is False  # its copy costs a tenth
+    assert rows["llm:copy"]["frontier"] is (rows["llm:copy"]["accuracy"] >= rows["llm:other"]["accuracy"])
+    assert rows["llm:dear"]["cost"] == pytest.approx(10 * rows["llm:copy"]["cost"])

@@ -1,0 +1,58 @@
+"""Every report of docs/statistics.md: terminal, CSV and Python have the same rows, and an empty store has the columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import cotrace
+from analytics.reports import COMPUTED, columns_of
+from cotrace.cli import cli
+from ingest.files.run import ingest_paths
+from schemas.store import Store
+from tests.analytics.little_games import store_with
+from tests.places import DOCS
+
+STATISTICS = [name for name, computed in COMPUTED.items() if computed.page == "docs/statistics.md"]
+
+
+@pytest.fixture(scope="module")
+def engine_store(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Store:
+    store = Store(tmp_path_factory.mktemp("engine") / "s.duckdb")
+    ingest_paths([shared / "data/craft/engine_games"], store)
+    return store
+
+
+def printed(store: Store, name: str, output_format: str) -> str:
+    arguments = ["report", name, "--store", str(store.path), "--format", output_format]
+    return CliRunner().invoke(cli, arguments, catch_exceptions=False).stdout
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", [name for name in STATISTICS if name not in {"preferences", "judges-needed"}])
+def test_published_games_in_terminal_csv_and_python(engine_store: Store, name: str) -> None:
+    """The same rows, each with a sentence where the report has sentences."""
+    rows = cotrace.open(engine_store.path).report(name).pl()
+    told = list(csv.DictReader(io.StringIO(printed(engine_store, name, "csv"))))
+    assert len(told) == len(rows) > 0
+    assert list(told[0]) == rows.columns
+    table = printed(engine_store, name, "table")
+    assert all(line in table for line in rows["advice"].to_list()[:3]) if "advice" in rows.columns else table
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_an_empty_store_has_the_columns_and_the_page_a_section(tmp_path: Path, name: str) -> None:
+    """What fits a terminal is among them; the page says when to use it, and when not."""
+    rows = cotrace.open(store_with(tmp_path, []).path).report(name).pl()
+    assert rows.is_empty()
+    assert set(columns_of(name)) <= set(rows.columns)
+    page = (DOCS / "statistics.md").read_text()
+    section = re.search(rf"\n## {name.removesuffix('-curves')}\n(.*?)(?=\n## |\Z)", page, re.DOTALL)
+    assert section is not None
+    assert "**When to use it.**" in section[1]
+    assert "**When not.**" in section[1]
