@@ -235,11 +235,21 @@ class OpenStore:
         """The games, or those of one benchmark; each shows itself in a notebook."""
         return Episodes(self._store, benchmark)
 
-    def export(self, folder: str | Path) -> list[Path]:
-        """Write each table as Parquet into a folder of its own; gives the files."""
-        from analytics.export import export_tables
+    def export(self, folder: str | Path, form: str = "parquet", *, where: str = "true", views: bool = False) -> list[Path]:
+        """Write the store for other programs; gives the files. The same as `cotrace export`.
 
-        return [path for path, _ in export_tables(self._store, Path(folder))]
+        Args:
+            folder: made where there is none.
+            form: `parquet` (each table), `inspect` (logs, verdicts as scores), `dataset` (card and Parquet), `otlp` (spans).
+            where: SQL condition on episodes; not for `parquet`.
+            views: `parquet`: every view too.
+
+        Raises:
+            UsageError: there is no such form, what it needs is not installed, or the condition is none.
+        """
+        from cotrace.commands.export import exported
+
+        return [path for path, _ in exported(self._store, Path(folder), form, where, views=views)]
 
     def __repr__(self) -> str:
         games, verdicts = self.sql("SELECT (SELECT count(*) FROM episodes), (SELECT count(*) FROM verdicts)").fetchall()[0]

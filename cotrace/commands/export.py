@@ -1,31 +1,74 @@
-"""`cotrace export`: every table as Parquet."""
+"""`cotrace export`: a store as Parquet tables, Inspect logs, a dataset folder, or OpenTelemetry spans."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import click
 
-from cotrace.commands.options import say, store_option
+from cotrace.commands.options import say, store_option, writing_to
+from schemas.errors import UsageError
 from schemas.store import Store
 
-__all__ = ["command"]
+__all__ = ["command", "exported"]
+
+_HOW_TO_READ: Final = {
+    "parquet": "read them back with: duckdb -c \"SELECT * FROM '{folder}/turns/*.parquet'\"",
+    "inspect": "see them with: inspect view start --log-dir {folder}; verdicts are scores, cotrace ingest reads them back",
+    "dataset": 'load it with: datasets.load_dataset("{folder}", "games")',
+    "otlp": "send it line by line to any collector that takes OTLP over HTTP (POST /v1/traces)",
+}
 
 
 @click.command()
 @click.option(
     "--to", "folder", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder to write to; made if missing."
 )
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(_HOW_TO_READ)),
+    default="parquet",
+    show_default=True,
+    help="parquet: every table; inspect: logs with verdicts as scores; dataset: a card and Parquet; otlp: spans with evaluations.",
+)
+@click.option("--views", is_flag=True, help="Parquet: every view too.")
+@click.option("--where", default="true", help="SQL condition on episodes: only these games (not for parquet).")
 @store_option
-def command(folder: Path, store: Store) -> None:
-    """Write each table into a folder of its own, as zstd Parquet.
+def command(folder: Path, form: str, where: str, store: Store, *, views: bool) -> None:
+    """Write the store's games for other programs.
 
     \b
     Example:
-      cotrace export --to parquet/
+      cotrace export --to parquet/ --views
+      cotrace export --to logs/ --format inspect --where "benchmark = 'craft'"
     """
-    from analytics.export import export_tables
+    with writing_to(folder):
+        for path, count in exported(store, folder, form, where, views=views):
+            say(f"{count:>9} rows  {path}" if form == "parquet" else f"{count:>9}  {path}")
+    say(_HOW_TO_READ[form].format(folder=folder))
 
-    for path, count in export_tables(store, folder):
-        say(f"{count:>9} rows  {path}")
-    say(f"read them back with: duckdb -c \"SELECT * FROM '{folder}/turns/*.parquet'\"")
+
+def exported(store: Store, folder: Path, form: str, where: str = "true", *, views: bool = False) -> Iterator[tuple[Path, int]]:
+    """Write a store in a form; gives each file with what it holds: rows, games or samples.
+
+    Raises:
+        UsageError: there is no such form, what it needs is not installed, or the condition is none.
+    """
+    from analytics.exports.dataset import export_dataset
+    from analytics.exports.inspect_log import export_inspect
+    from analytics.exports.otlp import export_otlp
+    from analytics.exports.tables import export_tables
+    from analytics.views import ensure_installed
+
+    ensure_installed(store)
+    others = {"inspect": export_inspect, "dataset": export_dataset, "otlp": export_otlp}
+    if form == "parquet":
+        if where != "true":
+            raise UsageError("--where chooses games, and Parquet has every table whole: give --format dataset, or filter with cotrace sql")
+        return export_tables(store, folder, views=views)
+    if form not in others:
+        raise UsageError(f"no form {form!r}: there are {', '.join(_HOW_TO_READ)}")
+    return others[form](store, folder, where)

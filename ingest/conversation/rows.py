@@ -111,7 +111,7 @@ class Conversation:
     """What broke the game."""
     started_at: datetime | None = None
     model: str | None = None
-    """The evaluated model; None: all that take part, joined by +."""
+    """The evaluated model, where the log names one for all; None: all that take part, joined by +."""
     details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -159,10 +159,10 @@ def _turns(messages: Sequence[Said]) -> dict[int, list[Said]]:
 
 
 def _team(found: Conversation) -> dict[str, str | None]:
-    """Role -> model of those behind whom there is one; of a log that names no model at all, of everybody."""
-    if not found.models and found.model is None:
-        return {found.roles.get(agent, agent): UNKNOWN_MODEL for agent in found.agents}
-    return {found.roles.get(agent, agent): found.models[agent] for agent in found.agents if agent in found.models}
+    """Role -> model. Where the log names one evaluated model it is the team: who else spoke differs from game to game of a run."""
+    if found.model is not None:
+        return {"model": found.model}
+    return {found.roles.get(agent, agent): found.models.get(agent, None if found.models else UNKNOWN_MODEL) for agent in found.agents}
 
 
 def _episode(found: Conversation, episode: str, run: Run, place: Place, turns: int) -> Episode:

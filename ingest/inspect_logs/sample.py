@@ -44,17 +44,20 @@ def conversation_of(sample: EvalSample, log: EvalLog) -> Conversation:
     """A sample as a conversation; every message that it or a model's request holds is a turn."""
     said = said_by(messages_of(sample))
     scores = {name: score.value for name, score in (sample.scores or {}).items()}
-    success, score = outcome(scores)
+    own = sample.metadata.get("cotrace") or {}
+    success, score = (own.get("success"), own.get("score")) if own else outcome(scores)
     return Conversation(
         benchmark=BENCHMARK,
         run=_run_name(log),
         task=str(sample.id),
         messages=said,
-        models=models_of(said, log.eval.model),
+        models={agent["agent"]: agent["model"] for agent in own.get("agents", ()) if agent["model"]} or models_of(said, log.eval.model),
+        roles={agent["agent"]: agent["role"] for agent in own.get("agents", ())},
+        told={agent["agent"]: agent["private_view"] for agent in own.get("agents", ()) if agent["private_view"] is not None},
         goal=_goal(sample),
         success=success,
         score=score,
-        metrics=numbers(scores),
+        metrics=_metrics(scores, own),
         condition=_condition(log),
         seed=sample.epoch,
         stop_reason=_stop_reason(sample),
@@ -71,6 +74,13 @@ def models_of(said: list[Said], evaluated: str) -> dict[str, str]:
     if not found:
         found = {one.agent: evaluated for one in said if one.agent not in {"user", "system", "tool"}}
     return found
+
+
+def _metrics(scores: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, float]:
+    """Of a log that cotrace wrote, without what `success` and `score` of the game say already."""
+    taken = {"success", "score"} if own else set()
+    found = numbers({name: value for name, value in scores.items() if name not in taken})
+    return {name.removeprefix(f"{BENCHMARK}."): value for name, value in found.items()}
 
 
 def _run_name(log: EvalLog) -> str:

@@ -1,0 +1,1 @@
+"""A store on its way out: Parquet tables, Inspect logs, dataset folders, OpenTelemetry spans."""

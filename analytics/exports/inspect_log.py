@@ -1,0 +1,183 @@
+"""Games as logs of Inspect AI, one a run: messages with their speakers, what was tried as tool calls, verdicts as scores.
+
+`cotrace ingest` reads them back: `metadata.cotrace` of a sample holds what Inspect has no place for.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from analytics.exports.games import GameOut, Message, games, messages_of
+from analytics.exports.scores import NamedScore, scores_of
+from schemas.errors import UsageError
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog, EvalResults, EvalSample
+    from inspect_ai.model import ChatMessage, ModelUsage
+
+__all__ = ["export_inspect"]
+
+
+def export_inspect(store: Store, folder: Path, where: str = "true") -> Iterator[tuple[Path, int]]:
+    """Write a log a run; gives each with its number of samples.
+
+    Raises:
+        UsageError: inspect_ai is not installed, or the condition is none.
+    """
+    try:
+        from inspect_ai.log import write_eval_log
+    except ImportError as error:
+        raise UsageError("logs of Inspect need inspect_ai: pip install 'cotrace[inspect]'") from error
+    folder.mkdir(parents=True, exist_ok=True)
+    for run, found in itertools.groupby(games(store, where), key=lambda game: game.run["run_id"]):
+        log = _log(list(found))
+        path = folder / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', log.eval.task)}_{run}.eval"
+        write_eval_log(log, str(path))
+        yield path, len(log.samples or [])
+
+
+def _log(found: Sequence[GameOut]) -> EvalLog:
+    from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSpec
+
+    first = found[0]
+    samples = list(_samples(found))
+    created = (first.run["started_at"] or datetime(1970, 1, 1, tzinfo=UTC)).replace(tzinfo=UTC).isoformat()
+    condition = first.run["condition"] or {}
+    spec = EvalSpec(
+        created=created,
+        task=first.run["name"] or first.facts["benchmark"],
+        task_args=condition,
+        eval_id=first.run["run_id"],
+        run_id=first.run["run_id"],
+        dataset=EvalDataset(name=first.facts["benchmark"], samples=len({sample.id for sample in samples})),
+        model=first.facts["model"],
+        config=EvalConfig(epochs=max(sample.epoch for sample in samples)),
+        metadata={"cotrace": {"benchmark": first.facts["benchmark"], "team": first.facts["team"]}},
+    )
+    return EvalLog(status="success", eval=spec, samples=samples, results=_results(samples))
+
+
+def _samples(found: Sequence[GameOut]) -> Iterator[EvalSample]:
+    """Repetitions of a task are epochs: by seed where that tells them apart, else in order."""
+    by_task: dict[str, list[GameOut]] = defaultdict(list)
+    for game in found:
+        by_task[game.facts["task_id"]].append(game)
+    for task, played in by_task.items():
+        seeds = [game.facts["seed"] for game in played]
+        are_epochs = len(set(seeds)) == len(seeds) and all(seed is not None and seed > 0 for seed in seeds)
+        for number, game in enumerate(played, start=1):
+            yield _sample(game, task, game.facts["seed"] if are_epochs else number)
+
+
+def _sample(game: GameOut, task: str, epoch: int) -> EvalSample:
+    from inspect_ai.log import EvalError, EvalSample
+    from inspect_ai.scorer import Score
+
+    facts = game.facts
+    said = messages_of(game)
+    goal = facts["goal"] if isinstance(facts["goal"], dict) else {}
+    told = ("episode_id", "benchmark", "level", "seed", "max_turns", "success", "score", "stop_reason", "file")
+    own = {key: facts[key] for key in told} | {
+        "agents": [{key: agent[key] for key in ("agent", "role", "model", "persona", "private_view")} for agent in game.agents]
+    }
+    original = facts["details"].get("scores") if facts["benchmark"] == "inspect" else None
+    scores = {score.name: _score(score) for score in scores_of(game)}
+    if isinstance(original, dict):
+        scores = {name: Score.model_validate(value) for name, value in original.items()} | scores
+    return EvalSample(
+        id=task,
+        epoch=epoch,
+        input=str(goal.get("input") or goal.get("question") or f"{facts['benchmark']}: {task}"),
+        target=goal.get("target") or "",
+        messages=[_chat(message, number, facts["benchmark"]) for number, message in enumerate(said, start=1)],
+        scores=scores,
+        metadata={"cotrace": own},
+        model_usage=_usage(game),
+        error=None if facts["error"] is None else EvalError(message=facts["error"], traceback="", traceback_ansi=""),
+    )
+
+
+def _score(score: NamedScore) -> Any:
+    from inspect_ai.scorer import Score
+
+    return Score(value=score.value, answer=score.answer, explanation=score.explanation, metadata=score.details or None)
+
+
+def _chat(message: Message, number: int, benchmark: str) -> ChatMessage:
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageTool, ChatMessageUser
+    from inspect_ai.tool import ToolCall
+
+    told: dict[str, Any] = {
+        "metadata": {"speaker": message.agent, "channel": message.channel, "audience": message.audience, "turn": message.turn},
+        "id": f"m{number}",
+    }
+    if benchmark == "inspect" and not message.actions and message.thought is None:
+        match message.agent:
+            case "user":
+                return ChatMessageUser(content=message.text, **told)
+            case "system":
+                return ChatMessageSystem(content=message.text, **told)
+            case "tool":
+                return ChatMessageTool(content=message.text, **told)
+    calls = [
+        ToolCall(
+            id=f"m{number}-{index}",
+            function=action["verb"],
+            arguments=action["arguments"] or {},
+            parse_error=action["error_text"] or action["error_code"] if action["accepted"] is False else None,
+        )
+        for index, action in enumerate(message.actions, start=1)
+    ]
+    return ChatMessageAssistant(content=_content(message), tool_calls=calls or None, source="generate", **told)
+
+
+def _content(message: Message) -> Any:
+    from inspect_ai.model import ContentReasoning, ContentText
+
+    if message.thought is None:
+        return message.text
+    return [ContentReasoning(reasoning=message.thought), ContentText(text=message.text)]
+
+
+def _usage(game: GameOut) -> dict[str, ModelUsage]:
+    from inspect_ai.model import ModelUsage
+
+    found: dict[str, ModelUsage] = {}
+    for call in game.calls:
+        used = found.setdefault(call["model"], ModelUsage())
+        used.input_tokens += call["tokens_in"]
+        used.output_tokens += call["tokens_out"]
+        used.total_tokens += call["tokens_in"] + call["tokens_out"]
+    return found
+
+
+def _results(samples: Sequence[EvalSample]) -> EvalResults:
+    """The mean of each score over the samples that have a number."""
+    from inspect_ai.log import EvalMetric, EvalResults, EvalScore
+    from inspect_ai.scorer import value_to_float
+
+    number = value_to_float()
+    values: dict[str, list[float]] = defaultdict(list)
+    for sample in samples:
+        for name, score in (sample.scores or {}).items():
+            if isinstance(score.value, int | float) or score.value in ("C", "I", "P", "N"):
+                values[name].append(number(score.value))
+    scores = [
+        EvalScore(
+            name=name,
+            scorer=name,
+            scored_samples=len(found),
+            unscored_samples=len(samples) - len(found),
+            metrics={"mean": EvalMetric(name="mean", value=math.fsum(found) / len(found))},
+        )
+        for name, found in values.items()
+    ]
+    return EvalResults(total_samples=len(samples), completed_samples=len(samples), scores=scores)
