@@ -53,7 +53,7 @@ def _schema() -> dict[str, Any]:
     import polars as pl
 
     texts = dict.fromkeys(("agent", "channel", "text", "thought"), pl.String)
-    message = {"turn": pl.Int64, **texts, "audience": pl.List(pl.String)}
+    message: dict[str, Any] = {"turn": pl.Int64, **texts, "audience": pl.List(pl.String)}
     named = ("episode_id", "benchmark", "run", "condition", "task_id", "level", "model", "team")
     return {
         **dict.fromkeys(named, pl.String),
