@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from cotrace.commands.options import COUNT, say, writing_to
+from cotrace.commands.planted import planted_option, play_planted
 from cotrace.commands.seats import seat_options
 
 __all__ = ["command"]
@@ -35,6 +36,7 @@ __all__ = ["command"]
 @click.option("--game-id", "game_ids", multiple=True, help="A puzzle by its id, in place of generated ones; repeat for several.")
 @click.option("--step-limit", default=30, show_default=True, type=COUNT, help="Steps of both players together.")
 @click.option("--seed", default=3, show_default=True, help="The same seed gives the same games, byte for byte.")
+@planted_option
 @seat_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
 def command(
@@ -51,6 +53,7 @@ def command(
     seed: int,
     out: Path,
     *,
+    planted: int | None,
     reasoning: bool,
     seats: tuple[str, ...],
     **options: Any,
@@ -63,6 +66,7 @@ def command(
     \b
     Example:
       cotrace play einstein --persona misreader --mode provide --mode none --verifier reasoning --games 6 --out logs/
+      cotrace play einstein --planted 100 --out logs/planted
       cotrace play einstein --seat player1=openai/gpt-4o --seat player2=script:sensible --games 3 --max-cost 1 --out logs/
     """
     from cotrace.progress import progress_bar
@@ -70,6 +74,9 @@ def command(
     from games.einstein.match_log import settings_of
     from games.einstein.play import PlayRequest, play
     from schemas.errors import BadInputError, UsageError
+
+    if planted is not None:
+        return play_planted("einstein", planted, seed, out)
 
     def settings(mode: str, verifier: str) -> GameSettings:
         pair = mode.split("+") if "+" in mode else [mode, mode]

@@ -12,7 +12,7 @@ from games.craft.play import PlayRequest, play
 from games.craft.players.builders import BUILDERS
 from games.craft.players.match import FAULTLESS_BUILDER, FAULTLESS_DIRECTOR
 from games.craft.players.personas import PERSONAS
-from games.players.planted import Case, cases, the_faulty_one
+from games.players.planted import Case, cases, played_cases, the_faulty_one
 from games.playing import OnProgress, PlayReport
 
 __all__ = ["FAULTLESS", "fault_in", "play_planted"]
@@ -43,15 +43,7 @@ def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | Non
         seed: fixes all of them.
         on_progress: called with the games finished and the games in all.
     """
-    played = kept = turns = 0
-    paths: list[Path] = []
-    for case in cases(games, seed, _FAULTS):
-        report = play(_request(out, case, seed))
-        played, kept, turns = played + report.played, kept + report.kept, turns + report.turns
-        paths += report.paths
-        if on_progress is not None:
-            on_progress(case.place + 1, games)
-    return PlayReport(played, kept, turns, tuple(paths))
+    return played_cases(cases(games, seed, _FAULTS), games, lambda case: play(_request(out, case, seed)), on_progress)
 
 
 def _request(out: Path, case: Case, seed: int) -> PlayRequest:

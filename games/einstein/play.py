@@ -12,6 +12,7 @@ from games.einstein.game import Game, GameSettings
 from games.einstein.match import Pair
 from games.einstein.match_log import condition_name, header_of, write_match
 from games.einstein.players.personas import PERSONAS
+from games.players.onset import onset_of
 from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, check_seeds, report_of
 from schemas.errors import UsageError
 from schemas.game import Header, state_of_file
@@ -82,9 +83,8 @@ def _check_request(request: PlayRequest) -> None:
     check_seeds((request.seed,))
     if request.games < 1:
         raise UsageError(f"games must be at least 1, got {request.games}")
-    unknown = sorted({*request.personas, *request.partners} - set(PERSONAS))
-    if unknown:
-        raise UsageError(f"there is no einstein persona {unknown[0]!r}; there are {', '.join(PERSONAS)}")
+    for name in (*request.personas, *request.partners):
+        onset_of(name, PERSONAS, "einstein persona")
 
 
 def puzzles_of(request: PlayRequest) -> Sequence[Puzzle]:

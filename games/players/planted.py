@@ -7,13 +7,14 @@ A family's module `planted` has ``FAULTLESS`` (scripts that play as well as they
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import cycle, islice
 from typing import Final, NamedTuple
 
-from games.players.onset import Onset, onset_of
+from games.players.onset import onset_of
+from games.playing import OnProgress, PlayReport
 
-__all__ = ["Case", "Planted", "cases", "the_faulty_one"]
+__all__ = ["Case", "Planted", "cases", "played_cases", "the_faulty_one"]
 
 _LATEST: Final = 8
 """The latest turn from which on a planted fault begins."""
@@ -55,7 +56,7 @@ def the_faulty_one(scripts: Mapping[str, str | None], faultless: Collection[str]
     if len(at_fault) != 1:
         return None
     agent, name = at_fault[0]
-    onset: Onset = onset_of(name, (name.partition("@")[0],), "script")
+    onset = onset_of(name, (name.partition("@")[0],), "script")
     return Planted(agent, onset.script, onset.turn)
 
 
@@ -73,3 +74,18 @@ def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]]) -> Iterato
     for place, (seat, fault) in enumerate(islice(cycle(pairs), games)):
         turn = rng.choice((1, rng.randint(2, _LATEST)))
         yield Case(place, seat, fault if turn == 1 else f"{fault}@{turn}", random.Random(f"planted:{seed}:{place}"))
+
+
+def played_cases(chosen: Iterator[Case], games: int, play: Callable[[Case], PlayReport], on_progress: OnProgress | None) -> PlayReport:
+    """Play them one by one; gives one report for all."""
+    reports: list[PlayReport] = []
+    for case in chosen:
+        reports.append(play(case))
+        if on_progress is not None:
+            on_progress(len(reports), games)
+    return PlayReport(
+        sum(report.played for report in reports),
+        sum(report.kept for report in reports),
+        sum(report.turns for report in reports),
+        tuple(path for report in reports for path in report.paths),
+    )

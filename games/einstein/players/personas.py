@@ -26,7 +26,10 @@ from games.einstein.players.table_habits import (
     throw,
 )
 
-__all__ = ["PERSONAS", "PLANNER", "Persona"]
+__all__ = ["FAULTLESS", "PERSONAS", "PLANNER", "Persona"]
+
+FAULTLESS: Final = "sensible"
+"""Who plays before the step from which `persona@step` falls into its habits."""
 
 PLANNER: Final = "planner"
 """The persona that follows a shortest solution, which no player could know; it plays sensibly once the partner leaves the plan."""

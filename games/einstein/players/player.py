@@ -8,9 +8,9 @@ from games.einstein.engine.bins import COMMON, DESTINATIONS, Bin
 from games.einstein.game import Observation
 from games.einstein.players.intent import Intent
 from games.einstein.players.mind import Mind
-from games.einstein.players.personas import PERSONAS, PLANNER
+from games.einstein.players.personas import FAULTLESS, PERSONAS, PLANNER
 from games.einstein.players.speech import raw_answer
-from schemas.errors import UsageError
+from games.players.onset import onset_of
 
 __all__ = ["ScriptedAnswer", "ScriptedPlayer"]
 
@@ -31,8 +31,7 @@ class ScriptedPlayer:
         Raises:
             UsageError: there is no such persona.
         """
-        if persona not in PERSONAS:
-            raise UsageError(f"there is no einstein persona {persona!r}; there are {', '.join(PERSONAS)}")
+        self._onset = onset_of(persona, PERSONAS, "einstein persona")
         self.persona = persona
         self._rng = rng
         self._plan = plan if persona == PLANNER else ()
@@ -45,7 +44,7 @@ class ScriptedPlayer:
         return [self._answer(mind, reasoning=reasoning) for _ in range(samples)]
 
     def _answer(self, mind: Mind, *, reasoning: bool) -> ScriptedAnswer:
-        intent = self._planned(mind.seen) or PERSONAS[self.persona].decide(mind, self._rng)
+        intent = self._planned(mind.seen) or PERSONAS[self._onset.at(mind.seen.step + 1, FAULTLESS)].decide(mind, self._rng)
         return ScriptedAnswer(raw_answer(intent, self._rng, reasoning=reasoning), intent)
 
     def _planned(self, seen: Observation) -> Intent | None:

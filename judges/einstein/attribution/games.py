@@ -1,0 +1,55 @@
+"""The broken links of an Einstein game, step by step.
+
+Every step is one player's alone, so it is that player's or nobody's. Its ideal is the best of what a careful player would choose from who
+knows no more: an answer to a question just asked, else a known object placed or passed on, else news, a question, a guess. Which of these
+is best nobody can know; so whoever chose one of them is not at fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from games.einstein.engine.actions import Action
+from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Lost, shared_out, undecided
+from judges.einstein.attribution.blame import Slip, slip_of
+from judges.einstein.attribution.steps import Played, played_steps
+from judges.evidence.transcript import Transcript
+from schemas.errors import CotraceError
+
+__all__ = ["MEASURES", "attribute"]
+
+MEASURES: Final = ("einstein.know",)
+
+_HARMLESS: Final = frozenset(("acted_wrong",))
+"""Links that are no fault by themselves: of a step that cost nothing they are not told."""
+
+
+def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
+    """Hold every step against what a careful player would have done; see `judges.attribution.findings.Attribute`."""
+    try:
+        steps = {played.turn: played for played in played_steps(transcript)}
+    except CotraceError as error:
+        return Attributed([undecided(turn, value.cost, str(error)) for turn, value in lost.items() if value.cost > NOTHING])
+    return Attributed([finding for turn, value in lost.items() if turn in steps for finding in _of_step(steps[turn], value)])
+
+
+def _of_step(played: Played, lost: Lost) -> Iterator[Finding]:
+    slip = slip_of(played)
+    if lost.cost <= NOTHING:
+        if slip is not None and (slip.link not in _HARMLESS or not played.outcome.accepted):
+            yield Finding(played.turn, played.agent, slip.link, 0.0, slip.evidence)
+        return
+    done = played.action.text if played.action else "an answer that cannot be read"
+    nobody = f"{done}: by what {played.agent} knew nothing better could be told"
+    causes = [] if slip is None else [_cause(played, lost, slip)]
+    yield from shared_out(played.turn, lost.cost, causes, ("not_seen", nobody))
+
+
+def _cause(played: Played, lost: Lost, slip: Slip) -> Cause:
+    kept, better = max(((lost.after - played.steps_left(action), action) for action in played.careful), key=lambda pair: pair[0])
+    return Cause(played.agent, slip.link, f"{slip.evidence}{_instead(kept, better)}", kept)
+
+
+def _instead(kept: float, better: Action) -> str:
+    return f"; {better.text} would have kept {kept:.0f} {'step' if kept == 1 else 'steps'}" if kept > NOTHING else ""
