@@ -8,6 +8,7 @@ from typing import Any, cast
 import click
 
 from cotrace.commands.options import COUNT, say, writing_to
+from cotrace.commands.planted import planted_option, play_planted
 from cotrace.commands.seats import seat_options
 
 __all__ = ["command"]
@@ -25,6 +26,8 @@ __all__ = ["command"]
 @click.option("--turns", type=COUNT, help="Turn limit; by default twice the number of positions.")
 @click.option("--tokenizer", default="regex-v1", show_default=True, help="Who counts tokens: regex-v1, or tiktoken:ENCODING.")
 @click.option("--solo", is_flag=True, help="The control experiment: one agent with the clues of both, one attempt; its seat is A.")
+@click.option("--seed", default=3, show_default=True, help="With --planted: the same seed gives the same games.")
+@planted_option
 @seat_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
 def command(
@@ -37,7 +40,9 @@ def command(
     turns: int | None,
     tokenizer: str,
     out: Path,
+    seed: int,
     *,
+    planted: int | None,
     solo: bool,
     seats: tuple[str, ...],
     **options: Any,
@@ -50,8 +55,12 @@ def command(
     \b
     Example:
       cotrace play asympuzl --persona sharing --persona ignoring --size 3 --size 5 --seeds 10 --out logs/
+      cotrace play asympuzl --planted 100 --out logs/planted
       cotrace play asympuzl --seat A=openai/gpt-4o --seat B=script:sharing --mode own --seeds 5 --temperature 0 --out logs/
     """
+    if planted is not None:
+        return play_planted("asympuzl", planted, seed, out)
+
     from cotrace.progress import progress_bar
     from games.asympuzl.feedback import FEEDBACK_MODES, FeedbackMode
     from games.asympuzl.play import PlayRequest, play

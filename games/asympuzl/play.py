@@ -16,6 +16,7 @@ from games.asympuzl.players.personas import PERSONAS, Player
 from games.asympuzl.puzzle import AGENTS, Agent
 from games.asympuzl.record import RunFacts, game_id, game_line, line, result_line, turn_line
 from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
+from games.players.onset import onset_of
 from games.playing import DEFAULT_START, OnProgress, PlayReport, check_seeds, report_of
 from schemas.errors import UsageError
 
@@ -78,9 +79,8 @@ def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayRep
 
 
 def _pairs(request: PlayRequest) -> list[tuple[str, str]]:
-    unknown = sorted({*request.personas, *(request.partners or ())} - set(PERSONAS))
-    if unknown:
-        raise UsageError(f"there is no asympuzl persona {unknown[0]!r}; there are {', '.join(PERSONAS)}")
+    for name in (*request.personas, *(request.partners or ())):
+        onset_of(name, PERSONAS, "asympuzl persona")
     if request.partners is None:
         return [(name, name) for name in request.personas]
     return [(first, second) for first in request.personas for second in request.partners]

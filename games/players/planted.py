@@ -17,7 +17,7 @@ from games.playing import OnProgress, PlayReport
 __all__ = ["Case", "Planted", "cases", "played_cases", "the_faulty_one"]
 
 _LATEST: Final = 8
-"""The latest turn from which on a planted fault begins."""
+"""The latest turn from which on a planted fault begins, unless games are shorter."""
 
 
 class Planted(NamedTuple):
@@ -60,19 +60,20 @@ def the_faulty_one(scripts: Mapping[str, str | None], faultless: Collection[str]
     return Planted(agent, onset.script, onset.turn)
 
 
-def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]]) -> Iterator[Case]:
+def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]], *, latest: int = _LATEST) -> Iterator[Case]:
     """Every fault of every seat by turns, from the start or from a later turn.
 
     Args:
         games: how many.
         seed: fixes all of them.
         faults: seat -> scripts.
+        latest: the latest turn from which on a fault begins, at least 2.
     """
     rng = random.Random(f"planted:{seed}")
     pairs = [(seat, fault) for seat, scripts in faults.items() for fault in scripts]
     rng.shuffle(pairs)
     for place, (seat, fault) in enumerate(islice(cycle(pairs), games)):
-        turn = rng.choice((1, rng.randint(2, _LATEST)))
+        turn = rng.choice((1, rng.randint(2, latest)))
         yield Case(place, seat, fault if turn == 1 else f"{fault}@{turn}", random.Random(f"planted:{seed}:{place}"))
 
 

@@ -155,6 +155,7 @@ def _details(game: LoggedGame, *, complete: bool) -> dict[str, object]:
         "complete": complete,
         "feedback_mode": game.record.feedback_mode,
         "scripted": game.record.scripted,
+        "history_length": game.record.history_length,
         **(game.record.model_extra or {}),
     }
     details.pop("type", None)

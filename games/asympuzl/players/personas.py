@@ -27,8 +27,12 @@ from games.asympuzl.game import Observation
 from games.asympuzl.players.mind import Mind
 from games.asympuzl.players.wording import ask_for_colors, tell_colors, tell_order
 from games.asympuzl.puzzle import COLORS, Agent, Entry
+from games.players.onset import onset_of
 
-__all__ = ["PERSONAS", "Persona", "Player", "script_answer"]
+__all__ = ["FAULTLESS", "PERSONAS", "Persona", "Player", "script_answer"]
+
+FAULTLESS: Final = "sharing"
+"""Who plays before the turn from which `persona@turn` falls into its fault."""
 
 Write = tuple[int, Entry]
 """A position, from 1, and what is written there."""
@@ -49,13 +53,13 @@ class Player:
     """A persona in a game. The same seed, the same player."""
 
     def __init__(self, persona: str, agent: Agent, clues: Sequence[Entry], *, seed: int) -> None:
-        self._persona = PERSONAS[persona]
+        self._onset = onset_of(persona, PERSONAS, "asympuzl persona")
         self._mind = Mind(agent, clues)
         self._rng = random.Random(f"asympuzl-player:{persona}:{agent}:{len(clues)}:{seed}")
 
     def answer(self, seen: Observation) -> str:
         """Answer what is seen."""
-        return _answer(self._persona, self._mind, seen, self._rng)
+        return _answer(PERSONAS[self._onset.at(seen.turn, FAULTLESS)], self._mind, seen, self._rng)
 
 
 def script_answer(persona: str, seen: Observation) -> str:

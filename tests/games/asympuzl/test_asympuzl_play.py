@@ -76,8 +76,8 @@ def test_a_file_with_something_else_is_left_alone(tmp_path: Path, content: bytes
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"personas": ("kind",)}, "no asympuzl persona 'kind'; there are sharing"),
-        ({"partners": ("kind",)}, "no asympuzl persona 'kind'"),
+        ({"personas": ("kind",)}, "unknown asympuzl persona 'kind'; there are: sharing"),
+        ({"partners": ("kind",)}, "unknown asympuzl persona 'kind'"),
         ({"sizes": (25,)}, "size 25 is out of range"),
         ({"seeds": ()}, "at least one seed"),
         ({"modes": ("all",)}, "no feedback mode 'all'"),

@@ -1,0 +1,49 @@
+"""AsymPuzl games with exactly one faulty player."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from games.asympuzl.play import PlayRequest, play
+from games.asympuzl.players import personas
+from games.asympuzl.puzzle import AGENTS
+from games.players.planted import Case, cases, played_cases, the_faulty_one
+from games.playing import OnProgress, PlayReport
+
+__all__ = ["FAULTLESS", "fault_in", "play_planted"]
+
+FAULTLESS: Final = frozenset((personas.FAULTLESS, "rewriting"))
+"""Players who tell and write all they know; one of them writes it again and again, which costs no turn."""
+
+_SIZES: Final = (3, 4, 5, 6)
+
+fault_in = partial(the_faulty_one, faultless=FAULTLESS)
+"""Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""
+
+
+def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None) -> PlayReport:
+    """Play games with one faulty player each; what is there already is not played again.
+
+    Args:
+        out: folder for the logs.
+        games: how many.
+        seed: fixes all of them.
+        on_progress: called with the games finished and the games in all.
+    """
+    faults = tuple(name for name in personas.PERSONAS if name not in FAULTLESS)
+    chosen = cases(games, seed, dict.fromkeys(AGENTS, faults), latest=2)  # a game without a fault takes two turns
+    return played_cases(chosen, games, lambda case: play(_request(out, case, seed)), on_progress)
+
+
+def _request(out: Path, case: Case, seed: int) -> PlayRequest:
+    team: dict[str, str] = dict.fromkeys(AGENTS, personas.FAULTLESS)
+    team[case.seat] = case.script
+    return PlayRequest(
+        out=out / f"{case.place}",  # a file holds all games of a pair
+        personas=(team["A"],),
+        partners=(team["B"],),
+        sizes=(case.rng.choice(_SIZES),),
+        seeds=(seed + case.place,),
+    )

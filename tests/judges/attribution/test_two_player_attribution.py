@@ -1,0 +1,58 @@
+"""Whose cost a turn was in games of two players: planted faults are found, whoever is at fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from analytics.query import query
+from games.asympuzl import planted as asympuzl
+from games.einstein import planted as einstein
+from judges.attribution.findings import LINKS
+from schemas.store import Store
+from tests.judges.attribution.test_craft_attribution import attributed, scripts_of
+
+GAMES = 60
+FAMILIES = {"einstein": einstein, "asympuzl": asympuzl}
+
+
+@pytest.fixture(scope="module", params=list(FAMILIES))
+def planted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[ModuleType, Store]:
+    """Games with one faulty player each, by a seed that no rule was made on."""
+    family, folder = FAMILIES[request.param], tmp_path_factory.mktemp(request.param)
+    family.play_planted(folder / "logs", GAMES, seed=77_000)
+    return family, attributed(folder / "logs", folder)
+
+
+def test_the_planted_player_has_the_cost(planted: tuple[ModuleType, Store]) -> None:
+    family, store = planted
+    faulty = {episode: fault.agent for episode, scripts in scripts_of(store).items() if (fault := family.fault_in(scripts))}
+    assert len(faulty) == GAMES
+    rows = query(store, "select episode_id, agent, link, cost from attributions where cost > 0").rows()
+    total = sum(cost for *_, cost in rows)
+    assert total > GAMES / 4
+    assert sum(cost for episode, agent, _, cost in rows if agent not in (None, faulty[episode])) <= 0.05 * total
+    assert sum(cost for *_, link, cost in rows if link == "undecided") <= 0.2 * total
+    assert sum(cost for episode, agent, _, cost in rows if agent == faulty[episode]) >= 0.3 * total
+    assert {link for _, _, link, _ in rows} <= LINKS.keys()
+
+
+def test_a_turns_parts_make_up_its_cost(planted: tuple[ModuleType, Store]) -> None:
+    _, store = planted
+    rows = query(
+        store,
+        "select greatest(any_value(turn_costs.cost), 0) as cost, coalesce(sum(attributions.cost), 0) as parts "
+        "from turn_costs left join attributions using (episode_id, turn) group by episode_id, turn",
+    ).rows()
+    assert all(parts == pytest.approx(cost, abs=1e-9) for cost, parts in rows)
+
+
+@pytest.mark.shared
+def test_published_logs_can_be_attributed(shared: Path, tmp_path: Path) -> None:
+    """Einstein games of the published code, in all action spaces."""
+    store = attributed(shared / "data/einstein/cot_provide_seek_raw", tmp_path)
+    rows = query(store, "select status, sum(cost) as cost, count(*) as n from attributions group by status").rows()
+    assert [status for status, *_ in rows] == ["answered"]
+    assert rows[0][1] > 0
