@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, get_args
 
 from games.asympuzl.facts import Facts, color_words, read_facts, shape_words
-from games.asympuzl.puzzle import COLORS, Agent, Entry, Puzzle, other, wrong_positions
+from games.asympuzl.puzzle import COLORS, Agent, Entry, Puzzle, Vocabulary, other, wrong_positions
 
 __all__ = ["FAILURES", "Done", "Found", "Label", "Move", "labels_of"]
 
@@ -60,6 +60,12 @@ class Done:
     moves: tuple[Move, ...]
     before: tuple[Entry, ...]
     after: tuple[Entry, ...]
+    read: Facts | None = None
+    """What somebody else understood the message to state; None: read by sentence patterns."""
+
+    def facts(self, words: Vocabulary) -> Facts:
+        """What the message states."""
+        return read_facts(self.message, words, self.agent) if self.read is None else self.read
 
 
 class Found(NamedTuple):
@@ -99,7 +105,7 @@ def _ignored_partner(history: Sequence[Done], puzzle: Puzzle) -> str | None:
     now, said = history[-1], _of(history[:-1], other(history[-1].agent))
     if not said:
         return None
-    facts = read_facts(said[-1].message, puzzle.vocabulary, said[-1].agent)
+    facts = said[-1].facts(puzzle.vocabulary)
     told = _contradicted_order if now.agent == "B" else _contradicted_colors
     ignored = told(facts, now.before, puzzle) & told(facts, now.after, puzzle)
     return f"was told, and it is true: {', '.join(sorted(ignored))}" if ignored else None
@@ -139,19 +145,19 @@ def _out_of_knowledge_claim(history: Sequence[Done], puzzle: Puzzle) -> str | No
     now = history[-1]
     # A does not know which colors are in play, so one that is not in play is a claim too.
     words = puzzle.vocabulary._replace(colors=puzzle.vocabulary.colors.union(COLORS))
-    facts = read_facts(now.message, words, now.agent)
-    heard = [turn.message for turn in _of(history[:-1], other(now.agent))]
+    facts = now.facts(words)
+    heard = _of(history[:-1], other(now.agent))
     if now.agent == "A":
-        known = {color for message in heard for color in color_words(message, words)}
+        known = {color for turn in heard for color in color_words(turn.message, words)}
         news = {color for _, color in (*facts.colors, *facts.places)} - known
         return f"colors that B has not named: {', '.join(sorted(news))}" if news else None
-    read = [read_facts(message, puzzle.vocabulary, "A") for message in heard]
+    read = [turn.facts(puzzle.vocabulary) for turn in heard]
     told = {fact for found in read for fact in found.order}
     # A shape that A spoke of in words that could not be read may well have been placed by A.
     unread = {
         shape
-        for message, found in zip(heard, read, strict=True)
-        for shape in shape_words(message, puzzle.vocabulary) - {shape for _, shape in found.order}
+        for turn, found in zip(heard, read, strict=True)
+        for shape in shape_words(turn.message, puzzle.vocabulary) - {shape for _, shape in found.order}
     }
     claims = sorted((place, shape) for place, shape in facts.order - told if shape not in unread)
     return f"an order that A has not told: {', '.join(f'{place} {shape}' for place, shape in claims)}" if claims else None
@@ -159,7 +165,7 @@ def _out_of_knowledge_claim(history: Sequence[Done], puzzle: Puzzle) -> str | No
 
 def _sufficient_message(history: Sequence[Done], puzzle: Puzzle) -> str | None:
     now = history[-1]
-    facts = read_facts(now.message, puzzle.vocabulary, now.agent)
+    facts = now.facts(puzzle.vocabulary)
     if now.agent == "A":
         right = {(place, entry.shape) for place, entry in enumerate(puzzle.truth, start=1)}
         return "gives the right shape of every position" if right <= facts.order else None

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from games.einstein.claims import Belongs, Corner
 from games.einstein.engine.actions import Action, Ask, Move, Share, action_type
 from games.einstein.engine.bins import COMMON, DESTINATIONS, START_BINS
 from games.einstein.engine.items import Grounding
@@ -17,6 +18,7 @@ from games.einstein.match import Pair, PlayedStep, play_match
 from games.einstein.players.truth import truths
 from games.einstein.replay import Step
 from games.einstein.text.verifiers import VERIFIERS
+from schemas.claims import written
 from schemas.errors import BadInputError
 from schemas.game import ActionEntry, AgentEntry, End, Header, Label, LogWriter, SampleEntry, Turn, UtteranceEntry
 
@@ -86,7 +88,8 @@ def write_match(path: Path, header: Header, game: Game, pair: Pair) -> int:
         for played in play_match(game, pair, seed=header.seed or 0):
             step = game.steps[-1]
             entry = turn_entry(game, step, played.texts, at=turn_time(started_at, step))
-            log.turn(replace(entry, labels=_labels(game, AGENTS[step.before.player], step, played)))
+            said = [_with_claims(one, played) for one in entry.utterances]
+            log.turn(replace(entry, utterances=said, labels=_labels(game, AGENTS[step.before.player], step, played)))
         log.end(end_entry(game))
     return len(game.steps)
 
@@ -233,6 +236,15 @@ def _action(agent: str, step: Step, raw: str) -> ActionEntry:
         error_text=refusal_text(code),
         undoes=is_undo(step),
     )
+
+
+def _with_claims(said: UtteranceEntry, played: PlayedStep) -> UtteranceEntry:
+    """What a scripted player's thoughts claim is known from its intent, whatever the wording."""
+    if said.channel != "private":
+        return said
+    vouched = {"kind": "read", "kinds": ["belongs"]}
+    claims = [written(Belongs(block=f"block{one.block}", goal=cast("Corner | None", one.goal))) for one in played.intent.claims]
+    return replace(said, claims=[vouched, *claims])
 
 
 def _labels(game: Game, agent: str, step: Step, played: PlayedStep) -> list[Label]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from games.asympuzl.facts import Facts, color_words, read_facts, shape_words
+from games.asympuzl.facts import Facts, color_words, shape_words
 from games.asympuzl.labels import Done, Label
 from games.asympuzl.puzzle import COLORS, Puzzle, other
 from judges.asympuzl.history import history_of
@@ -39,12 +39,12 @@ def _not_repeated(history: Sequence[Done], puzzle: Puzzle) -> Decision:  # noqa:
 
 def _not_ignored(history: Sequence[Done], puzzle: Puzzle) -> Decision:
     now = history[-1]
-    said = [done.message for done in history[:-1] if done.agent == other(now.agent)]
-    if not said or not shape_words(said[-1], puzzle.vocabulary):
+    said = [done for done in history[:-1] if done.agent == other(now.agent)]
+    if not said or not shape_words(said[-1].message, puzzle.vocabulary):
         return Decision("na", "the partner's latest message names no shape of the puzzle")
     if now.after == puzzle.truth:
         return Decision("no", "the agent's hypothesis is right")
-    if shape_words(said[-1], puzzle.vocabulary) <= _shapes(read_facts(said[-1], puzzle.vocabulary, other(now.agent))):
+    if shape_words(said[-1].message, puzzle.vocabulary) <= _shapes(said[-1].facts(puzzle.vocabulary)):
         return Decision("no", "no true statement of the partner's latest message is contradicted before and after")
     return Decision(None, "not every statement of the partner's latest message could be read")
 

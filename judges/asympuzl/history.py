@@ -7,9 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from games.asympuzl.answer import FAULTS, Fault, Request
+from games.asympuzl.claims import Fact, facts_of
 from games.asympuzl.hypothesis import apply
 from games.asympuzl.labels import Done, Label, Move, labels_of
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle
+from judges.asympuzl.reading import reads
+from judges.claims.readers import RULES, reading_of
+from judges.claims.reading import all_certain
 from judges.evidence.transcript import ActionView, Transcript, TurnView
 
 __all__ = ["History", "entries_of", "history_of"]
@@ -22,7 +26,7 @@ class History:
         self.transcript = transcript
         self.puzzle = _puzzle(transcript)
         self._found: dict[tuple[int, str], dict[Label, str]] = {}
-        self._done = [_done(turn, agent, self.puzzle) for turn in transcript.turns for agent in _acting(turn)]
+        self._done = [_done(transcript, turn, agent, self.puzzle) for turn in transcript.turns for agent in _acting(turn)]
 
     def until(self, turn: int, agent: str) -> list[Done]:
         """The turns of both agents up to this one of this agent, in the order of play; empty if the agent did nothing then."""
@@ -72,7 +76,7 @@ def _acting(turn: TurnView) -> list[Agent]:
     return [agent for agent in AGENTS if agent in spoken]
 
 
-def _done(turn: TurnView, agent: Agent, puzzle: Puzzle) -> Done:
+def _done(transcript: Transcript, turn: TurnView, agent: Agent, puzzle: Puzzle) -> Done:
     before, after = entries_of(turn.state_before[agent]), entries_of(turn.state_after[agent])
     own = [action for action in turn.actions if action.agent == agent]
     requests = [_request(action) for action in own if action.verb == "replace"]
@@ -85,7 +89,13 @@ def _done(turn: TurnView, agent: Agent, puzzle: Puzzle) -> Done:
         moves=tuple(Move(one.request.replace, one.request.fault, one.changed, one.takes_back) for one in applied),
         before=before,
         after=after,
+        read=None if transcript.reader == RULES else facts_of(_told(transcript, turn, agent)),
     )
+
+
+def _told(transcript: Transcript, turn: TurnView, agent: Agent) -> tuple[Fact, ...]:
+    """What the reader of the game understood the agent's messages to state; the rules of the game read by patterns themselves."""
+    return all_certain((reading_of(transcript, turn.turn, said) for said in turn.said("public", agent) if reads(said)), Fact)
 
 
 def _request(action: ActionView) -> Request:

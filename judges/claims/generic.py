@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 import yaml
 
+from judges.claims.cues import any_of
 from judges.claims.reading import Read, Told
 from judges.evidence.transcript import Transcript, UtteranceView
 
@@ -37,16 +38,10 @@ TYPES: Final = (Said,)
 INSTRUCTIONS: Final = str(_TABLES["instructions"])
 """What a model is told that reads such games."""
 
-
-def _any_of(words: str) -> re.Pattern[str]:
-    phrases = (re.escape(" ".join(phrase.split())) for phrase in words.split("|"))
-    return re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE)
-
-
-_ASKS: Final = _any_of(_TABLES["asks"])
-_DENIES: Final = _any_of(_TABLES["denies"])
-_ACKNOWLEDGES: Final = _any_of(_TABLES["acknowledges"])
-_HEDGES: Final = _any_of(_TABLES["hedges"])
+_ASKS: Final = any_of(_TABLES["asks"])
+_DENIES: Final = any_of(_TABLES["denies"])
+_ACKNOWLEDGES: Final = any_of(_TABLES["acknowledges"])
+_HEDGES: Final = any_of(_TABLES["hedges"])
 
 
 def reads(said: UtteranceView) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-__all__ = ["Absent", "Found", "Open", "Read", "Reading", "Shown", "Told", "Unread", "all_whole", "find_in"]
+__all__ = ["Absent", "Found", "Open", "Read", "Reading", "Shown", "Told", "Unread", "all_certain", "all_whole", "find_in"]
 
 Claim_co = TypeVar("Claim_co", covariant=True)
 Kind = TypeVar("Kind")
@@ -123,6 +123,12 @@ def find_in(readings: Iterable[Reading[Claim_co]], kind: type[Kind], where: Call
     if shown:
         return Shown(shown)
     return next((one for one in found if isinstance(one, Open)), Absent())
+
+
+def all_certain(readings: Iterable[Reading[Claim_co]], kind: type[Kind]) -> tuple[Kind, ...]:
+    """Give what several texts certainly claim, of one kind; others of it may have been made, too: nothing may rest on their absence."""
+    found = find_in(readings, kind)
+    return found.claims if isinstance(found, Shown) else ()
 
 
 def all_whole(readings: Iterable[Reading[Claim_co]], *kinds: type[Kind]) -> tuple[Kind, ...] | Open:

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from games.einstein.claims import Belongs, Lies
 from games.einstein.engine.bins import COMMON, REACH
 from games.einstein.game import AGENTS
+from judges.claims.readers import reading_of
+from judges.claims.reading import Open, all_certain, all_whole
+from judges.einstein.reading import reads
 from judges.einstein.steps import action_of, asked_about, held_items, inferences, item_text, mentions, shared_before
-from judges.einstein.thoughts import Claim, read_thoughts
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
@@ -62,22 +65,23 @@ def answers_question(game: Transcript, turn: int, agent: str | None) -> Decision
 
 def claims_follow(game: Transcript, turn: int, agent: str | None) -> Decision:
     """RU1: what the thoughts say of objects is what follows from what the player knows."""
-    text = "\n".join(said.text for said in game.turn(turn).said("private", agent))
-    thoughts = read_thoughts(text)
+    readings = [reading_of(game, turn, said) for said in game.turn(turn).said("private", agent) if reads(said)]
     known = inferences(game.turn(turn), agent or "")
-    wrong = [claim for claim in thoughts.claims if known.get(claim.block) != claim.goal]
+    claims, seen = all_certain(readings, Belongs), all_certain(readings, Lies)
+    wrong = [claim for claim in claims if known.get(claim.block) != claim.goal]
     if wrong:
         return Decision("no", "; ".join(_correction(claim, known) for claim in wrong))
-    if not thoughts.is_whole:
-        return Decision(None, "not every clause about objects could be read")
-    if any(known.get(claim.block) != claim.goal for claim in thoughts.seen):
+    whole = all_whole(readings, Belongs, Lies)
+    if isinstance(whole, Open):
+        return Decision(None, f"not every clause about objects could be read: {whole.why}")
+    if any(known.get(claim.block) != claim.corner for claim in seen):
         return Decision(None, "an object is said to lie in a bin to which it is not known to belong: is that a claim, or a slip?")
-    if not thoughts.claims:
+    if not claims:
         return Decision("na", "the thoughts say of no object where it belongs")
-    return Decision("yes", f"{len(thoughts.claims)} claims, all of which follow from the player's items and the placed objects")
+    return Decision("yes", f"{len(claims)} claims, all of which follow from the player's items and the placed objects")
 
 
-def _correction(claim: Claim, known: Mapping[str, str]) -> str:
+def _correction(claim: Belongs, known: Mapping[str, str]) -> str:
     said = "unknown" if claim.goal is None else claim.goal
     return f"{claim.block}: said {said}, what follows is {known.get(claim.block, 'nothing')}"
 

@@ -7,30 +7,14 @@ outside the corners, a question of the partner), or not understood; the last is 
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final, cast
 
-__all__ = ["Claim", "Thoughts", "read_thoughts"]
+from games.einstein.claims import TYPES, Belongs, Corner, EinsteinClaim, Lies
+from judges.claims.reading import Read, Told, Unread
 
-
-class Claim(NamedTuple):
-    """What is said of an object."""
-
-    block: str
-    """Such as ``block2``."""
-
-    goal: str | None
-    """The corner bin it is said to belong to; None: said to be unknown."""
-
-
-class Thoughts(NamedTuple):
-    """What was read."""
-
-    claims: tuple[Claim, ...]
-    seen: tuple[Claim, ...]
-    """Objects that are said to lie in a corner bin: a fact about the table, or loosely said that they belong there."""
-
-    is_whole: bool
-    """No clause about objects or corner bins was left unread."""
+__all__ = ["read_thoughts"]
 
 
 _CLAUSE: Final = re.compile(
@@ -72,41 +56,49 @@ _REACH: Final = re.compile(
 )
 
 
-def read_thoughts(text: str) -> Thoughts:
+def read_thoughts(text: str) -> Read[EinsteinClaim]:
     """Read a text clause by clause."""
-    claims: list[Claim] = []
-    seen: list[Claim] = []
-    is_whole = True
-    for clause in _CLAUSE.split(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")):
+    told: list[Told[EinsteinClaim]] = []
+    unread: list[Unread] = []
+    plain = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    for start, end in _clauses(plain):
+        clause = plain[start:end]
         blocks = {f"block{int(number)}" for number in _BLOCK.findall(clause)}
-        corners = {f"{_ROWS[row.lower()]}_{column.lower()}_bin" for row, column in _CORNER.findall(clause)}
+        corners = {cast("Corner", f"{_ROWS[row.lower()]}_{column.lower()}_bin") for row, column in _CORNER.findall(clause)}
         if not (blocks or corners):
             continue
         claim = _claim(clause, blocks, corners)
         if claim is not None:
-            claims.append(claim)
-        elif _claims_nothing(clause, blocks, corners):
-            continue
-        elif len(blocks) == len(corners) == 1 and _SEEN.search(clause) and not _HEDGED.search(clause):
-            seen.append(Claim(*blocks, *corners))
-        else:
-            is_whole = False
-    return Thoughts(tuple(claims), tuple(seen), is_whole)
+            told.append(Told(replace(claim, words=text[start:end].strip()), start, end))
+        elif not _claims_nothing(clause, blocks, corners):
+            unread.append(Unread(text[start:end].strip(), "of objects or corner bins, and no plain claim", TYPES, start, end))
+    return Read(tuple(told), tuple(unread))
 
 
-def _claim(clause: str, blocks: set[str], corners: set[str]) -> Claim | None:
+def _clauses(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for border in _CLAUSE.finditer(text):
+        yield start, border.start()
+        start = border.end()
+    yield start, len(text)
+
+
+def _claim(clause: str, blocks: set[str], corners: set[Corner]) -> EinsteinClaim | None:
     if len(blocks) != 1 or len(corners) > 1:
         return None
     (block,) = blocks
     if not corners:
-        return Claim(block, None) if _UNKNOWN.search(clause) and not _PARTNER_ASKS.match(clause) else None
+        return Belongs(block=block, goal=None) if _UNKNOWN.search(clause) and not _PARTNER_ASKS.match(clause) else None
     (corner,) = corners
-    if _HEDGED.search(clause) or not _BELONGS.search(clause):
+    if _HEDGED.search(clause):
         return None
-    return Claim(block, corner)
+    if _BELONGS.search(clause):
+        return Belongs(block=block, goal=corner)
+    is_seen = _SEEN.search(clause) and not _claims_nothing(clause, blocks, corners)
+    return Lies(block=block, corner=corner) if is_seen else None
 
 
-def _claims_nothing(clause: str, blocks: set[str], corners: set[str]) -> bool:
+def _claims_nothing(clause: str, blocks: set[str], corners: set[Corner]) -> bool:
     """Whether a clause says of no object to which corner it belongs, nor that this is unknown."""
     if _PARTNER_ASKS.match(clause) or (_PLAN.match(clause) and not _MIND.search(clause)):
         return True

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from analytics.query import query
 from analytics.views import ensure_installed
+from games.einstein.claims import Belongs
 from games.einstein.game import GameSettings
 from games.einstein.play import PlayRequest, play
 from games.einstein.players.personas import PERSONAS
 from ingest.files.run import ingest_paths
-from judges.einstein.thoughts import Claim, read_thoughts
+from judges.einstein.thoughts import read_thoughts
 from judges.engine.checks import find as find_check
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.transcript import ActionView, AgentView, Transcript, TurnView, UtteranceView, load
@@ -192,9 +194,9 @@ def test_player_1_moves_a_top_object_to_the_common_bin() -> None:
 @pytest.mark.parametrize(
     ("text", "claims", "is_whole"),
     [
-        ("Block 2 must go to the Upper Left bin.", [Claim("block2", "top_left_bin")], True),
-        ("The goal of block_1 is bottom_right_bin", [Claim("block1", "bottom_right_bin")], True),
-        ("I can't tell where block4 goes; I ask.", [Claim("block4", None)], True),
+        ("Block 2 must go to the Upper Left bin.", [Belongs(block="block2", goal="top_left_bin")], True),
+        ("The goal of block_1 is bottom_right_bin", [Belongs(block="block1", goal="bottom_right_bin")], True),
+        ("I can't tell where block4 goes; I ask.", [Belongs(block="block4", goal=None)], True),
         ("block1 may belong to the top left bin.", [], False),
         ("block1 does not belong to the top left bin.", [], False),
         ("If block1 belongs to the top left bin, fine.", [], False),
@@ -211,16 +213,19 @@ def test_player_1_moves_a_top_object_to_the_common_bin() -> None:
         ("block1 is still in the common bin, and block2 is in the player1's bin.", [], True),
         (
             "I know that block0 is in the top-left bin, and block1 is in the row of block0. So block1 should go to the top-right bin.",
-            [Claim("block1", "top_right_bin")],
+            [Belongs(block="block1", goal="top_right_bin")],
             True,
         ),
         ("My partner believes block1 belongs to the top left bin.", [], False),
         ("Nothing to do here.", [], True),
     ],
 )
-def test_only_plain_sentences_are_read(text: str, claims: list[Claim], *, is_whole: bool) -> None:
+def test_only_plain_sentences_are_read(text: str, claims: list[Belongs], *, is_whole: bool) -> None:
     """What hedges, denies, compares or reports is left unread, and said to be."""
-    assert (list(read_thoughts(text).claims), read_thoughts(text).is_whole) == (claims, is_whole)
+    found = read_thoughts(text)
+    belongs = [replace(told.claim, words="") for told in found.told if isinstance(told.claim, Belongs)]
+    assert (belongs, not found.unread) == (claims, is_whole)
+    assert all(told.claim.words in text for told in found.told)
 
 
 # -- visible evidence ----------------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,70 @@
+"""How messages of AsymPuzl are read: what they state of the puzzle, and what they ask for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import resources
+from typing import Any, Final
+
+import yaml
+
+from games.asympuzl.claims import TYPES, AsymPuzlClaim, Fact, Question
+from games.asympuzl.facts import color_words, read_facts, shape_words
+from games.asympuzl.puzzle import AGENTS, COLORS, Vocabulary
+from judges.claims.reading import Read, Told, Unread
+from judges.evidence.transcript import Transcript, UtteranceView
+
+__all__ = ["INSTRUCTIONS", "TYPES", "frame", "read", "reads"]
+
+_PROMPT: Final[dict[str, Any]] = yaml.safe_load(resources.files(__package__).joinpath("reading.yaml").read_text(encoding="utf-8"))
+_SENTENCE: Final = re.compile(r"[^.!?\n]+(?:\.(?=\d)[^.!?\n]*)*[.!?]*")
+_ASKS: Final = re.compile(r"\?|\b(?:please|tell me|can you|could you|i need)\b", re.IGNORECASE)
+_ABOUT: Final = {
+    "colors": re.compile(r"\bcolou?rs?\b", re.IGNORECASE),
+    "order": re.compile(r"\b(?:order|positions?|shapes?)\b", re.IGNORECASE),
+}
+
+INSTRUCTIONS: Final = str(_PROMPT["instructions"])
+"""What a model is told of the game, whoever speaks."""
+
+
+def reads(said: UtteranceView) -> bool:
+    """Whether a text can make claims: a message to the partner."""
+    return said.channel == "public" and said.agent in AGENTS and bool(said.text.strip())
+
+
+def frame(game: Transcript, turn: int, said: UtteranceView) -> str:  # noqa: ARG001 - one face for all families
+    """Whose message it is."""
+    return str(_PROMPT["frame"]).format(speaker=said.agent)
+
+
+def read(game: Transcript, turn: int, said: UtteranceView) -> Read[AsymPuzlClaim]:  # noqa: ARG001
+    """Read a message by rules: all of its facts, and what each sentence asks; words of the puzzle in no fact are not understood."""
+    words = _vocabulary(game)
+    facts = read_facts(said.text, words, next(agent for agent in AGENTS if agent == said.agent))
+    told: list[Told[AsymPuzlClaim]] = [
+        *(Told(Fact(position=place, shape=shape), None, None) for place, shape in sorted(facts.order)),
+        *(Told(Fact(shape=shape, color=color), None, None) for shape, color in sorted(facts.colors)),
+        *(Told(Fact(position=place, color=color), None, None) for place, color in sorted(facts.places)),
+    ]
+    told += _questions(said.text)
+    named = {word for pair in (*facts.order, *facts.colors, *facts.places) for word in pair}
+    left = (shape_words(said.text, words) | color_words(said.text, words)) - named
+    unread = [Unread(word, "stands in no fact that could be read", (Fact,)) for word in sorted(left)]
+    return Read(tuple(told), tuple(unread))
+
+
+def _questions(text: str) -> Iterator[Told[AsymPuzlClaim]]:
+    for sentence in _SENTENCE.finditer(text):
+        words = sentence[0].strip()
+        if _ASKS.search(words):
+            about: Any = next((name for name, pattern in _ABOUT.items() if pattern.search(words)), "other")
+            yield Told(Question(about=about, words=words), sentence.start(), sentence.end())
+
+
+def _vocabulary(game: Transcript) -> Vocabulary:
+    """Words of this puzzle's shapes, and of all colors: A does not know which are in play."""
+    truth = (game.goal or {}).get("truth", ())
+    shapes = frozenset(str(one["shape"]).strip().lower() for one in truth)
+    return Vocabulary(shapes, frozenset(COLORS), len(truth))

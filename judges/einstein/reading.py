@@ -1,0 +1,35 @@
+"""How texts of Einstein puzzles are read: what players' thoughts claim of objects."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Any, Final
+
+import yaml
+
+from games.einstein.claims import TYPES, EinsteinClaim
+from judges.claims.reading import Read
+from judges.einstein.thoughts import read_thoughts
+from judges.evidence.transcript import Transcript, UtteranceView
+
+__all__ = ["INSTRUCTIONS", "TYPES", "frame", "read", "reads"]
+
+_PROMPT: Final[dict[str, Any]] = yaml.safe_load(resources.files(__package__).joinpath("reading.yaml").read_text(encoding="utf-8"))
+
+INSTRUCTIONS: Final = str(_PROMPT["instructions"])
+"""What a model is told of the game, whoever speaks."""
+
+
+def reads(said: UtteranceView) -> bool:
+    """Whether a text can make claims: thoughts do; what is said aloud is an action in its own form."""
+    return said.channel == "private" and bool(said.text.strip())
+
+
+def frame(game: Transcript, turn: int, said: UtteranceView) -> str:  # noqa: ARG001 - one face for all families
+    """Whose thoughts they are."""
+    return str(_PROMPT["frame"]).format(kind="private reasoning", speaker=said.agent)
+
+
+def read(game: Transcript, turn: int, said: UtteranceView) -> Read[EinsteinClaim]:  # noqa: ARG001
+    """Read a player's thoughts by rules."""
+    return read_thoughts(said.text)
