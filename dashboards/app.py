@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import dash
-from dash import ALL, MATCH, Dash, Input, Output, State
+from dash import ALL, MATCH, Dash, Input, Output, State, html
 
 from dashboards import grid, shell
 from dashboards.access import LOCAL, Access, guard
@@ -14,7 +15,7 @@ from dashboards.address import Address
 from dashboards.drawing import draw_page, draw_part
 from dashboards.markup import compact
 from dashboards.pages import pages
-from dashboards.parts import Part
+from dashboards.parts import Part, data
 from dashboards.reader import Reader, reader
 from dashboards.requests import Click, answer_faults, checked
 from schemas.store import Store
@@ -60,9 +61,11 @@ def create_app(store: Store, rubric_folders: Sequence[Path] = (), *, access: Acc
         Input("redraw", "data"),
     )
     @checked
-    def draw(path: str | None, search: str | None, _: object) -> tuple[Part, Part, Part, str]:
+    def draw(path: str | None, search: str | None, _: object) -> tuple[Part, Part, Part, dict[str, str]]:
         drawn = draw_page(store, Address.parse(path, search), rubric_folders, is_whole=False)
-        return compact(drawn.head), compact(drawn.filters), compact(drawn.content), drawn.title
+        drawing = token_hex(4)  # tells the browser when it is there
+        page = html.Div(drawn.content, **data(drawing=drawing))
+        return compact(drawn.head), compact(drawn.filters), compact(page), {"title": drawn.title, "drawing": drawing}
 
     @app.callback(
         Output({"type": "later", "name": MATCH, "part": MATCH}, "children"),
@@ -84,7 +87,7 @@ def create_app(store: Store, rubric_folders: Sequence[Path] = (), *, access: Acc
         return next((target for click in clicks if (target := _target(click))), dash.no_update)
 
     app.clientside_callback(  # type: ignore[no-untyped-call]
-        "(title) => { document.title = title ? title + ' – cotrace' : 'cotrace'; return dash_clientside.no_update; }",
+        "(drawn) => { cotrace.await(drawn); return dash_clientside.no_update; }",
         Output("title", "modified_timestamp"),
         Input("title", "data"),
     )

@@ -66,7 +66,7 @@ def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (
             if found.is_empty():
                 return Drawn(navigation(address, pages(), page), None, _empty(store), page.TITLE)
             head = navigation(address, pages(), page, found["benchmark"].unique())
-            used: Sequence[str] = getattr(page, "FILTERS", FILTERS)
+            used: Sequence[str] = page.filters_of(address) if hasattr(page, "filters_of") else getattr(page, "FILTERS", FILTERS)
             return Drawn(head, filters.bar(read, found, used), page.content(read), _title(page, read))
 
     return _or_why(draw, lambda said: Drawn(navigation(address, pages(), page), None, said, page.TITLE))

@@ -56,7 +56,7 @@ def grid(read: Reader, table: Table, part: str = "") -> Part:
     height = min(total, _MOST_ROWS) * _ROW + 62
     return html.Div(
         AgGrid(
-            id={"type": "grid", "name": table.name, "part": part},
+            id={"type": "grid", "name": table.name, "part": part, "at": read.address.to()},  # under other filters it is another grid
             rowModelType="infinite",
             columnDefs=[
                 _definition(key, column, linked=rows.link is not None and not place)
@@ -167,9 +167,9 @@ def register(app: Dash, opened: Callable[[Address], AbstractContextManager[Reade
     import dash_ag_grid  # noqa: F401 - the first page already names its scripts
 
     @app.callback(
-        Output({"type": "grid", "name": MATCH, "part": MATCH}, "getRowsResponse"),
-        Input({"type": "grid", "name": MATCH, "part": MATCH}, "getRowsRequest"),
-        State({"type": "grid", "name": MATCH, "part": MATCH}, "id"),
+        Output({"type": "grid", "name": MATCH, "part": MATCH, "at": MATCH}, "getRowsResponse"),
+        Input({"type": "grid", "name": MATCH, "part": MATCH, "at": MATCH}, "getRowsRequest"),
+        State({"type": "grid", "name": MATCH, "part": MATCH, "at": MATCH}, "id"),
         State("address", "pathname"),
         State("address", "search"),
         prevent_initial_call=True,

@@ -65,9 +65,11 @@ def share_of(part: float | None, whole: float | None) -> str:
 
 
 def score(value: float | None) -> str:
-    """A mean of scores from 0 to 1, or a coefficient from -1 to 1: `.52`, `1.00`, `−.07`."""
+    """A mean of scores from 0 to 1, or a coefficient from -1 to 1: `.52`, `1.00`, `−.07`; points beyond are any other number."""
     if not _is_number(value):
         return NOTHING
+    if abs(value) > 1:
+        return number(value)
     text = f"{value:.2f}"
     if float(text) == 0:
         return ".00"

@@ -7,15 +7,79 @@
     window.dispatchEvent(new CustomEvent("_dashprivate_pushstate"));
   };
 
-  // A new page begins at its top and has the focus; another choice on the same page moves nothing. A saved label begins the next unit.
+  // A new page begins at its top and has the focus; another choice or turn on the same page moves nothing. A saved label begins the next unit.
   let shown = null;
-  const place = () => location.pathname + "#" + (new URLSearchParams(location.search).get("saved") || "");
-  app.arrived = () => {
+  let held = null; // what had the focus, by its key, before the page was drawn afresh
+  const place = () => {
+    const asked = new URLSearchParams(location.search);
+    return [location.pathname, asked.get("saved"), asked.get("episode")].join("#");
+  };
+  app.await = (drawn) => {
+    if (!drawn) return;
+    document.title = drawn.title + " – cotrace";
+    if (document.querySelector(`[data-drawing="${drawn.drawing}"]`)) arrived();
+    else requestAnimationFrame(() => app.await(drawn));
+  };
+  const arrived = () => {
+    refold();
     if (shown !== null && shown !== place()) {
       window.scrollTo(0, 0);
       document.getElementById("page").focus({ preventScroll: true });
+    } else if (held && document.activeElement === document.body) {
+      const again = document.querySelector(`[data-key="${held}"], [data-focus="${held}"]`);
+      (again || document.getElementById("page")).focus({ preventScroll: true });
+    }
+    const here = document.querySelector(".timeline .current");
+    if (here) {
+      const row = here.parentElement;
+      const aside = here.offsetLeft - row.offsetLeft;
+      if (aside < row.scrollLeft || aside + here.offsetWidth > row.scrollLeft + row.clientWidth) row.scrollLeft = aside - row.clientWidth / 3;
     }
     shown = place();
+  };
+  document.addEventListener("focusin", (event) => {
+    held = event.target.dataset.key || event.target.dataset.focus || null;
+  });
+
+  // Keys: a link or button with data-key is clicked, a field with data-focus gets the cursor.
+  document.addEventListener("keydown", (event) => {
+    if (event.metaKey || event.ctrlKey || event.altKey || event.target.closest("input, textarea, select, .ag-root, [contenteditable]")) return;
+    const name = CSS.escape(event.key);
+    const field = event.key === "/" ? document.getElementById("search-words") : document.querySelector(`[data-focus="${name}"]`);
+    const target = document.querySelector(`[data-key="${name}"]`);
+    if (!field && !target) return;
+    event.preventDefault();
+    if (field) field.focus();
+    else target.click();
+  });
+
+  // Folds that a person opened stay open from turn to turn.
+  const folds = new Map();
+  document.addEventListener("toggle", (event) => {
+    const name = event.target.dataset && event.target.dataset.fold;
+    if (name) folds.set(name, event.target.open);
+  }, true);
+  const refold = () => {
+    for (const fold of document.querySelectorAll("details[data-fold]")) {
+      if (folds.has(fold.dataset.fold)) fold.open = folds.get(fold.dataset.fold);
+    }
+  };
+
+  // Play through: a turn every second and a half, until the end, another page, or a second press.
+  let playing = null;
+  const stop = () => {
+    clearInterval(playing);
+    playing = null;
+    delete document.documentElement.dataset.playing;
+  };
+  const play = () => {
+    if (playing) return stop();
+    document.documentElement.dataset.playing = "";
+    playing = setInterval(() => {
+      const next = document.querySelector('[data-key="ArrowRight"]');
+      if (next) next.click();
+      else stop();
+    }, 1500);
   };
 
   const isOurs = (link) =>
@@ -31,6 +95,8 @@
     }
     const picture = event.target.closest("[data-picture]");
     if (picture) app.save(picture.closest(".figure").querySelector(".js-plotly-plot"), picture.dataset.picture);
+    if (event.target.closest("[data-play]")) play();
+    if (event.target.closest("[data-copy]")) navigator.clipboard.writeText(location.href);
     if (event.target.closest("#theme")) app.setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
     for (const box of document.querySelectorAll("details.facet-box[open], details.nav-more[open], details.menu[open]")) {
       if (!box.contains(event.target)) box.open = false;
@@ -38,10 +104,10 @@
   });
 
   document.addEventListener("submit", (event) => {
-    if (event.target.id !== "search-form") return;
+    if (!event.target.closest("#frame") || event.target.method !== "get") return;
     event.preventDefault();
-    const words = new FormData(event.target).get("q").trim();
-    if (words) app.go("/search?" + new URLSearchParams({ q: words }));
+    const asked = [...new FormData(event.target)].map(([name, value]) => [name, value.trim()]).filter(([, value]) => value);
+    app.go(new URL(event.target.action).pathname + "?" + new URLSearchParams(asked));
   });
 
   app.setTheme = (theme) => {
@@ -89,20 +155,15 @@
     }
   };
 
-  // Dash fills #filters and #page afresh for every address.
-  const watch = (id, then) => {
-    const box = document.getElementById(id);
-    if (!box) return false;
-    new MutationObserver(then).observe(box, { childList: true });
-    return true;
-  };
+  // Dash fills #filters afresh for every address: its box stays open while values are chosen.
   const start = new MutationObserver(() => {
-    if (!watch("page", app.arrived)) return;
+    const filters = document.getElementById("filters");
+    if (!filters) return;
     start.disconnect();
-    watch("filters", () => {
-      const box = document.querySelector("#filters details.facet-box");
+    new MutationObserver(() => {
+      const box = filters.querySelector("details.facet-box");
       if (box && open) box.open = true;
-    });
+    }).observe(filters, { childList: true });
   });
   start.observe(document.documentElement, { childList: true, subtree: true });
 })();

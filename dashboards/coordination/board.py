@@ -46,7 +46,10 @@ class CoordinationDrawing:
         pictures = {"hanabi": _table, "overcooked": _kitchen, "collab_capture": _capture, "collab_escape": _escape}
         draw = pictures[kind]
         return html.Div(
-            [html.Div([html.H3("Before"), draw(turn.state_before)]), html.Div([html.H3("After"), draw(turn.state_after)])],
+            [
+                html.Div([html.H3("Before"), draw(turn.state_before)], className="picture"),
+                html.Div([html.H3("After"), draw(turn.state_after)], className="picture"),
+            ],
             className="boards",
         )
 
@@ -93,7 +96,7 @@ def _table(state: JsonObject) -> Part:
     facts = f"{state['information_tokens']} tokens, {state['life_tokens']} lives, {state['deck_size']} cards left"
     hands = [_hand(player, state) for player in PLAYERS]
     discards = html.P(f"Discarded: {printable(', '.join(state['discard_pile']) or 'nothing')}", className="hint")
-    return html.Div([html.Div(stacks, className="boards"), html.P(facts), *hands, discards])
+    return html.Div([html.Div(stacks, className="hand"), html.P(facts), *hands, discards])
 
 
 def _hand(player: str, state: JsonObject) -> Part:
@@ -101,29 +104,19 @@ def _hand(player: str, state: JsonObject) -> Part:
         html.Div([_card(card, f"{player}'s card {place}"), html.Div(_known(known), className="layer-title")])
         for place, (card, known) in enumerate(zip(state["hands"][player], state["knowledge"][player], strict=True))
     ]
-    return html.Div(
-        [html.H3(f"{player}'s hand, and what hints tell {player} about it"), html.Div(cards, style={"display": "flex", "gap": "8px"})]
-    )
+    return html.Div([html.H3(f"{player}'s hand; below, what hints told"), html.Div(cards, className="hand")])
 
 
 def _known(known: JsonObject) -> str:
-    colors = "any colour" if known["colors"] == COLORS else known["colors"]
-    ranks = "any rank" if known["ranks"] == "12345" else known["ranks"]
-    return f"{colors}, {ranks}"
+    colors = "" if known["colors"] == COLORS else str(known["colors"])
+    ranks = "" if known["ranks"] == "12345" else str(known["ranks"])
+    return ", ".join(filter(None, [colors, ranks])) or "–"
 
 
 def _card(card: str | None, title: str) -> Part:
     """A card; one that no log says is a question mark."""
     card = card or "?"
-    style = {
-        "background": _CARD_COLORS.get(card[:1], "#fff"),
-        "border": "1px solid #8a93a6",
-        "borderRadius": "5px",
-        "padding": "10px 12px",
-        "textAlign": "center",
-        "fontWeight": "600",
-    }
-    return html.Div(printable(card), style=style, title=title)
+    return html.Div(printable(card), className="hanabi-card", style={"background": _CARD_COLORS.get(card[:1], "#fff")}, title=title)
 
 
 def _kitchen(state: JsonObject) -> Part:
@@ -152,9 +145,8 @@ def _told_kitchen(layout: Layout, state: JsonObject) -> Part:
 
 def _grid(layout: Layout, state: JsonObject) -> Part:
     width = max(len(row) for row in layout.grid)
-    grid = {"display": "grid", "gridTemplateColumns": f"repeat({width}, 52px)", "gridAutoRows": "46px", "gap": "2px"}
     cells = [_tile(layout, spot, state) for spot in layout.spots]
-    return html.Div(cells, style=grid)
+    return html.Div(cells, className="kitchen", style={"gridTemplateColumns": f"repeat({width}, minmax(0, 1fr))"})
 
 
 def _tile(layout: Layout, spot: Spot, state: JsonObject) -> Part:
@@ -162,7 +154,7 @@ def _tile(layout: Layout, spot: Spot, state: JsonObject) -> Part:
     here = [f"{player[0]} {_ARROWS[cook['facing']]}" for player, cook in state["cooks"].items() if cook["position"] == list(spot)]
     held = [str(cook["held"]) for cook in state["cooks"].values() if cook["position"] == list(spot) and cook["held"]]
     lying = [str(found["item"]) for found in state["objects"] if found["position"] == list(spot)]
-    style = {"background": color, "fontSize": "10px", "textAlign": "center", "borderRadius": "3px", "overflow": "hidden"}
+    style = {"background": color, "textAlign": "center"}
     if here:
         style |= {"background": "#f3c9a5" if here[0].startswith("A") else "#bfe0cf", "fontWeight": "600"}
     lines = [*here, *held, *lying] or [name]
@@ -194,13 +186,10 @@ def _rooms(
         style = {
             "gridArea": f"{row} / {column}",
             "background": "#f3b8b8" if hunted else "#dbe8f7" if inside else "#f3f5f9",
-            "borderRadius": "6px",
-            "padding": "6px",
-            "fontSize": "12px",
         }
         lines = [html.B(f"Room {room}"), html.Div(", ".join(inside)), *map(html.Div, extra.get(room, ()))]
         boxes.append(html.Div(lines, style=style, title=f"ways to {', '.join(map(str, ways[room]))}"))
-    return html.Div(boxes, style={"display": "grid", "gridTemplateColumns": "repeat(4, 112px)", "gridAutoRows": "76px", "gap": "6px"})
+    return html.Div(boxes, className="rooms")
 
 
 DRAWING = CoordinationDrawing()

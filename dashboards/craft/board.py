@@ -27,12 +27,9 @@ class CraftDrawing:
         return html.Div(
             [
                 html.Div(
-                    [
-                        html.H3("Board before the move (far row on top; the attempted place is outlined)"),
-                        _layers(turn.state_before, touched),
-                    ]
+                    [html.H3("Before", title="The far row is on top, the attempted place outlined"), _layers(turn.state_before, touched)]
                 ),
-                html.Div([html.H3("Board after"), _layers(turn.state_after, set())]),
+                html.Div([html.H3("After"), _layers(turn.state_after, set())]),
             ],
             className="boards",
         )
@@ -107,9 +104,9 @@ def _wall(agent: AgentView) -> Part:
     named = " ".join(WALLS[agent.name]) if agent.name in WALLS else ""
     return html.Div(
         [
-            html.H3(f"{agent.name}'s wall of the target{kind}"),
+            html.H3(f"{agent.name}'s wall", title=f"Of the target, as shown{kind}"),
             html.Div(cells, className="wall"),
-            html.Div(f"left to right {named}", className="layer-title"),
+            html.Div(named, className="layer-title", title="from left to right"),
         ]
     )
 

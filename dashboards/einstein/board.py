@@ -36,8 +36,8 @@ class EinsteinDrawing:
         """The table before and after, the object that was acted on outlined; below, what each player knew before the step."""
         touched = _touched(turn.actions)
         tables = [
-            html.Div([html.H3("Table before the step (Player2 sits at the top)"), _table(turn.state_before, touched)]),
-            html.Div([html.H3("Table after"), _table(turn.state_after, set())]),
+            html.Div([html.H3("Table before (Player2 sits at the top)"), _table(turn.state_before, touched)], className="picture"),
+            html.Div([html.H3("Table after"), _table(turn.state_after, set())], className="picture"),
         ]
         acting = {action.agent for action in turn.actions}
         known = [_knowledge(game, turn, agent, acts=agent in acting) for agent in AGENTS]
@@ -45,7 +45,7 @@ class EinsteinDrawing:
 
     def goal(self, game: Transcript) -> Part:
         """The solved table, and the items that each player was given."""
-        solved = [html.Div([html.H3("Solved"), _table(game.goal, set())])] if game.goal else []
+        solved = [html.Div([html.H3("Solved"), _table(game.goal, set())], className="picture")] if game.goal else []
         given = [
             html.Div([html.H3(f"{agent.name} was given"), _items((agent.private_view or {}).get("items", ()), set())])
             for agent in game.agents.values()
@@ -116,7 +116,8 @@ def _knowledge(game: Transcript, turn: TurnView, agent: str, *, acts: bool) -> P
             _items(items, shared, told),
             html.Div("and could infer", className="layer-title"),
             html.Ul(lines),
-        ]
+        ],
+        className="knows",
     )
 
 

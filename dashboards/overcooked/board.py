@@ -42,8 +42,8 @@ class OvercookedDrawing:
         """Both pictures; requests and refusals of the timestep; both trajectories so far."""
         kitchens = html.Div(
             [
-                html.Div([html.H3("Kitchen before the timestep"), _kitchen(turn.state_before)]),
-                html.Div([html.H3("Kitchen after"), _kitchen(turn.state_after)]),
+                html.Div([html.H3("Kitchen before the timestep"), _kitchen(turn.state_before)], className="picture"),
+                html.Div([html.H3("Kitchen after"), _kitchen(turn.state_after)], className="picture"),
             ],
             className="boards",
         )
@@ -67,30 +67,24 @@ class OvercookedDrawing:
 def _kitchen(state: JsonObject) -> Part:
     layout = kitchen()
     cells = [_cell(state, (x, y)) for y in range(layout.height) for x in range(layout.width)]
-    grid = {"display": "grid", "gridTemplateColumns": f"repeat({layout.width}, 88px)", "gridAutoRows": "62px", "gap": "3px"}
-    return html.Div(cells, style=grid)
+    return html.Div(cells, className="kitchen", style={"gridTemplateColumns": f"repeat({layout.width}, minmax(0, 1fr))"})
 
 
 def _cell(state: JsonObject, at: Cell) -> Part:
     layout = kitchen()
-    paint = {"padding": "4px", "fontSize": "11px", "lineHeight": "14px", "borderRadius": "4px", "overflow": "hidden"}
     for index, body in enumerate(state["agents"]):
         if tuple(body["at"]) == at:
             held = body["held"] or "nothing"
             words: list[Part] = [html.B(f"{AGENTS[index]} {_ARROWS.get(body['facing'], '')}"), html.Br(), _plain(held)]
-            return html.Div(
-                words, style=paint | {"background": _BODIES[index]}, title=f"{AGENTS[index]} faces {body['facing']}, holds {held}"
-            )
+            return html.Div(words, style={"background": _BODIES[index]}, title=f"{AGENTS[index]} faces {body['facing']}, holds {held}")
     fixture = layout.fixtures.get(at)
     if fixture is not None:
-        return html.Div(
-            [html.B(_NAMES[fixture]), html.Br(), _contents(state, fixture)], style=paint | {"background": _FIXTURE}, title=fixture
-        )
+        return html.Div([html.B(_NAMES[fixture]), html.Br(), _contents(state, fixture)], style={"background": _FIXTURE}, title=fixture)
     if at in layout.counters:
         item = state["counters"].get(f"({at[0]},{at[1]})")
         shared = "outset 1px #b9ae98" if at in layout.shared_counters else "none"
-        return html.Div(_plain(item) if item else "", style=paint | {"background": _COUNTER, "border": shared}, title=f"counter {at}")
-    return html.Div(style=paint | {"background": _FLOOR})
+        return html.Div(_plain(item) if item else "", style={"background": _COUNTER, "border": shared}, title=f"counter {at}")
+    return html.Div(style={"background": _FLOOR})
 
 
 def _contents(state: JsonObject, fixture: str) -> str:

@@ -1,33 +1,55 @@
-"""Game: one turn at a time, with the states, what was said and thought, what was tried, and what the judges say."""
+"""Game: one turn on one screen: what was said, the states before and after with what was tried, and what happened and what it cost."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
-from dash import dcc, html
+from dash import html
 
-from dashboards.boards import Drawing, drawing_of
-from dashboards.figures.palette import mark_of
-from dashboards.parts import Part, card, note, number, pager, table
+from dashboards.address import FILTERS, Address
+from dashboards.boards import drawing_of
+from dashboards.costs import cost_in_words
+from dashboards.grid import Table, grid, table_links
+from dashboards.markup import svg
+from dashboards.parts import Part, aria, card, data, note
+from dashboards.playback.facts import GameFacts, facts_of
+from dashboards.playback.happened import happened_column, objections_of, tried
+from dashboards.playback.said import said_column
+from dashboards.playback.timeline import legend, timeline
 from dashboards.reader import Reader
+from dashboards.tables import Column, Rows
 from judges.evidence.transcript import Transcript, TurnView, read_games
 from schemas.text import printable
+from schemas.wording import NOTHING, in_words
 
 if TYPE_CHECKING:
-    import polars as pl
+    from collections.abc import Sequence
 
-__all__ = ["IN_MENU", "ORDER", "PATH", "TITLE", "content"]
+__all__ = ["IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "content", "filters_of", "title"]
 
 PATH = "/game"
-TITLE = "Game"
+TITLE = "Games"
 IN_MENU = True
 ORDER = 90
 
-_ROWS = 100
+_GAMES: Final = """
+    SELECT games.task_id, games.model, games.condition, games.level, games.turns_taken, games.score, games.success, games.stop_reason,
+        games.episode_id, decisive
+    FROM games LEFT JOIN (SELECT episode_id, turn AS decisive FROM decisive_turns) AS decided USING (episode_id)
+    WHERE {filters} ORDER BY games.score DESC NULLS LAST, games.episode_id
+"""
 
-_LONG = 4_000
-"""Characters of a message that are shown unfolded."""
+
+def filters_of(address: Address) -> Sequence[str]:
+    """The list of games can be narrowed; a game is what it is."""
+    return () if address.one("episode") else FILTERS
+
+
+def title(read: Reader) -> str:
+    """The tab: the turn first."""
+    episode_id = read.address.one("episode")
+    found = read.rows("SELECT task_id, model FROM episodes WHERE episode_id = $id", {"id": episode_id}).rows() if episode_id else []
+    return f"{read.address.number('turn', 1)} · {printable(found[0][0])} · {printable(found[0][1])}" if found else TITLE
 
 
 def content(read: Reader) -> Part:
@@ -37,201 +59,152 @@ def content(read: Reader) -> Part:
         return _games(read)
     games = read_games(read.connection, [episode_id])
     if episode_id not in games:
-        return note(f"The store has no game {printable(episode_id)}.", dcc.Link("Show all games", href=PATH))
+        return note(f"The store has no game {printable(episode_id)}.", html.A("Show all games", href=PATH))
     game = games[episode_id]
     if not game.turns:
         error = read.rows("SELECT error FROM episodes WHERE episode_id = $id", {"id": episode_id}).item()
-        return note(f"This game has no turns: {printable(error or 'it was not played')}.", dcc.Link("Show all games", href=PATH))
+        return note(f"This game has no turns: {printable(error or 'it was not played')}.", html.A("Show all games", href=PATH))
     asked = read.address.number("turn", 0) if read.address.one("turn") else 1
     if not 1 <= asked <= len(game.turns):
-        last = len(game.turns)
-        return note(f"This game has turns 1 to {last}.", dcc.Link("Show the first", href=_href(game, 1)))
-    return _turn_page(read, game, game.turns[asked - 1])
+        return note(f"This game has turns 1 to {len(game.turns)}.", html.A("Show the first", href=_href(read, 1)))
+    return _stage(read, game, game.turns[asked - 1])
 
 
 def _games(read: Reader) -> Part:
-    start = read.address.number("from", 0)
-    rows = read.rows(
-        """
-        SELECT episode_id, model, condition, task_id, level, turns_taken, score, success, stop_reason, count(*) OVER () AS games
-        FROM games WHERE {filters} ORDER BY score DESC NULLS LAST, episode_id LIMIT $rows OFFSET $start
-        """,
-        {"rows": _ROWS, "start": start},
+    if read.rows("SELECT 1 FROM games WHERE {filters} LIMIT 1").is_empty():
+        return note("No games under these filters.", html.A("Show all games", href=PATH))
+    listing = card("Games", grid(read, GAMES), hint="Best first. Choose one to step through its turns.", menu=table_links(read, GAMES))
+    return html.Div([html.H1("Games"), listing])
+
+
+def _rows(_: Reader, __: str) -> Rows:
+    return Rows(
+        sql=_GAMES,
+        columns={
+            "task_id": Column(heading="Task", kind="name"),
+            "model": Column(heading="Team"),
+            "condition": Column(heading="Condition", kind="condition"),
+            "level": Column(heading="Tier"),
+            "turns_taken": Column(heading="Turns", kind="count"),
+            "score": Column(heading="Score", kind="score"),
+            "success": Column(heading="Success", kind="truth"),
+            "decisive": Column(heading="Decisive turn", kind="count"),
+            "stop_reason": Column(heading="Ended because", kind="name"),
+        },
+        link=lambda row: f"{PATH}?episode={row['episode_id']}&turn=1",
     )
-    if rows.is_empty():
-        return note(
-            "No games under these filters, or no such page of them.", dcc.Link("Show the first", href=read.address.to(**{"from": None}))
-        )
-    columns = {
-        "task_id": "Task",
-        "model": "Model",
-        "condition": "Condition",
-        "level": "Tier",
-        "turns_taken": "Turns",
-        "score": "Score",
-        "success": "Success",
-        "stop_reason": "Ended because",
-    }
-    listing = table(rows, columns, link=lambda row: f"{PATH}?episode={row['episode_id']}&turn=1")
-    place = pager(read.address, start, _ROWS, rows["games"][0], "games")
-    return card("Games", listing, place, hint="Best first. Choose one to step through its turns.")
 
 
-def _turn_page(read: Reader, game: Transcript, turn: TurnView) -> Part:
+def _stage(read: Reader, game: Transcript, turn: TurnView) -> Part:
+    facts = facts_of(read, game.episode_id)
     draw = drawing_of(game.benchmark)
-    facts = read.rows(
-        "SELECT turn, outcome, accepted, progress FROM outcomes WHERE episode_id = $id ORDER BY turn",
-        {"id": game.episode_id},
+    objections, verdicts = objections_of(read, game.episode_id, turn.turn)
+    words = read.address.one("find").split()
+    said = said_column(game, turn, objections, words)
+    goal = draw.goal(game)
+    state = html.Section(
+        [
+            html.H2(["Turn ", html.Span(str(turn.turn), className="turn-number"), f" of {len(game.turns)}"]),
+            tried(turn, facts.at(turn.turn), draw),
+            draw.turn(game, turn),
+            html.Div(goal, className="goal"),
+        ],
+        className="card state",
+        tabIndex=0,
     )
-    title = f"{game.task_id} · {game.model}"
     return html.Div(
         [
-            html.H1(printable(title)),
-            html.P(f"turn {turn.turn} of {len(game.turns)}, episode {game.episode_id}", className="lead"),
-            _timeline(game, turn, facts),
-            _stepper(game, turn),
-            html.Div(
-                [_said(game, turn), html.Div([_tried(read, game, turn, draw, facts), _verdicts(read, game, turn)])], className="columns"
-            ),
-            card("State", draw.turn(game, turn)),
-            card("Goal and private views", draw.goal(game)),
-        ]
+            _head(read, game, facts, turn),
+            timeline(facts, turn.turn, lambda number: _href(read, number), _found(game, words)),
+            html.Div([said, state, happened_column(turn, facts, draw, verdicts)], className=_columns(game)),
+        ],
+        className="stage",
     )
 
 
-def _href(game: Transcript, turn: int) -> str:
-    return f"{PATH}?episode={game.episode_id}&turn={turn}"
+def _columns(game: Transcript) -> str:
+    """A game without a word leaves the room to its boards."""
+    return "stage-columns" if any(turn.utterances for turn in game.turns) else "stage-columns silent"
 
 
-def _timeline(game: Transcript, turn: TurnView, facts: pl.DataFrame) -> Part:
-    ticks = [
-        dcc.Link(
-            str(row["turn"]),
-            href=_href(game, row["turn"]),
-            className="tick current" if row["turn"] == turn.turn else "tick",
-            style={"background": _tick_color(row)},
-            title=f"turn {row['turn']}: {row['outcome'].replace('_', ' ')}, progress {number(row['progress'])}",
-        )
-        for row in facts.iter_rows(named=True)
-    ]
-    return html.Div(ticks, className="timeline")
+def _found(game: Transcript, words: Sequence[str]) -> set[int]:
+    """Turns on which every word stands in something that was said or thought."""
+    if not words:
+        return set()
+    texts = {turn.turn: "\n".join(u.text for u in turn.utterances).lower() for turn in game.turns}
+    return {turn for turn, text in texts.items() if all(word.lower() in text for word in words)}
 
 
-def _tick_color(row: dict[str, Any]) -> str:
-    """The outcome's colour; where no candidate was listed, whether the engine refused the action."""
-    if row["outcome"] == "no_oracle" and row["accepted"] is not None:
-        return mark_of("accepted" if row["accepted"] else "refused").color
-    return mark_of(row["outcome"]).color
+def _href(read: Reader, turn: int) -> str:
+    return Address(PATH, {key: read.address.all(key) for key in ("episode", "find") if read.address.all(key)}).to(turn=turn)
 
 
-def _stepper(game: Transcript, turn: TurnView) -> Part:
-    steps = [("← previous turn", turn.turn - 1), ("next turn →", turn.turn + 1)]
+def _head(read: Reader, game: Transcript, facts: GameFacts, turn: TurnView) -> Part:
+    row = read.rows("SELECT condition, score, success FROM games WHERE episode_id = $id", {"id": game.episode_id})
+    condition = read.condition_in_words(row["condition"][0]) if len(row) else NOTHING
     return html.Div(
-        [dcc.Link(text, href=_href(game, to), className="choice") for text, to in steps if 1 <= to <= len(game.turns)],
-        className="stepper",
-    )
-
-
-def _said(game: Transcript, turn: TurnView) -> Part:
-    speeches = [
-        _speech(game, utterance.agent, utterance.channel, utterance.text, superseded=utterance.superseded) for utterance in turn.utterances
-    ]
-    return card(
-        "Said and thought",
-        *(speeches or [html.P("Nobody spoke.", className="hint")]),
-        hint="Private reasoning in italics: only its author could read it.",
-    )
-
-
-def _speech(game: Transcript, agent: str, channel: str, text: str, *, superseded: bool) -> Part:
-    persona = game.agents[agent].persona if agent in game.agents else None
-    marks = [html.Span(channel, className="pill quiet")]
-    if persona:
-        marks.append(html.Span(printable(persona), className="pill quiet"))
-    if superseded:
-        marks.append(html.Span("said earlier in this turn", className="pill warn"))
-    body = _folded(text or "(empty)", "thought" if channel == "private" else "text")
-    return html.Div([html.Div([html.Span(agent, className="who"), " ", *marks]), body], className="speech")
-
-
-def _folded(text: str, kind: str) -> Part:
-    """The text; of a very long one the beginning, the rest behind a fold: a browser needs seconds for 100,000 characters in a box."""
-    if len(text) <= _LONG:
-        return html.Div(text, className=kind)
-    more = html.Details([html.Summary(f"all {len(text)} characters"), html.Div(text, className=kind)])
-    return html.Div([html.Div(text[:_LONG] + " …", className=kind), more])
-
-
-def _tried(read: Reader, game: Transcript, turn: TurnView, draw: Drawing, facts: pl.DataFrame) -> Part:
-    here = facts.row(by_predicate=_is_turn(turn.turn), named=True)
-    outcome = here["outcome"]
-    parts: list[Part] = [
-        html.P(
-            [
-                html.Span(outcome.replace("_", " "), className="pill good" if outcome == "followed" else "pill warn"),
-                f"progress after this turn {number(here['progress'])}",
-            ]
-        )
-    ]
-    if turn.error:
-        parts.append(html.P(f"The turn broke off: {printable(turn.error)}"))
-    for action in turn.actions:
-        answer = {True: "accepted", False: f"refused: {action.error_text}", None: ""}[action.accepted]
-        kind = "pill good" if action.accepted else "pill bad"
-        parts.append(
-            html.P(
+        [
+            html.Div(
                 [
-                    html.B(f"{action.agent}: "),
-                    draw.action(action.verb, action.arguments),
-                    " ",
-                    html.Span(answer, className=kind) if answer else None,
-                ]
-            )
-        )
-    parts.append(html.H3("Verified actions" if turn.oracle else "No verified action on this turn"))
-    parts.append(
-        html.Ul([html.Li(draw.action(found.verb, found.arguments) + ("" if found.listed else " (not listed)")) for found in turn.oracle])
+                    html.H1(f"{_task(game.task_id)} · {printable(game.model)}"),
+                    html.Span(condition, className="condition", title=game.episode_id),
+                ],
+                className="stage-title",
+            ),
+            html.Div(_verdict_on_game(read, facts, row["success"][0] if len(row) else None), className="stage-verdict"),
+            _tools(read, game, facts, turn),
+        ],
+        className="stage-head",
     )
-    rules = read.rows(
-        "SELECT agent, taxonomy, category, evidence FROM failures WHERE episode_id = $id AND turn = $turn "
-        "ORDER BY taxonomy, agent, category",
-        {"id": game.episode_id, "turn": turn.turn},
+
+
+def _task(task_id: str) -> str:
+    """A name in words; a number stays as it is."""
+    return printable(in_words(task_id) if any(map(str.isalpha, task_id)) else task_id)
+
+
+def _verdict_on_game(read: Reader, facts: GameFacts, success: bool | None) -> list[Part]:  # noqa: FBT001 - a value of the store
+    ended = {True: "reached the goal", False: "did not reach the goal", None: "its end is not known"}[success]
+    decisive = facts.decisive
+    if decisive is None:
+        return [ended]
+    link = html.A(f"turn {decisive.turn}", href=_href(read, decisive.turn))
+    if decisive.lost_in_game == float("inf"):
+        return [f"{ended}; lost at ", link]
+    return [f"{ended}; lost {cost_in_words(decisive.lost_in_game, decisive.unit)}; decisive: ", link]
+
+
+def _tools(read: Reader, game: Transcript, facts: GameFacts, turn: TurnView) -> Part:
+    ways = [
+        ("←", "turn before", "ArrowLeft", turn.turn - 1 or None),
+        ("→", "turn after", "ArrowRight", turn.turn + 1 if turn.turn < len(game.turns) else None),
+        ("⇤ failure", "failure before", "p", facts.failure_before(turn.turn)),
+        ("failure ⇥", "next failure", "n", facts.failure_after(turn.turn)),
+    ]
+    steps = [_step(read, *way) for way in ways]
+    play = html.Button("play", className="choice play", type="button", title="Step through the game", **data(play=""))
+    copy = html.Button("copy link", className="choice", type="button", **data(copy=""))
+    return html.Div([*steps, play, _find(read, turn), copy, legend(facts)], className="stage-tools")
+
+
+def _step(read: Reader, text: str, label: str, key: str, turn: int | None) -> Part:
+    if turn is None:
+        return html.Span(text, className="choice off", **aria(hidden="true"))
+    return html.A(text, href=_href(read, turn), className="choice", title=f"{label} ({key})", **data(key=key), **aria(label=label))
+
+
+def _find(read: Reader, turn: TurnView) -> Part:
+    """A plain form: what is looked for in this game stands in the address."""
+    hidden: list[Part] = [svg("input", type="hidden", name=name, value=value) for name, value in _here(read, turn).items()]
+    words: Part = svg("input", type="search", name="find", value=read.address.one("find"), placeholder="find in this game", data_focus="f")
+    return html.Form(
+        [*hidden, html.Label([html.Span("Find in this game", className="unseen"), words])], action=PATH, className="find", role="search"
     )
-    if not rules.is_empty():
-        parts.append(table(rules, {"agent": "About", "taxonomy": "Taxonomy", "category": "Category by rule", "evidence": "Evidence"}))
-    return card("Tried", *parts)
 
 
-def _is_turn(turn: int) -> Any:
-    import polars as pl
-
-    return pl.col("turn") == turn
+def _here(read: Reader, turn: TurnView) -> dict[str, str]:
+    return {"episode": read.address.one("episode"), "turn": str(turn.turn)}
 
 
-def _verdicts(read: Reader, game: Transcript, turn: TurnView) -> Part:
-    rows = read.rows(
-        "SELECT agent, question, judge, answer, status, reason FROM verdicts_latest WHERE episode_id = $id AND turn = $turn "
-        "ORDER BY rubric, question, agent, judge, repeat",
-        {"id": game.episode_id, "turn": turn.turn},
-    )
-    if rows.is_empty():
-        return card(
-            "Verdicts",
-            html.P("No judge has looked at this turn yet:", className="hint"),
-            html.Pre("cotrace rubric list\ncotrace judge --rubric NAME --judge engine"),
-        )
-    return card("Verdicts", _verdict_table(rows), hint="Undecided: the judge could not tell. Failed: no usable reply came.")
-
-
-def _verdict_table(rows: pl.DataFrame) -> Part:
-    columns: Sequence[tuple[str, str]] = (
-        ("question", "Question"),
-        ("agent", "About"),
-        ("judge", "Judge"),
-        ("answer", "Answer"),
-        ("reason", "Reason"),
-    )
-    import polars as pl
-
-    shown = rows.with_columns(answer=pl.coalesce(pl.col("answer"), pl.col("status")), agent=pl.col("agent").fill_null("group"))
-    return table(shown, dict(columns))
+GAMES: Final = Table("games", _rows, "Games")
+TABLES = (GAMES,)

@@ -29,12 +29,11 @@ from judges.runs.runner import run
 from schemas import batches, wording
 from schemas.records import Label
 from schemas.store import Store
-from tests.dashboards.test_pages import browser, choose, page, serve
+from tests.dashboards.sites import serve
+from tests.dashboards.test_pages import choose
 from tests.judges.judged_games import ask_model
 from tests.played import played_store
 from tests.servers.model_server import Player, played_model
-
-__all__ = ["browser", "page"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 

@@ -28,10 +28,8 @@ from schemas.errors import UsageError
 from schemas.records import Json, JudgeRun, Label, Verdict
 from schemas.store import Store
 from tests.analytics.test_views_judges import STARTED
-from tests.dashboards.test_pages import browser, page, serve
+from tests.dashboards.sites import serve
 from tests.judges.judged_games import mark, store_of
-
-__all__ = ["browser", "page"]
 
 MM = find("mind_modeling")
 

@@ -10,10 +10,8 @@ from playwright.sync_api import Browser, Page
 
 from schemas.store import Store
 from schemas.tables import TABLES
-from tests.dashboards.test_pages import browser, page, serve
+from tests.dashboards.sites import serve
 from tests.played import played_store
-
-__all__ = ["browser", "page"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 

@@ -1,0 +1,1 @@
+"""What the page Game is made of: the facts of a game's turns, the timeline, what was said, what happened."""

@@ -1,0 +1,132 @@
+"""What the store knows of each turn of a game: what became of it, what it cost, what rules say of it, the spirals it is in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from dashboards.figures.palette import Mark, mark_of
+
+if TYPE_CHECKING:
+    from dashboards.reader import Reader
+
+__all__ = ["Decisive", "GameFacts", "Spiral", "TurnFacts", "facts_of"]
+
+_FREE: Final = 1e-9
+"""Costs below are rounding."""
+_FAILING: Final = frozenset({"refused", "not_followed", "wrong"})
+
+_TURNS: Final = """
+    SELECT outcomes.turn, outcome, accepted, outcomes.progress, cost, unit
+    FROM outcomes LEFT JOIN turn_costs USING (episode_id, turn) WHERE outcomes.episode_id = $id ORDER BY outcomes.turn
+"""
+_FAILURES: Final = """
+    SELECT turn, agent, taxonomy, category, evidence, meaning
+    FROM failures INNER JOIN failure_map USING (taxonomy, category)
+    WHERE episode_id = $id AND common <> 'none' ORDER BY turn, taxonomy, category, agent
+"""
+_SPIRALS: Final = "SELECT start_turn, end_turn, kind, turns_wasted, evidence FROM correction_spirals WHERE episode_id = $id ORDER BY ALL"
+_DECISIVE: Final = "SELECT turn, why, cost, unit, lost_in_game, share FROM decisive_turns WHERE episode_id = $id"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spiral:
+    """A stretch of turns without getting anywhere."""
+
+    start_turn: int
+    end_turn: int
+    kind: str
+    turns_wasted: int
+    evidence: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decisive:
+    """The turn that decided the game."""
+
+    turn: int
+    why: str
+    cost: float
+    unit: str
+    lost_in_game: float
+    share: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnFacts:
+    """One turn."""
+
+    turn: int
+    outcome: str
+    accepted: bool | None
+    progress: float | None
+    cost: float | None
+    unit: str | None
+    failures: Sequence[Mapping[str, Any]]
+    """Categories of rules that something went wrong: agent, taxonomy, category, evidence, meaning."""
+
+    @property
+    def has_cost(self) -> bool:
+        """It lost something."""
+        return self.cost is not None and self.cost > _FREE
+
+    @property
+    def name(self) -> str:
+        """What became of it, as the palette names it; what was carried out and yet lost something is wrong."""
+        if self.outcome in {"clarify", "no_move"}:
+            return self.outcome
+        if self.accepted is False:
+            return "refused"
+        if self.outcome == "not_followed":
+            return "not_followed"
+        if self.has_cost or self.failures:
+            return "wrong"
+        return "accepted" if self.outcome == "no_oracle" and self.accepted else self.outcome
+
+    @property
+    def mark(self) -> Mark:
+        """How it is shown."""
+        return mark_of(self.name)
+
+    @property
+    def is_failure(self) -> bool:
+        """Where `n` stops."""
+        return self.name in _FAILING or self.has_cost
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameFacts:
+    """A game."""
+
+    turns: Sequence[TurnFacts]
+    spirals: Sequence[Spiral]
+    decisive: Decisive | None
+
+    def at(self, turn: int) -> TurnFacts:
+        """The facts of a turn that the game has."""
+        return next(facts for facts in self.turns if facts.turn == turn)
+
+    def around(self, turn: int) -> list[Spiral]:
+        """The spirals that a turn is in."""
+        return [spiral for spiral in self.spirals if spiral.start_turn <= turn <= spiral.end_turn]
+
+    def failure_after(self, turn: int) -> int | None:
+        """The next turn on which something went wrong."""
+        return next((facts.turn for facts in self.turns if facts.turn > turn and facts.is_failure), None)
+
+    def failure_before(self, turn: int) -> int | None:
+        """The last turn before on which something went wrong."""
+        return next((facts.turn for facts in reversed(self.turns) if facts.turn < turn and facts.is_failure), None)
+
+
+def facts_of(read: Reader, episode_id: str) -> GameFacts:
+    """What the store knows of a game's turns; kept until the store changes, so that a step asks nothing again."""
+    asked = {"id": episode_id}
+    failures: dict[int, list[Mapping[str, Any]]] = {}
+    for row in read.rows(_FAILURES, asked).iter_rows(named=True):
+        failures.setdefault(row["turn"], []).append(row)
+    turns = [TurnFacts(**row, failures=failures.get(row["turn"], ())) for row in read.rows(_TURNS, asked).iter_rows(named=True)]
+    decisive = [Decisive(**row) for row in read.rows(_DECISIVE, asked).iter_rows(named=True)]
+    spirals = [Spiral(**row) for row in read.rows(_SPIRALS, asked).iter_rows(named=True)]
+    return GameFacts(turns=turns, spirals=spirals, decisive=decisive[0] if decisive else None)

@@ -1,0 +1,215 @@
+"""What happened on a turn: one sentence on what went wrong and what it cost, what would have been better, and what judges object to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final
+
+from dash import html
+
+from dashboards.boards import Drawing
+from dashboards.costs import cost_in_words
+from dashboards.parts import Part, data
+from dashboards.playback.facts import GameFacts, TurnFacts
+from dashboards.playback.timeline import TONES
+from judges.evidence.transcript import ActionView, TurnView
+from judges.rubric.files import find, names
+from schemas.errors import CotraceError
+from schemas.text import printable
+from schemas.wording import in_words, number, share
+
+if TYPE_CHECKING:
+    from dashboards.reader import Reader
+
+__all__ = ["happened_column", "objections_of", "tried", "what_went_wrong"]
+
+_MIDDLE: Final = 0.5
+"""A score below says no."""
+_BETTER: Final = 3
+"""Verified actions that are shown unfolded."""
+
+_VERDICTS: Final = """
+    SELECT rubric, question, agent, judge, repeat, answer, score, status, reason FROM verdicts_latest
+    WHERE episode_id = $id AND turn = $turn ORDER BY rubric, question, agent NULLS FIRST, judge, repeat
+"""
+
+
+def happened_column(turn: TurnView, facts: GameFacts, draw: Drawing, verdicts: Sequence[Mapping[str, Any]]) -> Part:
+    """The column at the right of the page."""
+    here = facts.at(turn.turn)
+    return html.Section(
+        [
+            html.H2("What happened"),
+            html.P(what_went_wrong(turn, facts, draw), className="why"),
+            _rules(here),
+            _better(turn, draw),
+            *_verdicts(verdicts),
+            *_spirals(facts, turn.turn),
+        ],
+        className="card happened",
+        tabIndex=0,
+    )
+
+
+def tried(turn: TurnView, here: TurnFacts, draw: Drawing) -> Part:
+    """Every attempted action with the engine's answer: it stands over the boards."""
+    mark = html.Span([html.Span(here.mark.shape, className="sign"), here.mark.words or in_words(here.outcome)], className="outcome")
+    lines = [_action(action, draw) for action in turn.actions] or [html.Div("Nobody acted.")]
+    broke = [html.Div(f"The turn broke off: {printable(turn.error)}")] if turn.error else []
+    return html.Div([html.Div([*lines, *broke]), mark], className=f"tried {TONES.get(here.name, 'still')}")
+
+
+def _action(action: ActionView, draw: Drawing) -> Part:
+    answer = {True: "accepted", False: f"refused: {printable(action.error_text or action.error_code or 'no reason given')}", None: ""}
+    said = answer[action.accepted]
+    kind = "pill good" if action.accepted else "pill bad"
+    return html.Div(
+        [
+            html.B(f"{printable(action.agent)}: "),
+            draw.action(action.verb, action.arguments),
+            " ",
+            html.Span(said, className=kind) if said else None,
+        ]
+    )
+
+
+def what_went_wrong(turn: TurnView, facts: GameFacts, draw: Drawing) -> str:
+    """A sentence or two, made of what the store knows: what became of the turn, why by rule, and what it cost."""
+    here = facts.at(turn.turn)
+    return " ".join(filter(None, [_became(turn, here, draw), _cost(facts, here)]))
+
+
+def _became(turn: TurnView, here: TurnFacts, draw: Drawing) -> str:
+    rule = next((failure for failure in here.failures if failure["agent"]), next(iter(here.failures), None))
+    why = f": {rule['meaning']}" if rule else ""
+    refused = next((action for action in turn.actions if action.accepted is False), None)
+    if refused is not None:
+        reason = printable(refused.error_text or refused.error_code or "no reason given")
+        return _ended(f"{printable(refused.agent)}'s action was refused: {reason}{why.replace(':', ',', 1) if why else ''}")
+    if rule is not None:
+        return _ended(f"{printable(rule['agent'] or 'The team')}{why}")
+    instead = f" Verified was: {draw.action(turn.oracle[0].verb, turn.oracle[0].arguments)}." if turn.oracle else ""
+    said = {
+        "clarify": "Somebody asked instead of acting.",
+        "no_move": "Nobody acted.",
+        "not_followed": f"What was tried is no verified action.{instead}",
+        "wrong": f"It was carried out, but it is no verified action.{instead}" if instead else "It was carried out, but did not lead on.",
+        "followed": "A verified action was carried out.",
+        "accepted": "It was carried out.",
+    }
+    return said.get(here.name, "It was tried without a verified action to hold it against.")
+
+
+def _cost(facts: GameFacts, here: TurnFacts) -> str:
+    if here.cost is None or here.unit is None:
+        return ""
+    if not here.has_cost:
+        gained = cost_in_words(-here.cost, here.unit)
+        return "It lost nothing." if gained == "nothing" else f"It gained {gained}."
+    decisive = facts.decisive
+    is_decisive = decisive is not None and decisive.turn == here.turn
+    lost = sum(one.cost or 0 for one in facts.turns if one.has_cost)
+    part = f", {share(here.cost / lost)} of what the game lost" if isfinite(lost) and lost > here.cost else ""
+    cost = f"It cost {cost_in_words(here.cost, here.unit)}{part}" if isfinite(here.cost) else "After it the goal was out of reach"
+    if is_decisive and decisive is not None:
+        after = "the goal could no more be reached after it" if decisive.why == "out_of_reach" else "no turn of the game cost more"
+        return f"{cost}: {after}." if isfinite(here.cost) else f"{cost}."
+    return f"{cost}."
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _rules(here: TurnFacts) -> Part:
+    if not here.failures:
+        return None
+    lines = [
+        html.Li(
+            [
+                html.B(printable(failure["agent"] or "team")),
+                f" {in_words(failure['category'])}",
+                html.Span(f": {printable(failure['evidence'])}", className="evidence") if failure["evidence"] else None,
+                html.Span(f" {in_words(failure['taxonomy'])}", className="source"),
+            ],
+            title=failure["meaning"],
+        )
+        for failure in here.failures
+    ]
+    return html.Div([html.H3("By rule"), html.Ul(lines, className="plain")])
+
+
+def _better(turn: TurnView, draw: Drawing) -> Part:
+    if not turn.oracle:
+        return None
+    lines = [
+        html.Li([draw.action(found.verb, found.arguments), None if found.listed else html.Span(" not shown to them", className="source")])
+        for found in turn.oracle
+    ]
+    more = lines[_BETTER:]
+    rest = [html.Details([html.Summary(f"{len(more)} more"), html.Ul(more, className="plain")], **data(fold="better"))] if more else []
+    return html.Div([html.H3("Verified actions"), html.Ul(lines[:_BETTER], className="plain"), *rest])
+
+
+def objections_of(read: Reader, episode_id: str, turn: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The verdicts on a turn with the text of their questions: those that say no, and all."""
+    rows = list(read.rows(_VERDICTS, {"id": episode_id, "turn": turn}).iter_rows(named=True))
+    asks = {name: _asks(read, name) for name in {row["rubric"] for row in rows}}
+    told = [row | {"ask": asks[row["rubric"]].get(row["question"], "")} for row in rows]
+    return [row for row in told if row["status"] == "answered" and row["score"] is not None and row["score"] < _MIDDLE], told
+
+
+def _asks(read: Reader, rubric: str) -> dict[str, str]:
+    """Question -> its text; of a rubric that is not here any more, none."""
+    if rubric not in names(read.rubric_folders):
+        return {}
+    try:
+        return {question.id: question.ask for question in find(rubric, read.rubric_folders).questions}
+    except CotraceError:
+        return {}
+
+
+def _verdicts(verdicts: Sequence[Mapping[str, Any]]) -> list[Part]:
+    if not verdicts:
+        hint = html.P(["No judge has looked at this turn: ", html.Code("cotrace judge --rubric NAME --judge engine")], className="hint")
+        return [html.H3("Verdicts"), hint]
+    no = [row for row in verdicts if row["status"] == "answered" and row["score"] is not None and row["score"] < _MIDDLE]
+    others = [row for row in verdicts if row not in no]
+    rest = html.Details(
+        [html.Summary(f"the {len(others)} others"), html.Ul([_verdict(row) for row in others], className="plain verdicts")],
+        **data(fold="verdicts"),
+    )
+    return [
+        html.H3(f"Verdicts: {len(no)} say no, of {len(verdicts)}"),
+        html.Ul([_verdict(row) for row in no], className="plain verdicts"),
+        rest if others else None,
+    ]
+
+
+def _verdict(row: Mapping[str, Any]) -> Part:
+    answer = printable(row["answer"] or row["status"])
+    is_no = row["score"] is not None and row["score"] < _MIDDLE
+    head = [
+        html.Span(answer, className="pill bad" if is_no else "pill quiet"),
+        html.B(f"{row['question']} "),
+        html.Span(f"about {printable(row['agent'])} " if row["agent"] else "", className="source"),
+        html.Span(f"by {printable(row['judge'])}", className="source"),
+    ]
+    said = [html.Div(row["ask"], className="ask")] if row["ask"] else []
+    reason = [html.Div(printable(row["reason"]), className="evidence")] if row["reason"] else []
+    return html.Li([html.Div(head), *said, *reason])
+
+
+def _spirals(facts: GameFacts, turn: int) -> list[Part]:
+    lines = [
+        html.Li(
+            [
+                html.B(in_words(spiral.kind)),
+                f", turns {spiral.start_turn} to {spiral.end_turn}, {number(spiral.turns_wasted)} wasted",
+                html.Span(f": {printable(spiral.evidence)}", className="evidence") if spiral.evidence else None,
+            ]
+        )
+        for spiral in facts.around(turn)
+    ]
+    return [html.H3("Correction spirals around it"), html.Ul(lines, className="plain")] if lines else []

@@ -1,0 +1,56 @@
+"""What page tests share: one browser, and one dashboard over games that no test changes."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+from schemas.store import Store
+from tests.dashboards.sites import serve
+from tests.played import played_store
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium."""
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.fail("the page tests need Debian's chromium: apt-get install chromium (or leave them out with -m 'not browser')")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        )
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page that fails the test if the browser's console shows an error or a warning."""
+    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    complaints: list[str] = []
+
+    def listen(message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            complaints.append(message.text)
+
+    page.on("console", listen)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    page.close()
+    assert complaints == []
+
+
+@pytest.fixture(scope="session")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Nine games of three personas under the engine judge: read it, never write to it."""
+    return played_store(tmp_path_factory.mktemp("played"))
+
+
+@pytest.fixture(scope="session")
+def played_site(played: Store) -> Iterator[str]:
+    """The address of the dashboard over these games."""
+    yield from serve(played)
