@@ -15,6 +15,7 @@ from games.craft.seated import SCRIPTS, SEATS, SeatedGame, header_of, play_seate
 from games.craft.targets.generator import StructureRules, generate_structures
 from games.craft.targets.start_boards import StartBoard
 from games.craft.targets.structures import Complexity, Structure, load_structures
+from games.craft.text.archetypes import archetypes
 from games.experiments.family import Match, Part, Seats, Task
 from games.players.running import Job
 from games.playing import DEFAULT_START
@@ -83,7 +84,7 @@ def job(match: Match) -> Job:
     )
     game = SeatedGame(
         structure=match.task.content,
-        index=match.task.place,
+        characters=archetypes(match.task.place, match.seed),
         settings=settings,
         seats=match.taken,
         seed=match.seed,

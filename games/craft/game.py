@@ -13,6 +13,7 @@ structure, settings and seed give the same game for the same texts.
 """
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
@@ -149,8 +150,16 @@ class Game:
 
     agents: Final = AGENTS
 
-    def __init__(self, structure: Structure, settings: GameSettings = GameSettings(), *, seed: int = 0) -> None:
+    def __init__(
+        self, structure: Structure, settings: GameSettings = GameSettings(), *, seed: int = 0, speakers: Sequence[tuple[Director, ...]] = ()
+    ) -> None:
         """Set up the start board and draw the first turn's speakers.
+
+        Args:
+            structure: the target.
+            settings: the conditions.
+            seed: fixes who speaks.
+            speakers: who speaks in the first turns, in place of those drawn: a game that is played again from a log has its own.
 
         Raises:
             UsageError: ``max_turns`` or ``num_oracle`` is below 1.
@@ -160,6 +169,7 @@ class Game:
         self.structure = structure
         self.settings = settings
         self.seed = seed
+        self._given_speakers = speakers
         self.turns: list[TurnRecord] = []
         """Finished turns."""
         self.stop_reason: StopReason | None = None
@@ -235,6 +245,8 @@ class Game:
         speakers = self._rng.choices(DIRECTORS, k=_SLOTS)
         self._rng.shuffle(speakers)
         number = len(self.turns) + 1
+        if number <= len(self._given_speakers):
+            speakers = list(self._given_speakers[number - 1])
         found = candidates(self._board, self.structure.target)
         listed = sample(found, self.settings.num_oracle, number) if self.settings.oracle else ()
         return _Turn(number, tuple(speakers), found, listed)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -22,13 +21,14 @@ from games.craft.text.archetypes import Archetype, archetypes
 from games.craft.text.director_output import FAILED_CALL_MESSAGE, director_text
 from games.craft.text.observations import BuilderObservation
 from games.craft.text.prompts import builder_messages, director_messages
-from games.players.player import Observation, Player, PlayerReply, call_entry
+from games.players.course import Course, Said, ask, play_course
+from games.players.player import Observation, Player
 from games.players.progress import OnProgress
 from games.players.running import Job, RunReport, Table, Terms, run_games
 from games.players.seats import seated
-from schemas.game import AgentEntry, CallEntry, End, Header, LogWriter
+from schemas.game import AgentEntry, End, Header
 
-__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "header_of", "play_request", "play_seated"]
+__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "course_of", "header_of", "play_request", "play_seated"]
 
 SEATS: Final[Mapping[str, str]] = {**dict.fromkeys(DIRECTORS, "director"), "Builder": "builder"}
 """Agent -> role."""
@@ -45,8 +45,7 @@ class SeatedGame:
     """One game to be played."""
 
     structure: Structure
-    index: int
-    """Place of the structure among the tasks, from 0: archetypes are drawn by it."""
+    characters: Mapping[Director, Archetype]
     settings: GameSettings
     seats: Mapping[str, str]
     """Agent -> player, as in `games.players.seats.seated`."""
@@ -67,11 +66,6 @@ class SeatedGame:
     def team(self) -> str:
         """The team as a name of a folder."""
         return f"{self.directors}_{self.seats['Builder']}".replace("/", "-").replace(":", "-")
-
-    @property
-    def characters(self) -> dict[Director, Archetype]:
-        """The directors' archetypes."""
-        return archetypes(self.index, self.seed)
 
 
 def header_of(game: SeatedGame) -> Header:
@@ -128,7 +122,14 @@ def play_request(
     taken = seated(asked, SEATS, {role: tuple(scripts) for role, scripts in SCRIPTS.items()})
     settings = GameSettings(start=request.start, oracle=request.oracle, max_turns=request.turns, same_turn_messages=same_turn_messages)
     games = [
-        SeatedGame(structure=structure, index=index, settings=settings, seats=taken, seed=request.seed, started_at=request.started_at)
+        SeatedGame(
+            structure=structure,
+            characters=archetypes(index, request.seed),
+            settings=settings,
+            seats=taken,
+            seed=request.seed,
+            started_at=request.started_at,
+        )
         for index, structure in enumerate(structures_of(request))
     ]
     table = Table(scripts=SCRIPTS, seats=SEATS, terms=terms, journal=request.out / ".journal")
@@ -148,43 +149,44 @@ async def play_seated(path: Path, header: Header, asked: SeatedGame, players: Ma
         HopelessError: a seat's model turns every request down.
         OSError: the file cannot be written.
     """
-    game = Game(asked.structure, asked.settings, seed=asked.seed)
-    calls_of: Counter[str] = Counter()
-    with LogWriter(path, header) as log:
-        while not game.done:
-            calls: list[CallEntry] = []
-            record = None
-            while record is None:
-                agent = game.next_agent
-                assert agent is not None
-                seat = "Builder" if agent == "builder" else agent
-                calls_of[seat] += 1
-                reply = await players[seat].reply(_observation(game, agent, seat, calls_of[seat], asked), episode=asked.episode)
-                if reply.call is not None:
-                    calls.append(call_entry(reply.call, seat))
-                record = game.act(agent, _text(agent, reply))
-            at = asked.started_at + record.turn * _TURN_TIME
-            log.turn(replace(turn_entry(record, asked.settings, at), calls=calls))
-        score = game.state().metrics.overall_progress
-        reason = str(game.stop_reason)
-        log.end(End(success=score >= COMPLETION_THRESHOLD, score=score, stop_reason=reason, turns_taken=len(game.turns)))
-    return len(game.turns)
+    return await play_course(path, header, course_of(asked), players)
 
 
-def _observation(game: Game, agent: Agent, seat: str, place: int, asked: SeatedGame) -> Observation:
+def course_of(asked: SeatedGame, speakers: Sequence[tuple[Director, ...]] = ()) -> Course:
+    """Give the course of a game.
+
+    Args:
+        asked: the game.
+        speakers: the directors of the first turns, in place of those drawn.
+    """
+    game = Game(asked.structure, asked.settings, seed=asked.seed, speakers=speakers)
+    while not game.done:
+        record = None
+        while record is None:
+            agent = game.next_agent
+            assert agent is not None
+            said = yield from ask(_observation(game, agent, asked))
+            record = game.act(agent, _text(agent, said))
+        yield turn_entry(record, asked.settings, asked.started_at + record.turn * _TURN_TIME)
+    score = game.state().metrics.overall_progress
+    return End(success=score >= COMPLETION_THRESHOLD, score=score, stop_reason=str(game.stop_reason), turns_taken=len(game.turns))
+
+
+def _observation(game: Game, agent: Agent, asked: SeatedGame) -> Observation:
     seen = game.observe(agent)
+    seat = "Builder" if agent == "builder" else agent
     if isinstance(seen, BuilderObservation):
         messages = builder_messages(seen, oracle=asked.settings.oracle)
     else:
         messages = director_messages(seen, asked.characters[seen.director])
-    return Observation(agent=seat, role=SEATS[seat], turn=seen.turn, place=place, messages=messages, data=seen)
+    return Observation(agent=seat, role=SEATS[seat], turn=seen.turn, messages=messages, data=seen)
 
 
-def _text(agent: Agent, reply: PlayerReply) -> str:
+def _text(agent: Agent, said: Said) -> str:
     """What the game reads: a failed call becomes what the published loop makes of it; reasoning that came apart is private."""
-    if reply.error is not None and not reply.text:
-        return f"CLARIFY:{reply.error}" if agent == "builder" else director_text(f"Error in generation: {reply.error}", FAILED_CALL_MESSAGE)
-    if agent != "builder" and reply.reasoning and "<think>" not in reply.text.lower():
-        said = reply.text if "<message>" in reply.text.lower() else f"<message>{reply.text}</message>"
-        return f"<think>\n{reply.reasoning}\n</think>\n\n{said}"
-    return reply.text
+    if said.lost:
+        return f"CLARIFY:{said.error}" if agent == "builder" else director_text(f"Error in generation: {said.error}", FAILED_CALL_MESSAGE)
+    if agent != "builder" and said.reasoning and "<think>" not in said.text.lower():
+        message = said.text if "<message>" in said.text.lower() else f"<message>{said.text}</message>"
+        return f"<think>\n{said.reasoning}\n</think>\n\n{message}"
+    return said.text

@@ -18,14 +18,15 @@ from games.einstein.match_log import condition_name, end_entry, header_of, turn_
 from games.einstein.play import PlayRequest, puzzles_of
 from games.einstein.players.personas import PERSONAS, PLANNER
 from games.einstein.players.player import ScriptedPlayer
-from games.players.player import Observation, Player, all_replies, call_entry
+from games.players.course import Course, play_course
+from games.players.player import Observation, Player
 from games.players.progress import OnProgress
 from games.players.running import Job, RunReport, Table, Terms, run_games
 from games.players.seats import seated
 from providers.messages import Message
-from schemas.game import Header, LogWriter
+from schemas.game import Header
 
-__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "job", "play_request", "play_seated", "script_answer", "seated_header"]
+__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "course_of", "job", "play_request", "play_seated", "script_answer", "seated_header"]
 
 SEATS: Final[Mapping[str, str]] = dict.fromkeys(AGENTS, "player")
 """Agent -> role."""
@@ -100,23 +101,24 @@ async def play_seated(asked: SeatedGame, players: Mapping[str, Player]) -> int:
         HopelessError: a seat's model turns every request down.
         OSError: the file cannot be written.
     """
-    game = Game(asked.puzzle, asked.settings)
-    count = 1 if asked.settings.verifier is None else asked.settings.samples
     started_at = datetime.fromisoformat(asked.header.started_at)
-    with LogWriter(asked.path, asked.header) as log:
-        while (agent := game.next_agent) is not None:
-            seen = _observation(game, agent)
-            asking = (players[agent].reply(replace(seen, sample=sample), episode=asked.path.stem) for sample in range(1, count + 1))
-            replies = await all_replies(asking)
-            texts = tuple(reply.text for reply in replies)
-            step = game.act(agent, texts)
-            calls = [call_entry(reply.call, agent) for reply in replies if reply.call is not None]
-            log.turn(replace(turn_entry(game, step, texts, at=turn_time(started_at, step)), calls=calls))
-        log.end(end_entry(game))
-    return len(game.steps)
+    return await play_course(asked.path, asked.header, course_of(asked.puzzle, asked.settings, started_at), players)
+
+
+def course_of(puzzle: Puzzle, settings: GameSettings, started_at: datetime) -> Course:
+    """Give the course of a game."""
+    game = Game(puzzle, settings)
+    count = 1 if settings.verifier is None else settings.samples
+    while (agent := game.next_agent) is not None:
+        seen = _observation(game, agent)
+        said = yield tuple(replace(seen, sample=sample) for sample in range(1, count + 1))
+        texts = tuple(one.text for one in said)
+        step = game.act(agent, texts)
+        yield turn_entry(game, step, texts, at=turn_time(started_at, step))
+    return end_entry(game)
 
 
 def _observation(game: Game, agent: Any) -> Observation:
     seen = game.observe(agent)
     messages: list[Message] = [{"role": "system", "content": seen.system}, {"role": "user", "content": seen.user}]
-    return Observation(agent=agent, role="player", turn=seen.step + 1, place=seen.step + 1, messages=messages, data=seen)
+    return Observation(agent=agent, role="player", turn=seen.step + 1, messages=messages, data=seen)
