@@ -20,6 +20,7 @@ __all__ = ["COMMANDS", "cli", "main"]
 COMMANDS: dict[str, str] = {
     "demo": "Play games, ingest, judge, report, then serve the dashboard.",
     "play": "Play games with models, scripts or people, and write their logs.",
+    "replay": "Let a logged game go on otherwise from one of its turns.",
     "ingest": "Read logs into the store.",
     "formats": "List the log formats that can be read.",
     "judge": "Have a judge answer a rubric's questions.",

@@ -109,6 +109,7 @@ FAMILIES: tuple[Family, ...] = (
 MODULES: tuple[tuple[str, str, str], ...] = (
     ("games", "play", "plays whole experiments and writes their logs"),
     ("games", "experiment", "plays in experiments: its tasks, switches and seats"),
+    ("games", "continuation", "lets logged games go on otherwise"),
     ("games", "value", "what a state is worth, and what a turn cost"),
     ("games", "planted", "plays games with exactly one faulty player"),
     ("ingest", "adapter", "reads its logs"),

@@ -15,6 +15,7 @@ import orjson
 
 __all__ = [
     "LOG_VERSION",
+    "STOPPED",
     "ActionEntry",
     "AgentEntry",
     "CallEntry",
@@ -35,6 +36,9 @@ __all__ = [
 ]
 
 LOG_VERSION: Final = 1
+
+STOPPED: Final = "stopped"
+"""`End.stop_reason` of a game that was played for some turns alone, though it could have gone on: it has no success and no score."""
 
 FileState = Literal["absent", "cut", "complete", "other"]
 """``cut``: the game broke off. ``other``: the file holds something else."""

@@ -137,6 +137,12 @@ class Episode(NamedTuple):
     details: Annotated[Json, Col("JSON object of further logged facts; keys differ by benchmark")]
     file: Annotated[str, Col("path relative to the folder given to `cotrace ingest`")]
     started_at: Annotated[datetime | None, Col("start as logged; null if not logged", "local time of the log")]
+    origin: Annotated[
+        Json | None,
+        Col(
+            "of a game that goes on from another one otherwise: JSON object `episode`, `turn`, `changed`, `turns`; null: a game of its own"
+        ),
+    ] = None
 
 
 class Agent(NamedTuple):

@@ -15,8 +15,9 @@ from games.asympuzl.play import PAPER_SEEDS
 from games.asympuzl.puzzle import MAX_SIZE
 from games.asympuzl.seated import SCRIPTS, SEATS, SOLO_SEATS, SeatedGame, header_of, play_seated
 from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
-from games.experiments.family import Match, Part, Seats, Task
+from games.experiments.family import Match, Part, Task
 from games.players.running import Job
+from games.players.seats import Seats
 from games.playing import DEFAULT_START
 
 __all__ = ["Condition", "Tasks", "job", "seats", "tasks"]

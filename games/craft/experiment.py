@@ -16,8 +16,9 @@ from games.craft.targets.generator import StructureRules, generate_structures
 from games.craft.targets.start_boards import StartBoard
 from games.craft.targets.structures import Complexity, Structure, load_structures
 from games.craft.text.archetypes import archetypes
-from games.experiments.family import Match, Part, Seats, Task
+from games.experiments.family import Match, Part, Task
 from games.players.running import Job
+from games.players.seats import Seats
 from games.playing import DEFAULT_START
 from schemas.errors import UsageError
 

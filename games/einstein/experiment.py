@@ -15,8 +15,9 @@ from games.einstein.engine.puzzle import OBJECT_COUNTS, parse_game_id
 from games.einstein.engine.rules import STEP_LIMIT, RulesName
 from games.einstein.game import Game
 from games.einstein.match_log import NO_VERIFIER, settings_of
-from games.experiments.family import Match, Part, Seats, Task
+from games.experiments.family import Match, Part, Task
 from games.players.running import Job
+from games.players.seats import Seats
 from games.playing import DEFAULT_START
 
 __all__ = ["Condition", "Tasks", "job", "seats", "tasks"]

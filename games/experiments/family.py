@@ -10,10 +10,11 @@ from typing import Any, NamedTuple, Protocol
 from pydantic import BaseModel, ConfigDict
 
 from games.players.running import Job
+from games.players.seats import Seats
 from schemas.errors import UsageError
 from schemas.families import modules
 
-__all__ = ["ExperimentGame", "Match", "Part", "Seats", "Task", "game_of", "near"]
+__all__ = ["ExperimentGame", "Match", "Part", "Task", "game_of", "near"]
 
 
 class Part(BaseModel):
@@ -50,15 +51,6 @@ class Match(NamedTuple):
     """A name of the game that no other of the experiment has."""
     details: Mapping[str, Any]
     """For the log's header: what else fixes the game."""
-
-
-class Seats(NamedTuple):
-    """Who can sit where."""
-
-    roles: Mapping[str, str]
-    """Agent -> role, in the order of the game."""
-    scripts: Mapping[str, Mapping[str, Callable[[Any], str]]]
-    """Role -> script -> policy; a forecast plays with the first."""
 
 
 class ExperimentGame(Protocol):

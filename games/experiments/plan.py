@@ -10,10 +10,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
-from games.experiments.family import ExperimentGame, Match, Part, Seats, Task, game_of
+from games.experiments.family import ExperimentGame, Match, Part, Task, game_of
 from games.experiments.file import DEFAULT, ExperimentFile, ModelEntry, Source, read_experiment
 from games.players.running import Job, Table, Terms
-from games.players.seats import is_model, seated
+from games.players.seats import Seats, is_model, seated
 from games.playing import check_seeds
 from providers.prices import price_of
 from providers.provider import ModelSettings

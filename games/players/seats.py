@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from schemas.errors import UsageError
 
-__all__ = ["PERSON", "SCRIPT", "evaluated", "is_model", "seated", "team_name"]
+__all__ = ["PERSON", "SCRIPT", "Seats", "evaluated", "is_model", "seated", "team_name"]
 
 SCRIPT = "script:"
 PERSON = "human"
+
+
+class Seats(NamedTuple):
+    """Who can sit where."""
+
+    roles: Mapping[str, str]
+    """Agent -> role, in the order of the game."""
+    scripts: Mapping[str, Mapping[str, Callable[[Any], str]]]
+    """Role -> script -> policy; a forecast plays with the first."""
 
 
 def is_model(player: str) -> bool:

@@ -187,6 +187,7 @@ def _episode(log: LogLines, derived: Derived, run: Run, place: Place) -> Episode
         details=Json(dumps(_details(log, derived))),
         file=place.file,
         started_at=read_time(header.started_at),
+        origin=Json(dumps(header.details["origin"])) if header.details.get("origin") else None,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from games.players.course import Course, play_again
 from ingest.cotrace_log.derivation import BadTurnError, Derived
 from ingest.reading.json_text import dumps, loads
-from schemas.game import End, Header, Turn, header_line, turn_line
+from schemas.game import STOPPED, End, Header, Turn, header_line, turn_line
 from schemas.records import LogDisagreement
 
 __all__ = ["Again", "derived", "played_again"]
@@ -90,7 +90,7 @@ def _turn_differences(turn: Turn, again: Turn, episode: str, left_out: frozenset
 
 
 def _end_differences(end: End | None, again: End | None, episode: str) -> Iterator[LogDisagreement]:
-    if end is None:
+    if end is None or end.stop_reason == STOPPED:
         return
     due = {} if again is None else asdict(again)
     yield from _differing({_END_NAMES.get(name, name): (getattr(end, name), due.get(name)) for name in _END}, episode, None)

@@ -18,7 +18,7 @@ from ingest.cotrace_log.derivation import BadTurnError, Derived
 from ingest.einstein.measures import progress, replay_rows, success_by_rules
 from ingest.reading.json_text import dumps
 from schemas.errors import BadInputError, UsageError
-from schemas.game import End, Header, Turn, UtteranceEntry
+from schemas.game import STOPPED, End, Header, Turn, UtteranceEntry
 from schemas.records import LogDisagreement
 from schemas.text import excerpt
 
@@ -151,7 +151,7 @@ def _sample_facts(settings: GameSettings, turn: Turn, step: Step) -> dict[str, t
 
 
 def _end_differences(setting: Setting, steps: Sequence[Step], end: End | None, episode: str) -> Iterator[LogDisagreement]:
-    if end is None:
+    if end is None or end.stop_reason == STOPPED:
         return
     last = steps[-1] if steps else None
     facts: dict[str, tuple[Any, Any]] = {"completed": (end.success, bool(last and last.outcome.success))}

@@ -1,0 +1,1 @@
+"""Continuations: a logged game is taken up at one of its turns and goes on otherwise."""

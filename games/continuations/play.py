@@ -1,0 +1,239 @@
+"""Plays a logged game on from one of its turns, otherwise than it went.
+
+Up to the first call of a changed seat in that turn, everything is as it was; from there on the players in the seats play. What one of them
+shall say or do at that call can be given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from games.continuations.family import ContinuedGame, continued_game
+from games.players.course import Course, Step, play_again, play_course
+from games.players.player import Observation, Player, PlayerReply
+from games.players.running import Job
+from games.players.seats import PERSON, SCRIPT, Seats, seated
+from schemas.errors import UsageError
+from schemas.game import STOPPED, End, Header, ReplyEntry, Turn
+
+__all__ = ["Change", "Logged", "continuations"]
+
+_VERBS: Final = {"say": "says", "do": "does"}
+
+
+class Logged(NamedTuple):
+    """A game as its log holds it."""
+
+    episode: str
+    """Its id in the store."""
+    header: Header
+    turns: Sequence[Turn]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What is otherwise."""
+
+    turn: int
+    """From which turn on, from 1."""
+    seats: Sequence[str] = ()
+    """`ROLE=PLAYER`, as everywhere."""
+    given: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Agent or role -> (`say` or `do`, text) of its first call in that turn."""
+    turns: int | None = None
+    """How many turns are played; None: to the end."""
+    repeats: int = 1
+
+    @property
+    def words(self) -> str:
+        """What is otherwise, in words."""
+        given = (f"{seat} {_VERBS[kind]} {text!r}" for seat, (kind, text) in self.given.items())
+        return "; ".join([*self.seats, *given])
+
+
+def continuations(logged: Logged, change: Change, out: Path) -> tuple[Seats, list[Job]]:
+    """Give the games that go on otherwise, and who can sit in them.
+
+    Args:
+        logged: the game.
+        change: what is otherwise.
+        out: folder for `turn<N>/<what is otherwise>/<repeat>.jsonl`.
+
+    Raises:
+        UsageError: the game has no such turn or seat, cannot be played again up to there, or nothing is otherwise.
+        BadInputError: its log is none of a game that can be played.
+    """
+    game = continued_game(logged.header.benchmark)
+    if not 1 <= change.turn <= len(logged.turns):
+        raise UsageError(f"--turn {change.turn}: the game has turns 1 to {len(logged.turns)}")
+    if not change.seats and not change.given:
+        raise UsageError("nothing is otherwise: give --seat ROLE=PLAYER, --say ROLE=TEXT or --do ROLE=TEXT")
+    seats = game.seats(logged.header)
+    taken, changed = _taken(logged.header, change, seats)
+    turns = [_with_replies(game, logged.header, turn) for turn in logged.turns[: change.turn]]
+    _check(game, logged.header, turns[:-1])
+    given = {agent: game.written(agent, *words) for name, words in change.given.items() for agent in _found(name, seats)}
+    plan = _Plan(logged.header, game, turns, change, frozenset(changed) | set(given), given)
+    slug = _slug(change.words)
+    paths = [out / f"turn{change.turn}" / slug / f"{repeat:03d}.jsonl" for repeat in range(1, change.repeats + 1)]
+    return seats, [_job(plan, logged, taken, path) for path in paths]
+
+
+class _Plan(NamedTuple):
+    header: Header
+    game: ContinuedGame
+    turns: Sequence[Turn]
+    change: Change
+    changed: frozenset[str]
+    given: Mapping[str, str]
+
+
+def _taken(header: Header, change: Change, seats: Seats) -> tuple[dict[str, str], set[str]]:
+    """Who sits where, and whose seats are changed; the others are taken by who sat there, if that can be."""
+    names = {role: tuple(scripts) for role, scripts in seats.scripts.items()}
+    changed = {agent for text in change.seats for agent in _agents(text.partition("=")[0].strip(), seats)}
+    before = {agent.agent: agent.model or agent.persona or "" for agent in header.agents}
+    rest = [f"{agent}={before.get(agent, '')}" for agent in seats.roles if agent not in changed]
+    try:
+        return seated([*change.seats, *rest], seats.roles, names), changed
+    except UsageError as error:
+        unknown = next((text for text in rest if text in str(error)), None)
+        if unknown is None:
+            raise
+        agent, _, player = unknown.partition("=")
+        who = f"{player!r}, who cannot be called again" if player else "somebody unknown"
+        raise UsageError(f"{agent} was {who}: add --seat {agent}=provider/model, {SCRIPT}NAME or {PERSON}") from error
+
+
+def _agents(name: str, seats: Seats) -> list[str]:
+    return [agent for agent, role in seats.roles.items() if name.lower() in ("all", agent.lower(), role, f"{role}s")]
+
+
+def _found(name: str, seats: Seats) -> list[str]:
+    found = _agents(name, seats)
+    if not found:
+        raise UsageError(f"{name}: no such seat (there are {', '.join(seats.roles)})")
+    return found
+
+
+def _with_replies(game: ContinuedGame, header: Header, turn: Turn) -> Turn:
+    return turn if turn.replies else replace(turn, replies=tuple(game.replies(header, turn)))
+
+
+def _check(game: ContinuedGame, header: Header, turns: Sequence[Turn]) -> None:
+    """Play the beginning again: the states must be those of the log."""
+    again = play_again(game.course(header, turns), turns)
+    if again.fault is not None:
+        raise UsageError(f"the game cannot be played again: turn {len(again.turns) + 1} {again.fault.reason}")
+    for turn, now in zip(turns, again.turns, strict=False):
+        if turn.state_after is not None and _plain(turn.state_after) != _plain(now.state_after):
+            raise UsageError(f"the game cannot be played on behind turn {turn.turn}: its log holds another state than the rules give")
+
+
+def _plain(state: Any) -> Any:
+    return orjson.loads(orjson.dumps(state, option=orjson.OPT_SORT_KEYS))
+
+
+def _job(plan: _Plan, logged: Logged, taken: Mapping[str, str], path: Path) -> Job:
+    header, change = plan.header, plan.change
+    origin = {"episode": logged.episode, "turn": change.turn, "changed": change.words, "turns": change.turns}
+    condition = {**header.run.get("condition", {}), "continued": {"episode": logged.episode, "turn": change.turn, "changed": change.words}}
+    roles = {agent.agent: agent.role for agent in header.agents}
+    team = {
+        name: _joined(taken, [agent for agent in taken if name in (agent, roles.get(agent))]) or was for name, was in header.team.items()
+    }
+    same = next((name for name, was in header.team.items() if was == header.model), None)
+    header = replace(
+        header,
+        episode=f"{logged.episode}/turn{change.turn}/{path.parent.name}/{path.stem}",
+        run={"name": f"continuations of {logged.episode}", "condition": condition},
+        agents=[replace(agent, model=taken.get(agent.agent, agent.model)) for agent in header.agents],
+        team=team,
+        model=team[same] if same else _joined(taken, list(taken)),
+        details={**header.details, "origin": origin},
+    )
+    return Job(path, header, taken, partial(_play, plan, path, header))
+
+
+def _joined(taken: Mapping[str, str], agents: Sequence[str]) -> str:
+    return "+".join(dict.fromkeys(taken[agent] for agent in agents))
+
+
+async def _play(plan: _Plan, path: Path, header: Header, players: Mapping[str, Player]) -> int:
+    course = plan.game.course(plan.header, plan.turns)
+    if plan.change.turns is not None:
+        course = _stopped(course, plan.change.turn + plan.change.turns - 1)
+    tape = _Tape(plan)
+    seats: dict[str, Player] = {agent: _TapedPlayer(agent, player, tape) for agent, player in players.items()}
+    return await play_course(path, header, course, seats)
+
+
+def _stopped(course: Course, last: int) -> Course:
+    """The course up to that turn."""
+    try:
+        step: Step = next(course)
+        while True:
+            said = yield step
+            if isinstance(step, Turn) and step.turn >= last:
+                course.send(said)  # a game that is over after this turn ends as it does
+                return End(stop_reason=STOPPED, turns_taken=last)
+            step = course.send(said)
+    except StopIteration as ended:
+        over: End = ended.value
+        return over
+
+
+class _Tape:
+    """What was said in the logged game, up to the moment from which it goes on otherwise."""
+
+    def __init__(self, plan: _Plan) -> None:
+        self._plan = plan
+        self._waiting: dict[tuple[int, str], Iterator[ReplyEntry]] = {}
+        replies: dict[tuple[int, str], list[ReplyEntry]] = defaultdict(list)
+        for turn in plan.turns:
+            for reply in turn.replies:
+                replies[turn.turn, reply.agent].append(reply)
+        self._waiting = {place: iter(found) for place, found in replies.items()}
+        self._over = False
+        self._given = dict(plan.given)
+        self._now: dict[str, str | None] = {}
+
+    def reply(self, seen: Observation) -> PlayerReply | None:
+        """What the agent said then, or is given to say now; None: it is for the player to say."""
+        if seen.turn >= self._plan.change.turn and seen.agent in self._plan.changed:
+            self._over = True
+        if not self._over:
+            logged = next(self._waiting.get((seen.turn, seen.agent), iter(())), None)
+            return None if logged is None else PlayerReply(logged.text, logged.reasoning)
+        return self._given_reply(seen)
+
+    def _given_reply(self, seen: Observation) -> PlayerReply | None:
+        """What is given, at the agent's first call behind the moment, for every sample of it."""
+        if seen.sample == 1:
+            self._now[seen.agent] = self._given.pop(seen.agent, None)
+        given = self._now.get(seen.agent)
+        return None if given is None else PlayerReply(given)
+
+
+class _TapedPlayer:
+    def __init__(self, agent: str, player: Player, tape: _Tape) -> None:
+        self.name = player.name
+        self._agent, self._player, self._tape = agent, player, tape
+
+    async def reply(self, seen: Observation, *, episode: str) -> PlayerReply:
+        """The reply of the log or, behind it, of the player."""
+        return self._tape.reply(seen) or await self._player.reply(seen, episode=episode)
+
+
+def _slug(words: str) -> str:
+    plain = re.sub(r"[^A-Za-z0-9=.+-]+", "-", words)[:60].strip("-")
+    return f"{plain}-{hashlib.blake2b(words.encode(), digest_size=4).hexdigest()}"

@@ -1,0 +1,112 @@
+"""CRAFT games that go on otherwise, from cotrace's own log or a published one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, cast
+
+import orjson
+
+from games.craft.engine.blocks import DIRECTORS, Director
+from games.craft.engine.board import Board
+from games.craft.engine.move import Move
+from games.craft.engine.oracle import DEFAULT_SAMPLE
+from games.craft.game import GameSettings
+from games.craft.seated import SCRIPTS, SEATS, SeatedGame, course_of
+from games.craft.targets.start_boards import START_BOARDS
+from games.craft.targets.structures import Structure
+from games.craft.text.archetypes import ARCHETYPES, Archetype, archetypes
+from games.craft.text.builder import builder_line
+from games.craft.text.director_output import director_text
+from games.players.course import Course
+from games.players.seats import Seats
+from games.playing import DEFAULT_START
+from schemas.errors import BadInputError
+from schemas.game import ActionEntry, Header, ReplyEntry, Turn
+
+__all__ = ["course", "replies", "seats", "written"]
+
+_BUILDER = "Builder"
+
+
+def seats(_: Header) -> Seats:
+    """Three directors and a builder."""
+    return Seats(SEATS, SCRIPTS)
+
+
+def course(header: Header, turns: Sequence[Turn]) -> Course:
+    """The game of a log; in the given turns the directors speak who spoke then."""
+    condition: Mapping[str, Any] = header.run.get("condition", {})
+    try:
+        goal = header.task["goal"]
+        target = Board.from_json(goal["stacks"], goal["spans"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadInputError(f"the log has no readable target ({type(error).__name__}: {error})", locator="line 1.task.goal") from error
+    start = condition.get("start_board") or "empty"
+    settings = GameSettings(
+        start=start if start in START_BOARDS else "empty",
+        oracle=bool(condition.get("use_oracle")),
+        num_oracle=condition.get("num_oracle") or DEFAULT_SAMPLE,
+        max_turns=header.max_turns or len(turns) or 1,
+        same_turn_messages=bool(condition.get("same_turn_messages", header.details.get("same_turn_messages"))),
+    )
+    game = SeatedGame(
+        structure=Structure(str(header.task.get("id")), str(header.task.get("level")), target),
+        characters=_characters(header),
+        settings=settings,
+        seats={},
+        seed=header.seed or 0,
+        started_at=datetime.fromisoformat(header.started_at) if header.started_at else DEFAULT_START,
+    )
+    speakers = [tuple(reply.agent for reply in turn.replies if reply.agent in DIRECTORS) for turn in turns]
+    return course_of(game, speakers)
+
+
+def _characters(header: Header) -> dict[Director, Archetype]:
+    """The archetypes of the log, where it names them; else those that the released code draws for the structure."""
+    logged = {agent.agent: agent.persona for agent in header.agents}
+    digits = "".join(filter(str.isdigit, str(header.task.get("id")))) or "1"
+    drawn = archetypes(int(digits) - 1, header.seed or 0)
+    return {name: cast("Archetype", logged[name]) if logged.get(name) in ARCHETYPES else drawn[name] for name in DIRECTORS}
+
+
+def replies(_: Header, turn: Turn) -> list[ReplyEntry]:
+    """The directors' thoughts and messages in their order, and the builder's line."""
+    return [*_directors(turn), ReplyEntry(agent=_BUILDER, text=_builder(turn))]
+
+
+def _directors(turn: Turn) -> Iterator[ReplyEntry]:
+    thought = ""
+    for said in turn.utterances:
+        if said.agent == _BUILDER:
+            continue
+        if said.channel == "private":
+            thought = said.text
+            continue
+        yield ReplyEntry(agent=said.agent, text=director_text(thought, said.text))
+        thought = ""
+
+
+def _builder(turn: Turn) -> str:
+    action = next(iter(turn.actions), None)
+    confirmation = next((said.text for said in turn.utterances if said.agent == _BUILDER), "")
+    if action is None or action.verb == "clarify":
+        return action.raw if action and action.raw and action.raw.startswith("CLARIFY") else f"CLARIFY:{confirmation}"
+    if action.raw and not action.raw.lstrip().startswith("{"):
+        return action.raw
+    return builder_line(_move(action), confirmation)
+
+
+def _move(action: ActionEntry) -> Move:
+    """As the builder wrote it, blanks and all, where the log keeps that: its blanks make ghost cells."""
+    written: Mapping[str, Any] = orjson.loads(action.raw) if action.raw else action.arguments
+    layer = written.get("layer")
+    return Move(action.verb, written.get("block"), str(written.get("position")), int(layer or 0), written.get("span_to"))
+
+
+def written(agent: str, kind: str, text: str) -> str:
+    """A director says a message; the builder does a line of its grammar, or asks."""
+    if agent == _BUILDER:
+        return f"CLARIFY:{text}" if kind == "say" else text
+    return director_text("", text)

@@ -1,0 +1,44 @@
+"""Einstein games that go on otherwise, from cotrace's own log or a published one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from games.einstein.engine.actions import write_answer
+from games.einstein.engine.puzzle import parse_game_id
+from games.einstein.match_log import settings_of
+from games.einstein.seated import SCRIPTS, SEATS, course_of
+from games.players.course import Course
+from games.players.seats import Seats
+from games.playing import DEFAULT_START
+from schemas.errors import BadInputError
+from schemas.game import Header, ReplyEntry, Turn
+
+__all__ = ["course", "replies", "seats", "written"]
+
+
+def seats(_: Header) -> Seats:
+    """Two players."""
+    return Seats(SEATS, SCRIPTS)
+
+
+def course(header: Header, _: Sequence[Turn]) -> Course:
+    """The game of a log."""
+    started_at = datetime.fromisoformat(header.started_at) if header.started_at else DEFAULT_START
+    return course_of(parse_game_id(str(header.task.get("id"))), settings_of(header.run.get("condition", {})), started_at)
+
+
+def replies(header: Header, turn: Turn) -> list[ReplyEntry]:
+    """The answers of the step; where the log keeps only the executed one of several, that one for all."""
+    if not turn.actions or turn.actions[0].raw is None:
+        raise BadInputError(f"turn {turn.turn} holds no answer", locator=".actions")
+    settings = settings_of(header.run.get("condition", {}))
+    count = 1 if settings.verifier is None else settings.samples
+    texts = turn.samples.texts if turn.samples else [turn.actions[0].raw] * count
+    return [ReplyEntry(agent=turn.actions[0].agent, text=text) for text in texts]
+
+
+def written(_: str, __: str, text: str) -> str:
+    """An action in its tag; sharing and asking are actions too."""
+    return text if "<ACTION>" in text else write_answer(text, "")
