@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -60,8 +61,7 @@ def cli(*, debug: bool) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 done but some input or calls failed, 2 wrong use, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP."""
     ending.listen()
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal that has no such letter shows another, and the command goes on
+    _prepare_stdout()
     try:
         code = cli.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
         code = _ended(None) if ending.was_told() else code
@@ -84,6 +84,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def _prepare_stdout() -> None:
+    """Where a terminal has no such letter it shows another, and all of a text is written, or an error comes."""
+    if not isinstance(sys.stdout, io.TextIOWrapper):
+        return
+    raw = sys.stdout.buffer
+    if isinstance(raw, io.RawIOBase):  # PYTHONUNBUFFERED: a disk that is full would swallow the rest of a write without a word
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(raw), encoding=sys.stdout.encoding, write_through=True)
+    sys.stdout.reconfigure(errors="replace")
+
+
 def _ended(error: BaseException | None) -> int:
     """Say that the command was told to end, and how far it was."""
     click.echo(f"cotrace: {ending.words(error)}", err=True)
@@ -91,6 +101,8 @@ def _ended(error: BaseException | None) -> int:
 
 
 def _unforeseen(error: BaseException) -> str:
+    if os.strerror(errno.ENOSPC) in str(error):  # whichever library has met it
+        return f"cannot be written: {os.strerror(errno.ENOSPC).lower()}; make room and start the same command again"
     return f"internal error, {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''} (--debug shows where)"
 
 

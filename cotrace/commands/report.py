@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -78,13 +79,14 @@ def command(name: str, store: Store, output_format: str, where: str, columns: st
         _tell(rows, prose)
         say(f"{len(rows)} sentences of {name} from {store.path}; --wide and --format csv show numbers, {COMPUTED[name].page} explains them")
         return
-    shown = chosen_columns(rows, columns, columns_of(name), wide=wide)
+    shown = chosen_columns(rows, columns, columns_of(name), wide=wide or not sys.stdout.isatty())
     emit(rows if columns is None else rows.select(shown), output_format, columns=shown, units=units_of(name))
     if output_format == "table" and "advice" in rows.columns:
         for line in rows["advice"]:
             click.echo(printable(line))
     page = COMPUTED[name].page if name in COMPUTED else "docs/views.md"
-    say(f"{len(rows)} rows of {name} from {store.path}; --wide or --format csv show all {rows.width} columns, {page} explains them")
+    more = "" if len(shown) == rows.width else f"--wide or --format csv show all {rows.width} columns, "
+    say(f"{len(rows)} rows of {name} from {store.path}; {more}{page} explains them")
 
 
 def _tell(rows: pl.DataFrame, prose: str) -> None:

@@ -57,7 +57,8 @@ def commands(path: tuple[str, ...] = (), command: click.Command = cli) -> Iterat
 def test_every_command_has_help_an_example_and_explained_options(path: tuple[str, ...], command: click.Command) -> None:
     """`--help` says what the command does, shows a call of it, and explains each option."""
     assert command.help
-    assert f"cotrace {' '.join(path)}".strip() in command.help.split("Example:")[1]
+    called = [word for word in path if word != "EXPERIMENT.yaml"]
+    assert " ".join(["cotrace", *called]) in command.help.split("Example:")[1]
     unexplained = [p.name for p in command.params if isinstance(p, click.Option) and not p.help]
     assert unexplained == []
 
@@ -334,3 +335,16 @@ def test_a_terminal_without_utf_8_is_no_fault(store: Store, arguments: tuple[str
     done = subprocess.run(command, capture_output=True, env=os.environ | locale, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert shown in done.stdout.decode()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("output_format", ["table", "csv", "json"])
+def test_a_full_disk_is_told(store: Store, output_format: str, unbuffered: str) -> None:
+    """Whatever Python's buffering: what was written to less than its end must not look done."""
+    command = [sys.executable, "-c", "from cotrace.cli import main; main()", "sql", "FROM range(50000)", "--format", output_format]
+    environment = os.environ | {"COTRACE_STORE": str(store.path), "PYTHONUNBUFFERED": unbuffered}
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment, timeout=120, check=False, text=True)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("cotrace: cannot be written: no space left on device")
