@@ -8,6 +8,7 @@ from analytics.views import ensure_installed
 from games.craft.play import PlayRequest, play
 from games.craft.targets.generator import StructureRules
 from ingest.files.run import ingest_paths
+from judges.attribution.job import attribute_games
 from judges.rubric.files import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
@@ -19,7 +20,7 @@ HOSTILE_TEXT = "<img src=x onerror=alert(1)><b id=planted>bold</b> </script>"
 
 
 def played_store(folder: Path, *, judged: bool = True) -> Store:
-    """Three personas on three targets, judged by the engine."""
+    """Three personas on three targets, judged and attributed by the engine."""
     personas = ("clear", "layer_confused", "over_remover")
     play(
         PlayRequest(
@@ -37,5 +38,6 @@ def played_store(folder: Path, *, judged: bool = True) -> Store:
     if judged:
         for name in ("spatial_grounding", "pragmatic_sufficiency"):
             run(JudgeRequest(rubric=find(name)), store)
+        attribute_games(store)
     ensure_installed(store)
     return store

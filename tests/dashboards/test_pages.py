@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 PAGES = {
     "/": "9 games, 108 turns.",
+    "/why": "Where the chain broke",
     "/failures": "What went wrong",
     "/remove-gap": "Gap and progress",
     "/spirals": "Games, turn by turn",

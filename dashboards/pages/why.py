@@ -1,0 +1,256 @@
+"""Why: a flow from what could be seen over what was said and understood to what was done; widths are what was lost at each break."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from dash import html
+
+from analytics.losses.words import amount, of_link
+from dashboards.figures.palette import OTHER, SERIES
+from dashboards.figures.theme import color_of, plain, styled
+from dashboards.grid import Table, fold
+from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
+from dashboards.pages import game
+from dashboards.parts import Part, card, figure, note
+from dashboards.tables import Column, Rows
+from schemas.wording import count, in_words, share
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+    import polars as pl
+
+    from dashboards.reader import Reader
+
+__all__ = ["IN_MENU", "ORDER", "PATH", "REPORT", "TABLES", "TITLE", "content", "report_figure"]
+
+PATH = "/why"
+TITLE = "Why"
+IN_MENU = True
+ORDER = 15
+REPORT = "lost"
+
+_MOST_TEAMS: Final = 8
+"""Teams with a band of their own; the others are one."""
+
+_STAGES: Final[Mapping[str, tuple[str, ...]]] = {
+    "nobody could see it": ("not_seen", "conflict", "luck", "acted_alone"),
+    "it was not said, or said wrong": ("not_said", "said_wrong", "said_unclear", "said_too_late"),
+    "it was not understood": ("not_heard", "misread", "needless_question"),
+    "it was not done right": ("rule_forgotten", "format", "acted_wrong", "idle", "verifier"),
+    "nobody can tell": ("undecided",),
+}
+"""Where the chain from view to action broke -> links."""
+
+_FLOWS: Final = """
+    SELECT model, link, coalesce(role, 'nobody') AS role, sum(cost) AS cost, count(*) AS turns, any_value(unit) AS unit
+    FROM attributed_costs WHERE {filters} AND cost > 0 AND isfinite(cost) GROUP BY ALL ORDER BY cost DESC, model, link, role
+    """
+_CURVE: Final = """
+    WITH lost AS (
+        SELECT model, episode_id, turn, greatest(cost, 0) AS cost FROM turn_costs WHERE {filters} AND isfinite(cost)
+    ),
+    games AS (SELECT model, count(DISTINCT episode_id) AS games FROM lost GROUP BY model),
+    turns AS (SELECT model, turn, sum(cost) AS cost FROM lost GROUP BY model, turn)
+    SELECT model, turn, sum(cost) OVER (PARTITION BY model ORDER BY turn) / games AS lost_so_far
+    FROM turns INNER JOIN games USING (model) ORDER BY model, turn
+    """
+_TURNS: Final = """
+    SELECT model, task_id, turn, coalesce(agent, 'nobody') AS whose, link, cost, evidence, episode_id
+    FROM attributed_costs WHERE {filters} AND cost > 0 AND isfinite(cost) ORDER BY cost DESC, episode_id, turn, whose
+    """
+_CATEGORIES: Final = """
+    SELECT model, condition, taxonomy, category, turns, cost_a_turn, share FROM cost_by_category
+    WHERE {filters} AND share IS NOT NULL ORDER BY share DESC, model, condition, taxonomy, category
+    """
+_SPIRALS: Final = """
+    SELECT model, condition, turns_inside, turns_outside, cost_inside, cost_outside, share_inside FROM cost_in_spirals
+    WHERE {filters} AND share_inside IS NOT NULL ORDER BY share_inside DESC, model, condition
+    """
+
+
+def content(read: Reader) -> Part:
+    """Who lost it, through what: one benchmark at a time."""
+    played = _benchmarks(read)
+    benchmark = shown_benchmark(read, played)
+    if benchmark is None:
+        return note("Nothing says yet whose cost the turns of these games were: run `cotrace attribute`, or choose other filters.")
+    choices = benchmark_choices(read, played, benchmark)
+    read = narrowed(read, benchmark)
+    flows = read.rows(_FLOWS)
+    if flows.is_empty():
+        return html.Div([html.H1(TITLE), *choices, note("No turn under these filters lost anything.")])
+    unit = str(flows["unit"][0])
+    return html.Div(
+        [
+            html.H1(TITLE),
+            html.P(_lead(flows, unit), className="lead"),
+            *choices,
+            card(
+                "Where the chain broke",
+                figure("why", _flow(flows, unit), label="what was lost, by team and by where the chain broke"),
+                fold(read, TURNS, is_open=True),
+                hint=f"From the teams to the place where the chain from view over message to action broke, and the link; widths are {unit} "
+                "lost. The turns stand below with their evidence, the costliest first; a click opens one.",
+            ),
+            card(
+                "When it was lost",
+                figure("why-curve", _curve(read.rows(_CURVE), unit), label="what was lost up to each turn"),
+                hint=f"What a game of each team had lost up to each turn, on the average, in {unit}; what has ended stays.",
+            ),
+            card(
+                "Which failures carry it",
+                fold(read, CATEGORIES),
+                fold(read, SPIRALS),
+                hint="Part of a team's losses in the turns of each failure category, and inside correction spirals.",
+            ),
+        ]
+    )
+
+
+def report_figure(read: Reader) -> go.Figure | None:
+    """The flow of the first benchmark that was attributed; None without one."""
+    benchmark = shown_benchmark(read, _benchmarks(read))
+    if benchmark is None:
+        return None
+    flows = narrowed(read, benchmark).rows(_FLOWS)
+    return None if flows.is_empty() else _flow(flows, str(flows["unit"][0]))
+
+
+def _benchmarks(read: Reader) -> list[str]:
+    found = read.rows("SELECT DISTINCT benchmark FROM attributed_costs WHERE {filters}", filter_on=OTHER_FILTERS)
+    return in_order(found["benchmark"].to_list())
+
+
+def _lead(flows: pl.DataFrame, unit: str) -> str:
+    """`14.2 steps were lost in 40 turns; 61 % of it by directors, most by ...`."""
+    import polars as pl
+
+    total = float(flows["cost"].sum())
+    owned = flows.filter(pl.col("role") != "nobody")
+    said = f"{amount(total, unit)}{' of progress was' if unit == 'progress' else ' were'} lost in {count(int(flows['turns'].sum()))} turns"
+    if owned.is_empty():
+        return f"{said}; nobody could have done better by what was seen and said."
+    first = owned.group_by("role", "link").agg(pl.col("cost").sum()).sort("cost", "role", "link", descending=[True, False, False])
+    role, link, cost = first.row(0)
+    whose = share(float(owned["cost"].sum()) / total)
+    return f"{said}; {whose} of it has a cause, and most of that is a {role}'s: {of_link(link)} ({share(cost / total)})."
+
+
+# -- figures ----------------------------------------------------------------------------------------------
+
+
+def _stage(link: str) -> str:
+    return next((stage for stage, links in _STAGES.items() if link in links), "nobody can tell")
+
+
+def _flow(flows: pl.DataFrame, unit: str) -> go.Figure:
+    """Teams on the left, where the chain broke in the middle, links and roles on the right."""
+    import plotly.graph_objects as go
+    import polars as pl
+
+    teams = flows.group_by("model").agg(pl.col("cost").sum()).sort("cost", "model", descending=[True, False])["model"].to_list()
+    bands: dict[tuple[str, str], float] = {}
+    for row in flows.iter_rows(named=True):
+        team = row["model"] if row["model"] in teams[:_MOST_TEAMS] else "other teams"
+        stage = _stage(row["link"])
+        end = in_words(row["link"]) + ("" if row["role"] == "nobody" else f", {row['role']}")
+        for ends in ((team, stage), (stage, end)):
+            bands[ends] = bands.get(ends, 0.0) + row["cost"]
+    names = list(dict.fromkeys(name for ends in bands for name in ends))
+    drawn = go.Figure(
+        go.Sankey(
+            arrangement="snap",
+            node={
+                "label": [plain(name) for name in names],
+                "color": [_color(name, teams) for name in names],
+                "pad": 14,
+                "thickness": 14,
+                "hovertemplate": "%{label}: %{value:.3g} " + unit + "<extra></extra>",
+            },
+            link={
+                "source": [names.index(start) for start, _ in bands],
+                "target": [names.index(end) for _, end in bands],
+                "value": list(bands.values()),
+                "color": "rgba(138, 143, 156, 0.35)",
+                "hovertemplate": "%{source.label} → %{target.label}: %{value:.3g} " + unit + "<extra></extra>",
+            },
+        )
+    )
+    return styled(drawn, height=max(380, 60 + 26 * len(names)), legend=False)
+
+
+def _color(name: str, teams: list[str]) -> str:
+    stages = [*_STAGES]
+    if name in stages:
+        return SERIES[stages.index(name) % len(SERIES)]
+    return color_of(name, teams) if name in teams else OTHER
+
+
+def _curve(rows: pl.DataFrame, unit: str) -> go.Figure:
+    import plotly.graph_objects as go
+
+    drawn = go.Figure()
+    order = sorted(set(rows["model"].to_list()))
+    for (model,), part in rows.group_by("model", maintain_order=True):
+        drawn.add_scatter(
+            x=part["turn"].to_list(),
+            y=part["lost_so_far"].to_list(),
+            mode="lines+markers",
+            line={"shape": "hv", "color": color_of(str(model), order)},
+            marker={"size": 5},
+            name=plain(model),
+            hovertemplate="turn %{x}: %{y:.3g}<extra>" + plain(model) + "</extra>",
+        )
+    drawn.update_xaxes(title="turn")
+    drawn.update_yaxes(title=f"lost so far, {unit}", rangemode="tozero")
+    return styled(drawn, height=360)
+
+
+# -- tables -----------------------------------------------------------------------------------------------
+
+
+def _turns(read: Reader, part: str) -> Rows:  # noqa: ARG001 - every table has this form
+    columns = {
+        "turn": Column(heading="Turn", kind="count"),
+        "model": Column(heading="Team"),
+        "task_id": Column(heading="Task"),
+        "whose": Column(heading="Whose"),
+        "link": Column(heading="Broken link", kind="name"),
+        "cost": Column(heading="Cost", kind="number"),
+        "evidence": Column(heading="Evidence", kind="words"),
+    }
+    return Rows(columns=columns, sql=_TURNS, link=lambda row: f"{game.PATH}?episode={row['episode_id']}&turn={row['turn']}")
+
+
+def _categories(read: Reader, part: str) -> Rows:  # noqa: ARG001
+    columns = {
+        "model": Column(heading="Team"),
+        "condition": Column(heading="Condition", kind="condition"),
+        "taxonomy": Column(heading="Taxonomy", kind="name"),
+        "category": Column(heading="Category", kind="name"),
+        "turns": Column(heading="Turns", kind="count"),
+        "cost_a_turn": Column(heading="Lost a turn", kind="number"),
+        "share": Column(heading="Share of the loss", kind="share"),
+    }
+    return Rows(columns=columns, sql=_CATEGORIES, filter_on=("benchmark", "model", "condition"))
+
+
+def _spirals(read: Reader, part: str) -> Rows:  # noqa: ARG001
+    columns = {
+        "model": Column(heading="Team"),
+        "condition": Column(heading="Condition", kind="condition"),
+        "turns_inside": Column(heading="Turns inside", kind="count"),
+        "turns_outside": Column(heading="Turns outside", kind="count"),
+        "cost_inside": Column(heading="Lost a turn inside", kind="number"),
+        "cost_outside": Column(heading="Lost a turn outside", kind="number"),
+        "share_inside": Column(heading="Share of the loss inside", kind="share"),
+    }
+    return Rows(columns=columns, sql=_SPIRALS, filter_on=("benchmark", "model", "condition"))
+
+
+TURNS: Final = Table("why-turns", _turns, "The costliest turns, with evidence")
+CATEGORIES: Final = Table("why-categories", _categories, "By failure category")
+SPIRALS: Final = Table("why-spirals", _spirals, "Inside and outside of spirals")
+TABLES = (TURNS, CATEGORIES, SPIRALS)
