@@ -65,7 +65,7 @@ def main() -> None:
 
 @contextmanager
 def _server() -> Iterator[str]:
-    command = [sys.executable, "-m", "tests.servers.openai_server", "--latency-ms", str(LATENCY_MS)]
+    command = [sys.executable, "-m", "tests.servers.stub_server", "--latency-ms", str(LATENCY_MS)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:

@@ -1,6 +1,7 @@
 """What a server may send: replies of bounded size, however they are packed, and no redirects to another host.
 
-Both are hooks of httpx, which the clients of most providers are built on: they see each response before a byte of its body is read.
+`providers.transport` counts what it reads; the client for batches is built on httpx, whose hooks see each response before a byte of its
+body is read.
 """
 
 from __future__ import annotations
@@ -13,13 +14,12 @@ import httpx
 
 from providers.faults import ForeignRedirectError, OversizeError
 
-__all__ = ["Counted", "bound", "http_clients"]
+__all__ = ["Counted", "bound"]
 
 _UNPACKED: Final = frozenset({"", "identity"})
 _PACKED: Final = frozenset({"gzip", "deflate"})
 _GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-_DEPTH: Final = 3
 
 
 def bound(client: httpx.Client | httpx.AsyncClient, most_bytes: int) -> None:
@@ -46,15 +46,6 @@ def bound(client: httpx.Client | httpx.AsyncClient, most_bytes: int) -> None:
         "request": [*hooks["request"], ask_later if later else ask],
         "response": [*hooks["response"], look_later if later else look],
     }
-
-
-def http_clients(thing: object, depth: int = _DEPTH) -> Iterator[httpx.Client | httpx.AsyncClient]:
-    """The httpx clients inside a provider's client: their names differ, where they lie hardly does."""
-    if isinstance(thing, httpx.Client | httpx.AsyncClient):
-        yield thing
-    elif depth:
-        for part in list(getattr(thing, "__dict__", {}).values()):
-            yield from http_clients(part, depth - 1)
 
 
 def _stay(response: httpx.Response) -> None:

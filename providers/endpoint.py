@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Final, Protocol
 
 import orjson
 
+from providers.catalogue import address_of, key_of, provider_of
 from providers.completion import Completion, UnreadableError
 from providers.faults import Fault, of_response
-from providers.protocols.openai_chat import OpenAIChat
+from providers.protocols.anthropic_messages import AnthropicMessages
+from providers.protocols.bedrock_converse import BedrockConverse
+from providers.protocols.google_content import GoogleContent
+from providers.protocols.openai_chat import AzureChat, OpenAIChat
 from providers.protocols.protocol import Sheet, WireProtocol
-from providers.provider import ModelSettings, key_of
-from providers.transport import Transport
+from providers.provider import ModelSettings
+from providers.transport import Headers, Transport
 from schemas.errors import UsageError
 
 __all__ = ["Endpoint", "connect_to", "endpoints"]
-
-_BASE_URLS: Mapping[str, str] = {"openai": "https://api.openai.com/v1"}
 
 
 class Endpoint(Protocol):
@@ -62,23 +65,45 @@ def connect_to(settings: ModelSettings) -> Endpoint:
     """The endpoint of a model.
 
     Raises:
-        UsageError: the model's name is incomplete, or its key is missing.
+        UsageError: the model's name is incomplete, its key is missing, or a package that its provider needs is not installed.
     """
-    if not settings.model_name:
-        raise UsageError(f"--model {settings.model} names no provider: write provider/model, such as openai/gpt-4o-mini")
-    base = settings.base_url or _BASE_URLS.get(settings.provider)
+    provider = provider_of(settings)
+    if provider.protocol == "litellm":
+        from providers.litellm_endpoint import LiteLlmEndpoint
+
+        return LiteLlmEndpoint(settings)
+    if provider.protocol == "bedrock":
+        return _bedrock(settings)
+    base = address_of(settings)
     if base is None:
-        raise UsageError(f"--model {settings.model}: there is no provider {settings.provider}; known are {', '.join(_BASE_URLS)}")
-    return _HttpEndpoint(OpenAIChat(), base, settings)
+        raise UsageError(f"--model {settings.model} needs an address: set {provider.url_variable}, or give it with --base-url")
+    protocol = _PROTOCOLS[provider.protocol]()
+    return _HttpEndpoint(protocol, protocol.url(base, settings), protocol.headers(key_of(settings)), settings)
+
+
+def _bedrock(settings: ModelSettings) -> Endpoint:
+    from providers.bedrock import address_in_region, signer
+
+    protocol = BedrockConverse()
+    url = protocol.url(address_of(settings) or address_in_region(), settings)
+    token = os.environ.get(settings.key_variable or "AWS_BEARER_TOKEN_BEDROCK")
+    return _HttpEndpoint(protocol, url, protocol.headers(token) if token else signer(url), settings)
+
+
+_PROTOCOLS: Final[Mapping[str, type[WireProtocol]]] = {
+    "openai": OpenAIChat,
+    "azure": AzureChat,
+    "anthropic": AnthropicMessages,
+    "google": GoogleContent,
+}
 
 
 class _HttpEndpoint:
     """A server that is spoken to directly."""
 
-    def __init__(self, protocol: WireProtocol, base: str, settings: ModelSettings) -> None:
+    def __init__(self, protocol: WireProtocol, url: str, headers: Headers, settings: ModelSettings) -> None:
         self._protocol, self._settings = protocol, settings
-        headers = protocol.headers(key_of(settings))
-        self._transport = Transport(protocol.url(base, settings), headers, timeout_s=settings.timeout_s, most_bytes=settings.most_bytes)
+        self._transport = Transport(url, headers, timeout_s=settings.timeout_s, most_bytes=settings.most_bytes)
 
     async def send(self, sheet: Sheet) -> Completion:
         """One request."""

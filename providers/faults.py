@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email.utils
+import re
 import time
 from collections.abc import Mapping
 
@@ -32,7 +33,22 @@ LIMITED = 429
 _HOPELESS = {401: "the server refuses the API key", 403: "the key has no access", 404: "the model or address does not exist"}
 _WORTH_RETRYING = frozenset({408, 409, 425, 429})
 _SERVER_ERROR = 500
+_BAD_REQUEST = 400
 _LONGEST_REASON = 500
+_NO_KEY = ("API_KEY_INVALID", "API key not valid")
+"""How Google says with status 400 that the key is wrong."""
+_NO_MONEY = ("insufficient_quota", "credit balance is too low", "billing_not_active")
+_NAMED_DELAY = re.compile(r'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"')
+"""How Google says in the body how long to wait."""
+_MENDS = {
+    "temperature": "the model may take no temperature: --temperature none",
+    "max_tokens": "the model may give no reply of that length: --max-tokens",
+    "max_completion_tokens": "the model may give no reply of that length: --max-tokens",
+    "tool": "the model may know no tools: --mode json_schema or --mode json",
+    "response_format": "the server may know no schemas: --mode tools or --mode json",
+    "reasoning": "the model may not reason: leave out --reasoning-effort",
+}
+"""What a refused request speaks of -> what may mend it."""
 
 
 class HopelessError(CotraceError):
@@ -130,10 +146,21 @@ def _said(body: str) -> str:
 def _of_status(status: int, headers: Mapping[str, str], reason: str, text: str) -> Fault:
     if status in _HOPELESS:
         raise HopelessError(f"{_HOPELESS[status]} (HTTP {status}): check --model, --base-url and the key's environment variable; {reason}")
-    if status == LIMITED and "insufficient_quota" in text:
+    if any(sign in text for sign in _NO_KEY):
+        raise HopelessError(f"{_HOPELESS[401]} (HTTP {status}): check the key's environment variable; {reason}")
+    if any(sign in text for sign in _NO_MONEY):
         raise HopelessError(f"the account has no money left (HTTP {status}): top it up, then start the same command again; {reason}")
     again = status in _WORTH_RETRYING or status >= _SERVER_ERROR
-    return Fault(f"HTTP {status}, {reason}", status=status, retry_after_s=retry_after_s(headers), again=again)
+    named = _NAMED_DELAY.search(text)
+    asked = float(named[1]) if named else retry_after_s(headers)
+    return Fault(f"HTTP {status}, {reason}{_mend(status, text)}", status=status, retry_after_s=asked, again=again)
+
+
+def _mend(status: int, text: str) -> str:
+    """What to do about a request that the model does not take."""
+    if status != _BAD_REQUEST:
+        return ""
+    return next((f" ({mend})" for sign, mend in _MENDS.items() if sign in text.lower()), "")
 
 
 def beyond_bounds(error: BaseException | None) -> BaseException | None:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from providers.catalogue import PROVIDERS
 from providers.completion import Tokens
 from schemas.errors import UsageError
 
-__all__ = ["Budget", "BudgetSpentError", "Price", "TokenEstimate", "price_of"]
+__all__ = ["Budget", "BudgetSpentError", "Price", "PriceLine", "TokenEstimate", "near", "price_line", "price_of"]
 
-_BUILT_IN = Path(__file__).parent / "prices.yaml"
 _CHARACTERS_A_TOKEN = 3.0
 """A low guess (English has about four), used until the server's own counts are known."""
+_FREE = ("ollama", "local")
+"""Providers that run on one's own machine."""
 
 
 class Price(NamedTuple):
@@ -25,33 +29,117 @@ class Price(NamedTuple):
 
     input: float
     output: float
+    cached: float | None = None
+    """Of prompt tokens out of the provider's cache; None: as `input`."""
+    written: float | None = None
+    """Of prompt tokens that are put into the provider's cache; None: as `input`."""
+    reasoning: float | None = None
+    """Of reply tokens that are spent on reasoning; None: as `output`."""
 
     def cost(self, tokens_in: float, tokens_out: float) -> float:
-        """USD."""
+        """USD, of tokens that are not cached and not spent on reasoning."""
         return (tokens_in * self.input + tokens_out * self.output) / 1e6
 
     def of(self, tokens: Tokens) -> float:
         """USD for tokens as billed."""
-        return self.cost(tokens.input, tokens.output)
+        apart = (
+            (tokens.cached, self.cached, self.input),
+            (tokens.written, self.written, self.input),
+            (tokens.reasoning, self.reasoning, self.output),
+        )
+        return self.cost(tokens.input, tokens.output) + sum(n * (price - usual) for n, price, usual in apart if price is not None) / 1e6
+
+
+class PriceLine(NamedTuple):
+    """A price, and where it comes from."""
+
+    price: Price
+    line: str
+    """In words: the file's line, or the model in the list."""
+    is_guess: bool
+    """Whether a pattern has matched a model that no list knows: its name may be wrong, or its price another."""
 
 
 class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid")
     input: float = Field(ge=0)
     output: float = Field(ge=0)
+    cached: float | None = Field(default=None, ge=0)
+    written: float | None = Field(default=None, ge=0)
+    reasoning: float | None = Field(default=None, ge=0)
 
 
 def price_of(model: str, own_file: Path | None = None) -> Price | None:
-    """The price of provider/model from the user's own file, or else from the one that comes with cotrace; None if neither knows it.
+    """The price of provider/model; None if it is not known.
 
     Raises:
         UsageError: a price file cannot be read or is malformed.
     """
-    for path in (own_file, _BUILT_IN):
-        for pattern, entry in _read(path).items() if path else ():
-            if fnmatchcase(model, pattern):
-                return Price(entry.input, entry.output)
-    return None
+    line = price_line(model, own_file)
+    return None if line is None else line.price
+
+
+def price_line(model: str, own_file: Path | None = None) -> PriceLine | None:
+    """The price of provider/model from the user's own file, or else from the list that genai-prices keeps; None if neither knows it.
+
+    Of prices that depend on the length of a prompt it is the one of short prompts.
+
+    Raises:
+        UsageError: a price file cannot be read or is malformed.
+    """
+    listed = None if model.partition("/")[0] in _FREE else _listed(model)
+    for pattern, entry in _read(own_file).items() if own_file else ():
+        if fnmatchcase(model, pattern):
+            is_guess = pattern != model and listed is None and model.partition("/")[0] in PROVIDERS
+            return PriceLine(Price(**entry.model_dump()), f"{own_file}: {pattern}", is_guess)
+    if model.partition("/")[0] in _FREE:
+        return PriceLine(Price(0.0, 0.0), "one's own machine", is_guess=False)
+    return listed
+
+
+def near(model: str) -> list[str]:
+    """Models of the same provider with similar names, for a name that the list does not have."""
+    provider, _, name = model.partition("/")
+    known = PROVIDERS.get(provider)
+    if known is None:
+        return []
+    from genai_prices.data_snapshot import get_snapshot
+
+    names = [one.id for found in get_snapshot().providers if found.id == (known.prices or provider) for one in found.models]
+    return [f"{provider}/{one}" for one in difflib.get_close_matches(name, names, n=3)]
+
+
+@cache
+def _listed(model: str) -> PriceLine | None:
+    provider, _, name = model.partition("/")
+    if provider == "litellm":
+        return _listed(name)
+    known = PROVIDERS.get(provider)
+    if known is None:
+        return None
+    from datetime import UTC, datetime
+    from importlib.metadata import version
+
+    from genai_prices.data_snapshot import get_snapshot
+
+    try:
+        _, found = get_snapshot().find_provider_model(name, None, known.prices or provider, None)
+    except LookupError:
+        return None
+    prices = found.get_prices(datetime.now(UTC))
+    first = {field: _first(getattr(prices, f"{theirs}_mtok", None)) for field, theirs in _THEIRS.items()}
+    if first["input"] is None or first["output"] is None:
+        return None
+    return PriceLine(Price(**first), f"{provider}/{found.id} in genai-prices {version('genai-prices')}", is_guess=False)  # type: ignore[arg-type]
+
+
+_THEIRS = {"input": "input", "output": "output", "cached": "cache_read", "written": "cache_write"}
+
+
+def _first(price: Any) -> float | None:
+    """A price, or of several that depend on the length of the prompt the one of the shortest."""
+    base = getattr(price, "base", price)
+    return None if base is None else float(base)
 
 
 def _read(path: Path) -> dict[str, _Entry]:

@@ -152,7 +152,7 @@ class Server:
         sheet = question.sheet(chat)
         characters = _size(sheet)
         tokens = self._estimate.tokens(characters)
-        reserved = self._price.cost(tokens, self._settings.max_tokens) if self._price else 0.0
+        reserved = self._price.cost(tokens, self._settings.limit) if self._price else 0.0
         await self._tokens_limit.take(tokens)
         await self._requests_limit.take(1)
         async with self._health.turn():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from providers.bounds import Counted
@@ -22,12 +22,18 @@ if TYPE_CHECKING:
     import aiohttp
     from yarl import URL
 
-__all__ = ["Response", "Transport"]
+__all__ = ["Headers", "Response", "Transport"]
 
 _REDIRECTS: Final = frozenset({301, 302, 307, 308})
 _MOST_REDIRECTS: Final = 3
 _IDLE_S: Final = 15.0
 """Servers close idle connections at will; a request that meets a closed one is lost."""
+
+
+_ALWAYS: Final = {"Content-Type": "application/json", "Accept-Encoding": "gzip, deflate"}
+
+Headers = Mapping[str, str] | Callable[[bytes], Mapping[str, str]]
+"""What goes with every request, or what makes it for a body, which may have to be signed."""
 
 
 class Response(NamedTuple):
@@ -46,16 +52,17 @@ class Transport:
         UsageError: the address is none.
     """
 
-    def __init__(self, url: str, headers: Mapping[str, str], *, timeout_s: float, most_bytes: int) -> None:
+    def __init__(self, url: str, headers: Headers, *, timeout_s: float, most_bytes: int) -> None:
         from yarl import URL
 
         try:
-            self._url = URL(url)
+            URL(url)
+            self._url = URL(url, encoded=True)  # as it is: what was signed must not be spelt otherwise
         except ValueError as error:
             raise UsageError(f"--base-url {excerpt(url)} is no address ({error}): write one such as http://localhost:8000/v1") from error
         if self._url.scheme not in {"http", "https"} or not self._url.host:
             raise UsageError(f"--base-url {excerpt(url)} is no address: write one such as http://localhost:8000/v1")
-        self._headers = {"Content-Type": "application/json", "Accept-Encoding": "gzip, deflate", **headers}
+        self._headers = headers
         self._timeout_s = timeout_s
         self._most_bytes = most_bytes
         self._proxy = _proxy(self._url)
@@ -89,13 +96,14 @@ class Transport:
 
     async def _post(self, body: bytes) -> Response:
         url = self._url
+        headers = _ALWAYS | dict(self._headers(body) if callable(self._headers) else self._headers)
         for _ in range(_MOST_REDIRECTS):
-            async with self._open().post(url, data=body, headers=self._headers, allow_redirects=False, proxy=self._proxy) as response:
+            async with self._open().post(url, data=body, headers=headers, allow_redirects=False, proxy=self._proxy) as response:
                 if response.status in _REDIRECTS and "Location" in response.headers:
                     url = self._followed(url, response.headers["Location"])
                     continue
-                headers = {name.lower(): value for name, value in response.headers.items()}
-                return Response(response.status, headers, await self._read(response))
+                told = {name.lower(): value for name, value in response.headers.items()}
+                return Response(response.status, told, await self._read(response))
         raise HopelessError(f"{self._url.host} sends requests round in circles: give its address with --base-url")
 
     def _open(self) -> aiohttp.ClientSession:

@@ -21,12 +21,13 @@ from judges.runs.journal import folder_of, starting
 from judges.runs.outcomes import Outcome, Outcomes, about
 from judges.runs.planning import OpenCall, OpenCalls, new_run
 from judges.runs.verdict_store import Progressed, known_answers, recover, save, take_up, verdicts_of
+from providers.batch_client import batch_client
 from providers.completion import NO_TOKENS
 from providers.faults import OversizeError, beyond_bounds
 from providers.forms import Form
 from providers.prices import Price, TokenEstimate, price_of
 from providers.protocols.openai_chat import OpenAIChat
-from providers.provider import ModelSettings, batch_client
+from providers.provider import ModelSettings
 from providers.request import Request, call_of, fingerprint, now, shown
 from providers.server import Question, Taken
 from schemas.errors import CotraceError, UsageError

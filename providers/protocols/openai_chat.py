@@ -6,20 +6,25 @@ https://platform.openai.com/docs/api-reference/chat. Others add fields of their 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 import orjson
 
+from providers.catalogue import provider_of
 from providers.completion import Completion, Tokens, UnreadableError, counted
 from providers.messages import Message, Tool, ToolCall
-from providers.protocols.protocol import Sheet, decoded
-from providers.provider import ModelSettings
+from providers.protocols.protocol import Sheet, asked_for_json, closed, decoded
+from providers.provider import Mode, ModelSettings
 
-__all__ = ["OpenAIChat", "completion_of"]
+__all__ = ["AzureChat", "ChatReply", "OpenAIChat", "completion_of"]
 
-_JSON_WISH: Final = "Reply with one JSON object and nothing else. It has to fit this JSON schema:\n"
+_OWN: Final = frozenset({"openai", "azure_openai"})
+"""Providers that know the newer name of the limit."""
+_ACCOUNT: Final = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+_AZURE_VERSION: Final = "2024-12-01-preview"
 
 
 class _Function(msgspec.Struct):
@@ -46,12 +51,14 @@ class _Choice(msgspec.Struct):
     logprobs: Any = None
 
 
-class _Reply(msgspec.Struct):
+class ChatReply(msgspec.Struct):
+    """A reply as it comes, as far as it is read."""
+
     choices: list[_Choice]
     usage: Any = None
 
 
-_REPLY: Final = msgspec.json.Decoder(_Reply)
+_REPLY: Final = msgspec.json.Decoder(ChatReply)
 
 
 class OpenAIChat:
@@ -62,32 +69,78 @@ class OpenAIChat:
         return f"{base.rstrip('/')}/chat/completions"
 
     def headers(self, key: str) -> dict[str, str]:
-        """A bearer token."""
-        return {"Authorization": f"Bearer {key}"}
+        """A bearer token; organisation and project out of the environment, as OpenAI's own client has it."""
+        named = {header: os.environ.get(variable, "") for header, variable in _ACCOUNT.items()}
+        return {"Authorization": f"Bearer {key}"} | {header: value for header, value in named.items() if value}
 
     def body(self, sheet: Sheet, settings: ModelSettings) -> Mapping[str, Any]:
         """The request."""
-        own = settings.provider == "openai" and settings.base_url is None
-        found: dict[str, Any] = {
+        return {
             "model": settings.model_name,
-            "messages": [_written(message) for message in sheet.messages],
-            "max_completion_tokens" if own else "max_tokens": settings.max_tokens,
+            "messages": [_written(message) for message in _messages(sheet, settings)],
+            **_limits(settings),
+            **_wanted(sheet, settings),
         }
-        if settings.temperature is not None:
-            found["temperature"] = settings.temperature
-        if sheet.tools:
-            found["tools"] = [_tool(tool) for tool in sheet.tools]
-        if sheet.form is not None:
-            found["tools"] = [_tool(sheet.form)]
-            found["tool_choice"] = {"type": "function", "function": {"name": sheet.form.name}}
-        return found
 
     def read(self, body: bytes, *, typed: bool) -> Completion:
         """The reply."""
         return completion_of(decoded(body, _REPLY), typed=typed)
 
 
-def completion_of(reply: _Reply, *, typed: bool) -> Completion:
+class AzureChat(OpenAIChat):
+    """The same at Azure, where a model is a deployment with an address of its own.
+
+    https://learn.microsoft.com/azure/ai-foundry/openai/reference. A base that ends in /v1 is taken for the newer address without versions.
+    """
+
+    def url(self, base: str, settings: ModelSettings) -> str:
+        """Where requests go."""
+        if base.rstrip("/").endswith("/v1"):
+            return super().url(base, settings)
+        version = os.environ.get("OPENAI_API_VERSION", _AZURE_VERSION)
+        return f"{base.rstrip('/')}/openai/deployments/{settings.model_name}/chat/completions?api-version={version}"
+
+    def headers(self, key: str) -> dict[str, str]:
+        """A header of its own."""
+        return {"api-key": key}
+
+
+def _messages(sheet: Sheet, settings: ModelSettings) -> Sequence[Message]:
+    return asked_for_json(sheet) if _mode(settings) == "json" else sheet.messages
+
+
+def _mode(settings: ModelSettings) -> Mode:
+    return settings.mode or provider_of(settings).mode or "tools"
+
+
+def _limits(settings: ModelSettings) -> dict[str, Any]:
+    """How the reply is sampled and how long it may be; models that reason, and OpenAI itself, count the reasoning in."""
+    own = settings.provider in _OWN and settings.base_url is None
+    found = {
+        "max_completion_tokens" if own or settings.reasons else "max_tokens": settings.limit,
+        "temperature": settings.sampling_temperature,
+        "top_p": settings.top_p,
+        "reasoning_effort": settings.reasoning_effort,
+        "logprobs": settings.logprobs or None,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _wanted(sheet: Sheet, settings: ModelSettings) -> dict[str, Any]:
+    """The form that is to be filled in, or the tools that may be called."""
+    form = sheet.form
+    if form is None:
+        return {"tools": [_tool(tool) for tool in sheet.tools]} if sheet.tools else {}
+    mode = _mode(settings)
+    if mode == "tools":
+        return {"tools": [_tool(form)], "tool_choice": {"type": "function", "function": {"name": form.name}}}
+    if mode == "json":
+        return {"response_format": {"type": "json_object"}}
+    schema = {"name": form.name, "description": form.description, "schema": closed(form.parameters), "strict": True}
+    return {"response_format": {"type": "json_schema", "json_schema": schema}}
+
+
+def completion_of(reply: ChatReply, *, typed: bool) -> Completion:
     """The first choice of a reply.
 
     Raises:
@@ -108,6 +161,7 @@ def completion_of(reply: _Reply, *, typed: bool) -> Completion:
         reasoning=thought or _text(message.reasoning_content) or _text(message.reasoning),
         tool_calls=() if typed else calls,
         refusal=message.refusal if isinstance(message.refusal, str) and message.refusal else None,
+        probabilities=_probabilities(choice.logprobs),
     )
 
 
@@ -153,6 +207,16 @@ def _thoughts(found: Iterator[Any]) -> Iterator[str]:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _probabilities(found: Any) -> tuple[tuple[str, float], ...]:
+    content = found.get("content") if isinstance(found, dict) else None
+    tokens = content if isinstance(content, list) else []
+    return tuple((one["token"], one["logprob"]) for one in tokens if isinstance(one, dict) and _is_probable(one))
+
+
+def _is_probable(one: Mapping[str, Any]) -> bool:
+    return isinstance(one.get("token"), str) and isinstance(one.get("logprob"), int | float)
 
 
 def _tokens(usage: Any) -> Tokens:

@@ -21,7 +21,7 @@ from judges.runs.runner import run
 from schemas.store import Store
 from tests.analytics.test_views_judges import UNITS, job, judged, verdict
 from tests.judges.judged_games import ask_model, store_of
-from tests.servers.model_server import Drift, Player, Shares, played_model
+from tests.servers.simulated_judge import Drift, Shares, SimulatedJudge, simulated_judge
 
 GAMES, TURNS = 30, 3
 MOSTLY: dict[str, Shares] = {"yes": {"yes": 0.8, "no": 0.2}}
@@ -29,9 +29,9 @@ RARELY: dict[str, Shares] = {"yes": {"yes": 0.4, "no": 0.6}}
 QUESTIONS = [f"PS{number}" for number in range(1, 7)]
 
 
-def asked(store: Store, player: Player, *, repeats: int, where: str | None = None, model: str = "local/x") -> None:
+def asked(store: Store, judge: SimulatedJudge, *, repeats: int, where: str | None = None, model: str = "local/x") -> None:
     """Have a played model judge what is not answered yet, in a job of its own."""
-    with played_model(player) as url:
+    with simulated_judge(judge) as url:
         assert run(ask_model(url, repeats=repeats, where=where, model=model), store).failed == 0
     ensure_installed(store)
 
@@ -49,8 +49,8 @@ def rows_of(store: Store, compared: str) -> dict[str, dict[str, Any]]:
 def test_a_model_that_changed_between_two_jobs_is_found(tmp_path: Path) -> None:
     """From 80 to 40 % yes on the same units: every question says so, and its interval holds the truth."""
     store = store_of(tmp_path / "s.duckdb", GAMES, TURNS)
-    asked(store, Player(defect="never", confusion=MOSTLY, seed=1), repeats=1)
-    asked(store, Player(defect="never", confusion=RARELY, seed=2), repeats=2)
+    asked(store, SimulatedJudge(defect="never", confusion=MOSTLY, seed=1), repeats=1)
+    asked(store, SimulatedJudge(defect="never", confusion=RARELY, seed=2), repeats=2)
     rows = rows_of(store, "again")
     assert all(row["drifted"] for row in rows.values())
     assert sum(row["low"] <= -0.4 <= row["high"] for row in rows.values()) >= 5
@@ -66,8 +66,8 @@ def test_a_model_that_changed_between_two_jobs_is_found(tmp_path: Path) -> None:
 def test_a_model_that_stays_what_it_is_is_left_alone(tmp_path: Path) -> None:
     """Its answers change at random from job to job, in both directions: no question claims a drift, and repeats differ as often."""
     store = store_of(tmp_path / "s.duckdb", GAMES, TURNS)
-    asked(store, Player(defect="never", confusion=MOSTLY, seed=1), repeats=2)
-    asked(store, Player(defect="never", confusion=MOSTLY, seed=2), repeats=4)
+    asked(store, SimulatedJudge(defect="never", confusion=MOSTLY, seed=1), repeats=2)
+    asked(store, SimulatedJudge(defect="never", confusion=MOSTLY, seed=2), repeats=4)
     report = drift_report(store)
     assert set(report["compared"]) == {"again", "within"}
     assert not report["drifted"].any()
@@ -82,7 +82,7 @@ def test_a_model_that_changes_in_the_middle_of_a_job_is_found(tmp_path: Path) ->
     """By the order in which its answers came."""
     store = store_of(tmp_path / "s.duckdb", GAMES, TURNS)
     drift = Drift(after=GAMES * TURNS // 2, confusion=RARELY)
-    asked(store, Player(defect="never", confusion=MOSTLY, drift=drift, seed=3), repeats=1)
+    asked(store, SimulatedJudge(defect="never", confusion=MOSTLY, drift=drift, seed=3), repeats=1)
     rows = rows_of(store, "within")
     assert all(row["drifted"] for row in rows.values())
     assert all(row["difference"] == pytest.approx(-0.4, abs=0.2) for row in rows.values())
@@ -92,8 +92,8 @@ def test_a_model_that_changes_in_the_middle_of_a_job_is_found(tmp_path: Path) ->
 def test_new_units_are_compared_with_earlier_ones(tmp_path: Path) -> None:
     """Games that came later: a changed model shows, with the caution that the games differ."""
     store = store_of(tmp_path / "s.duckdb", GAMES, TURNS)
-    asked(store, Player(defect="never", confusion=MOSTLY, seed=4), repeats=1, where="episode_id < 'game-22'")
-    asked(store, Player(defect="never", confusion=RARELY, seed=5), repeats=1)
+    asked(store, SimulatedJudge(defect="never", confusion=MOSTLY, seed=4), repeats=1, where="episode_id < 'game-22'")
+    asked(store, SimulatedJudge(defect="never", confusion=RARELY, seed=5), repeats=1)
     rows = rows_of(store, "new")
     assert all(row["drifted"] for row in rows.values())
     assert {row["games"] for row in rows.values()} == {GAMES}
@@ -103,7 +103,7 @@ def test_new_units_are_compared_with_earlier_ones(tmp_path: Path) -> None:
 def test_another_model_or_temperature_is_no_drift(tmp_path: Path) -> None:
     """They are other judges."""
     store = store_of(tmp_path / "s.duckdb", 6, 1)
-    with played_model(Player(defect="never", confusion=MOSTLY)) as url:
+    with simulated_judge(SimulatedJudge(defect="never", confusion=MOSTLY)) as url:
         for changes in ({"model": "local/x"}, {"model": "local/y"}, {"model": "local/x", "temperature": 0.7}):
             assert run(ask_model(url, repeats=1, **changes), store).failed == 0
     assert set(drift_report(store)["compared"]) <= {"within"}
@@ -112,7 +112,7 @@ def test_another_model_or_temperature_is_no_drift(tmp_path: Path) -> None:
 def test_few_games_are_told_and_not_tested(tmp_path: Path) -> None:
     """Four units on a side prove nothing."""
     store = store_of(tmp_path / "s.duckdb", 4, 2)
-    asked(store, Player(defect="never", confusion=MOSTLY), repeats=1)
+    asked(store, SimulatedJudge(defect="never", confusion=MOSTLY), repeats=1)
     report = drift_report(store)
     assert len(report)
     assert report["p"].null_count() == report["drifted"].null_count() == len(report)

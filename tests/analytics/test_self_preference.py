@@ -18,7 +18,7 @@ from schemas import batches
 from schemas.records import Label
 from schemas.store import Store
 from tests.judges.judged_games import ask_model, store_of
-from tests.servers.model_server import Bias, Player, played_model
+from tests.servers.simulated_judge import Bias, SimulatedJudge, simulated_judge
 
 TURNS = 3
 STYLE, ANOTHER = "Indeed so.", "No matter."
@@ -26,7 +26,9 @@ RIGHT = {"yes": {"yes": 1.0}, "no": {"no": 1.0}}
 OFTEN_WRONG = {"yes": {"yes": 0.6, "no": 0.4}, "no": {"no": 1.0}}
 
 
-def judged(folder: Path, player: Player, *, games: int = 40, yes_of_own: int = 999, yes_of_others: int = 999, labels: bool = True) -> Store:
+def judged(
+    folder: Path, judge: SimulatedJudge, *, games: int = 40, yes_of_own: int = 999, yes_of_others: int = 999, labels: bool = True
+) -> Store:
     """Every second game is by the judge's own model and has its style in each message; so many of either are truly yes, as people say."""
     store = store_of(folder / "s.duckdb", games, TURNS)
     with store.writing() as connection:
@@ -40,7 +42,7 @@ def judged(folder: Path, player: Player, *, games: int = 40, yes_of_own: int = 9
             if labels:
                 rows = [_label(game, turn, truth) for turn in range(1, TURNS + 1)]
                 batches.insert(connection, batches.to_arrow({"labels": rows}))
-    with played_model(player) as url:
+    with simulated_judge(judge) as url:
         assert run(ask_model(url, model="local/author-1"), store).failed == 0
     ensure_installed(store)
     return store
@@ -58,7 +60,7 @@ def row_of(store: Store, question: str = "PS1") -> dict[str, Any]:
 def test_a_liking_for_its_own_style_is_found(tmp_path: Path) -> None:
     """It misses 40 of 100 yes, but says yes to half of what has its own style anyway: it finds 80 of 100 of its own and 60 of others'."""
     likes = Bias(pattern=STYLE, answers={"yes": 0.5})
-    row = row_of(judged(tmp_path, Player(defect="never", confusion=OFTEN_WRONG, biases=[likes], seed=1)))
+    row = row_of(judged(tmp_path, SimulatedJudge(defect="never", confusion=OFTEN_WRONG, biases=[likes], seed=1)))
     assert (row["own_games"], row["other_games"], row["own_labels"], row["other_labels"]) == (20, 20, 60, 60)
     assert row["own_sensitivity"] == pytest.approx(0.8, abs=0.1)
     assert row["other_sensitivity"] == pytest.approx(0.6, abs=0.1)
@@ -71,7 +73,7 @@ def test_a_liking_for_its_own_style_is_found(tmp_path: Path) -> None:
 
 def test_a_fair_judge_whose_own_games_are_better_is_not_accused(tmp_path: Path) -> None:
     """Its rates are 0.75 and 0.25, its errors none."""
-    row = row_of(judged(tmp_path, Player(defect=ANOTHER, confusion=RIGHT), yes_of_own=15, yes_of_others=5))
+    row = row_of(judged(tmp_path, SimulatedJudge(defect=ANOTHER, confusion=RIGHT), yes_of_own=15, yes_of_others=5))
     assert (row["own_rate"], row["other_rate"], row["rate_difference"]) == (0.75, 0.25, 0.5)
     assert (row["preference"], row["p_corrected"]) == (0, 1)
     assert "no preference for itself shown" in row["advice"]
@@ -79,7 +81,7 @@ def test_a_fair_judge_whose_own_games_are_better_is_not_accused(tmp_path: Path) 
 
 def test_a_judge_that_errs_alike_is_not_accused_where_its_own_model_is_worse(tmp_path: Path) -> None:
     """Wrong in one of five whoever wrote; 5 of 40 own games are right, 38 of others: the mean of score minus label differs all the same."""
-    errs = Player(defect=ANOTHER, confusion={"yes": {"yes": 0.8, "no": 0.2}, "no": {"yes": 0.2, "no": 0.8}}, seed=3)
+    errs = SimulatedJudge(defect=ANOTHER, confusion={"yes": {"yes": 0.8, "no": 0.2}, "no": {"yes": 0.2, "no": 0.8}}, seed=3)
     row = row_of(judged(tmp_path, errs, games=80, yes_of_own=5, yes_of_others=38))
     assert row["own_sensitivity"] == pytest.approx(0.8, abs=0.2)
     assert row["other_specificity"] == pytest.approx(0.8, abs=0.2)
@@ -90,7 +92,7 @@ def test_a_judge_that_errs_alike_is_not_accused_where_its_own_model_is_worse(tmp
 @pytest.fixture(scope="module")
 def erring(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Errors at random, of either author's games."""
-    return judged(tmp_path_factory.mktemp("erring"), Player(defect="never", confusion=OFTEN_WRONG, seed=2))
+    return judged(tmp_path_factory.mktemp("erring"), SimulatedJudge(defect="never", confusion=OFTEN_WRONG, seed=2))
 
 
 def test_a_judge_that_errs_alike_is_not_accused(erring: Store) -> None:
@@ -102,7 +104,7 @@ def test_a_judge_that_errs_alike_is_not_accused(erring: Store) -> None:
 
 def test_without_labels_the_rates_are_told_and_nothing_is_claimed(tmp_path: Path) -> None:
     """The question about which there are none, and a store without any."""
-    row = row_of(judged(tmp_path, Player(defect=ANOTHER, confusion=RIGHT), yes_of_own=10, yes_of_others=10, labels=False), "PS2")
+    row = row_of(judged(tmp_path, SimulatedJudge(defect=ANOTHER, confusion=RIGHT), yes_of_own=10, yes_of_others=10, labels=False), "PS2")
     assert (row["own_rate"], row["other_rate"], row["p"], row["preference"]) == (0.5, 0.5, None, None)
     assert "only labels can tell" in row["advice"]
 
@@ -110,7 +112,7 @@ def test_without_labels_the_rates_are_told_and_nothing_is_claimed(tmp_path: Path
 def test_a_judge_without_games_of_its_own_has_no_row(tmp_path: Path) -> None:
     """There is nothing to prefer; the command says so with no rows."""
     store = store_of(tmp_path / "s.duckdb", 6, 1)
-    with played_model(Player(defect="never", confusion=RIGHT)) as url:
+    with simulated_judge(SimulatedJudge(defect="never", confusion=RIGHT)) as url:
         run(ask_model(url, model="local/author-1"), store)
     ensure_installed(store)
     assert self_preference_report(store).is_empty()
@@ -123,7 +125,7 @@ def test_the_author_of_a_directors_turn_is_its_own_model(tmp_path: Path) -> None
     store = store_of(tmp_path / "s.duckdb", 12, 1)
     with store.writing() as connection:
         connection.execute("UPDATE agents SET model = CASE WHEN agent = 'D1' THEN 'openai/author-1' ELSE 'somebody' END")
-    with played_model(Player(defect="never", confusion=RIGHT)) as url:
+    with simulated_judge(SimulatedJudge(defect="never", confusion=RIGHT)) as url:
         run(ask_model(url, "spatial_grounding", model="local/author-1"), store)
     ensure_installed(store)
     row = row_of(store, "SG1")

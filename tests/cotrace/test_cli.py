@@ -20,8 +20,9 @@ from cotrace.cli import COMMANDS, cli
 from dashboards.document import document
 from schemas.families import FAMILIES
 from schemas.store import Store
-from tests.judges.judged_games import fake_server, store_of
+from tests.judges.judged_games import store_of
 from tests.played import played_store
+from tests.servers.stub_server import stub_server
 
 pytestmark = pytest.mark.xdist_group("cli")
 
@@ -148,7 +149,7 @@ def test_a_budget_that_a_server_breaks_is_said_to_be_exceeded(tmp_path: Path) ->
     """A call that is billed at more than --max-tokens cannot be foreseen; that it was is not hidden."""
     store, prices = store_of(tmp_path / "s.duckdb", turns=6), tmp_path / "prices.yaml"
     prices.write_text("local/*: {input: 1, output: 1}\n")
-    with fake_server("--bills", "100", "1000000") as url:
+    with stub_server("--bills", "100", "1000000") as url:
         model = ["--model", "local/fake", "--base-url", url, "--prices", str(prices)]
         done = run("judge", "--rubric", "pragmatic_sufficiency", *model, "--max-cost", "0.5", "--concurrency", "1", store=store)
 

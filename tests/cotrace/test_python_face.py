@@ -11,9 +11,9 @@ import pytest
 
 import cotrace
 from schemas.errors import UsageError
-from tests.judges.judged_games import fake_server
 from tests.places import DOCS
 from tests.played import played_store
+from tests.servers.stub_server import stub_server
 
 PAGE = (DOCS / "python.md").read_text(encoding="utf-8")
 RUBRIC = """
@@ -52,7 +52,7 @@ def test_every_block_of_the_page_runs(folder: Path, monkeypatch: pytest.MonkeyPa
     """In their order, as one program."""
     monkeypatch.chdir(folder)
     names: dict[str, object] = {}
-    with fake_server() as base_url:
+    with stub_server() as base_url:
         for block in PAGE.split("```python\n")[1:]:
             exec(block.partition("\n```")[0].replace("http://localhost:8000/v1", base_url), names)  # noqa: S102 - our own page
     assert {"store", "report", "frame", "figure", "game"} <= names.keys()
@@ -75,7 +75,7 @@ def test_a_judge_runs_inside_a_running_event_loop(folder: Path) -> None:
         await asyncio.sleep(0)
         return store.judge(folder / "my_rubric.yaml", model="openai/gpt-4o-mini", base_url=base_url, where="turn = 5").answered
 
-    with fake_server() as base_url:
+    with stub_server() as base_url:
         assert asyncio.run(notebook(base_url)) > 0
 
 

@@ -33,7 +33,7 @@ from tests.dashboards.sites import serve
 from tests.dashboards.test_pages import choose
 from tests.judges.judged_games import ask_model
 from tests.played import played_store
-from tests.servers.model_server import Player, played_model
+from tests.servers.simulated_judge import SimulatedJudge, simulated_judge
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -50,7 +50,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     with store.writing() as connection:
         connection.execute(f"UPDATE utterances SET text = text || ' {ORDER}' WHERE turn = 2 AND agent = 'D1' AND channel = 'public'")
     for repeats, models in ((1, ("local/clear", "local/other")), (2, ("local/clear",))):
-        with played_model(Player(defect="never", confusion=WAVERS, seed=repeats)) as url:
+        with simulated_judge(SimulatedJudge(defect="never", confusion=WAVERS, seed=repeats)) as url:
             for model in models:
                 request = ask_model(url, PS, model=model, repeats=repeats, where=TURNS, prices=_prices(store.path.parent))
                 assert run(request, store).failed == 0

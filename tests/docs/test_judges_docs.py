@@ -27,8 +27,8 @@ from judges.evidence.transcript import load as load_games
 from judges.evidence.units import units
 from judges.rubric.files import load
 from schemas.store import Store
-from tests.judges.judged_games import fake_server
 from tests.places import DOCS, ROOT
+from tests.servers.stub_server import stub_server
 
 PAGE = (DOCS / "judges.md").read_text(encoding="utf-8")
 RUBRIC = Path("my_rubrics/acknowledges_conflict.yaml")
@@ -117,7 +117,7 @@ def test_the_page_leads_from_an_idea_to_a_number(tmp_path: Path, monkeypatch: py
     """Each command does what the page says; the judge, which answers at random, is called that; the corrected rates hold the truth."""
     store = Store(tmp_path / "cotrace.duckdb")
     printed: dict[str, str] = {}
-    with fake_server() as base_url:
+    with stub_server() as base_url:
         monkeypatch.chdir(tmp_path)
         for line in commands():
             if "craftValidationOutputs" in line or "validation.duckdb" in line:

@@ -18,8 +18,8 @@ from dashboards.address import Address
 from dashboards.pages import pages
 from dashboards.reader import reader
 from schemas.store import Store
-from tests.judges.judged_games import fake_server
 from tests.places import DOCS, ROOT
+from tests.servers.stub_server import stub_server
 
 PAGE = (DOCS / "your_own_game.md").read_text(encoding="utf-8")
 
@@ -49,7 +49,7 @@ def test_the_page_leads_from_nothing_to_numbers_and_pages(folder: Path) -> None:
     """The program is run as a person runs it; the numbers are those of its games; every page draws, the game page with the messages."""
     lines = [line for block in blocks("sh") for line in block.splitlines()]
     printed: dict[str, str] = {}
-    with fake_server() as base_url:
+    with stub_server() as base_url:
         for line in lines:
             if line.startswith("python "):
                 here = os.environ | {"PYTHONPATH": str(ROOT)}

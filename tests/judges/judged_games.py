@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,9 +15,8 @@ from providers.provider import ModelSettings
 from schemas import batches
 from schemas.records import Action, Agent, Episode, Failure, Json, Label, LogDisagreement, OracleAction, Run, Turn, TurnMetric, Utterance
 from schemas.store import Store
-from tests.places import ROOT
 
-__all__ = ["DIRECTORS", "ask_model", "counted", "fake_server", "mark", "store_of", "verdict_counts"]
+__all__ = ["DIRECTORS", "ask_model", "counted", "mark", "store_of", "verdict_counts"]
 
 DIRECTORS = ("D1", "D2", "D3")
 CELLS = [f"({row},{column})" for row in range(3) for column in range(3)]
@@ -157,19 +153,6 @@ def _action(game: str, turn: int) -> Action:
         error_code=mark("code", turn) if refused else None,
         error_text=mark("refusal", turn) if refused else None,
     )
-
-
-@contextmanager
-def fake_server(*options: str) -> Iterator[str]:
-    """A misbehaving server in a process of its own; gives its base URL."""
-    process = subprocess.Popen([sys.executable, "-m", "tests.servers.openai_server", *options], stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    assert process.stdout is not None
-    try:
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
 
 
 def counted(base_url: str) -> dict[str, Any]:

@@ -14,13 +14,14 @@ from judges.runs.batch_record import pending, write
 from judges.runs.journal import folder_of
 from judges.runs.runner import run
 from schemas.errors import CotraceError, UsageError
-from tests.judges.judged_games import ask_model, counted, fake_server, store_of, verdict_counts
+from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
+from tests.servers.stub_server import stub_server
 
 
 def test_a_batch_is_submitted_and_collected_later(tmp_path: Path) -> None:
     """Nothing is stored while it is under way; then everything, as a direct run would; a direct run after it has nothing to ask."""
     store, direct = (store_of(tmp_path / f"{name}.duckdb", games=2, turns=3) for name in "ab")
-    with fake_server() as url:
+    with stub_server() as url:
         sent = submit(ask_model(url), store)
         early = collect(store)
         assert (sent.calls, verdict_counts(store)) == (6, {})
@@ -43,7 +44,7 @@ def test_a_batch_is_submitted_and_collected_later(tmp_path: Path) -> None:
 def test_bad_replies_are_failed_rows_and_asked_again(tmp_path: Path) -> None:
     """Answers that are not allowed, refusals and errors of the provider have no answer; the next start asks for them only."""
     store = store_of(tmp_path / "s.duckdb", turns=20)
-    with fake_server("--fault", "not-allowed:0.3", "--fault", "refusal:0.3", "--fault", "500:0.3", "--fault", "prose:0.5") as url:
+    with stub_server("--fault", "not-allowed:0.3", "--fault", "refusal:0.3", "--fault", "500:0.3", "--fault", "prose:0.5") as url:
         submit(ask_model(url), store)
         collect(store)
         (done,) = collect(store)
@@ -59,7 +60,7 @@ def test_bad_replies_are_failed_rows_and_asked_again(tmp_path: Path) -> None:
 def test_a_file_of_replies_without_end_is_not_taken_in(tmp_path: Path, fault: str) -> None:
     """It is given up when a line is longer than a reply can be; the batch stays to be collected."""
     store = store_of(tmp_path / "s.duckdb", turns=3)
-    with fake_server("--batches", fault) as url:
+    with stub_server("--batches", fault) as url:
         submit(ask_model(url), store)
         collect(store)
         tracemalloc.start()
@@ -75,7 +76,7 @@ def test_a_file_of_replies_without_end_is_not_taken_in(tmp_path: Path, fault: st
 def test_lines_that_are_no_replies_are_passed_over(tmp_path: Path) -> None:
     """What a provider adds, or damages, costs no answer that came."""
     store = store_of(tmp_path / "s.duckdb", turns=3)
-    with fake_server("--batches", "content-odd") as url:
+    with stub_server("--batches", "content-odd") as url:
         submit(ask_model(url), store)
         collect(store)
         (done,) = collect(store)
@@ -86,7 +87,7 @@ def test_lines_that_are_no_replies_are_passed_over(tmp_path: Path) -> None:
 def test_nothing_is_asked_that_a_batch_is_being_asked(tmp_path: Path) -> None:
     """Neither by another batch nor directly; another model may be asked."""
     store = store_of(tmp_path / "s.duckdb", turns=1)
-    with fake_server() as url:
+    with stub_server() as url:
         submit(ask_model(url), store)
         for start in (submit, run):
             with pytest.raises(UsageError, match="--collect"):
@@ -98,7 +99,7 @@ def test_a_kill_while_submitting_or_collecting_loses_and_doubles_nothing(tmp_pat
     """A batch whose id was never noted is found by its run; answers that were stored just before the kill are not stored again."""
     store = store_of(tmp_path / "s.duckdb", turns=2)
     folder = folder_of(store)
-    with fake_server() as url:
+    with stub_server() as url:
         submit(ask_model(url), store)
         ((_, record),) = pending(folder)
         write(folder, record._replace(batch_id=None))
@@ -114,7 +115,7 @@ def test_a_kill_while_submitting_or_collecting_loses_and_doubles_nothing(tmp_pat
 def test_a_batch_that_never_arrived_is_given_up(tmp_path: Path) -> None:
     """The provider does not know it: the job can be started again."""
     store = store_of(tmp_path / "s.duckdb", turns=1)
-    with fake_server() as url, fake_server() as empty:
+    with stub_server() as url, stub_server() as empty:
         submit(ask_model(url), store)
         ((_, record),) = pending(folder_of(store))
         request = ask_model(empty)
@@ -128,7 +129,7 @@ def test_a_batch_that_never_arrived_is_given_up(tmp_path: Path) -> None:
 def test_a_connection_that_breaks_after_the_provider_took_the_batch(tmp_path: Path) -> None:
     """It is not submitted a second time, and collecting finds it."""
     store = store_of(tmp_path / "s.duckdb", turns=2)
-    with fake_server("--batches", "batch-cut") as url:
+    with stub_server("--batches", "batch-cut") as url:
         with pytest.raises(CotraceError, match="finds out whether it has the batch"):
             submit(ask_model(url), store)
         with pytest.raises(UsageError, match="--collect"):
@@ -140,7 +141,7 @@ def test_a_connection_that_breaks_after_the_provider_took_the_batch(tmp_path: Pa
 def test_a_provider_that_refuses_or_has_no_batches_is_told_in_one_line(tmp_path: Path) -> None:
     """And nothing stands in the way of asking directly."""
     store = store_of(tmp_path / "s.duckdb", turns=1)
-    with fake_server("--batches", "batch-refused") as url:
+    with stub_server("--batches", "batch-refused") as url:
         with pytest.raises(CotraceError, match=r"no batches today.*without --batch"):
             submit(ask_model(url), store)
         assert run(ask_model(url), store).answered == 6
@@ -153,7 +154,7 @@ def test_a_budget_limits_what_is_submitted(tmp_path: Path) -> None:
     store = store_of(tmp_path / "s.duckdb", turns=10)
     prices = tmp_path / "prices.yaml"
     prices.write_text("local/fake: {input: 1.0, output: 10.0}\n")
-    with fake_server() as url:
+    with stub_server() as url:
         sent = submit(ask_model(url, prices=prices, max_cost=0.02, max_tokens=100), store)
 
         assert 0 < sent.calls < 10
@@ -164,7 +165,7 @@ def test_a_budget_limits_what_is_submitted(tmp_path: Path) -> None:
 def test_the_commands(tmp_path: Path) -> None:
     """Submit, look, collect, and nothing left."""
     store = store_of(tmp_path / "s.duckdb", turns=1)
-    with fake_server() as url:
+    with stub_server() as url:
         arguments = ["judge", "--rubric", "pragmatic_sufficiency", "--model", "local/m", "--base-url", url, "--repeats", "1", "--batch"]
         outputs = [
             CliRunner().invoke(cli, [*command, "--store", str(store.path)]) for command in (arguments, *[["judge", "--collect"]] * 3)

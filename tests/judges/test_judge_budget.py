@@ -11,7 +11,8 @@ from judges.runs.planning import plan
 from judges.runs.runner import run
 from providers.prices import Price, price_of
 from schemas.errors import UsageError
-from tests.judges.judged_games import ask_model, counted, fake_server, store_of, verdict_counts
+from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
+from tests.servers.stub_server import stub_server
 
 TURNS = 30
 QUESTIONS = 6
@@ -29,7 +30,7 @@ def prices(tmp_path: Path) -> Path:
 def test_tokens_and_cost_are_those_that_the_server_billed(tmp_path: Path, prices: Path) -> None:
     """In the report and in the store, refused replies included."""
     store = store_of(tmp_path / "s.duckdb", turns=TURNS)
-    with fake_server("--fault", "refusal:0.3:9") as url:
+    with stub_server("--fault", "refusal:0.3:9") as url:
         report = run(ask_model(url, prices=prices), store)
 
     assert (report.tokens_in, report.tokens_out) == (TURNS * 1000, TURNS * 100)
@@ -44,7 +45,7 @@ def test_a_run_stops_before_its_budget_is_exceeded_and_goes_on_later(tmp_path: P
     """The budget holds whatever is in flight; most of it is used; the rest is asked with a new budget."""
     store = store_of(tmp_path / "s.duckdb", turns=TURNS)
     limit = 20.5 * CALL_COST
-    with fake_server("--latency-ms", "5") as url:
+    with stub_server("--latency-ms", "5") as url:
         first = run(ask_model(url, prices=prices, max_cost=limit, concurrency=concurrency, max_tokens=100), store)
         stored = verdict_counts(store)
         second = run(ask_model(url, prices=prices, max_cost=1.0, max_tokens=100), store)
@@ -59,7 +60,7 @@ def test_a_run_stops_before_its_budget_is_exceeded_and_goes_on_later(tmp_path: P
 def test_a_budget_too_small_for_one_call_asks_nothing(tmp_path: Path, prices: Path) -> None:
     """Not even one request is sent."""
     store = store_of(tmp_path / "s.duckdb", turns=3)
-    with fake_server() as url:
+    with stub_server() as url:
         report = run(ask_model(url, prices=prices, max_cost=0.0001), store)
         assert counted(url)["requests"] == 0
     assert (report.status, report.answered, report.cost) == ("stopped_by_budget", 0, 0.0)
@@ -75,7 +76,7 @@ def test_a_budget_for_a_model_without_a_price_is_refused(tmp_path: Path) -> None
 def test_a_plan_says_what_a_run_would_do_and_does_nothing(tmp_path: Path, prices: Path) -> None:
     """Units, calls, tokens, cost and one full prompt; a run then makes exactly those calls, and a second plan none."""
     store = store_of(tmp_path / "s.duckdb", turns=TURNS)
-    with fake_server() as url:
+    with stub_server() as url:
         request = ask_model(url, "mind_modeling", prices=prices)
         before = plan(request, store)
         assert counted(url)["requests"] == 0
@@ -94,7 +95,7 @@ def test_progress_is_told_up_to_the_end(tmp_path: Path, prices: Path) -> None:
     """Never backwards, and the last word is that all is done."""
     store = store_of(tmp_path / "s.duckdb", turns=TURNS)
     told: list[Progress] = []
-    with fake_server("--latency-ms", "20") as url:
+    with stub_server("--latency-ms", "20") as url:
         run(ask_model(url, prices=prices, concurrency=2), store, told.append)
 
     assert [p.done for p in told] == sorted(p.done for p in told)
@@ -109,8 +110,8 @@ def test_the_users_price_comes_first_and_ours_is_the_fallback(tmp_path: Path) ->
     own.write_text("openai/gpt-4o-mini: {input: 9, output: 9}\n")
 
     assert price_of("openai/gpt-4o-mini", own) == Price(9, 9)
-    assert price_of("openai/gpt-4o-mini") == Price(0.15, 0.60)
-    assert price_of("openai/gpt-4o") == Price(2.50, 10.00)
+    assert price_of("openai/gpt-4o-mini") == Price(0.15, 0.60, cached=0.075)
+    assert price_of("openai/gpt-4o") == Price(2.50, 10.00, cached=1.25)
     assert price_of("house/unheard-of") is None
 
 

@@ -14,7 +14,8 @@ import pytest
 from analytics.query import query
 from judges.runs.batch import collect, submit
 from judges.runs.runner import run
-from tests.judges.judged_games import ask_model, counted, fake_server, store_of
+from tests.judges.judged_games import ask_model, counted, store_of
+from tests.servers.stub_server import stub_server
 
 TURNS = 12
 PRICES = "local/*: {input: 3, output: 15}\n"
@@ -32,7 +33,7 @@ def prices(tmp_path: Path) -> Path:
 def test_every_call_is_a_row_and_every_verdict_names_its_own(tmp_path: Path, prices: Path) -> None:
     """Reply word for word, tokens, cost, time, attempts; refused ones too; together they are what the run has taken."""
     store = store_of(tmp_path / "s.duckdb", turns=TURNS)
-    with fake_server("--fault", "refusal:0.3:9", "--fault", "missing:0.3") as url:
+    with stub_server("--fault", "refusal:0.3:9", "--fault", "missing:0.3") as url:
         report = run(ask_model(url, prices=prices), store)
 
     calls = query(store, "select * from calls").rows(named=True)
@@ -54,7 +55,7 @@ def test_every_call_is_a_row_and_every_verdict_names_its_own(tmp_path: Path, pri
 def test_a_reply_out_of_the_cache_is_no_call(tmp_path: Path) -> None:
     """Nothing was asked, so nothing was taken; the verdicts say so."""
     first, second = (store_of(tmp_path / f"{name}.duckdb", turns=2) for name in "ab")
-    with fake_server() as url:
+    with stub_server() as url:
         for store in (first, second):
             run(ask_model(url, cache=tmp_path), store)
 
@@ -74,7 +75,7 @@ run(ask_model(sys.argv[2], concurrency=4), Store(sys.argv[1]))
 def test_after_a_kill_every_call_stands_once(tmp_path: Path) -> None:
     """Those in the journal come into the store with the verdicts that they brought."""
     store = store_of(tmp_path / "s.duckdb", games=6, turns=10)
-    with fake_server("--latency-ms", "30") as url:
+    with stub_server("--latency-ms", "30") as url:
         process = subprocess.Popen([sys.executable, "-c", RUN, str(store.path), url])
         while counted(url)["answers"] < 25:
             time.sleep(0.01)
@@ -89,7 +90,7 @@ def test_after_a_kill_every_call_stands_once(tmp_path: Path) -> None:
 def test_a_batch_brings_its_calls(tmp_path: Path, prices: Path) -> None:
     """As a direct run would, but for the time that each took."""
     store, direct = (store_of(tmp_path / f"{name}.duckdb", turns=3) for name in "ab")
-    with fake_server() as url:
+    with stub_server() as url:
         submit(ask_model(url, prices=prices), store)
         collect(store)
         collect(store)
@@ -107,7 +108,7 @@ def test_a_store_of_an_older_cotrace_gets_the_table(tmp_path: Path) -> None:
     with store.writing() as connection:
         connection.execute("DROP TABLE calls")
         connection.execute("ALTER TABLE verdicts DROP COLUMN call_id")
-    with fake_server() as url:
+    with stub_server() as url:
         run(ask_model(url), store)
 
     assert query(store, "select count(*) from verdicts join calls using (call_id)").rows() == [(6,)]

@@ -15,7 +15,8 @@ from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.errors import UsageError
 from schemas.store import Store
-from tests.judges.judged_games import ask_model, fake_server, mark, store_of, verdict_counts
+from tests.judges.judged_games import ask_model, mark, store_of, verdict_counts
+from tests.servers.stub_server import stub_server
 
 PS = find_rubric("pragmatic_sufficiency")
 
@@ -69,7 +70,7 @@ def test_engine_and_model_judge_the_same_units(tmp_path: Path) -> None:
     """Agreement is a join on unit, hash and question."""
     store = store_of(tmp_path / "s.duckdb", turns=2)
     checked(store)
-    with fake_server() as url:
+    with stub_server() as url:
         run(ask_model(url), store)
     with store.reading() as connection:
         pairs = connection.execute(

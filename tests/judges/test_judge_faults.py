@@ -14,7 +14,8 @@ import pytest
 from judges.runs.runner import run
 from providers.faults import HopelessError, retry_after_s
 from schemas.errors import UsageError
-from tests.judges.judged_games import ask_model, counted, fake_server, store_of, verdict_counts
+from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
+from tests.servers.stub_server import stub_server
 
 TURNS = 6
 QUESTIONS = 6
@@ -27,7 +28,7 @@ UNUSABLE = ["wrong-keys", "missing", "not-allowed", "broken-json", "too-long"]
 def test_a_fault_that_passes_costs_one_more_request_and_no_verdict(tmp_path: Path, fault: str) -> None:
     """Every call is hit once; every call is answered on its second request."""
     store = store_of(tmp_path / "s.duckdb", turns=TURNS)
-    with fake_server("--fault", fault) as url:
+    with stub_server("--fault", fault) as url:
         report = run(ask_model(url, timeout_s=1.0), store)
         server = counted(url)
 
@@ -60,7 +61,7 @@ def test_a_fault_that_passes_costs_one_more_request_and_no_verdict(tmp_path: Pat
 def test_a_fault_that_stays_becomes_failed_rows_with_the_error(tmp_path: Path, fault: str, requests: int, reason: str) -> None:
     """Half of the calls never succeed: they are `failed` with the reason and without an answer, the others are answered."""
     store = store_of(tmp_path / "s.duckdb", turns=12)
-    with fake_server("--fault", f"{fault}:0.3:99") as url:
+    with stub_server("--fault", f"{fault}:0.3:99") as url:
         report = run(ask_model(url, timeout_s=0.5, concurrency=1), store)
         faults = counted(url)["faults"][fault]
 
@@ -77,7 +78,7 @@ def test_a_fault_that_stays_becomes_failed_rows_with_the_error(tmp_path: Path, f
 def test_an_answer_in_prose_around_the_json_is_used_without_asking_again(tmp_path: Path) -> None:
     """It is complete, so it need not be paid twice."""
     store = store_of(tmp_path / "s.duckdb", turns=TURNS)
-    with fake_server("--fault", "prose:1:99") as url:
+    with stub_server("--fault", "prose:1:99") as url:
         report = run(ask_model(url), store)
 
     assert report.requests == TURNS
@@ -87,7 +88,7 @@ def test_an_answer_in_prose_around_the_json_is_used_without_asking_again(tmp_pat
 def test_a_model_is_shown_what_was_wrong_with_its_reply(tmp_path: Path) -> None:
     """The second request carries the first reply and the reason it could not be used."""
     store = store_of(tmp_path / "s.duckdb", turns=1)
-    with fake_server("--fault", "not-allowed") as url:
+    with stub_server("--fault", "not-allowed") as url:
         run(ask_model(url), store)
         messages = counted(url)["last_bodies"][-1]["messages"]
 
@@ -108,7 +109,7 @@ def test_a_model_is_shown_what_was_wrong_with_its_reply(tmp_path: Path) -> None:
 def test_what_no_request_can_survive_stops_the_run_with_one_error(tmp_path: Path, fault: str, message: str) -> None:
     """A thousand failed rows would hide the cause; the run ends as interrupted and can be started again."""
     store = store_of(tmp_path / "s.duckdb", turns=12)
-    with fake_server("--fault", f"{fault}:1:99") as url:
+    with stub_server("--fault", f"{fault}:1:99") as url:
         with pytest.raises(HopelessError, match=message):
             run(ask_model(url, concurrency=2), store)
         assert counted(url)["requests"] < 12
@@ -119,7 +120,7 @@ def test_what_no_request_can_survive_stops_the_run_with_one_error(tmp_path: Path
 def test_a_server_that_only_limits_stops_the_run_and_keeps_what_was_answered(tmp_path: Path) -> None:
     """When nothing but 429 comes any more, the run says so instead of failing every unit."""
     store = store_of(tmp_path / "s.duckdb", turns=16)
-    with fake_server("--fault", "429:0.5:999") as url, pytest.raises(HopelessError, match="nothing but 429"):
+    with stub_server("--fault", "429:0.5:999") as url, pytest.raises(HopelessError, match="nothing but 429"):
         run(ask_model(url, patience_s=2), store)
 
     assert verdict_counts(store)["answered"] > 0
@@ -135,7 +136,7 @@ def test_a_server_that_is_not_there_is_said_quickly(tmp_path: Path) -> None:
 def test_a_redirect_within_the_server_is_followed(tmp_path: Path) -> None:
     """Servers move things; the key stays with them."""
     store = store_of(tmp_path / "s.duckdb", turns=TURNS)
-    with fake_server("--fault", "here") as url:
+    with stub_server("--fault", "here") as url:
         run(ask_model(url), store)
 
     assert verdict_counts(store) == {"answered": TURNS * QUESTIONS}
@@ -145,7 +146,7 @@ def test_a_redirect_within_the_server_is_followed(tmp_path: Path) -> None:
 def test_no_reply_can_fill_the_memory(tmp_path: Path, fault: str) -> None:
     """Eight at once, each of 200 MiB or without end: the process grows by a fraction of one, and says what was wrong."""
     store_of(tmp_path / "s.duckdb", turns=16)
-    with fake_server("--fault", f"{fault}:1:999") as url:
+    with stub_server("--fault", f"{fault}:1:999") as url:
         command = f"""
 from pathlib import Path
 from cotrace.cli import main
@@ -167,7 +168,7 @@ except SystemExit as ended:
 def test_concurrency_is_bounded(tmp_path: Path) -> None:
     """No more calls are under way than asked for, and as many as asked for."""
     store = store_of(tmp_path / "s.duckdb", games=4, turns=6)
-    with fake_server("--latency-ms", "30") as url:
+    with stub_server("--latency-ms", "30") as url:
         run(ask_model(url, concurrency=5), store)
         assert counted(url)["peak"] == 5
 
@@ -175,7 +176,7 @@ def test_concurrency_is_bounded(tmp_path: Path) -> None:
 def test_requests_a_minute_are_kept(tmp_path: Path) -> None:
     """Ten requests at 600 a minute take nine tenths of a second."""
     store = store_of(tmp_path / "s.duckdb", turns=10)
-    with fake_server() as url:
+    with stub_server() as url:
         report = run(ask_model(url, requests_per_minute=600), store)
 
     assert report.seconds >= 0.9

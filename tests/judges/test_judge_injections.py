@@ -23,7 +23,8 @@ from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store import Store
 from tests.judges.injections import DISGUISED, HARMLESS, INJECTIONS
-from tests.judges.judged_games import ask_model, fake_server, mark, store_of
+from tests.judges.judged_games import ask_model, mark, store_of
+from tests.servers.stub_server import stub_server
 
 CASES = [(kind, text) for kind, texts in INJECTIONS.items() for text in texts]
 CRAFT = [name for name in names() if {"craft", "any"} & set(find(name).benchmarks)]
@@ -85,7 +86,7 @@ def test_units_that_try_are_flagged_and_counted(tmp_path: Path) -> None:
     texts = {mark("public", "D1", 2): INJECTIONS["order"][0] + "\n" + INJECTIONS["formula"][0]}
     store = store_of(tmp_path / "s.duckdb", turns=2, texts=texts)
     run_engine(JudgeRequest(rubric=find("pragmatic_sufficiency")), store)
-    with fake_server() as url:
+    with stub_server() as url:
         run(ask_model(url), store)
     ensure_installed(store)
 
@@ -104,7 +105,7 @@ def test_units_that_try_are_flagged_and_counted(tmp_path: Path) -> None:
 def test_a_judge_that_obeys_cannot_answer_outside_the_type(tmp_path: Path) -> None:
     """A model talked into an answer of its own is asked again, and what it says in the end is one of the rubric's answers, or failed."""
     store = store_of(tmp_path / "s.duckdb", turns=2, texts={mark("public", "D1", 1): INJECTIONS["verdict"][0]})
-    with fake_server("--fault", "not-allowed:1:9") as url:
+    with stub_server("--fault", "not-allowed:1:9") as url:
         report = run(ask_model(url), store)
 
     assert (report.answered, report.failed) == (0, 12)

@@ -24,7 +24,8 @@ from schemas.errors import StoreError, UsageError
 from schemas.records import JudgeRun, Verdict
 from schemas.store import Store
 from tests.analytics.test_views_judges import job
-from tests.judges.judged_games import ask_model, counted, fake_server, store_of, verdict_counts
+from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
+from tests.servers.stub_server import stub_server
 
 
 def voted(store: Store, votes: dict[str, dict[str, list[str]]]) -> None:
@@ -101,7 +102,7 @@ def test_a_pair_is_preferred_by_both_orders_or_by_its_place(tmp_path: Path) -> N
 def test_a_panel_is_one_command(tmp_path: Path) -> None:
     """Every model answers every unit as often as asked, and the panel has a row a unit and question."""
     store = store_of(tmp_path / "s.duckdb", turns=2)
-    with fake_server() as url:
+    with stub_server() as url:
         arguments = ["judge", "--rubric", "pragmatic_sufficiency", "--model", "local/a", "--model", "local/b", "--repeats", "2"]
         done = CliRunner().invoke(cli, [*arguments, "--base-url", url, "--store", str(store.path)])
 
@@ -113,7 +114,7 @@ def test_a_panel_is_one_command(tmp_path: Path) -> None:
 def test_a_shared_cache_pays_nothing_twice_across_stores(tmp_path: Path) -> None:
     """Two stores with the same games: the second run sends nothing and stores the same answers; another repeat is asked for."""
     first, second = (store_of(tmp_path / f"{name}.duckdb", games=2, turns=2) for name in ("a", "b"))
-    with fake_server("--latency-ms", "5") as url:
+    with stub_server("--latency-ms", "5") as url:
         one = run(ask_model(url, cache=tmp_path), first)
         sent = counted(url)["requests"]
         two = run(ask_model(url, cache=tmp_path), second)
@@ -131,7 +132,7 @@ def test_a_shared_cache_pays_nothing_twice_across_stores(tmp_path: Path) -> None
 def test_other_models_and_parameters_are_not_in_the_cache(tmp_path: Path) -> None:
     """What could change an answer is part of what it is kept under."""
     variants: list[dict[str, Any]] = [{}, {"model": "local/other"}, {"temperature": 0.7}]
-    with fake_server() as url:
+    with stub_server() as url:
         for number, changes in enumerate(variants):
             report = run(ask_model(url, cache=tmp_path / "c", **changes), store_of(tmp_path / f"{number}.duckdb", turns=1))
             assert (report.requests, report.from_cache) == (1, 0)
@@ -155,7 +156,7 @@ def test_calls_are_shared_out_among_servers_and_the_faster_gets_more(tmp_path: P
     """Each answers some; together each unit is asked about once."""
     store = store_of(tmp_path / "s.duckdb", games=10, turns=4)
     with ExitStack() as servers:
-        urls = [servers.enter_context(fake_server("--latency-ms", latency)) for latency in ("20", "200")]
+        urls = [servers.enter_context(stub_server("--latency-ms", latency)) for latency in ("20", "200")]
         report = run(request_to(urls, concurrency=4), store)
         fast, slow = (counted(url)["requests"] for url in urls)
 
@@ -168,7 +169,7 @@ def test_limits_hold_for_each_server(tmp_path: Path) -> None:
     """A limiter that says 429 at one server does not hold up the other, and a server that fails for good is left out."""
     store = store_of(tmp_path / "s.duckdb", games=5, turns=4)
     with ExitStack() as servers:
-        urls = [servers.enter_context(fake_server(*fault)) for fault in ((), ("--fault", "401:1:99"))]
+        urls = [servers.enter_context(stub_server(*fault)) for fault in ((), ("--fault", "401:1:99"))]
         report = run(request_to(urls), store)
         assert (report.answered, report.failed) == (120, 0)
         assert counted(urls[0])["answers"] == 20

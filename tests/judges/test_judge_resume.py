@@ -17,7 +17,8 @@ from schemas import batches
 from schemas.errors import StoreError, UsageError
 from schemas.records import Utterance
 from schemas.store import Store
-from tests.judges.judged_games import ask_model, counted, fake_server, mark, store_of, verdict_counts
+from tests.judges.judged_games import ask_model, counted, mark, store_of, verdict_counts
+from tests.servers.stub_server import stub_server
 
 CALLS = 120
 QUESTIONS = 6
@@ -47,7 +48,7 @@ def wait_for_answers(url: str, number: int) -> None:
 def test_a_killed_run_is_completed_without_asking_twice(tmp_path: Path, answers: int) -> None:
     """SIGKILL when so many answers were out: only the calls in flight (8) can be asked again, and each verdict stands once."""
     store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)
-    with fake_server("--latency-ms", "40") as url:
+    with stub_server("--latency-ms", "40") as url:
         process = start(store, url)
         wait_for_answers(url, answers)
         process.send_signal(signal.SIGKILL)
@@ -70,7 +71,7 @@ def test_a_killed_run_is_completed_without_asking_twice(tmp_path: Path, answers:
 def test_a_second_start_asks_nothing_when_all_is_answered(tmp_path: Path) -> None:
     """The same rubric, model and parameters: no request, no new run; other parameters or repeats are asked."""
     store = store_of(tmp_path / "s.duckdb", turns=5)
-    with fake_server() as url:
+    with stub_server() as url:
         first = run(ask_model(url), store)
         again = run(ask_model(url), store)
         more_repeats = run(ask_model(url, repeats=3), store)
@@ -84,9 +85,9 @@ def test_a_second_start_asks_nothing_when_all_is_answered(tmp_path: Path) -> Non
 def test_failed_calls_are_asked_again_and_replaced(tmp_path: Path) -> None:
     """The second start meets a server that has recovered; answered verdicts are left alone."""
     store = store_of(tmp_path / "s.duckdb", turns=12)
-    with fake_server("--fault", "refusal:0.5:99") as url:
+    with stub_server("--fault", "refusal:0.5:99") as url:
         first = run(ask_model(url), store)
-    with fake_server() as url:
+    with stub_server() as url:
         second = run(ask_model(url), store)
 
     assert 0 < first.failed < 12 * QUESTIONS
@@ -97,7 +98,7 @@ def test_failed_calls_are_asked_again_and_replaced(tmp_path: Path) -> None:
 def test_a_unit_whose_evidence_changed_is_asked_again_and_the_others_are_not(tmp_path: Path) -> None:
     """Verdicts hang on what the judge was shown, not on the row that it came from."""
     store = store_of(tmp_path / "s.duckdb", turns=4)
-    with fake_server() as url:
+    with stub_server() as url:
         run(ask_model(url), store)
         with store.writing() as connection:
             connection.execute("UPDATE utterances SET text = 'other words' WHERE text = ?", [mark("public", "D2", 3)])
@@ -112,7 +113,7 @@ def test_a_unit_whose_evidence_changed_is_asked_again_and_the_others_are_not(tmp
 def test_a_journal_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
     """A kill in the middle of a write loses that one line, and nothing before it."""
     store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)
-    with fake_server("--latency-ms", "40") as url:
+    with stub_server("--latency-ms", "40") as url:
         process = start(store, url)
         wait_for_answers(url, 40)
         process.kill()
@@ -127,7 +128,7 @@ def test_a_journal_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
 def test_two_runs_of_the_same_job_at_once_are_refused_and_of_another_are_not(tmp_path: Path) -> None:
     """The second gets one clear error and leaves the first alone; another rubric may be scored meanwhile."""
     store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)
-    with fake_server("--latency-ms", "40") as url:
+    with stub_server("--latency-ms", "40") as url:
         process = start(store, url)
         wait_for_answers(url, 10)
         with pytest.raises(UsageError, match=rf"being scored by llm:local/fake on this store already \(process {process.pid}\)"):
@@ -143,7 +144,7 @@ def test_two_runs_of_the_same_job_at_once_are_refused_and_of_another_are_not(tmp
 def test_ctrl_c_stores_what_was_answered_and_the_run_can_go_on(tmp_path: Path) -> None:
     """The run ends as interrupted with everything answered in the store; the next one asks the rest."""
     store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)
-    with fake_server("--latency-ms", "40") as url:
+    with stub_server("--latency-ms", "40") as url:
         process = start(store, url)
         wait_for_answers(url, 30)
         process.send_signal(signal.SIGINT)
@@ -162,7 +163,7 @@ def test_a_store_that_cannot_be_written_is_said_before_anything_is_asked(tmp_pat
     """No call is paid whose verdict could not be kept, and no journal stays behind."""
     store = store_of(tmp_path / "s.duckdb", turns=2)
     monkeypatch.setattr("os.access", lambda _, mode: not mode & os.W_OK)  # root may write anything
-    with fake_server() as url:
+    with stub_server() as url:
         with pytest.raises(StoreError, match="is read-only: make it writable"):
             run(ask_model(url), store)
         assert counted(url)["requests"] == 0
@@ -176,7 +177,7 @@ def test_a_run_works_where_an_event_loop_runs_already(tmp_path: Path) -> None:
     async def cell() -> int:
         return run(ask_model(url), store).answered
 
-    with fake_server() as url:
+    with stub_server() as url:
         assert asyncio.run(cell()) == 2 * QUESTIONS
 
 
@@ -194,7 +195,7 @@ def test_a_unit_without_anything_to_judge_is_skipped_without_a_call(tmp_path: Pa
         connection.execute("DELETE FROM utterances WHERE turn = 2")
         silent = Utterance("game-0", 2, 1, "D1", "public", ["Builder"], "  ", tokens=None, superseded=False)
         batches.insert(connection, batches.to_arrow({"utterances": [silent]}))
-    with fake_server() as url:
+    with stub_server() as url:
         first, second = run(ask_model(url), store), run(ask_model(url), store)
 
     assert (first.requests, first.skipped, second.requests, second.skipped) == (1, QUESTIONS, 0, 0)
@@ -205,7 +206,7 @@ def test_a_unit_without_anything_to_judge_is_skipped_without_a_call(tmp_path: Pa
 def test_a_damaged_journal_is_set_aside_and_stops_nobody(tmp_path: Path, broken: int, caplog: pytest.LogCaptureFixture) -> None:
     """Calls on sound lines are stored, the others asked again; the file stays for whoever wants to look, and that is said once."""
     store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)
-    with fake_server("--latency-ms", "40") as url:
+    with stub_server("--latency-ms", "40") as url:
         process = start(store, url)
         wait_for_answers(url, 40)
         process.kill()
@@ -229,7 +230,7 @@ def test_a_damaged_journal_is_set_aside_and_stops_nobody(tmp_path: Path, broken:
 def test_impossible_token_counts_of_a_server_cost_no_answers(tmp_path: Path, billed: tuple[str, str]) -> None:
     """They count as not said, and the next run is not stopped by them."""
     store = store_of(tmp_path / "s.duckdb", turns=3)
-    with fake_server("--bills", *billed) as url:
+    with stub_server("--bills", *billed) as url:
         first = run(ask_model(url), store)
         second = run(ask_model(url, "spatial_grounding"), store)
 

@@ -19,8 +19,9 @@ from judges.rubric.files import check, find, names
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store import Store
-from tests.judges.judged_games import ask_model, fake_server, store_of
+from tests.judges.judged_games import ask_model, store_of
 from tests.played import played_store
+from tests.servers.stub_server import stub_server
 
 
 def by_rule(store: Store, taxonomy: str) -> dict[tuple[str, int, str], str]:
@@ -92,7 +93,7 @@ def test_rule_and_judge_meet_in_the_confusion_matrix(tmp_path: Path) -> None:
     store = Store(tmp_path / "s.duckdb")
     ingest_paths([tmp_path / "logs"], store, workers=1)
     run(JudgeRequest(rubric=find("einstein_errors")), store)
-    with fake_server() as url:
+    with stub_server() as url:
         run(ask_model(url, "einstein_errors"), store)
     ensure_installed(store)
 
@@ -121,7 +122,7 @@ def test_mast_asks_about_any_game(tmp_path: Path) -> None:
     with store.writing() as connection:
         connection.execute("UPDATE episodes SET benchmark = 'another' WHERE episode_id = 'game-1'")
 
-    with fake_server() as url:
+    with stub_server() as url:
         report = run(ask_model(url, "mast"), store)
 
     assert (report.units, report.answered) == (2, 28)

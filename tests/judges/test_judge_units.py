@@ -21,8 +21,9 @@ from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.errors import UsageError
 from schemas.store import Store
-from tests.judges.judged_games import ask_model, counted, fake_server, mark, store_of
+from tests.judges.judged_games import ask_model, counted, mark, store_of
 from tests.judges.test_visible_evidence import marks
+from tests.servers.stub_server import stub_server
 
 YES_NO = '{"yes": 1, "no": 0}'
 
@@ -94,7 +95,7 @@ def test_pairs_are_games_of_one_task_by_different_models_in_both_orders(tmp_path
     found = prompts(store, rubric)
 
     assert sorted(found) == ["game-0 vs game-1", "game-0 vs game-2", "game-1 vs game-0", "game-2 vs game-0"]
-    with fake_server() as url:
+    with stub_server() as url:
         request = ask_model(url)
         report = run(JudgeRequest(rubric=rubric, settings=request.settings), store)
     assert (report.units, report.answered) == (4, 4)
@@ -120,7 +121,7 @@ def test_rows_of_a_users_own_query_are_units_and_their_columns_the_pieces(tmp_pa
     assert list(found) == ["game-0/1", "game-0/2", "game-1/1", "game-1/2"]
     assert marks([found["game-1/2"]]) == {mark("public", "D2", 2)}
     assert "never shown" not in found["game-1/2"]
-    with fake_server() as url:
+    with stub_server() as url:
         run(JudgeRequest(rubric=rubric, settings=ask_model(url).settings, where="turn = 2"), store)
     assert verdict_rows(store, "unit_id, episode_id, turn, status") == [
         ("game-0/2", "game-0", 2, "answered"),
@@ -175,7 +176,7 @@ def test_a_query_that_does_not_serve_is_told_in_one_line(tmp_path: Path, sql: st
     store = store_of(tmp_path / "s.duckdb", turns=2)
     more = f'unit_sql: "{sql}"\n'
 
-    with fake_server() as url:
+    with stub_server() as url:
         with pytest.raises(UsageError, match=message) as caught:
             run(JudgeRequest(rubric=rubric_of(tmp_path, "row", "[said]", more=more), settings=ask_model(url).settings), store)
         assert counted(url)["requests"] == 0
@@ -225,7 +226,7 @@ def test_several_categories_out_of_a_closed_set(tmp_path: Path) -> None:
     store = store_of(tmp_path / "s.duckdb", games=6, turns=1)
     allowed = {"none", "late", "wrong", "rude", "late|wrong", "late|rude", "wrong|rude", "late|wrong|rude"}
 
-    with fake_server("--fault", "not-allowed:0.5") as url:
+    with stub_server("--fault", "not-allowed:0.5") as url:
         report = run(JudgeRequest(rubric=rubric, settings=ask_model(url).settings), store)
 
     rows = verdict_rows(store, "answer, score")
@@ -257,7 +258,7 @@ def test_one_category_and_ordinal_answers(tmp_path: Path) -> None:
     scale = rubric_of(tmp_path, "episode", "[dialogue]", answers='{"1": 0, "2": 0.5, "3": 1}', examples='{"1": bad, "2": fair, "3": good}')
     store = store_of(tmp_path / "s.duckdb", games=5, turns=1)
 
-    with fake_server() as url:
+    with stub_server() as url:
         run(JudgeRequest(rubric=scale, settings=ask_model(url).settings), store)
 
     assert all(score == {"1": 0, "2": 0.5, "3": 1}[answer] for answer, score in verdict_rows(store, "answer, score"))
@@ -293,7 +294,7 @@ def test_an_answer_is_never_taken_for_another(
     rubric = rubric_of(tmp_path, "episode", "[dialogue]", answers=answers, examples=json.dumps(dict.fromkeys(names, "so")))
     store = store_of(tmp_path / "s.duckdb", turns=1)
 
-    with fake_server(f"--says={says}") as url:
+    with stub_server(f"--says={says}") as url:
         run(JudgeRequest(rubric=rubric, settings=ask_model(url).settings), store)
 
     assert verdict_rows(store, "status, answer, score") == [stored]

@@ -27,7 +27,7 @@ from schemas.errors import UsageError
 from schemas.store import Store
 from tests.judges.judged_games import ask_model
 from tests.played import played_store
-from tests.servers.model_server import Bias, Player, played_model
+from tests.servers.simulated_judge import Bias, SimulatedJudge, simulated_judge
 
 COIN = {"yes": {"yes": 0.5, "no": 0.5}, "no": {"yes": 0.5, "no": 0.5}}
 RIGHT = {"yes": {"yes": 1.0}, "no": {"no": 1.0}}
@@ -169,10 +169,10 @@ def test_the_order_is_reversed_and_nothing_is_lost(store: Store) -> None:
     assert len(said) > 1
 
 
-def asked(store: Store, player: Player, *kinds: str, turns: int = 5) -> None:
+def asked(store: Store, judge: SimulatedJudge, *kinds: str, turns: int = 5) -> None:
     """Have a played model judge the first turns as they are and perturbed."""
-    with played_model(player) as url:
-        request = ask_model(url, "spatial_grounding", where=f"turn <= {turns}", model=f"local/{player.seed}", repeats=2)
+    with simulated_judge(judge) as url:
+        request = ask_model(url, "spatial_grounding", where=f"turn <= {turns}", model=f"local/{judge.seed}", repeats=2)
         for rubric in (request.rubric, *(as_probe(request.rubric, kind) for kind in kinds)):
             assert run(replace(request, rubric=rubric), store).failed == 0
 
@@ -180,7 +180,10 @@ def asked(store: Store, player: Player, *kinds: str, turns: int = 5) -> None:
 def test_the_share_of_swayed_answers_is_found(store: Store) -> None:
     """A judge that greetings turn to no in 40 of 100 cases is said to change that share, and is told from chance."""
     asked(
-        store, Player(defect="never", confusion=RIGHT, biases=[Bias(pattern="good luck", answers={"no": 0.4})], seed=1), "polite", "wordy"
+        store,
+        SimulatedJudge(defect="never", confusion=RIGHT, biases=[Bias(pattern="good luck", answers={"no": 0.4})], seed=1),
+        "polite",
+        "wordy",
     )
     polite, wordy = (report_of(store, "llm:local/1", kind) for kind in ("polite", "wordy"))
     assert mean_of(polite, "rate") == pytest.approx(0.4, abs=0.05)
@@ -193,7 +196,7 @@ def test_the_share_of_swayed_answers_is_found(store: Store) -> None:
 def test_a_liking_for_its_own_name_is_found(store: Store) -> None:
     """A coin that says yes to its own name: half of the answers change, all upwards."""
     own = Bias(pattern=r"\(coin\)", answers={"yes": 1.0})
-    asked(store, Player(defect="never", confusion=COIN, biases=[own], seed=2), "model=coin", "length")
+    asked(store, SimulatedJudge(defect="never", confusion=COIN, biases=[own], seed=2), "model=coin", "length")
     own_name, length = (report_of(store, "llm:local/2", kind) for kind in ("model=coin", "length"))
     assert mean_of(own_name, "rate") == pytest.approx(0.5, abs=0.05)
     assert mean_of(own_name, "shift") == pytest.approx(0.5, abs=0.05)
@@ -206,11 +209,11 @@ def test_a_liking_for_its_own_name_is_found(store: Store) -> None:
 def test_the_share_of_found_defects_is_found(store: Store) -> None:
     """A judge that sees 70 of 100 planted repetitions; one that says always yes is called useless."""
     sees = {"yes": {"yes": 1.0}, "no": {"no": 0.7, "yes": 0.3}}
-    asked(store, Player(defect="Also place a small", confusion=sees, seed=3), "redundancy", turns=10)
+    asked(store, SimulatedJudge(defect="Also place a small", confusion=sees, seed=3), "redundancy", turns=10)
     row = report_of(store, "llm:local/3", "redundancy").row(0, named=True)
     assert (row["question"], row["expects"]) == ("SG2", "changed")
     assert row["low"] <= 0.7 <= row["high"]
-    asked(store, Player(defect="never", confusion=RIGHT, seed=4), "redundancy", turns=10)
+    asked(store, SimulatedJudge(defect="never", confusion=RIGHT, seed=4), "redundancy", turns=10)
     blind = report_of(store, "llm:local/4", "redundancy").row(0, named=True)
     assert blind["rate"] == 0
     assert "do not use" in blind["advice"]

@@ -22,7 +22,8 @@ from providers.messages import Message, Tool
 from providers.prices import Budget, Price
 from providers.provider import ModelSettings
 from schemas.errors import StoreError, UsageError
-from tests.judges.judged_games import counted, fake_server
+from tests.judges.judged_games import counted
+from tests.servers.stub_server import stub_server
 
 LOOK = Tool("look", "Look at a cell.", {"type": "object", "properties": {"cell": {"type": "string"}}})
 
@@ -65,7 +66,7 @@ def ask_all(model: ModelSettings, requests: Sequence[Request], terms: Terms | No
 def test_text_comes_back_with_all_that_is_kept_of_a_call() -> None:
     """One row of `calls`: who asked about what, the reply word for word, tokens, cost, time, attempts."""
     request = Request(messages=said(1), purpose="player", run="run-1", episode_id="game-1", turn=3, agent="D1")
-    with fake_server("--latency-ms", "20") as url:
+    with stub_server("--latency-ms", "20") as url:
         (reply,) = ask_all(settings(url), [request], price=Price(3, 15))
 
     call = reply.call
@@ -86,7 +87,7 @@ def test_text_comes_back_with_all_that_is_kept_of_a_call() -> None:
 
 def test_a_form_is_filled_in() -> None:
     """The reply is the JSON that the model wrote, and the form is its content."""
-    with fake_server() as url:
+    with stub_server() as url:
         (reply,) = ask_all(settings(url), [Request(messages=said(1), form=Sheet)])
 
     assert isinstance(reply.filled, Sheet)
@@ -104,7 +105,7 @@ def test_a_tool_is_called_and_its_result_answered() -> None:
             result: Message = {"role": "tool", "content": "nothing there", "tool_call_id": call.id}
             return first, await asker.ask(Request(messages=[*said(1), first.completion.message(), result], tools=[LOOK]))
 
-    with fake_server() as url:
+    with stub_server() as url:
         first, second = asyncio.run(talk(url))
         sent = counted(url)["last_bodies"][-1]["messages"]
 
@@ -118,7 +119,7 @@ def test_a_tool_is_called_and_its_result_answered() -> None:
 @pytest.mark.parametrize("fault", ["429", "429-after", "500", "hang", "cut", "empty", "html", "null", "no-choices"])
 def test_a_fault_that_passes_costs_one_more_request(fault: str) -> None:
     """Every call is hit once and answered on its second request."""
-    with fake_server("--fault", fault) as url:
+    with stub_server("--fault", fault) as url:
         replies = ask_all(settings(url, timeout_s=1.0), [Request(messages=said(n)) for n in range(6)])
         server = counted(url)
 
@@ -128,7 +129,7 @@ def test_a_fault_that_passes_costs_one_more_request(fault: str) -> None:
 
 def test_a_fault_that_stays_is_a_reply_that_says_so() -> None:
     """Failed, with the reason, and no text is made up; the others are answered."""
-    with fake_server("--fault", "500:0.3:99") as url:
+    with stub_server("--fault", "500:0.3:99") as url:
         replies = ask_all(settings(url), [Request(messages=said(n)) for n in range(12)])
 
     failed = [reply for reply in replies if not reply.answered]
@@ -147,14 +148,14 @@ def test_half_a_surrogate_pair_does_not_cost_the_reply(tmp_path: Path) -> None:
         await journal.close()
         return reply
 
-    with fake_server("--fault", "surrogate") as url:
+    with stub_server("--fault", "surrogate") as url:
         assert asyncio.run(asked(url)).text == "fine ? done"
 
 
 def test_the_budget_holds_for_text_too() -> None:
     """What it does not allow is not asked, and is told apart from what failed."""
     price, one = Price(3, 15), (1000 * 3 + 100 * 15) / 1e6
-    with fake_server() as url:
+    with stub_server() as url:
         terms = Terms(budget=Budget(5.5 * one), concurrency=1)
         replies = ask_all(settings(url, max_tokens=100), [Request(messages=said(n)) for n in range(9)], terms, price)
         assert counted(url)["requests"] == 5
@@ -164,7 +165,7 @@ def test_the_budget_holds_for_text_too() -> None:
 def test_replies_in_a_cache_are_not_paid_again_and_samples_are_told_apart(tmp_path: Path) -> None:
     """The same content once, two that ask at the same moment included; another sample is another reply."""
     cache = ReplyCache(tmp_path)
-    with fake_server("--latency-ms", "20") as url:
+    with stub_server("--latency-ms", "20") as url:
         twice = ask_all(settings(url), [Request(messages=said(1)), Request(messages=said(1))], Terms(cache=cache))
         again = ask_all(settings(url), [Request(messages=said(1), sample=n) for n in (1, 2)], Terms(cache=cache))
         assert counted(url)["requests"] == 2
@@ -190,7 +191,7 @@ def test_what_a_journal_holds_is_not_asked_again(tmp_path: Path) -> None:
         await journal.close()
         return replies
 
-    with fake_server("--fault", "500:0.3:99") as url:
+    with stub_server("--fault", "500:0.3:99") as url:
         first = asyncio.run(asked(url, range(12)))
         sent = counted(url)["requests"]
         second = asyncio.run(asked(url, [*range(11), 99]))
@@ -222,7 +223,7 @@ asyncio.run(play())
 def test_no_reply_that_had_arrived_is_paid_again_after_a_kill(tmp_path: Path) -> None:
     """SIGKILL in the middle of 400 calls: only those in flight (16) can be asked twice, and the journal goes on where it was cut."""
     path = tmp_path / "j.jsonl"
-    with fake_server("--latency-ms", "20") as url:
+    with stub_server("--latency-ms", "20") as url:
         process = subprocess.Popen([sys.executable, "-c", KILLED, url, str(path)])
         while counted(url)["answers"] < 150:
             time.sleep(0.01)
@@ -320,7 +321,7 @@ def test_a_host_that_does_not_exist_is_told() -> None:
 @pytest.mark.parametrize(("concurrency", "tries", "most"), [(1, 1, 10), (16, 6, 40)])
 def test_a_server_that_fails_at_everything_is_given_up(concurrency: int, tries: int, most: int) -> None:
     """Not every one of 200 calls has to find out for itself, whatever their number under way."""
-    with fake_server("--fault", "500:1:9999") as url:
+    with stub_server("--fault", "500:1:9999") as url:
         requests = [Request(messages=said(n)) for n in range(200)]
         with pytest.raises(HopelessError, match=r"fails at everything, 8 calls in a row \(HTTP 500.*start the same command again"):
             ask_all(settings(url, tries=tries), requests, Terms(concurrency=concurrency))
@@ -329,14 +330,14 @@ def test_a_server_that_fails_at_everything_is_given_up(concurrency: int, tries: 
 
 def test_a_server_that_is_well_again_loses_no_call() -> None:
     """Each of forty calls fails once, all at the same time: a dozen failures in a row slow the run down, and stop nothing."""
-    with fake_server("--fault", "500") as url:
+    with stub_server("--fault", "500") as url:
         replies = ask_all(settings(url), [Request(messages=said(n)) for n in range(40)], Terms(concurrency=40))
     assert all(reply.answered for reply in replies)
 
 
 def test_a_mistake_in_the_program_is_no_fault_of_the_network() -> None:
     """It surfaces as what it is, at the first call, instead of being retried and stored as a failed one."""
-    with fake_server() as url:
+    with stub_server() as url:
         with pytest.raises(TypeError):
             ask_all(settings(url, temperature=object()), [Request(messages=said(1))])
         assert counted(url)["requests"] == 0
@@ -349,7 +350,7 @@ def test_a_server_that_fails_for_good_is_left_out() -> None:
         async with Asker([settings(url) for url in urls]) as asker:
             return await asyncio.gather(*(asker.ask(Request(messages=said(n))) for n in range(8)))
 
-    with fake_server() as good, fake_server("--fault", "401:1:99") as bad:
+    with stub_server() as good, stub_server("--fault", "401:1:99") as bad:
         assert all(reply.answered for reply in asyncio.run(asked([good, bad])))
         with pytest.raises(HopelessError, match="refuses the API key"):
             asyncio.run(asked([bad, bad]))

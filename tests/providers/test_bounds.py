@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
-from openai import APIConnectionError
 
 from games.coordination.qa.ask import AskRequest, ask
 from games.coordination.qa.questions import QUESTION_FILE
 from providers.bounds import bound
-from providers.faults import ForeignRedirectError, HopelessError, OversizeError, beyond_bounds
-from providers.provider import ModelSettings, connect
+from providers.faults import ForeignRedirectError, HopelessError, OversizeError
+from providers.provider import ModelSettings
 from tests.games.coordination.test_coordination_ask import question_file
-from tests.judges.judged_games import fake_server
-
-CHAT = [{"role": "user", "content": "Well?"}]
-
-
-async def _asked(settings: ModelSettings, url: str) -> Any:
-    client: Any = connect(settings)
-    client.client.base_url = url
-    async with client.client:
-        return await client.create(response_model=None, model="x", messages=CHAT, max_retries=0)
-
-
-@pytest.mark.parametrize("fault", ["endless", "bomb"])
-def test_a_provider_of_its_own_is_bounded_too(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
-    """Clients that instructor makes come with HTTP clients of their own."""
-    monkeypatch.setenv("TOGETHER_API_KEY", "none")
-    with fake_server("--fault", f"{fault}:1:99") as url, pytest.raises(APIConnectionError) as raised:
-        asyncio.run(_asked(ModelSettings(model="together/x"), url))
-    assert "more than 1,144,576 bytes" in str(beyond_bounds(raised.value))
+from tests.servers.stub_server import stub_server
 
 
 def _questions(folder: Path, url: str) -> AskRequest:
@@ -48,7 +27,7 @@ def _questions(folder: Path, url: str) -> AskRequest:
 @pytest.mark.parametrize("fault", ["endless", "bomb"])
 def test_asking_coordination_questions_is_bounded(tmp_path: Path, fault: str) -> None:
     """Three such replies are three failed requests; the next start asks again."""
-    with fake_server("--fault", f"{fault}:1:3") as url:
+    with stub_server("--fault", f"{fault}:1:3") as url:
         assert ask(_questions(tmp_path, url))[:3] == (6, 0, 3)
         assert ask(_questions(tmp_path, url))[:3] == (3, 3, 0)
 
@@ -56,7 +35,7 @@ def test_asking_coordination_questions_is_bounded(tmp_path: Path, fault: str) ->
 def test_asking_coordination_questions_stays_with_the_server(tmp_path: Path) -> None:
     """A redirect to another host ends the run, with the address to check."""
     elsewhere = r"127\.0\.0\.1 sends requests on to http://local"
-    with fake_server("--fault", "elsewhere:1:99") as url, pytest.raises(HopelessError, match=elsewhere):
+    with stub_server("--fault", "elsewhere:1:99") as url, pytest.raises(HopelessError, match=elsewhere):
         ask(_questions(tmp_path, url))
 
 

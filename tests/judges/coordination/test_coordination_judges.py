@@ -24,7 +24,8 @@ from judges.evidence.transcript import load
 from judges.evidence.units import select, units
 from judges.rubric.files import find
 from schemas.store import Store
-from tests.judges.judged_games import counted, fake_server
+from tests.judges.judged_games import counted
+from tests.servers.stub_server import stub_server
 
 _COORDINATION = ("coordination_environment", "coordination_theory_of_mind", "coordination_joint_planning")
 _OVERCOOKED = ("overcooked_initiating", "overcooked_responding")
@@ -60,7 +61,7 @@ def test_rubrics_run_from_the_command_line_to_stored_answers(store: Store, tmp_p
     copy.path.write_bytes(store.path.read_bytes())
     named = [word for rubric in (*_COORDINATION, *_OVERCOOKED) for word in ("--rubric", rubric)]
     env = {**os.environ, "NO_COLOR": "1", "COTRACE_STORE": str(copy.path)}
-    with fake_server("--fault", "500:0.2", "--fault", "not-allowed:0.1") as url:
+    with stub_server("--fault", "500:0.2", "--fault", "not-allowed:0.1") as url:
         command = [
             sys.executable,
             "-c",

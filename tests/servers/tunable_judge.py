@@ -1,9 +1,6 @@
-"""A local server that plays a judge which can learn, and the model that writes its instructions.
+"""A local server that plays a judge whose quality depends on its instructions, and the model that writes such instructions.
 
-`python -m tests.servers.pupil_server SPEC`:
-
-SPEC is JSON as in `Pupil`. It speaks the OpenAI chat protocol. What the judge says depends on the instructions it is given, in a way that
-the test sets, so that the true gain is known. The same prompt always gets the same answer.
+How much which instructions help is set by the test, so that the true gain is known. The same prompt always gets the same answer.
 """
 
 from __future__ import annotations
@@ -11,24 +8,22 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from subprocess import PIPE, Popen
 from typing import Any
 
 import orjson
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict
 
-from tests.places import ROOT
-from tests.servers.openai_server import completion, tool_call
+from tests.servers.dialects import completion, tool_call
+from tests.servers.serving import application, json_reply, served
 
-__all__ = ["Pupil", "pupil"]
+__all__ = ["TunableJudge", "tunable_judge"]
 
 
-class Pupil(BaseModel):
+class TunableJudge(BaseModel):
     """A judge that can learn."""
 
     model_config = ConfigDict(extra="forbid")
@@ -48,7 +43,7 @@ class Pupil(BaseModel):
 
 
 class _Server:
-    def __init__(self, spec: Pupil) -> None:
+    def __init__(self, spec: TunableJudge) -> None:
         self._spec = spec
         self._asked: Counter[str] = Counter()
         self._proposed = self._seen = 0
@@ -64,7 +59,7 @@ class _Server:
         self._seen += any(re.search(self._spec.watches, message["content"]) for message in watched)
         await asyncio.sleep(self._spec.latency_s)
         said = self._written(body) if function["name"] == "Written" else self._judged(body, function)
-        return web.json_response(completion(tool_call(said)), dumps=lambda value: orjson.dumps(value).decode())
+        return json_reply(completion(tool_call(said)))
 
     def _judged(self, body: Any, function: Any) -> dict[str, Any]:
         system, evidence = (message["content"] for message in body["messages"][:2])
@@ -100,30 +95,10 @@ class _Server:
 
 
 @contextmanager
-def pupil(spec: Pupil) -> Iterator[str]:
-    """The server in a process of its own; gives its base URL."""
-    process = Popen([sys.executable, "-m", "tests.servers.pupil_server", spec.model_dump_json()], stdout=PIPE, text=True, cwd=ROOT)
-    assert process.stdout is not None
-    try:
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-
-
-async def _serve(spec: Pupil) -> None:
-    server = _Server(spec)
-    app = web.Application(client_max_size=64 * 2**20)
+def tunable_judge(spec: TunableJudge) -> Iterator[str]:
+    """The server; gives its base URL."""
+    server, app = _Server(spec), application()
     app.router.add_post("/v1/chat/completions", server.completions)
     app.router.add_get("/stats", server.stats)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0, backlog=1024).start()
-    sys.stdout.write(f"{runner.addresses[0][1]}\n")
-    sys.stdout.flush()
-    await asyncio.Event().wait()
-
-
-if __name__ == "__main__":
-    asyncio.run(_serve(Pupil.model_validate_json(sys.argv[1])))
+    with served(app) as url:
+        yield url
