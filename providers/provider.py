@@ -35,7 +35,9 @@ class ModelSettings:
     key_variable: str | None = None
     """Environment variable with the key; None: the provider's usual one."""
     temperature: float | Literal["default"] | None = "default"
-    """`default`: 0, but for models that reason, which get none. None: none is sent."""
+    """`default`: the usual one, but for models that reason, which get none. None: none is sent."""
+    usual_temperature: float = 0.0
+    """What `default` stands for."""
     top_p: float | None = None
     """Share of the likeliest tokens that are sampled from; None: none is sent."""
     max_tokens: int = 1500
@@ -76,7 +78,7 @@ class ModelSettings:
     def sampling_temperature(self) -> float | None:
         """What is sent; None: nothing."""
         if self.temperature == "default":
-            return None if self.reasons else 0.0
+            return None if self.reasons else self.usual_temperature
         return self.temperature
 
     @property
@@ -95,6 +97,11 @@ class ModelSettings:
         probabilities = 4 if self.logprobs else 1
         return _MOST_BYTES_BESIDES + probabilities * _MOST_BYTES_A_TOKEN * self.limit
 
+    @property
+    def form_mode(self) -> Mode | None:
+        """How a form has to be asked for; no server tells the probabilities of what is written into a tool's arguments."""
+        return self.mode or ("json_schema" if self.logprobs else None)
+
     def is_one_that(self, kind: str) -> bool:
         """Whether the model's name is on that list of models.yaml: reasons, adaptive, levels."""
         name = self.model.rpartition("/")[2].lower()
@@ -102,7 +109,7 @@ class ModelSettings:
 
     def answering(self) -> dict[str, object]:
         """What could change an answer, the model apart; what is not set is left out, so that older runs stay comparable."""
-        chosen = {"top_p": self.top_p, "reasoning_effort": self.reasoning_effort, "mode": self.mode}
+        chosen = {"top_p": self.top_p, "reasoning_effort": self.reasoning_effort, "mode": self.mode, "logprobs": self.logprobs or None}
         found: dict[str, object] = {"temperature": self.sampling_temperature, "max_tokens": self.max_tokens}
         return found | {name: value for name, value in chosen.items() if value is not None}
 

@@ -379,6 +379,13 @@ class Verdict(NamedTuple):
     call_id: Annotated[
         str | None, Col("the row of `calls` that it comes from; null if no model was asked: engine, cached reply, nothing to judge")
     ] = None
+    probability: Annotated[
+        float | None,
+        Col(
+            "what the model gave its answer's tokens, after all that it had written before; null unless `--logprobs` and the server tells",
+            "0..1",
+        ),
+    ] = None
 
 
 class Call(NamedTuple):

@@ -225,6 +225,62 @@ cotrace's own log an utterance may have `"claims": [{"kind": "request", "verb": 
 `{"kind": "read", "kinds": ["request"]}` where only requests were annotated.
 """
 
+
+def providers_page() -> str:
+    """How each provider is asked."""
+    from providers.catalogue import PROVIDERS
+
+    lines = [
+        "# Models and their providers",
+        "",
+        MADE,
+        "",
+        "A model is named `provider/model`, such as `openai/gpt-4o-mini`, wherever one is asked: judges, players, optimisation.",
+        "",
+        "| provider | protocol | key in | address, or the variable that holds one | extra |",
+        "|---|---|---|---|---|",
+    ]
+    for name, one in PROVIDERS.items():
+        keys, places = (" or ".join(f"`{word}`" for word in words if word) for words in (one.keys, (one.base_url, one.url_variable)))
+        extra = f"`cotrace[{one.extra}]`" if one.extra else ""
+        lines.append(f"| `{name}/` | {one.protocol} | {keys} | {places} | {extra} |")
+    return "\n".join([*lines, "", _ASKING])
+
+
+_ASKING = """\
+`--base-url` names another server that speaks the provider's protocol; with a provider that is not on the list, one of OpenAI's kind
+(vLLM, SGLang, llama.cpp, LM Studio, a gateway). Then no key is needed, unless `--key-env` names one.
+
+## Models that reason
+
+They get no temperature, and room beside the reply: `--max-tokens` bounds the reply alone. `--reasoning-effort` says how much they may
+reason (`none`, `minimal`, `low`, `medium`, `high`). Which models reason is known by their names (`providers/models.yaml`); giving an
+effort makes any model one that reasons. Reasoning tokens stand apart in `calls.tokens_reasoning`, the thoughts, where they are shown,
+in `calls.reasoning`. A model that refuses a temperature is asked with `--temperature none`.
+
+## Typed answers
+
+`--mode tools` has the model call a tool, `json_schema` has the server hold the reply to the schema, `json` only asks for JSON. Without
+it the provider's best is taken. A reply that does not fit is shown back with the reason, a bounded number of times.
+
+With `--logprobs`, `verdicts.probability` holds what the model gave its answer's tokens, where the server tells (OpenAI's and Google's
+protocols). It is the probability of that answer after the model's own reason, not of its being right.
+
+## Prices
+
+The user's own file comes first (`--prices`), then the list that [genai-prices](https://github.com/pydantic/genai-prices) keeps. Cached
+input and reasoning have prices of their own where they differ. A line of the file is a model or a pattern, in USD a million tokens:
+
+```yaml
+openai/gpt-4o-mini: {input: 0.15, output: 0.60, cached: 0.075}
+house/*:            {input: 0.05, output: 0.20, reasoning: 0.10}
+```
+
+`--max-cost` needs a price, and names the line that matched. A model that no list knows is said to be unknown before anything is asked,
+also where a pattern gives it a price.
+"""
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "tables.md": tables_page,
     "views.md": views_page,
@@ -232,6 +288,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "rubrics.md": rubrics_page,
     "families.md": families_page,
     "claims.md": claims_page,
+    "providers.md": providers_page,
 }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cotrace.commands.model_options import model_options
+from cotrace.commands.model_options import endpoints_of, model_options, tell_models
 from cotrace.commands.options import say, store_option
 from cotrace.commands.reading import have_read
 from schemas.errors import UsageError
@@ -41,6 +41,7 @@ __all__ = ["command", "judge_all"]
     help="Who reads texts for the engine: rules, planted, llm:<provider/model>, both:<other>.",
 )
 @click.option("--prompt", type=click.Path(path_type=Path), help="Prompt of a model that reads, by cotrace optimize claims.")
+@click.option("--logprobs", is_flag=True, help="Keep how probable each answer was to the model, where its server tells.")
 @model_options
 @store_option
 def command(
@@ -87,6 +88,7 @@ def command(
     asked = [find(name, folders).with_variant(variant) for name in rubrics]
     code = have_read(reader, store, options, prompt=prompt, dry_run=dry_run, rubrics=asked)
     requests = [_request(rubric, model, options | {"reader": reader}) for rubric in asked for model in options["models"] or (None,)]
+    tell_models((request.settings for request in requests if request.settings), options["prices"], options["max_cost"])
     if dry_run:
         for request in requests:
             _tell_plan(request, store)
@@ -147,17 +149,13 @@ def _collect(store: Store) -> int:
 
 def _request(rubric: Rubric, model: str | None, options: dict[str, Any]) -> JudgeRequest:
     from judges.runs.job import JudgeRequest
-    from providers.endpoint import endpoints
-    from providers.provider import ModelSettings
 
     job = {key: options[key] for key in ("repeats", "where", "concurrency", "max_cost", "prices")}
     if model is None:
         return JudgeRequest(rubric=rubric, reader=options["reader"], **job)
     if "/" not in model:
         raise UsageError(f"--model {model}: write provider/model, such as openai/{model}")
-    names = ("temperature", "max_tokens", "timeout_s", "requests_per_minute", "tokens_per_minute")
-    settings = ModelSettings(model=model, **{key: options[key] for key in names})
-    first, *others = endpoints(settings, options["base_urls"], options["key_variables"])
+    first, *others = endpoints_of(model, options)
     return JudgeRequest(rubric=rubric, settings=first, more_endpoints=tuple(others), cache=options["cache"], **job)
 
 

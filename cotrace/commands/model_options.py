@@ -1,21 +1,76 @@
-"""Options of commands that ask a model: where it is, how it answers, and what it may take."""
+"""Options of commands that ask a model: where it is, how it answers, and what it may take; and what is told of models before they cost."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from cotrace.commands.options import Number
+from cotrace.commands.options import Number, say
 
-__all__ = ["model_options"]
+if TYPE_CHECKING:
+    from providers.provider import ModelSettings
+
+__all__ = ["asking", "asking_options", "endpoints_of", "model_options", "tell_models"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_EFFORTS: Final = ("none", "minimal", "low", "medium", "high")
+_MODES: Final = ("tools", "json", "json_schema")
+_FIELDS: Final = ("max_tokens", "reasoning_effort", "mode")
+_LIMITS: Final = ("logprobs", "timeout_s", "requests_per_minute", "tokens_per_minute")
+_NO_PROBABILITIES: Final = frozenset({"anthropic", "bedrock"})
+"""Protocols that have none."""
+
+
+class _Temperature(Number):
+    """A number or `none`, as fields of `ModelSettings`."""
+
+    name = "number|none"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, dict):  # the default
+            return value
+        return {"temperature": None if value == "none" else super().convert(value, param, ctx)}
+
+
+def asking_options(*, temperature: float, max_tokens: int, typed: bool = True) -> Callable[[F], F]:
+    """Add the options of how a model answers, with those defaults; `typed` if replies fill in a form."""
+    mode = click.option("--mode", type=click.Choice(_MODES), show_default="as suits the provider", help="How typed answers are asked for.")
+    options = (
+        click.option(
+            "--temperature",
+            type=_Temperature(min=0),
+            default={"usual_temperature": temperature},
+            show_default=f"{temperature:g}, and none for models that reason",
+            help="Sampling temperature, or none to send none.",
+        ),
+        click.option(
+            "--max-tokens", default=max_tokens, show_default=True, type=click.IntRange(min=1), help="Longest reply, reasoning apart."
+        ),
+        click.option(
+            "--reasoning-effort",
+            type=click.Choice(_EFFORTS),
+            show_default="as the model does by itself",
+            help="How much the model may reason before it answers.",
+        ),
+        *([mode] if typed else []),
+        click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Price file of your own (YAML)."),
+    )
+
+    return lambda command: _with(options, command)
+
+
+def _with(options: Iterable[Callable[[F], F]], command: F) -> F:
+    for option in reversed(tuple(options)):
+        command = option(command)
+    return command
+
+
 _OPTIONS: Final = (
-    click.option("--base-url", "base_urls", multiple=True, help="OpenAI-compatible server; repeat to share calls out among several."),
+    click.option("--base-url", "base_urls", multiple=True, help="Server of the provider's kind, else OpenAI's; repeat to share calls out."),
     click.option("--key-env", "key_variables", multiple=True, help="Environment variable with a key; repeat for several keys."),
     click.option("--cache", type=click.Path(path_type=Path), help="File or folder of answers by content: what is in it is not paid again."),
     click.option("--concurrency", default=32, show_default=True, type=click.IntRange(min=1), help="Calls under way at once."),
@@ -27,8 +82,7 @@ _OPTIONS: Final = (
     click.option(
         "--tokens-per-minute", type=Number(min=0, min_open=True), help="Never use more tokens a minute than this, at each server and key."
     ),
-    click.option("--temperature", default=0.0, show_default=True, type=Number(min=0), help="Sampling temperature."),
-    click.option("--max-tokens", default=1500, show_default=True, type=click.IntRange(min=1), help="Longest reply."),
+    asking_options(temperature=0.0, max_tokens=1500),
     click.option(
         "--timeout",
         "timeout_s",
@@ -38,12 +92,49 @@ _OPTIONS: Final = (
         help="Seconds before a request is given up.",
     ),
     click.option("--max-cost", type=Number(min=0), help="USD that may be spent; the run stops cleanly before it would be more."),
-    click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Price file of your own (YAML)."),
 )
 
 
 def model_options(command: F) -> F:
-    """Add the options, in their order."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    """Add all options, in their order."""
+    return _with(_OPTIONS, command)
+
+
+def asking(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the options say, as fields of `ModelSettings`."""
+    return {**options["temperature"], **{name: options[name] for name in _FIELDS if name in options}}
+
+
+def endpoints_of(model: str, options: Mapping[str, Any]) -> tuple[ModelSettings, ...]:
+    """The model once for each server and key, asked as all options say.
+
+    Raises:
+        UsageError: several servers and keys, but not equally many.
+    """
+    from providers.endpoint import endpoints
+    from providers.provider import ModelSettings
+
+    limits = {name: options[name] for name in _LIMITS if name in options}
+    return endpoints(ModelSettings(model=model, **asking(options), **limits), options["base_urls"], options["key_variables"])
+
+
+def tell_models(models: Iterable[ModelSettings], prices: Path | None, max_cost: float | None) -> None:
+    """Before anything costs: say which price each model has, and which name may be mistyped.
+
+    Raises:
+        UsageError: there is no such provider, or a price file is malformed.
+    """
+    from providers.catalogue import provider_of
+    from providers.prices import near, price_line
+
+    for settings in dict.fromkeys(models):
+        protocol, line = provider_of(settings).protocol, price_line(settings.model, prices)
+        names_are_own = settings.base_url is not None or protocol == "azure"
+        if (line is None and not names_are_own) or (line is not None and line.is_guess):
+            similar = [] if names_are_own else near(settings.model)
+            meant = f"; did you mean {' or '.join(similar)}?" if similar else ""
+            say(f"warning: {settings.model} is on no price list: its name may be wrong{meant}")
+        if line is not None and (max_cost is not None or line.is_guess):
+            say(f"{settings.model}: {line.price.input:g} USD a million tokens in, {line.price.output:g} out ({line.line})")
+        if settings.logprobs and protocol in _NO_PROBABILITIES:
+            say(f"warning: {settings.provider}/ tells no probabilities of tokens: --logprobs changes nothing")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cotrace.commands.model_options import asking, asking_options, tell_models
 from cotrace.commands.options import Number, say, store_option
 from schemas.errors import UsageError
 from schemas.store import Store
@@ -34,7 +35,7 @@ _FEW_GAMES = 10
 @click.argument("rubric_name", metavar="RUBRIC")
 @click.option("--labels", required=True, help="What counts as right: people, truth (planted), or a label source's name.")
 @click.option("--model", required=True, help="The judge, provider/model, such as openai/gpt-4o-mini.")
-@click.option("--base-url", help="OpenAI-compatible server, such as http://localhost:8000/v1.")
+@click.option("--base-url", help="Server of the provider's kind, else OpenAI's, such as http://localhost:8000/v1.")
 @click.option("--key-env", "key_variable", help="Environment variable with the key.")
 @click.option("--optimizer", default="gepa", show_default=True, type=click.Choice(["mipro", "gepa", "bootstrap"]), help="DSPy's optimiser.")
 @click.option("--reflection-model", help="provider/model that writes instructions [default: the judge's].")
@@ -56,10 +57,8 @@ _FEW_GAMES = 10
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the split and of the optimiser.")
 @click.option("--concurrency", default=16, show_default=True, type=click.IntRange(min=1), help="Calls under way at once.")
-@click.option("--temperature", default=0.0, show_default=True, help="The judge's sampling temperature.")
-@click.option("--max-tokens", default=1500, show_default=True, help="The judge's longest reply.")
+@asking_options(temperature=0.0, max_tokens=1500)
 @click.option("--max-cost", type=Number(min=0), help="USD that may be spent; the run stops cleanly before it would be more.")
-@click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Price file of your own (YAML).")
 @click.option("--cache", type=click.Path(path_type=Path), help="File or folder of answers by content [default: beside the store].")
 @click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")
 @click.option("--out", type=click.Path(path_type=Path), help="The new rubric file [default: <rubric>_<optimizer>.yaml]; never replaced.")
@@ -92,6 +91,7 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     path = out or Path(f"{parent.name}_{options['optimizer']}.yaml")
     refuse_if_taken(path)
     request, metric = _request(parent, store, options), options["metric"]
+    tell_models((request.judge, request.writer), options["prices"], options["max_cost"])
     plan = expected(request)
     _tell_plan(request, plan)
     if dry_run:
@@ -165,8 +165,7 @@ def _judge(options: Mapping[str, Any]) -> ModelSettings:
         model=_named(options["model"]),
         base_url=options["base_url"],
         key_variable=options["key_variable"],
-        temperature=options["temperature"],
-        max_tokens=options["max_tokens"],
+        **asking(options),
     )
 
 
@@ -175,7 +174,8 @@ def _writer(judge: ModelSettings, options: Mapping[str, Any]) -> ModelSettings:
     model = _named(options["reflection_model"] or judge.model)
     base_url = options["reflection_base_url"] or (judge.base_url if model == judge.model else None)
     key_variable = judge.key_variable if model == judge.model else None
-    return replace(judge, model=model, base_url=base_url, key_variable=key_variable, temperature=1.0, max_tokens=_LONGEST_TEXT)
+    warm = replace(judge, usual_temperature=1.0, temperature=None if judge.temperature is None else "default", max_tokens=_LONGEST_TEXT)
+    return replace(warm, model=model, base_url=base_url, key_variable=key_variable)
 
 
 def _named(model: str) -> str:

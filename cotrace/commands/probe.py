@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from cotrace.commands.judge import judge_all
+from cotrace.commands.model_options import asking, asking_options, tell_models
 from cotrace.commands.options import Number, say, store_option
 from schemas.errors import UsageError
 from schemas.store import Store
@@ -21,12 +22,12 @@ __all__ = ["command"]
 @click.option("--kind", "kinds", multiple=True, required=True, help="How units are perturbed; repeat for several; `list` lists them.")
 @click.option("--judge", type=click.Choice(["engine"]), help="Probe the deterministic judge.")
 @click.option("--model", help="Probe this provider/model.")
-@click.option("--base-url", help="Address of an OpenAI-compatible server, such as http://localhost:8000/v1.")
+@click.option("--base-url", help="Server of the provider's kind, else OpenAI's, such as http://localhost:8000/v1.")
 @click.option("--repeats", type=click.IntRange(min=1), help="How often each unit is asked; from 2 on, chance is told from being swayed.")
 @click.option("--where", "where", help="SQL condition over episodes and turns: which units are probed.")
 @click.option("--concurrency", default=32, show_default=True, type=click.IntRange(min=1), help="Calls under way at once.")
 @click.option("--max-cost", type=Number(min=0), help="USD that may be spent on each kind, and on the plain answers.")
-@click.option("--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Price file of your own (YAML).")
+@asking_options(temperature=0.0, max_tokens=1500)
 @click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")
 @click.option("--dry-run", is_flag=True, help="Only say how many calls it takes and what they cost.")
 @store_option
@@ -59,8 +60,10 @@ def command(rubric_name: str, kinds: tuple[str, ...], folders: tuple[Path, ...],
     store.check()
     plain = find(rubric_name, folders)
     told = [plain.with_variant(kind.removeprefix(_VARIANT)) if kind.startswith(_VARIANT) else as_probe(plain, kind) for kind in kinds]
-    settings = None if model is None else ModelSettings(model=model, base_url=base_url)
-    request = JudgeRequest(rubric=plain, settings=settings, **options)
+    settings = None if model is None else ModelSettings(model=model, base_url=base_url, **asking(options))
+    job = {name: options[name] for name in ("repeats", "where", "concurrency", "max_cost", "prices")}
+    request = JudgeRequest(rubric=plain, settings=settings, **job)
+    tell_models([settings] if settings else [], options["prices"], options["max_cost"])
     requests = [replace(request, rubric=rubric) for rubric in (plain, *told)]
     if not dry_run:
         code = judge_all(requests, store)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cotrace.commands.model_options import endpoints_of, tell_models
 from cotrace.commands.options import say
 from schemas.store import Store
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["have_read"]
 
-_SETTINGS = ("temperature", "max_tokens", "timeout_s", "requests_per_minute", "tokens_per_minute")
 _LIMITS = ("where", "concurrency", "max_cost", "prices", "cache")
 
 
@@ -40,11 +40,9 @@ def have_read(
     from judges.claims.job import read_texts
     from judges.claims.prompt_file import prompt_in
     from judges.claims.questions import ReadingRequest, benchmarks_of, plan_reading
-    from providers.endpoint import endpoints
-    from providers.provider import ModelSettings
 
-    settings = ModelSettings(model=reader.model, **{name: options[name] for name in _SETTINGS})
-    first, *others = endpoints(settings, options["base_urls"], options["key_variables"])
+    first, *others = endpoints_of(reader.model, options)
+    tell_models([first], options["prices"], options["max_cost"])
     limits = {name: options[name] for name in _LIMITS}
     request = ReadingRequest(
         settings=first,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from cotrace.commands.model_options import asking, asking_options, tell_models
 from cotrace.commands.options import say
 
 if TYPE_CHECKING:
@@ -33,22 +35,22 @@ _OPTIONS = (
         metavar="ROLE=PLAYER",
         help="Who sits where: provider/model, script:NAME or human; a role in the plural names all its seats, `all` every seat.",
     ),
-    click.option("--base-url", help="Address of an OpenAI-compatible server for the models."),
-    click.option("--temperature", type=float, default=0.7, show_default=True, help="Of the models."),
-    click.option("--max-tokens", type=click.IntRange(min=1), default=2000, show_default=True, help="Longest reply, in tokens."),
+    click.option("--base-url", help="Server for the models, of the provider's kind, else OpenAI's."),
+    asking_options(temperature=0.7, max_tokens=2000, typed=False),
     click.option("--max-cost", type=click.FloatRange(min=0), help="USD that the models may cost."),
     click.option("--concurrency", type=click.IntRange(min=1), default=32, show_default=True, help="Games under way at once."),
 )
 
 
 def terms_of(options: Mapping[str, Any]) -> Terms:
-    """The terms that the options of seats set."""
+    """The terms that the options of seats set; tells what is to be known of the models that take the command's seats."""
     from games.players.running import Terms
     from providers.provider import ModelSettings
 
-    names = ("base_url", "temperature", "max_tokens")
-    settings = ModelSettings(model="", **{name: options[name] for name in names})
-    return Terms(settings=settings, concurrency=options["concurrency"], max_cost=options["max_cost"])
+    settings = ModelSettings(model="", base_url=options["base_url"], **asking(options))
+    models = {player for _, _, player in (seat.partition("=") for seat in click.get_current_context().params["seats"]) if "/" in player}
+    tell_models((replace(settings, model=model) for model in sorted(models)), options["prices"], options["max_cost"])
+    return Terms(settings=settings, prices=options["prices"], concurrency=options["concurrency"], max_cost=options["max_cost"])
 
 
 def tell(report: RunReport, out: Path, *, next_step: bool = True) -> int:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
+from cotrace.commands.model_options import asking, asking_options, tell_models
 from cotrace.commands.options import say, writing_to
 
 __all__ = ["command"]
@@ -13,13 +15,13 @@ __all__ = ["command"]
 
 @click.command()
 @click.argument("questions", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--model", required=True, help="provider/model, such as openai/gpt-4o-mini: any that instructor reaches.")
-@click.option("--base-url", help="Address of an OpenAI-compatible server, such as http://localhost:8000/v1.")
+@click.option("--model", required=True, help="provider/model, such as openai/gpt-4o-mini.")
+@click.option("--base-url", help="Server of the provider's kind, else OpenAI's, such as http://localhost:8000/v1.")
 @click.option("--trials", default=3, show_default=True, type=click.IntRange(min=1), help="How often each question is asked.")
-@click.option("--temperature", default=0.6, show_default=True, help="Sampling temperature; the default is the published one.")
+@asking_options(temperature=0.6, max_tokens=1500, typed=False)
 @click.option("--concurrency", default=8, show_default=True, type=click.IntRange(min=1), help="Requests under way at once.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the answers.")
-def command(questions: Path, model: str, base_url: str | None, trials: int, temperature: float, concurrency: int, out: Path) -> int:
+def command(questions: Path, model: str, base_url: str | None, trials: int, concurrency: int, out: Path, **options: Any) -> int:
     """Ask a model the questions of CoordinationQA, from the published question file (which cotrace does not ship).
 
     Each answer is kept as it comes; start the same command again after an interruption and only what is missing is asked.
@@ -33,7 +35,8 @@ def command(questions: Path, model: str, base_url: str | None, trials: int, temp
     from games.coordination.qa.ask import AskRequest, ask
     from providers.provider import ModelSettings
 
-    settings = ModelSettings(model=model, base_url=base_url, temperature=temperature)
+    settings = ModelSettings(model=model, base_url=base_url, **asking(options))
+    tell_models([settings], options["prices"], None)
     request = AskRequest(questions=questions, out=out, settings=settings, trials=trials, concurrency=concurrency)
     with writing_to(out), progress_bar("asking") as show:
         report = ask(request, show)

@@ -176,7 +176,7 @@ def _compared(question: str, given: Mapping[str, int], said: str | None) -> str:
 
 def writer_lm(dispatcher: Dispatcher, settings: ModelSettings) -> Any:
     """The model that writes instructions, as DSPy calls one: our client does the asking, so retries, prices, budget and disk are ours."""
-    return dspy.LM(settings.model, engine=_Engine(dispatcher), cache=False, num_retries=0, temperature=settings.temperature)
+    return dspy.LM(settings.model, engine=_Engine(dispatcher), cache=False, num_retries=0, temperature=settings.sampling_temperature)
 
 
 class _Engine:

@@ -131,7 +131,7 @@ def expected(request: Request) -> Expected:
     tokens = TokenEstimate()
     judge_in, writer_in = tokens.tokens(round(calls.judge * judged)), tokens.tokens(round(calls.writer * written))
     judge_out = calls.judge * _TOKENS_AN_ANSWER * len(request.rubric.questions)
-    writer_out = calls.writer * request.writer.max_tokens
+    writer_out = calls.writer * request.writer.limit
     judge, writer = _prices(request)
     return Expected(
         calls=calls,

@@ -127,7 +127,7 @@ def _within(
     for call in calls:
         if limit is not None and price is not None:
             characters = sum(len(message["content"]) for message in maker.messages(call.prompt))
-            reserved += price.cost(estimate.tokens(characters), settings.max_tokens)
+            reserved += price.cost(estimate.tokens(characters), settings.limit)
             if reserved > limit:
                 return
         yield call
@@ -226,7 +226,7 @@ def _outcome(reply: BatchReply, record: BatchRecord, outcomes: Outcomes) -> Outc
         messages=(), purpose="judge", run=record.run.judge_run_id, episode_id=asked.episode_id, turn=asked.turn, agent=asked.agent
     )
     call = call_of(request, record.prompt_hashes[reply.number], record.run.started_at, taken, (record.settings.model, record.price()))
-    outcome = outcomes.of_record(asked, call)
+    outcome = outcomes.of_record(asked, call, reply.completion)
     if outcome.status == "answered":
         return outcome
-    return outcomes.of_record(asked, call._replace(status="failed", error=reply.why_not))
+    return outcomes.of_record(asked, call._replace(status="failed", error=reply.why_not), None)

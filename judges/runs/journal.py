@@ -105,7 +105,9 @@ def _leftover(path: Path) -> Leftover:
     if job is None:
         return Leftover(path, None, [], damage)
     outcomes = Outcomes(job.rubric)
-    return Leftover(path, job, [outcomes.of_record(msgspec.convert(entry.note, About), entry.call) for entry in entries], damage)
+    return Leftover(
+        path, job, [outcomes.of_record(msgspec.convert(entry.note, About), entry.call, entry.completion) for entry in entries], damage
+    )
 
 
 def set_aside(leftover: Leftover, why: str) -> None:

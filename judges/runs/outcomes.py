@@ -11,10 +11,12 @@ from judges.evidence.units import Unit
 from judges.rubric.answer_types import answer_model, given
 from judges.rubric.model import Group, Rubric
 from providers.asker import Reply
+from providers.completion import Completion
 from providers.forms import parse_reply
+from providers.probability import probability_of
 from schemas.records import Call
 
-__all__ = ["About", "Outcome", "Outcomes", "about"]
+__all__ = ["About", "Answer", "Outcome", "Outcomes", "about"]
 
 
 class About(NamedTuple):
@@ -32,14 +34,26 @@ class About(NamedTuple):
     """As in `judges.evidence.injection.flags`."""
 
 
+class Answer(NamedTuple):
+    """What came of a question."""
+
+    question: str
+    answer: str | None
+    """None if there is none."""
+    reason: str | None
+    """The model's, or why there is no answer."""
+    probability: float | None = None
+    """Of the answer's tokens, 0..1; None where none were asked for or none came."""
+
+
 class Outcome(NamedTuple):
     """What came of a call."""
 
     about: About
     status: str
     """answered, failed or skipped."""
-    answers: list[tuple[str, str | None, str | None]]
-    """(question, answer, reason); without answers, the questions with the reason why there are none."""
+    answers: list[Answer]
+    """Of every question."""
     call: Call | None
     """None if no model was asked."""
 
@@ -60,23 +74,26 @@ class Outcomes:
 
     def of_reply(self, call: About, reply: Reply) -> Outcome:
         """What a model has replied just now."""
-        return self._outcome(call, reply.call, reply.filled)
+        return self._outcome(call, reply.call, reply.filled, reply.completion)
 
-    def of_record(self, call: About, record: Call) -> Outcome:
+    def of_record(self, call: About, record: Call, completion: Completion | None) -> Outcome:
         """What a model had replied, as it stands on record; a text that is no answer makes the call a failed one."""
         filled = parse_reply(self.forms[call.group], record.reply or "") if record.status == "answered" else None
-        return self._outcome(call, record, filled)
+        return self._outcome(call, record, filled, completion)
 
     def skipped(self, call: About) -> Outcome:
         """Of a unit in which there is nothing to judge."""
         return Outcome(call, "skipped", self._without(call, f"nothing to judge: {self._rubric.about} is empty"), None)
 
-    def _outcome(self, call: About, record: Call, filled: BaseModel | None) -> Outcome:
+    def _outcome(self, call: About, record: Call, filled: BaseModel | None, completion: Completion | None) -> Outcome:
         paid = record if record.attempts else None
         if filled is None:
             return Outcome(call, "failed", self._without(call, record.error or "no usable reply"), paid)
-        answers = [(one.question, one.answer, one.reason) for one in given(self._groups[call.group], filled)]
-        return Outcome(call, "answered", list(answers), paid)
+        answers = [
+            Answer(one.question, one.answer, one.reason, probability_of(completion, one.question, "answer") if completion else None)
+            for one in given(self._groups[call.group], filled)
+        ]
+        return Outcome(call, "answered", answers, paid)
 
-    def _without(self, call: About, why_not: str) -> list[tuple[str, str | None, str | None]]:
-        return [(question.id, None, why_not) for question in self._groups[call.group].questions]
+    def _without(self, call: About, why_not: str) -> list[Answer]:
+        return [Answer(question.id, None, why_not) for question in self._groups[call.group].questions]

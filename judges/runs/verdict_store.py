@@ -98,12 +98,13 @@ def verdicts_of(run: JudgeRun, scores: Mapping[str, float | None], outcomes: Ite
             answer=answer,
             score=None if answer is None else scores.get(answer),  # several answers at once have no score
             reason=None if reason is None else _storable(reason),
+            probability=probability,
             status=status,
             flagged=about.flagged,
             call_id=call.call_id if call else None,
         )
         for about, status, answers, call in outcomes
-        for question, answer, reason in answers
+        for question, answer, reason, probability in answers
     ]
 
 

@@ -58,7 +58,7 @@ class GoogleContent:
 
     def body(self, sheet: Sheet, settings: ModelSettings) -> Mapping[str, Any]:
         """The request."""
-        mode = settings.mode or "tools"
+        mode = settings.form_mode or "tools"
         messages = asked_for_json(sheet) if mode == "json" else sheet.messages
         system = system_text(messages)
         found = {

@@ -110,7 +110,7 @@ def _messages(sheet: Sheet, settings: ModelSettings) -> Sequence[Message]:
 
 
 def _mode(settings: ModelSettings) -> Mode:
-    return settings.mode or provider_of(settings).mode or "tools"
+    return settings.form_mode or provider_of(settings).mode or "tools"
 
 
 def _limits(settings: ModelSettings) -> dict[str, Any]:

@@ -16,7 +16,8 @@ import pytest
 from judges.runs.planning import plan
 from schemas.store import Store
 from tests.cotrace.test_cli import run
-from tests.judges.judged_games import ask_model, counted, fake_server, store_of, verdict_counts
+from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
+from tests.servers.stub_server import stub_server
 
 pytestmark = pytest.mark.xdist_group("ending")
 
@@ -84,7 +85,7 @@ def test_a_run_that_is_being_planned_ends_at_once(large: Store, number: signal.S
     """Not when all is planned."""
     journal = large.path.with_name(f"{large.path.name}.journal")
     (journal / "lock").unlink(missing_ok=True)
-    with fake_server() as url:
+    with stub_server() as url:
         began = time.monotonic()
         plan(ask_model(url), large)
         planning_s = time.monotonic() - began
@@ -102,7 +103,7 @@ def test_a_run_that_is_ended_says_how_far_it_was_and_goes_on(tmp_path: Path, num
     """What was answered is stored, and asked only once."""
     store = store_of(tmp_path / "s.duckdb", turns=15)
     arguments = ("judge", "--rubric", "pragmatic_sufficiency", "--model", "openai/x", "--concurrency", "2", "--base-url")
-    with fake_server("--latency-ms", "60") as url:
+    with stub_server("--latency-ms", "60") as url:
         command = _Running(*arguments, url, store=store)
         command.wait_for(lambda: counted(url)["answers"] >= 4)
         ended, told, _ = command.end(number)

@@ -28,7 +28,7 @@ from judges.craft.reading import TYPES
 from judges.evidence.transcript import load
 from providers.provider import ModelSettings
 from schemas.store import Store
-from tests.servers.claims_server import Player, played_reader
+from tests.servers.simulated_reader import SimulatedReader, simulated_reader
 
 MODEL = "openai/stub"
 RUBRICS = ("mind_modeling", "pragmatic_sufficiency", "spatial_grounding")
@@ -51,7 +51,7 @@ def read_store(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
     store = Store(tmp_path_factory.mktemp("store") / "s.duckdb")
     ingest_paths([logs], store, workers=1)
     os.environ.setdefault("OPENAI_API_KEY", "none")
-    with played_reader(Player(store=store.path)) as url:
+    with simulated_reader(SimulatedReader(store=store.path)) as url:
         for reader, rubrics in ((PLANTED, RUBRICS), (f"llm:{MODEL}", RUBRICS), (f"both:llm:{MODEL}", RUBRICS[:1])):
             for rubric in rubrics:
                 cotrace.open(store.path).judge(rubric, judge="engine", reader=reader, base_url=url)

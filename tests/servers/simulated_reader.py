@@ -1,18 +1,15 @@
-"""A local server that plays a model which reads texts; run as `python -m tests.servers.claims_server SPEC`, SPEC being JSON as in `Player`.
+"""A local server that plays a model which reads texts, of known quality.
 
-It knows what the scripted players of a store meant, and errs as often as the spec says, so that what readers of known quality make of
+It knows what the scripted players of a store meant, and errs as often as its spec says, so that what readers of known quality make of
 verdicts can be seen. The same text gets the same answer in every run.
 """
 
 from __future__ import annotations
 
-import asyncio
 import random
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from subprocess import PIPE, Popen
 from typing import Any
 
 import orjson
@@ -24,10 +21,10 @@ from judges.claims.readers import PLANTED, read_by, reader_named
 from judges.claims.texts import texts
 from schemas.claims import written
 from schemas.store import Store
-from tests.places import ROOT
-from tests.servers.openai_server import completion, tool_call
+from tests.servers.dialects import completion, tool_call
+from tests.servers.serving import application, json_reply, served
 
-__all__ = ["Player", "garbled", "played_reader"]
+__all__ = ["SimulatedReader", "garbled", "simulated_reader"]
 
 Claims = list[dict[str, Any]]
 
@@ -43,7 +40,7 @@ _OTHERS: Mapping[str, tuple[Any, ...]] = {
 """What a field is mistaken for."""
 
 
-class Player(BaseModel):
+class SimulatedReader(BaseModel):
     """A reader of known quality."""
 
     model_config = ConfigDict(extra="forbid")
@@ -59,10 +56,10 @@ class Player(BaseModel):
     seed: int = 0
 
 
-def garbled(claims: Claims, player: Player, key: str) -> Claims:
+def garbled(claims: Claims, reader: SimulatedReader, key: str) -> Claims:
     """The claims as this reader tells them; never a claim that is no change of one."""
-    draw = random.Random(f"{player.seed} {key}")
-    return [_mistaken(claim, draw) if draw.random() < player.mistakes else claim for claim in claims if draw.random() >= player.misses]
+    draw = random.Random(f"{reader.seed} {key}")
+    return [_mistaken(claim, draw) if draw.random() < reader.mistakes else claim for claim in claims if draw.random() >= reader.misses]
 
 
 def _mistaken(claim: dict[str, Any], draw: random.Random) -> dict[str, Any]:
@@ -73,10 +70,10 @@ def _mistaken(claim: dict[str, Any], draw: random.Random) -> dict[str, Any]:
     return claim | {name: draw.choice([value for value in _OTHERS[name] if value != claim[name]])}
 
 
-class _PlayedReader:
-    def __init__(self, player: Player) -> None:
-        self._player = player
-        self._meant = dict(_meant(player.store))
+class _Server:
+    def __init__(self, reader: SimulatedReader) -> None:
+        self._reader = reader
+        self._meant = dict(_meant(reader.store))
         self.requests = 0
 
     async def completions(self, request: web.Request) -> web.Response:
@@ -84,11 +81,11 @@ class _PlayedReader:
         body = orjson.loads(await request.read())
         self.requests += 1
         asked = body["messages"][1]["content"]
-        claims = garbled(self._meant[asked], self._player, asked)
+        claims = garbled(self._meant[asked], self._reader, asked)
         said: dict[str, Any] = {"claims": claims, "not_understood": []}
-        if random.Random(f"unsure {self._player.seed} {asked}").random() < self._player.unsure:
+        if random.Random(f"unsure {self._reader.seed} {asked}").random() < self._reader.unsure:
             said = {"claims": [], "not_understood": [{"words": claim["words"], "why": "not clear"} for claim in claims[:1]]}
-        return web.json_response(completion(tool_call(said)), dumps=lambda value: orjson.dumps(value).decode())
+        return json_reply(completion(tool_call(said)))
 
     async def stats(self, _: web.Request) -> web.Response:
         """GET /stats."""
@@ -106,30 +103,10 @@ def _meant(path: Path) -> Iterator[tuple[str, Claims]]:
 
 
 @contextmanager
-def played_reader(player: Player) -> Iterator[str]:
-    """A server in a process of its own that plays this reader; gives its base URL."""
-    process = Popen([sys.executable, "-m", "tests.servers.claims_server", player.model_dump_json()], stdout=PIPE, text=True, cwd=ROOT)
-    assert process.stdout is not None
-    try:
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-
-
-async def _serve(player: Player) -> None:
-    reader = _PlayedReader(player)
-    app = web.Application(client_max_size=64 * 2**20)
-    app.router.add_post("/v1/chat/completions", reader.completions)
-    app.router.add_get("/stats", reader.stats)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0, backlog=1024).start()
-    sys.stdout.write(f"{runner.addresses[0][1]}\n")
-    sys.stdout.flush()
-    await asyncio.Event().wait()
-
-
-if __name__ == "__main__":
-    asyncio.run(_serve(Player.model_validate_json(sys.argv[1])))
+def simulated_reader(reader: SimulatedReader) -> Iterator[str]:
+    """A server that plays this reader; gives its base URL."""
+    server, app = _Server(reader), application()
+    app.router.add_post("/v1/chat/completions", server.completions)
+    app.router.add_get("/stats", server.stats)
+    with served(app) as url:
+        yield url
