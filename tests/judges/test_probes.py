@@ -246,5 +246,5 @@ def test_the_command_judges_both_and_the_report_compares(store: Store) -> None:
     shown = CliRunner().invoke(cli, ["report", "probes", "--store", str(store.path), "--format", "csv"])
     assert "pragmatic_sufficiency,PS1,engine,order,same" in shown.output
     assert "pragmatic_sufficiency,PS1,engine,variant published,same" in shown.output
-    dry = CliRunner().invoke(cli, [*arguments[:4], "--model", "local/x", "--dry-run", "--store", str(store.path)])
+    dry = CliRunner().invoke(cli, [*arguments[:4], "--model", "openai/gpt-4o-mini", "--dry-run", "--store", str(store.path)])
     assert "probe:order:" in dry.output

@@ -37,6 +37,7 @@ def served(app: web.Application) -> Iterator[str]:
         runner = await _started(app, 0)
         started.set_result((runner.addresses[0][1], lambda: loop.call_soon_threadsafe(stop.set)))
         await stop.wait()
+        _drop_connections(runner)
         await runner.cleanup()
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
@@ -59,6 +60,14 @@ def serve_until_killed(app: web.Application, port: int = 0) -> None:
         await asyncio.Event().wait()
 
     asyncio.run(serve())
+
+
+def _drop_connections(runner: web.AppRunner) -> None:
+    """Also those whose client does not read what is still to be sent, which would outlive their loop."""
+    assert runner.server is not None
+    for connection in runner.server.connections:
+        if connection.transport is not None:
+            connection.transport.abort()
 
 
 async def _started(app: web.Application, port: int) -> web.AppRunner:
