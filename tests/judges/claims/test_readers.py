@@ -182,7 +182,7 @@ def test_the_report_finds_how_well_a_reader_of_known_quality_reads(logs: Path, t
     """A model that leaves out a tenth of the claims and mistakes a field of a fifth: the report says so; with the rules it is safe."""
     store = Store(tmp_path / "s.duckdb")
     ingest_paths([logs], store, workers=1)
-    with played_reader(Player(store=store.path, misses=0.1, mistakes=0.2)) as url:
+    with simulated_reader(SimulatedReader(store=store.path, misses=0.1, mistakes=0.2)) as url:
         assert command("claims", "--store", store.path, "--reader", "llm:openai/poor", "--base-url", url).exit_code == 0
     rows = cotrace.open(store.path).report("readers", where="author = 'ALL' AND kind = 'request' AND field = '(whole)'").pl().to_dicts()
     found = {row["reader"]: row for row in rows}
