@@ -22,6 +22,7 @@
   };
   const arrived = () => {
     refold();
+    if (app.showSaved) app.showSaved();
     if (shown !== null && shown !== place()) {
       window.scrollTo(0, 0);
       document.getElementById("page").focus({ preventScroll: true });

@@ -1,0 +1,190 @@
+"""SQL: a read-only query in the browser, its rows in the grid, a chart of them; every query is a link."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any, Final
+
+from dash import html
+
+from analytics.query import frame
+from dashboards.figures.rows_chart import CHARTS, axes_of, rows_chart
+from dashboards.grid import Table, grid, table_links
+from dashboards.markup import svg
+from dashboards.parts import Part, card, data, figure, link_choices, note
+from dashboards.questions import QUESTIONS
+from dashboards.reader import reader
+from dashboards.tables import Column, Kind, Request, Rows, block
+from schemas.errors import CotraceError, UsageError
+from schemas.read_only_sql import as_query, without_end
+from schemas.text import printable
+from schemas.wording import count
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+    from dash import Dash
+
+    from dashboards.reader import Reader
+    from schemas.store import Store
+
+__all__ = ["FILTERS", "IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "content", "register", "title"]
+
+PATH = "/sql"
+TITLE = "SQL"
+IN_MENU = True
+ORDER = 95
+FILTERS: Final[tuple[str, ...]] = ()
+
+_LONGEST_S: Final = 60
+"""A query is stopped then: it would hold a thread of the server."""
+_CHARTED: Final = 2_000
+"""Rows that a chart shows."""
+
+
+def title(read: Reader) -> str:
+    """The tab: the name of a saved query."""
+    return printable(read.address.one("name")) or TITLE
+
+
+def content(read: Reader) -> Part:
+    """The editor, and what the query of the address gives: `?query=...&chart=bars&x=...&y=...&name=...`."""
+    asked = read.address.one("query")
+    answer = [_answer(read, asked)] if asked.strip() else []
+    return html.Div([html.H1(title(read)), _editor(read, asked), *answer, _examples(read)])
+
+
+def _editor(read: Reader, asked: str) -> Part:
+    text: Part = svg(
+        "textarea",
+        asked,
+        name="query",
+        id="query",
+        rows=str(max(5, min(asked.count("\n") + 2, 16))),
+        spellcheck="false",
+        autocomplete="off",
+        data_complete="/-/words.json",
+        data_focus="e",
+        placeholder="SELECT model, count(*) FROM games GROUP BY ALL",
+        aria_label="SQL query",
+    )
+    name: Part = svg("input", name="name", value=read.address.one("name"), placeholder="name", size="18", aria_label="name of the query")
+    return html.Form(
+        [
+            html.Label([html.Span("Query", className="unseen"), text]),
+            html.Div(
+                [
+                    html.Button("Run", type="submit", className="choice chosen"),
+                    name,
+                    html.Button(
+                        "Save", type="submit", className="choice", title="Keep it in this browser, under its name", **data(save="")
+                    ),
+                    html.Span(
+                        "Ctrl-Enter runs it; Tab completes tables and columns. It can read the store, and nothing else.",
+                        className="hint",
+                    ),
+                ],
+                className="editor-line",
+            ),
+            html.Ul([], className="saved", **data(saved="")),
+        ],
+        action=PATH,
+        className="editor card",
+    )
+
+
+def _answer(read: Reader, asked: str) -> Part:
+    try:
+        with _limited(read):
+            sql = as_query(asked, read.connection)
+            if sql.split(None, 1)[0].lower() == "explain":
+                return card("Plan", html.Pre("\n".join(str(row[-1]) for row in frame(read.connection, sql).rows())))
+            found = block(read, _rows(read, ""), Request(size=_CHARTED))
+    except CotraceError as error:
+        return note(str(error))
+    address = read.address
+    kind = address.one("chart") if address.one("chart") in CHARTS else "none"
+    shown = link_choices("Chart", [(text, address.to(chart=key), key == kind) for key, text in CHARTS.items()])
+    return card(f"{count(found.total)} rows", shown, *_chart(read, found.rows, kind), grid(read, RESULT), menu=table_links(read, RESULT))
+
+
+def _chart(read: Reader, rows: pl.DataFrame, kind: str) -> list[Part]:
+    if kind == "none" or rows.is_empty():
+        return []
+    found = axes_of(rows, read.address.one("x"), read.address.one("y"))
+    if found is None:
+        return [note("There is no number among the columns that a chart could show.")]
+    x, y = found
+    numbers = [name for name in rows.columns if rows[name].dtype.is_numeric()]
+    chosen = [
+        link_choices(label, [(name, read.address.to(**{key: name}), name == now) for name in names])
+        for label, key, now, names in (
+            ("Across", "x", x, rows.columns),
+            ("Up", "y", y, numbers),
+        )
+    ]
+    return [*chosen, figure("sql-chart", rows_chart(rows, kind, x, y), label=f"{y} by {x}")]
+
+
+def _rows(read: Reader, _: str) -> Rows:
+    """The rows of the address's query."""
+    sql = as_query(read.address.one("query"), read.connection)
+    if sql.split(None, 1)[0].lower() == "explain":
+        raise UsageError("a plan is no table")
+    sql = without_end(sql)
+    described = frame(read.connection, f"SELECT * FROM (\n{sql}\n) LIMIT 0")
+    columns = {name: Column(heading=name, kind=_kind(dtype)) for name, dtype in described.schema.items()}
+    return Rows(sql=f"FROM (\n{sql}\n)", columns=columns, filter_on=(), link=_game if "episode_id" in columns else None)
+
+
+def _game(row: Mapping[str, Any]) -> str:
+    return f"/game?episode={row['episode_id']}&turn={row.get('turn') or 1}"
+
+
+def _kind(dtype: pl.DataType) -> Kind:
+    if dtype.is_integer():
+        return "count"
+    if dtype.is_numeric():
+        return "number"
+    return "truth" if str(dtype) == "Boolean" else "text"
+
+
+@contextmanager
+def _limited(read: Reader) -> Iterator[None]:
+    stop = threading.Timer(_LONGEST_S, read.connection.interrupt)
+    stop.start()
+    try:
+        yield
+    finally:
+        stop.cancel()
+
+
+def _examples(read: Reader) -> Part:
+    lines = [
+        html.Li(html.A(text, href=read.address.filters().to(PATH, query=dedent(query).strip(), name=text)))
+        for text, query in QUESTIONS.items()
+    ]
+    return card("Questions to begin with", html.Ul(lines, className="examples"))
+
+
+def register(app: Dash, store: Store, rubric_folders: Sequence[Path]) -> None:
+    """What completion offers: every table and view with its columns."""
+    from flask import jsonify
+
+    from dashboards.address import Address
+
+    @app.server.get("/-/words.json")  # type: ignore[untyped-decorator]
+    def words() -> Any:
+        with reader(store, Address(PATH), rubric_folders) as read:
+            rows = frame(
+                read.connection, "SELECT table_name, list(column_name) FROM duckdb_columns() WHERE NOT internal GROUP BY ALL ORDER BY ALL"
+            )
+        return jsonify(dict(rows.rows()))
+
+
+RESULT: Final = Table("sql", _rows, "Result")
+TABLES = (RESULT,)
