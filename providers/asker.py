@@ -43,6 +43,8 @@ class Terms:
     """None: everything is asked."""
     journal: Journal[Any, Entry] | None = None
     """What it holds from an earlier start is not asked again. None: nothing is kept."""
+    forced: bool = True
+    """Whether a reply is given out only when it is safe from a power cut; else when it is safe from a kill, some milliseconds earlier."""
     concurrency: int = 32
     """Calls of each asker under way at once."""
     usage: Usage = field(default_factory=Usage)
@@ -67,7 +69,7 @@ class Asker:
         self.settings = endpoints[0]
         self.usage = terms.usage
         self._priced = (self.settings.model, price)
-        self._cache, self._journal = terms.cache, terms.journal
+        self._cache, self._journal, self._forced = terms.cache, terms.journal, terms.forced
         self._members = [_Member(Server(settings, price=price, budget=budget)) for settings in endpoints]
         self._open = list(self._members)
         self._hopeless = HopelessError("there is no server to ask")
@@ -139,7 +141,7 @@ class Asker:
             taken = await self._least_busy(question)
         call = call_of(request, shown(asked), asked_at, taken, self._priced)
         if self._journal is not None and taken.status != "unasked":
-            await self._journal.write(Entry(request.key, request.note, call, taken.completion))
+            await self._journal.write(Entry(request.key, request.note, call, taken.completion), forced=self._forced)
         return Reply(call=call, completion=taken.completion, filled=taken.filled)
 
     async def _least_busy(self, question: Question) -> Taken:

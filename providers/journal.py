@@ -124,8 +124,12 @@ class Journal(Generic[H, L]):
         except OSError as error:
             raise self._cannot(error) from error
 
-    async def write(self, line: L) -> None:
+    async def write(self, line: L, *, forced: bool = True) -> None:
         """Put a line on record: at once where a kill cannot take it, and when this returns, where a power cut cannot either.
+
+        Args:
+            line: what is put on record.
+            forced: whether to wait for the disk; otherwise it is written soon after, and a power cut may take it.
 
         Raises:
             StoreError: it cannot be written.
@@ -138,7 +142,8 @@ class Journal(Generic[H, L]):
             self._forced = asyncio.get_running_loop().create_future()
             if self._forcing is None:
                 self._forcing = asyncio.create_task(self._force_all())
-        await asyncio.shield(self._forced)
+        if forced:
+            await asyncio.shield(self._forced)
 
     async def _force_all(self) -> None:
         """One wait for the disk after the other, each for all lines that have come meanwhile."""

@@ -123,7 +123,9 @@ async def _run(jobs: Sequence[Job], table: Table, on_progress: OnProgress | None
     usage, done = Usage(), False
     try:
         async with AsyncExitStack() as stack:
-            terms = AskerTerms(budget=_budget(jobs, table, journal, report), journal=journal, concurrency=_CALLS, usage=usage)
+            budget = _budget(jobs, table, journal, report)
+            # turns follow one another: to wait for the disk each time would slow every game down
+            terms = AskerTerms(budget=budget, journal=journal, forced=False, concurrency=_CALLS, usage=usage)
             askers = {name: await stack.enter_async_context(Asker([table.terms.of(name)], price, terms)) for name, price in prices.items()}
             watch = Watch({job.path: job.header.max_turns for job in left}, kept=report.kept, usage=usage, tell=on_progress)
             await _play_all(left, _Seats(table, askers, watch), report)

@@ -2,7 +2,8 @@
 
 It gets a prompt and nothing else, and answers what a script would say in that situation (`tests.servers.seats`).
 `python -m tests.servers.seat_server` prints its port. How it answers stands in front of the path, as in `/script/v1`: `script`, `slow`,
-`garbage`, `refusal`, `empty`, or `flaky`, where some first attempts fail. `GET /<mode>/stats` counts requests and different prompts.
+`garbage`, `refusal`, `empty`, `steady` (the same words after 50 ms), or `flaky`, where some first
+attempts fail. `GET /<mode>/stats` counts requests and different prompts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ from aiohttp import web
 
 from tests.servers.seats import answer
 
-SAID = {"garbage": "\u2603 <mess age> PLACE::::", "refusal": "I cannot help with that.", "empty": ""}
+SAID = {
+    "steady": "<think>It is empty.</think><message>Please put a small red block there.</message>",
+    "garbage": "\u2603 <mess age> PLACE::::",
+    "refusal": "I cannot help with that.",
+    "empty": "",
+}
 """Mode -> the same words to everybody."""
 
 
@@ -31,7 +37,7 @@ def main() -> None:
         attempts[prompt] += 1
         if mode == "flaky" and attempts[prompt] == 1 and attempts.total() % 3 == 0:
             return web.json_response({"error": {"message": "try again"}}, status=500)
-        if mode == "slow":
+        if mode in ("slow", "steady"):
             await asyncio.sleep(0.05)
         try:
             said = SAID[mode] if mode in SAID else answer(body["messages"])
