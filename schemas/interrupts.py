@@ -33,7 +33,9 @@ def interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) 
                 pass  # without a limit it would sleep through signals that another thread was given
             return done.result()
         except KeyboardInterrupt:
-            connection.interrupt()
+            while not done.done():  # a query that has not begun yet does not hear it: it is told until it ends
+                connection.interrupt()
+                wait([done], timeout=_LOOK_S)
             raise
 
 

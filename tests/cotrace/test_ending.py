@@ -26,6 +26,8 @@ ENDINGS = [
     pytest.param(signal.SIGTERM, 143, "ended by SIGTERM", id="SIGTERM"),
 ]
 LONG = "SELECT count(*) FROM range(100000) a, range(1000000) b WHERE a.range * b.range % 7 = 3"
+LONGER_THAN_TO_START = 6
+"""Seconds of computing."""
 QUESTIONS = 6
 
 
@@ -56,6 +58,11 @@ class _Running:
         self.process.send_signal(number)
         told = self.process.communicate(timeout=100)[1].strip()
         return self.process.returncode, told, time.monotonic() - began
+
+    def seconds_of_cpu(self) -> float:
+        """What it has used so far, as it does when it is past its start."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def children(self) -> list[int]:
         """Processes that it has started."""
@@ -125,7 +132,7 @@ def test_a_run_that_is_ended_says_how_far_it_was_and_goes_on(tmp_path: Path, num
 def test_a_long_query_ends_at_once(large: Store, number: signal.Signals, code: int, words: str) -> None:
     """DuckDB is stopped in the middle of it."""
     command = _Running("sql", LONG, store=large)
-    time.sleep(2)
+    command.wait_for(lambda: command.seconds_of_cpu() > LONGER_THAN_TO_START)
     ended, told, _ = command.end(number)  # the query would take hours
     assert ended == code
     assert told.startswith(f"cotrace: {words}")
