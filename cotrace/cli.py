@@ -34,7 +34,9 @@ COMMANDS: dict[str, str] = {
     "labels": "Import and export people's answers.",
     "optimize": "Look for a rubric that agrees better with labels.",
     "claims": "Show what the engine judge understood of each message.",
-    "export": "Write every table as Parquet.",
+    "export": "Write the store for other programs: Parquet, Inspect, datasets, OpenTelemetry.",
+    "forget": "Take verdicts, games or labels out of the store.",
+    "doctor": "Say what is installed, what the store holds, and what a run would need.",
 }
 """Verb -> one line of help; the module is `cotrace.commands.<verb>`, the command in it `command`."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cotrace.commands.options import say, store_option
+from cotrace.next_steps import after_ingest
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -74,6 +75,13 @@ def tell(report: Report, store: Store, *, in_full: bool = False) -> None:
             say(f"  left alone: {path}: {reason}")
         if len(files) > len(named):
             say(f"  left alone: {len(files) - len(named)} more: {reason} (all: --list)")
+    _tell_refused(report, store, most)
+    fitting = after_ingest(store)
+    if fitting is not None:
+        say(fitting)
+
+
+def _tell_refused(report: Report, store: Store, most: int | None) -> None:
     for path in report.missing:
         say(f"  missing: no file or folder {path}: check the path, the others were read")
     for path, same in report.duplicates[:most]:
@@ -85,7 +93,8 @@ def tell(report: Report, store: Store, *, in_full: bool = False) -> None:
     if report.rejected:
         more = f", {len(report.rejected) - _LISTED} more" if len(report.rejected) > len(report.rejected[:most]) else ""
         say(f"{len(report.rejected)} parts rejected{more}: cotrace report rejects --store {store.path}")
-    say("next: cotrace report leaderboard, cotrace judge --rubric spatial_grounding --judge engine, cotrace dash")
+    for path in report.without_logs:
+        say(f"  no log: {path} holds no file of a format that cotrace knows (`cotrace formats` lists them; --map reads rows of your own)")
 
 
 def _by_reason(others: list[tuple[str, str]]) -> dict[str, list[str]]:

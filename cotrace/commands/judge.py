@@ -10,6 +10,7 @@ import click
 from cotrace.commands.model_options import endpoints_of, model_options, tell_models
 from cotrace.commands.options import say, store_option
 from cotrace.commands.reading import have_read
+from cotrace.next_steps import after_judging
 from schemas.errors import UsageError
 from schemas.store import Store
 
@@ -115,7 +116,9 @@ def judge_all(requests: list[JudgeRequest], store: Store) -> int:
             _tell_why_nothing(request, store)
         code = max(code, int(report.failed > 0 or report.status == "stopped_by_budget" or report.units == 0))
     ensure_installed(store)
-    say("next: cotrace report judges, cotrace report panel, cotrace report agreement, cotrace dash")
+    fitting = after_judging(store)
+    if fitting is not None:
+        say(fitting)
     return code
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cotrace.commands.options import format_option, say, store_option
+from cotrace.next_steps import after_labels
 from schemas.store import Store
 
 __all__ = ["command"]
@@ -44,15 +45,48 @@ def import_(file: Path, folders: tuple[Path, ...], store: Store) -> int:
     report = import_labels(file, store, known_answers(folders))
     ensure_installed(store)
     replaced = f" (in place of {report.replaced} that it had given before)" if report.replaced else ""
-    say(f"{report.labels} labels from {file}{replaced}, {report.joined} of them about turns in {store.path}")
+    say(
+        f"{report.labels} labels from {file}{replaced}, {report.joined} of them about games in {store.path}, "
+        f"{report.judged} about judged units"
+    )
+    if report.unanswered:
+        say(f"  {report.unanswered} rows have no answer yet")
     for line in report.notes:
         say(f"  note: {line}")
     for line in report.refused[:8]:
         say(f"  refused: {line}")
     if report.refused:
         say(f"{len(report.refused)} lines refused")
-    say("next: cotrace report agreement")
+    fitting = after_labels(store)
+    if fitting is not None:
+        say(fitting)
     return 1 if report.refused else 0
+
+
+@command.command("template")
+@click.argument("rubric")
+@click.option("--annotator", default="", help="Your name, written into every row.")
+@click.option("--where", help="SQL condition over episodes and turns.")
+@click.option("--units", "most", type=click.IntRange(min=1), help="At most so many units.")
+@click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")
+@store_option
+@format_option("csv", "json")
+def template(
+    rubric: str, annotator: str, where: str | None, most: int | None, folders: tuple[Path, ...], store: Store, output_format: str
+) -> None:
+    """Print the units of a rubric as a table to fill in: write an answer into each row and import it.
+
+    \b
+    Example:
+      cotrace labels template pragmatic_sufficiency --units 50 --annotator ann > todo.csv
+    """
+    from cotrace.output import emit
+    from judges.evidence.label_template import label_template
+    from judges.rubric.files import find
+
+    rows = label_template(store, find(rubric, folders), annotator=annotator, where=where, most=most)
+    emit(rows, output_format)
+    say(f"{len(rows)} rows about {rows['unit_key'].n_unique()} units; fill in the column answer, then: cotrace labels import FILE")
 
 
 @command.command("export")

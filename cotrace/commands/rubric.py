@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import click
 
 from cotrace.commands.options import say
+from judges.rubric.model import UnitKind
+from schemas.store import Store
 
 __all__ = ["command"]
 
@@ -64,15 +67,18 @@ def show(name: str, folders: tuple[Path, ...]) -> None:
 @click.option(
     "--dir", "folder", type=click.Path(file_okay=False, path_type=Path), default=Path(), help="Folder to write it to [default: this one]"
 )
-def new(name: str, folder: Path) -> None:
+@click.option("--unit", type=click.Choice(get_args(UnitKind)), help="What one judgment looks at; the file is then a draft with TODOs.")
+@click.option("--benchmark", help="The benchmark that it is for, or any; the file is then a draft with TODOs.")
+def new(name: str, folder: Path, unit: UnitKind | None, benchmark: str | None) -> None:
     """Write a commented rubric file to start from; an existing file is left alone.
 
     \b
     Example:
       cotrace rubric new acknowledges_conflict --dir my_rubrics/
+      cotrace rubric new shares_early --unit agent_turn --benchmark einstein
     """
     from judges.rubric.files import shipped
-    from judges.rubric.template import template
+    from judges.rubric.template import draft, template
     from schemas.errors import UsageError
 
     if shipped(name) is not None:
@@ -80,7 +86,7 @@ def new(name: str, folder: Path) -> None:
     path = folder / f"{name}.yaml"
     if path.exists():
         raise UsageError(f"{path} exists already: choose another name, or edit it")
-    text = template(name)
+    text = template(name) if unit is None and benchmark is None else draft(name, unit or "turn", benchmark or "any")
     folder.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     say(f"wrote {path}; edit it, then: cotrace rubric check {path} && cotrace judge --rubric {path} --model provider/model --dry-run")
@@ -88,8 +94,9 @@ def new(name: str, folder: Path) -> None:
 
 @command.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-def check(file: Path) -> int:
-    """Find every mistake in a rubric file; exit code 2 if there is one.
+@click.option("--store", "store_path", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Try it on this store too.")
+def check(file: Path, store_path: Path | None) -> int:
+    """Find every mistake in a rubric file; exit code 2 if there is one. With a store, its query is tried and a unit looked for.
 
     \b
     Example:
@@ -97,7 +104,7 @@ def check(file: Path) -> int:
     """
     from judges.rubric.files import check as problems_of
 
-    problems = problems_of(file)
+    problems = problems_of(file, None if store_path is None else Store(store_path))
     for problem in problems:
         say(str(problem))
     say(f"{file}: {len(problems)} mistakes" if problems else f"{file}: no mistakes")

@@ -74,6 +74,9 @@ class Report:
     missing: list[str] = field(default_factory=list)
     """Named paths where nothing is; the others were read."""
 
+    without_logs: list[str] = field(default_factory=list)
+    """Named folders in which there is not a single log."""
+
     rejected: list[RejectedPart] = field(default_factory=list)
     """Everything that could not be used, that of unchanged files included."""
 
@@ -95,5 +98,5 @@ class Report:
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing had to be rejected, and every named path was there."""
-        return not self.rejected and not self.missing
+        """Whether nothing had to be rejected, and every named path was there and held a log."""
+        return not self.rejected and not self.missing and not self.without_logs

@@ -17,7 +17,7 @@ from ingest.adapters import adapter
 from ingest.files.load import known_sources
 from ingest.files.pool import read_portions
 from ingest.files.report import Progress, Report
-from ingest.files.sources import Found, search
+from ingest.files.sources import Found, Search, search
 from ingest.files.worker import Chunk, Job, Known, unreadable
 from ingest.files.writer import Writer
 from ingest.reading.adapter_types import Adapter
@@ -72,8 +72,20 @@ def ingest_paths(
         files = [orphan.found for orphan in writer.finish()]
         known = _known(store) if files else known
     writer.finish()
+    report.without_logs = list(_without_logs(paths, found, report))
     report.timing.wall_s = time.perf_counter() - started
     return report
+
+
+def _without_logs(paths: Sequence[str | Path], found: Search, report: Report) -> Iterator[str]:
+    """Named folders in which no file was read, is known already, or was refused."""
+    left_alone = {path for path, _ in report.others}
+    tried = [file.path for file in found.files if printable(file.path) not in left_alone]
+    tried += [missed.found.path for missed in found.unreadable]
+    for path in paths:
+        folder = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links
+        if Path(folder).is_dir() and not any(Path(one).is_relative_to(folder) for one in tried):
+            yield printable(folder)
 
 
 def _known(store: Store) -> dict[str, Known]:

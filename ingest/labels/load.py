@@ -35,6 +35,10 @@ class LabelReport:
     """Those whose game is in the store."""
     refused: list[str]
     """A line of text for each line that could not be used: where, why, and the mend."""
+    judged: int = 0
+    """Those about a unit and question that a judge has answered."""
+    unanswered: int = 0
+    """Rows of a template (`cotrace labels template`) without an answer yet."""
     replaced: int = 0
     """Labels that the same file had given before."""
     notes: list[str] = field(default_factory=list)
@@ -60,7 +64,7 @@ def import_labels(file: Path, store: Store, known: Answers | None = None) -> Lab
         UsageError: the file cannot be read, or has none of the forms.
         StoreError: the store cannot be written.
     """
-    lines, refused, planted = _read(file)
+    lines, refused, planted, unanswered = _read(file)
     source = _source(file, planted=planted)
     imported_at = datetime.now(UTC).replace(tzinfo=None)
     store.create()
@@ -79,9 +83,12 @@ def import_labels(file: Path, store: Store, known: Answers | None = None) -> Lab
         connection.execute("DELETE FROM labels WHERE source = ?", [source])
         insert(connection, batch)
         notes = [*_unknown_rubrics(labels, known), *_contradictions(connection, source)]
+        judged = _one(connection.execute(_JUDGED, [source]).fetchone())
     told = [f"line {number}: {printable(error.reason)}" for number, error in sorted(refused, key=lambda entry: entry[0])]
     joined = sum(label.episode_id is not None for label in labels)
-    return LabelReport(labels=len(labels), joined=joined, refused=told, replaced=replaced, notes=notes)
+    return LabelReport(
+        labels=len(labels), joined=joined, judged=judged, refused=told, replaced=replaced, notes=notes, unanswered=unanswered
+    )
 
 
 def _refuse_impossible(line: Line, known: Answers) -> None:
@@ -112,6 +119,17 @@ def _contradictions(connection: duckdb.DuckDBPyConnection, source: str) -> Itera
     for annotator, other, count in found:
         yield f"{excerpt(annotator, 40)} answered {count} questions otherwise in {excerpt(other, 200)}: reports use what was imported last"
 
+
+_JUDGED: Final = """
+SELECT count(*)
+FROM labels
+WHERE source = ? AND EXISTS (
+    SELECT 1 FROM verdicts
+    WHERE verdicts.rubric = labels.rubric AND verdicts.question = labels.question AND verdicts.status = 'answered'
+        AND verdicts.episode_id = labels.episode_id
+        AND verdicts.turn IS NOT DISTINCT FROM labels.turn AND verdicts.agent IS NOT DISTINCT FROM labels.agent
+)
+"""
 
 _CONTRADICTIONS: Final = """
 SELECT labels.annotator, others.source, count(*)
@@ -150,8 +168,8 @@ def add_labels(store: Store, labels: list[Label]) -> None:
 _Refused = list[tuple[int, BadInputError]]
 
 
-def _read(file: Path) -> tuple[list[tuple[int, Line]], _Refused, bool]:
-    """Usable lines, refused ones, and whether the file holds planted truth."""
+def _read(file: Path) -> tuple[list[tuple[int, Line]], _Refused, bool, int]:
+    """Usable lines, refused ones, whether the file holds planted truth, and how many rows of a template wait for an answer."""
     try:
         data = file.read_bytes()
     except OSError as error:
@@ -165,14 +183,22 @@ def _read(file: Path) -> tuple[list[tuple[int, Line]], _Refused, bool]:
     lines: list[tuple[int, Line]] = []
     refused: _Refused = []
     seen: dict[tuple[str, ...], int] = {}
+    unanswered = 0
     for number, record in found:
+        if _is_open(record):
+            unanswered += 1
+            continue
         try:
             line = form.line(_whole(record, form.columns), numbering)
             _refuse_second(line, number, seen)
             lines.append((number, line))
         except BadInputError as error:
             refused.append((number, error))
-    return lines, refused, form.planted
+    return lines, refused, form.planted, unanswered
+
+
+def _is_open(record: Record | BadInputError) -> bool:
+    return not isinstance(record, BadInputError) and "possible" in record and not record.get("answer", "x").strip()
 
 
 def _whole(record: Record | BadInputError, columns: frozenset[str]) -> Record:
@@ -241,7 +267,11 @@ class _KnownGames:
             self._by_task.setdefault((_name(game.model), task_id), []).append(game)
 
     def find(self, said: Game, folder: str) -> _Known | None:
-        """The one game that is meant; None if there is none, or several and not exactly one of them lies in the labels' folder."""
+        """The one game that is meant, of several the one in the labels' folder; None if there is none.
+
+        Raises:
+            BadInputError: several fit.
+        """
         if said.episode_id is not None:
             return self._by_id.get(said.episode_id)
         if said.model is None or said.task_id is None:
@@ -252,8 +282,13 @@ class _KnownGames:
             if said.builder in {None, game.builder} and said.seed in {None, game.seed}
         ]
         if len(fitting) > 1:
-            fitting = [game for game in fitting if game.folder == folder]
-        return fitting[0] if len(fitting) == 1 else None
+            fitting = [game for game in fitting if game.folder == folder] or fitting
+        if len(fitting) > 1:
+            named = ", ".join(game.episode_id for game in fitting[:3])
+            raise BadInputError(
+                f"{said.model}, {said.task_id} fits {len(fitting)} games ({named}, ...): give episode_id, or the run and builder"
+            )
+        return fitting[0] if fitting else None
 
 
 _QUERY: Final = """

@@ -12,13 +12,15 @@ from pydantic import ValidationError
 from yaml.reader import ReaderError
 
 from judges.rubric.format import DemonstrationFile, QuestionFile, RubricFile, VariantFile, possible
+from judges.rubric.mending import hangs_on, mended
 from judges.rubric.mistakes import contradictions, near
 from judges.rubric.model import Demonstration, Question, Rubric, Variant
 from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.plugins import rubric_folders
+from schemas.store import Store
 from schemas.text import excerpt
-from schemas.yaml_lines import read_with_lines
+from schemas.yaml_lines import Lines, read_with_lines
 
 __all__ = ["Problem", "check", "clashes", "find", "load", "names", "shipped"]
 
@@ -115,8 +117,13 @@ def load(path: Path) -> Rubric:
     return _rubric(content)
 
 
-def check(path: Path) -> list[Problem]:
-    """Every mistake in the file, by line; empty if there is none. Also looks whether its engine checks exist, and its name is free."""
+def check(path: Path, store: Store | None = None) -> list[Problem]:
+    """Every mistake in the file, by line; empty if there is none. Also looks whether its engine checks exist, and its name is free.
+
+    Args:
+        path: the file.
+        store: where `unit_sql` is tried, if there is one.
+    """
     from judges.engine.checks import all_checks
 
     content, problems = _read(path)
@@ -124,6 +131,8 @@ def check(path: Path) -> list[Problem]:
         return problems
     known = all_checks()
     _, lines = read_with_lines(path.read_text("utf-8"))
+    if store is not None and not problems:
+        problems += _on_store(path, lines, content, store)
     for question_id, question in content.questions.items():
         if question.engine is not None and question.engine not in known:
             where = ("questions", question_id, "engine")
@@ -150,14 +159,33 @@ def _read(path: Path) -> tuple[RubricFile | None, list[Problem]]:
     except (yaml.YAMLError, ValueError) as error:  # a date or number that cannot be is a ValueError
         return None, [_not_yaml(path, error)]
     problems = [Problem(path, line, message) for line, message in lines.mistakes]
+    places: list[tuple[Any, ...]] = []
     try:
         content = RubricFile.model_validate(data)
     except ValidationError as error:
         if not lines.mistakes:  # a mistaken key spoils what stands below it: one message is enough
             problems += [Problem(path, lines.of(e["loc"]), _explained(e)) for e in error.errors()]
-        return None, sorted(problems, key=lambda problem: problem.line)
-    problems += [Problem(path, lines.of(where), message) for where, message in contradictions(path, content)]
+        rest = mended(data, error.errors())
+        if rest is None:
+            return None, sorted(problems, key=lambda problem: problem.line)
+        content, places = rest
+    problems += [Problem(path, lines.of(where), message) for where, message in contradictions(path, content) if not hangs_on(where, places)]
     return content, sorted(problems, key=lambda problem: problem.line)
+
+
+def _on_store(path: Path, lines: Lines, content: RubricFile, store: Store) -> list[Problem]:
+    """What a store says to it: its query, and whether there is anything to judge."""
+    from judges.evidence.unit_sources import selected_units
+    from judges.evidence.units import select
+
+    rubric = _rubric(content)
+    try:
+        first = next(selected_units(store, rubric, select(store, rubric, None)), None)
+    except UsageError as error:
+        return [Problem(path, lines.of(("unit_sql",) if content.unit_sql else ("unit",)), str(error))]
+    if first is None:
+        return [Problem(path, lines.of(("benchmarks",)), f"{store.path} has nothing to judge: no unit of {', '.join(content.benchmarks)}")]
+    return []
 
 
 def _not_yaml(path: Path, error: Exception) -> Problem:

@@ -18,6 +18,7 @@ from schemas.yaml_lines import NodePath
 __all__ = ["contradictions", "near"]
 
 _PLACEHOLDER: Final = re.compile(r"\{([a-z][a-z_]*)\}")
+_TODO: Final = "TODO"
 _MISSPELT: Final = 0.8
 """How alike two words are, 0 to 1, of which one is taken for the other misspelt."""
 _NOT_IN_SEVERAL: Final = re.compile(r"\||^none$")
@@ -41,10 +42,23 @@ def contradictions(path: Path, content: RubricFile) -> Iterator[tuple[NodePath, 
     yield from _bad_pieces(content)
     yield from _bad_variants(content)
     yield from _bad_placeholders(content)
+    yield from _drafted(content)
     for question_id, question in content.questions.items():
         yield from _bad_question(content, question_id, question)
     for index, case in enumerate(content.demonstrations):
         yield from _bad_demonstration(content, ("demonstrations", index), case)
+
+
+def _drafted(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
+    """What `cotrace rubric new --unit` leaves to be written."""
+    texts: list[tuple[NodePath, str]] = [(("source",), content.source), (("instructions",), content.instructions)]
+    texts.append((("unit_sql",), content.unit_sql or ""))
+    for name, question in content.questions.items():
+        texts += [(("questions", name, "ask"), question.ask), (("questions", name, "na_when"), question.na_when or "")]
+        texts += [(("questions", name, "examples", answer), text) for answer, text in question.examples.items()]
+    for where, text in texts:
+        if _TODO in text:
+            yield where, f"a draft: write {where[-1]} in place of {_TODO}"
 
 
 def _bad_scope(content: RubricFile) -> Iterator[tuple[NodePath, str]]:

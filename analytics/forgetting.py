@@ -1,0 +1,111 @@
+"""Taking mistakes out of a store: the verdicts of a judge or a scoring run, an experiment, or what came from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from schemas.errors import UsageError
+from schemas.store import Store
+from schemas.tables import TABLES
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["KINDS", "Forgotten", "forget"]
+
+_OF_GAMES: Final = tuple(spec.name for spec in TABLES if "episode_id" in spec.column_names)
+
+KINDS: Final[Mapping[str, str]] = {
+    "judge": "SELECT DISTINCT judge FROM verdicts UNION SELECT DISTINCT judge FROM judge_runs",
+    "judge_run": "SELECT DISTINCT judge_run_id FROM judge_runs",
+    "rubric": "SELECT DISTINCT rubric FROM verdicts",
+    "run": "SELECT run_id FROM runs UNION SELECT name FROM runs",
+    "source": "SELECT path FROM sources UNION SELECT source_id FROM sources UNION SELECT file FROM sources",
+    "labels": "SELECT DISTINCT source FROM labels",
+    "annotator": "SELECT DISTINCT annotator FROM labels",
+}
+"""What can be forgotten -> the names there are."""
+
+_VERDICTS: Final = {"judge": "judge = $name", "judge_run": "judge_run_id = $name", "rubric": "rubric = $name"}
+_LABELS: Final = {"labels": "source = $name", "annotator": "annotator = $name"}
+_EPISODES: Final = {
+    "run": "run_id IN (SELECT run_id FROM runs WHERE run_id = $name OR name = $name)",
+    "source": "source_id IN (SELECT source_id FROM sources WHERE path = $name OR source_id = $name OR file = $name)",
+}
+_BROUGHT_BY_LOGS: Final = "source = 'planted' OR source IN (SELECT path FROM sources)"
+"""Labels that people gave outlive a game: they meet it again when its log is read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What goes, or went: table -> rows."""
+
+    rows: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        """All rows."""
+        return sum(self.rows.values())
+
+
+def forget(store: Store, kind: str, name: str, *, really: bool = False) -> Forgotten:
+    """Count what a name stands for, and take it out if really meant, in one transaction.
+
+    Args:
+        store: the store.
+        kind: one of `KINDS`.
+        name: the judge, scoring run, rubric, experiment, file, source of labels or annotator.
+        really: False only counts.
+
+    Raises:
+        UsageError: nothing of that name is in the store; suggests the nearest.
+        StoreError: the store cannot be read, or written.
+    """
+    import difflib
+
+    with store.reading() as connection:
+        names = [found for (found,) in connection.execute(KINDS[kind]).fetchall() if found is not None]
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(names)[:8]) or 'none'}"
+            raise UsageError(f"no {kind.replace('_', ' ')} {name} in {store.path}: {hint}")
+        counted = _counted(connection, kind, name)
+    if really:
+        with store.writing() as connection:
+            _delete(connection, kind, name)
+    return Forgotten({table: rows for table, rows in counted.items() if rows})
+
+
+def _conditions(kind: str) -> dict[str, str]:
+    """Table -> which of its rows go."""
+    if kind in _VERDICTS:
+        return {"verdicts": _VERDICTS[kind], "judge_runs": _VERDICTS[kind]}
+    if kind in _LABELS:
+        return {"labels": _LABELS[kind]}
+    games = f"episode_id IN (SELECT episode_id FROM episodes WHERE {_EPISODES[kind]})"
+    gone = {table: games for table in _OF_GAMES if table != "episodes"} | {"episodes": _EPISODES[kind]}
+    gone["labels"] = f"({games}) AND ({_BROUGHT_BY_LOGS})"
+    if kind == "source":
+        return gone | dict.fromkeys(("rejects", "sources"), _EPISODES[kind])
+    left = f"source_id IN (SELECT source_id FROM episodes GROUP BY ALL HAVING bool_and({_EPISODES['run']}))"
+    return {"sources": left} | gone | {"runs": "run_id = $name OR name = $name"}
+
+
+def _counted(connection: duckdb.DuckDBPyConnection, kind: str, name: str) -> dict[str, int]:
+    return {table: _one(connection, f"SELECT count(*) FROM {table} WHERE {which}", name) for table, which in _conditions(kind).items()}
+
+
+def _one(connection: duckdb.DuckDBPyConnection, sql: str, name: str) -> int:
+    row = connection.execute(sql, {"name": name}).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _delete(connection: duckdb.DuckDBPyConnection, kind: str, name: str) -> None:
+    if kind == "run":  # a log that holds other experiments too is read again when it is asked for
+        games = f"SELECT source_id FROM episodes WHERE {_EPISODES['run']}"
+        connection.execute(f"UPDATE sources SET adapter_version = NULL WHERE source_id IN ({games})", {"name": name})
+    for table, which in _conditions(kind).items():
+        connection.execute(f"DELETE FROM {table} WHERE {which}", {"name": name})
+    connection.execute("DELETE FROM runs WHERE run_id NOT IN (SELECT run_id FROM episodes)")

@@ -1,0 +1,143 @@
+"""`cotrace doctor`: what is installed, what the store holds, which keys are there, and what a run would need."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import click
+
+from cotrace import __version__
+from cotrace.commands.options import say, store_option
+from schemas.errors import CotraceError
+from schemas.store import Store
+
+__all__ = ["Finding", "command", "findings"]
+
+_NEEDED: Final = ("duckdb", "polars", "pyarrow", "pandera", "pydantic", "orjson")
+_EXTRAS: Final = {
+    "judge": ("instructor", "openai"),
+    "optimize": ("dspy",),
+    "dash": ("dash",),
+    "inspect": ("inspect_ai",),
+    "hanabi": ("open_spiel",),
+}
+"""Extra -> what it brings."""
+
+_KEYS: Final = {
+    "openai": "OPENAI_API_KEY",
+    "anthropic": "ANTHROPIC_API_KEY",
+    "google": "GOOGLE_API_KEY",
+    "mistral": "MISTRAL_API_KEY",
+    "groq": "GROQ_API_KEY",
+    "azure_openai": "AZURE_OPENAI_API_KEY",
+    "bedrock": "AWS_ACCESS_KEY_ID",
+}
+"""Provider -> the variable with its key."""
+
+_COUNTS: Final = """
+SELECT
+    (SELECT count(*) FROM episodes), (SELECT count(*) FROM turns), (SELECT count(*) FROM verdicts), (SELECT count(*) FROM labels),
+    (SELECT count(*) FROM rejects), (SELECT count(*) FROM judge_runs WHERE status = 'running')
+"""
+
+_FREE_BYTES: Final = 1 << 30
+
+
+class Finding(NamedTuple):
+    """One line."""
+
+    mark: str
+    """`ok`, `-` (absent, needed only for what the line says) or `!` (to be mended)."""
+    what: str
+    said: str
+
+
+@click.command()
+@store_option
+def command(store: Store) -> int:
+    """Say what is installed, what the store holds, which keys are there (never shown), and what a run would need.
+
+    Exit code 1 where something has to be mended.
+
+    \b
+    Example:
+      cotrace doctor
+    """
+    found = list(findings(store))
+    width = max(len(finding.what) for finding in found)
+    for finding in found:
+        click.echo(f"{finding.mark:>2}  {finding.what:<{width}}  {finding.said}")
+    wrong = sum(finding.mark == "!" for finding in found)
+    say(f"{wrong} to be mended" if wrong else "nothing to be mended")
+    return 1 if wrong else 0
+
+
+def findings(store: Store) -> Iterator[Finding]:
+    """What there is, from the ground up."""
+    yield Finding("ok", "cotrace", f"{__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}")
+    for package in _NEEDED:
+        found = _version(package)
+        yield Finding("ok" if found else "!", package, found or f"missing: pip install {package}")
+    for extra, packages in _EXTRAS.items():
+        missing = [package for package in packages if _version(package) is None]
+        said = f"missing, needed for what it names: pip install 'cotrace[{extra}]'" if missing else _installed(packages)
+        yield Finding("-" if missing else "ok", f"[{extra}]", said)
+    yield from _keys()
+    yield _disk(store)
+    yield from _store(store)
+
+
+def _keys() -> Iterator[Finding]:
+    present = [provider for provider, variable in _KEYS.items() if os.environ.get(variable)]
+    for provider in present:
+        yield Finding("ok", f"{provider}/", f"{_KEYS[provider]} is set")
+    if not present:
+        yield Finding("-", "keys", f"none set of {', '.join(_KEYS.values())}")
+        yield Finding("-", "models", "need a key, or --base-url of a local server; engine judges need neither")
+
+
+def _disk(store: Store) -> Finding:
+    folder = next((place for place in (store.path.resolve().parent, Path.cwd()) if place.is_dir()), Path("/"))
+    free = shutil.disk_usage(folder).free
+    said = f"{free / (1 << 30):.1f} GB free in {folder}"
+    if not os.access(folder, os.W_OK):
+        return Finding("!", "disk", f"{folder} cannot be written: choose another --store")
+    return Finding("ok" if free > _FREE_BYTES else "!", "disk", said)
+
+
+def _store(store: Store) -> Iterator[Finding]:
+    if not store.exists():
+        yield Finding("-", "store", f"none at {store.path}: cotrace ingest PATH makes it, cotrace demo plays games first")
+        return
+    try:
+        with store.reading() as connection:
+            counts = connection.execute(_COUNTS).fetchone()
+    except CotraceError as error:
+        yield Finding("!", "store", str(error))
+        return
+    games, turns, verdicts, labels, rejects, running = counts or (0,) * 6
+    size = store.path.stat().st_size / (1 << 20)
+    yield Finding("ok", "store", f"{store.path}, {size:.1f} MB: {games} games, {turns} turns, {verdicts} verdicts, {labels} labels")
+    if rejects:
+        yield Finding("-", "rejects", f"{rejects} parts of logs could not be used: cotrace report rejects")
+    if running:
+        yield Finding(
+            "-", "judge runs", f"{running} marked as running: under way, or killed; the same command again goes on where it stopped"
+        )
+
+
+def _installed(packages: tuple[str, ...]) -> str:
+    return ", ".join(f"{package} {_version(package)}" for package in packages)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

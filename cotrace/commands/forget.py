@@ -1,0 +1,47 @@
+"""`cotrace forget`: takes mistakes out of a store."""
+
+from __future__ import annotations
+
+import click
+
+from cotrace.commands.options import say, store_option
+from schemas.errors import UsageError
+from schemas.store import Store
+
+__all__ = ["command"]
+
+
+@click.command()
+@click.option("--judge", help="All verdicts of this judge, such as llm:openai/gpt-4o-mini.")
+@click.option("--judge-run", "judge_run", help="The verdicts of one scoring job, by its id.")
+@click.option("--rubric", help="All verdicts on this rubric.")
+@click.option("--run", help="An experiment with its games, by id or name.")
+@click.option("--source", help="What came from a log file, by its path.")
+@click.option("--labels", help="The labels of a source, such as a file's path.")
+@click.option("--annotator", help="All labels of a person.")
+@click.option("--yes", is_flag=True, help="Do it; without it only what would go is said.")
+@store_option
+def command(store: Store, *, yes: bool, **named: str | None) -> int:
+    """Take verdicts, games or labels out of the store, after saying what would go.
+
+    Logs stay where they are: `cotrace ingest` reads them again.
+
+    \b
+    Example:
+      cotrace forget --judge llm:openai/gpt-4o-mini
+      cotrace forget --source logs/broken.json --yes
+    """
+    from analytics.forgetting import forget
+
+    given = [(kind, name) for kind, name in named.items() if name is not None]
+    if len(given) != 1:
+        raise UsageError("say what to forget: one of --judge, --judge-run, --rubric, --run, --source, --labels, --annotator")
+    ((kind, name),) = given
+    gone = forget(store, kind, name, really=yes)
+    for table, rows in gone.rows.items():
+        say(f"{rows:>9} rows of {table}")
+    if yes:
+        say(f"forgotten: {kind.replace('_', ' ')} {name}, {gone.total} rows of {store.path}")
+        return 0
+    say(f"nothing was changed: the same command with --yes takes these {gone.total} rows out of {store.path}")
+    return 0
