@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "VIEWS", "View", "ViewColumn", "ensure_installed", "install", "view"]
 
 _HASH = "views_hash"
+_READ_BY_PEOPLE = frozenset({"scored_turns", "games", "verdicts_latest", "turn_costs", "remove_gap"})
 _SECTION = re.compile(r"^-- (One row is|Parameters:|Macros:|Columns as in:|Report:|Shows:|Reads:) ?(.*)$")
 _COLUMN = re.compile(r"^-- {3}(\w+(?:\([\w, ]+\))?) {2,}(\S+) {2,}(\S.*)$")
 _EVERY = re.compile(r"every_family\('(\w+)'\)")
@@ -99,9 +100,25 @@ def install(connection: duckdb.DuckDBPyConnection) -> None:
     for spec in VIEWS:
         connection.execute(spec.sql)
         if spec.kind == "view":
-            connection.execute(f"comment on view {spec.name} is '{spec.summary.replace(chr(39), chr(39) * 2)}'")
+            connection.execute(f"comment on view {spec.name} is {_quoted(spec.summary)}")
+    connection.execute(_comments())
     connection.execute("delete from store_info where name = ?", [_HASH])
     connection.execute("insert into store_info (name, value) values (?, ?)", [_HASH, _hash()])
+
+
+@cache
+def _comments() -> str:
+    """What each column is, of every table and of the views that people read: those of reports, and `_READ_BY_PEOPLE`."""
+    views = [spec for spec in VIEWS if spec.kind == "view" and (spec.report is not None or spec.name in _READ_BY_PEOPLE)]
+    told = [(spec.name, column.name, column.doc, column.unit) for spec in TABLES for column in spec.columns]
+    told += [(spec.name, column.name, column.doc, column.unit) for spec in views for column in spec.columns]
+    return ";".join(
+        f'comment on column {name}."{column}" is {_quoted(f"{doc} [{unit}]" if unit else doc)}' for name, column, doc, unit in told
+    )
+
+
+def _quoted(text: str) -> str:
+    return f"'{text.replace(chr(39), chr(39) * 2)}'"
 
 
 def ensure_installed(store: Store) -> None:

@@ -141,8 +141,8 @@ def test_all_mistakes_are_listed_in_order_and_loading_names_the_first(tmp_path: 
     """One look at the list is enough to mend a file."""
     path = file_with(tmp_path, "name: mine\nversion: 1", "name: yours\nversion: 0\ncolour: red")
 
-    assert [problem.line for problem in check(path)] == [2, 3]
-    with pytest.raises(UsageError, match=r"line 2: version is 0.*\(and 1 more: cotrace rubric check"):
+    assert [problem.line for problem in check(path)] == [1, 2, 3]
+    with pytest.raises(UsageError, match=r"line 1: the rubric is called yours.*\(and 2 more: cotrace rubric check"):
         load(path)
 
 

@@ -1,0 +1,88 @@
+"""docs/sql.md: twenty questions, each with SQL that runs; the row a turn and agent; comments in the store itself."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from analytics.query import query
+from analytics.views import VIEWS
+from schemas.batches import insert, to_arrow
+from schemas.records import Label
+from schemas.store import Store
+from schemas.tables import TABLES
+from tests.places import DOCS
+from tests.played import played_store
+
+PAGE = (DOCS / "sql.md").read_text(encoding="utf-8")
+QUESTIONS = re.findall(r"\*\*(\d+)\. .*?\n\n```sql\n(.*?)```", PAGE, re.DOTALL)
+WITHOUT_ROWS = {"7", "16", "18", "20"}
+"""What the played games have none of: answers of models, requests, labels beside them, rejects."""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Nine games of CRAFT, judged by the engine."""
+    return played_store(tmp_path_factory.mktemp("sql"))
+
+
+def test_there_are_twenty_questions_and_each_has_an_answer(store: Store) -> None:
+    """Run as they stand."""
+    assert [number for number, _ in QUESTIONS] == [str(number) for number in range(1, 21)]
+    assert PAGE.count("```sql") == len(QUESTIONS)
+    empty = {number for number, sql in QUESTIONS if query(store, sql).is_empty()}
+    assert empty - {"11"} <= WITHOUT_ROWS  # nobody need try a refused action again
+
+
+def test_a_row_is_a_turn_and_an_agent_with_everything_about_it(store: Store) -> None:
+    """No turn is missing or doubled; words, actions, outcome, progress, cost and answers are those of the tables."""
+    keys = query(
+        store,
+        "SELECT count(*) AS n, count(DISTINCT (episode_id, turn, agent)) AS k, count(DISTINCT (episode_id, turn)) AS t FROM scored_turns",
+    )
+    assert keys["n"][0] == keys["k"][0]
+    assert keys["t"][0] == query(store, "SELECT count(*) AS n FROM turns")["n"][0]
+    for ours, theirs in (
+        (
+            "SELECT count(message) AS n",
+            "SELECT count(*) AS n FROM (SELECT DISTINCT episode_id, turn, agent FROM utterances WHERE channel = 'public' AND text <> '')",
+        ),
+        ("SELECT sum(len(verbs))::BIGINT AS n", "SELECT count(*) AS n FROM actions"),
+        (
+            "SELECT count(DISTINCT (episode_id, turn)) FILTER (outcome = 'followed') AS n",
+            "SELECT count(*) AS n FROM outcomes WHERE outcome = 'followed'",
+        ),
+    ):
+        assert query(store, f"{ours} FROM scored_turns")["n"][0] == query(store, theirs)["n"][0]
+    own = "SELECT count(*) AS n FROM scored_turns WHERE role = 'director' AND engine['spatial_grounding.SG1'] IS NOT NULL"
+    assert query(store, own)["n"][0] > 0
+    wrong = (
+        "SELECT count(*) AS n FROM scored_turns JOIN verdicts_latest USING (episode_id, turn, agent) "
+        "WHERE judge = 'engine' AND status = 'answered' AND engine[rubric || '.' || question] IS DISTINCT FROM verdicts_latest.answer"
+    )
+    assert query(store, wrong)["n"][0] == 0
+    gain = query(store, "SELECT DISTINCT episode_id, turn, progress, progress_gain FROM scored_turns ORDER BY episode_id, turn")
+    last = query(store, "SELECT episode_id, turn, progress FROM turns ORDER BY episode_id, turn")
+    assert gain["progress"].to_list() == last["progress"].to_list()
+    labels = [Label("f.csv", name, "r", "Q", "k", *_first(store), "yes", score) for name, score in (("ann", 1.0), ("bob", 0.0))]
+    with store.writing() as connection:
+        insert(connection, to_arrow({"labels": labels}))
+    assert query(store, "SELECT labelled['r.Q'] AS mean FROM scored_turns WHERE labelled['r.Q'] IS NOT NULL")["mean"].to_list() == [0.5]
+
+
+def _first(store: Store) -> tuple[str, int, str]:
+    row = query(store, "SELECT episode_id, turn, agent FROM utterances ORDER BY ALL LIMIT 1").row(0)
+    return row[0], row[1], row[2]
+
+
+def test_tables_views_and_their_columns_say_in_the_store_what_they_are(store: Store) -> None:
+    """Every column of every table, and of the views of reports."""
+    said = query(store, "SELECT table_name, column_name, comment FROM duckdb_columns() WHERE comment IS NOT NULL")
+    told = {(table, column) for table, column, _ in said.rows()}
+    assert {(spec.name, column.name) for spec in TABLES for column in spec.columns} <= told
+    for name in ("leaderboard", "scored_turns", "outcomes", "remove_gap"):
+        spec = next(view for view in VIEWS if view.name == name)
+        assert {(name, column.name) for column in spec.columns} <= told
+    views = query(store, "SELECT view_name FROM duckdb_views() WHERE NOT internal AND comment IS NULL")
+    assert views.is_empty()
