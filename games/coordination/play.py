@@ -5,26 +5,28 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from games.coordination.capture import match as capture
 from games.coordination.capture.rules import SCENARIOS
 from games.coordination.escape import match as escape
+from games.coordination.escape.rules import PUBLISHED
+from games.coordination.escape.rules import SCENARIOS as ESCAPES
 from games.coordination.hanabi import policies as hanabi
 from games.coordination.hanabi.match import play_hanabi
 from games.coordination.hanabi.rules import DECK
-from games.coordination.hanabi.table import load_openspiel
 from games.coordination.kitchen import policies as kitchen
 from games.coordination.kitchen.layouts import LAYOUTS
 from games.coordination.kitchen.match import play_kitchen
 from games.coordination.kitchen.rules import TICKS
 from games.coordination.players import PLAYERS, Player
 from games.coordination.step_log import is_complete, write_steps
-from games.playing import OnProgress, PlayReport, check_seeds, report_of
+from games.playing import DEFAULT_START, OnProgress, PlayReport, check_seeds, report_of
 from schemas.errors import UsageError
 
-__all__ = ["GAMES", "POLICIES", "CoordinationGame", "PlayRequest", "play", "read_decks"]
+__all__ = ["GAMES", "POLICIES", "VARIANTS", "CoordinationGame", "PlayRequest", "checked", "play", "read_decks"]
 
 CoordinationGame = Literal["hanabi", "overcooked", "collab_capture", "collab_escape"]
 
@@ -37,6 +39,15 @@ POLICIES: Final[Mapping[CoordinationGame, tuple[str, ...]]] = {
     "collab_escape": tuple(escape.POLICIES),
 }
 """Game -> its scripted players."""
+
+
+VARIANTS: Final[Mapping[CoordinationGame, tuple[str, ...]]] = {
+    "hanabi": (),
+    "overcooked": tuple(LAYOUTS),
+    "collab_capture": SCENARIOS,
+    "collab_escape": tuple(ESCAPES),
+}
+"""Game -> its layouts or scenarios."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +65,7 @@ class PlayRequest:
     """Bob's; None: each policy plays with itself."""
 
     variants: tuple[str, ...] = ()
-    """Layouts of the kitchen or scenarios of the capture; empty: all. The other games have none."""
+    """Layouts of the kitchen, scenarios of the capture or of the escape; empty: all, of the escape the published one. Hanabi has none."""
 
     seeds: tuple[int, ...] = (1, 2, 3)
     ticks: int = TICKS
@@ -62,6 +73,9 @@ class PlayRequest:
 
     decks: Mapping[int, Sequence[str]] | None = None
     """Hanabi: seed -> order of the deck, such as `read_decks` gives; None: shuffled by the seed."""
+
+    started_at: datetime = DEFAULT_START
+    """Of games with seats; the step logs of scripted ones have no times."""
 
 
 class _Game(NamedTuple):
@@ -77,10 +91,10 @@ def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayRep
         on_progress: called with the games finished and the games in all.
 
     Raises:
-        UsageError: a name is unknown, a number out of range, or OpenSpiel is missing for Hanabi.
+        UsageError: a name is unknown, or a number out of range.
         OSError: a log cannot be written.
     """
-    games = list(_games(_checked(request)))
+    games = list(_games(checked(request)))
     paths = [request.out / request.game / f"{game.name}.jsonl" for game in games]
     return report_of(paths, len(games), map(_play_game, paths, games), on_progress)
 
@@ -111,7 +125,7 @@ def read_decks(path: Path) -> dict[int, tuple[str, ...]]:
     return found
 
 
-def _checked(request: PlayRequest) -> PlayRequest:
+def checked(request: PlayRequest) -> PlayRequest:
     """The request with all its defaults.
 
     Raises:
@@ -119,16 +133,19 @@ def _checked(request: PlayRequest) -> PlayRequest:
     """
     if request.game not in GAMES:
         raise UsageError(f"no game {request.game!r}: there are {', '.join(GAMES)}")
-    known = {"overcooked": tuple(LAYOUTS), "collab_capture": SCENARIOS}.get(request.game, ())
+    known = VARIANTS[request.game]
     _known("policy", (*request.policies, *(request.partners or ())), POLICIES[request.game])
     _known("variant", request.variants, known)
     check_seeds(request.seeds)
     if request.ticks < 1 or not request.seeds:
         raise UsageError("coordination: give at least one tick and one seed")
     if request.game == "hanabi":
-        load_openspiel()
         _known("deck of seed", tuple(map(str, request.seeds)), tuple(map(str, request.decks or request.seeds)))
-    return replace(request, policies=request.policies or POLICIES[request.game], variants=request.variants or known)
+    return replace(
+        request,
+        policies=request.policies or POLICIES[request.game],
+        variants=request.variants or known[: 1 if request.game == "collab_escape" else None],
+    )
 
 
 def _known(what: str, named: Sequence[str], known: Sequence[str]) -> None:
@@ -143,7 +160,8 @@ def _games(request: PlayRequest) -> Iterator[_Game]:
             pair = alice if alice == bob else f"{alice}_{bob}"
             for variant in request.variants or ("",):
                 for seed in request.seeds:
-                    name = "_".join(filter(None, (pair, variant, f"s{seed}")))
+                    shown = "" if variant == PUBLISHED else variant
+                    name = "_".join(filter(None, (pair, shown, f"s{seed}")))
                     yield _Game(name, _player(request, name, (alice, bob), variant, seed))
 
 
@@ -153,6 +171,6 @@ def _player(request: PlayRequest, name: str, pair: tuple[str, str], variant: str
         "hanabi": lambda: play_hanabi(name, policies, seed, (request.decks or {}).get(seed)),
         "overcooked": lambda: play_kitchen(name, policies, variant, seed=seed, ticks=request.ticks),
         "collab_capture": lambda: capture.play_capture(name, policies, variant, seed=seed),
-        "collab_escape": lambda: escape.play_escape(name, policies, seed=seed),
+        "collab_escape": lambda: escape.play_escape(name, policies, variant, seed=seed),
     }
     return players[request.game]

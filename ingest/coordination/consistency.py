@@ -82,7 +82,8 @@ def _of_hanabi(step: HanabiStep) -> Iterator[Difference]:
     if step.n_generator_calls is not None:
         pairs["n_generator_calls"] = (step.n_generator_calls, stages.count("generator"))
     if "verifier" in stages:
-        pairs["n_rejections"] = (step.n_rejections, stages.count("verifier") - 1)
+        unverified = stages[-1] == "generator"  # as many rejections as the limit allows, then a choice that counts
+        pairs["n_rejections"] = (step.n_rejections, stages.count("verifier") - (not unverified))
     if step.fireworks_sum is not None:
         pairs["fireworks_sum"] = (step.fireworks_sum, stacked)
     if step.engine_score is not None:

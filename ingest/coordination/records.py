@@ -237,6 +237,9 @@ class EscapeStep(_Line):
     """A turn of CollabEscape."""
 
     seed: int | None = None
+    scenario: str | None = None
+    """None: the published one."""
+
     turn: Number
     rooms_before: _EscapeRooms
     rooms_after: _EscapeRooms

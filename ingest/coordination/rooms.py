@@ -65,7 +65,8 @@ def escape_game(steps: Sequence[EscapeStep]) -> GameParts:
         BadInputError: an action is none of those that the rules list.
     """
     turns: list[TurnParts] = []
-    state = escape.START
+    scenario = steps[0].scenario or escape.PUBLISHED
+    state = escape.SCENARIOS.get(scenario, escape.START)
     for step in steps:
         turn, state = _escape_turn(step, state)
         turns.append(turn)
@@ -75,8 +76,8 @@ def escape_game(steps: Sequence[EscapeStep]) -> GameParts:
     escaped = last.outcome == "win"
     return GameParts(
         game="collab_escape",
-        task_id="escape",
-        condition={"game": "collab_escape"},
+        task_id="escape" if scenario == escape.PUBLISHED else f"escape {scenario}",
+        condition={"game": "collab_escape"} | ({} if scenario == escape.PUBLISHED else {"scenario": scenario}),
         policies=_policies(steps),
         styles=_styles(steps),
         seed=last.seed,

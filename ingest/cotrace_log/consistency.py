@@ -53,7 +53,7 @@ def _of_header(header: Header) -> Iterator[_Found]:
     if header.started_at and read_time(header.started_at) is None:
         yield "started_at", header.started_at, None
     for key, said in header.team.items():
-        agents = [agent for agent in header.agents if key in {agent.agent, agent.role}]
+        agents = [agent for agent in header.agents if key in {agent.agent, agent.agent.lower(), agent.role}]
         known = {name for agent in agents for name in (agent.model, agent.persona) if name is not None}
         if not agents or (known and said not in known and not known.issuperset(said.split("+"))):
             yield f"team.{key}", said, "+".join(sorted(known)) or None

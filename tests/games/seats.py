@@ -45,15 +45,26 @@ def seat_server(mode: str) -> Iterator[str]:
     yield f"{_server()}/{mode}"
 
 
-def command_of(game: str, out: Path, seats: list[str], *options: str) -> list[str]:
-    """The command that plays a game with whoever takes the seats."""
+def command_of(game: str, out: Path, seats: list[str], *options: str, before: str = "") -> list[str]:
+    """The command that plays a game with whoever takes the seats; ``before``: which of a family's games."""
     chosen = [word for seat in seats for word in ("--seat", seat)]
-    return [sys.executable, "-c", "from cotrace.cli import main; main()", "play", game, *chosen, "--out", str(out), *options]
+    return [
+        sys.executable,
+        "-c",
+        "from cotrace.cli import main; main()",
+        "play",
+        game,
+        *filter(None, [before]),
+        *chosen,
+        "--out",
+        str(out),
+        *options,
+    ]
 
 
-def play(game: str, out: Path, seats: list[str], *options: str) -> subprocess.CompletedProcess[str]:
+def play(game: str, out: Path, seats: list[str], *options: str, before: str = "") -> subprocess.CompletedProcess[str]:
     """Play it, in this process."""
-    return cotrace(*command_of(game, out, seats, *options)[3:])
+    return cotrace(*command_of(game, out, seats, *options, before=before)[3:])
 
 
 def cotrace(*words: str) -> subprocess.CompletedProcess[str]:
@@ -83,10 +94,10 @@ def stats(address: str) -> dict[str, int]:
         return found
 
 
-def whatever_it_says(game: str, folder: Path, mode: str, *options: str) -> Store:
+def whatever_it_says(game: str, folder: Path, mode: str, *options: str, before: str = "") -> Store:
     """Games in which every seat is taken by a server of that mode, ingested: nothing is lost, and the rules give what the logs say."""
     with seat_server(mode) as address:
-        done = play(game, folder / "logs", ["all=openai/stub"], *options, "--base-url", f"{address}/v1")
+        done = play(game, folder / "logs", ["all=openai/stub"], *options, "--base-url", f"{address}/v1", before=before)
     assert done.returncode == 0, done.stderr
     return ingested(folder)
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from games.coordination.capture.rules import BUTTONS, TURN_LIMIT, Action, CaptureState, distance, start, step, thief_choice
 from games.coordination.players import PLAYERS, Decision, Injected, Player, partner_of
 
-__all__ = ["POLICIES", "Policy", "play_capture"]
+__all__ = ["POLICIES", "Policy", "listed", "observation", "play_capture"]
 
 Policy = Callable[[CaptureState, Player, Random], tuple[Action, str, tuple[Injected, ...]]]
 """(state, own name, random numbers) -> action, reason, what was done wrong on purpose."""
@@ -140,12 +140,12 @@ def play_capture(name: str, policies: Mapping[Player, str], scenario: str, *, se
 def _player(state: CaptureState, player: Player, policy: str, answer: tuple[Action, str, tuple[Injected, ...]]) -> dict[str, Any]:
     action, reason, injected = answer
     actions = state.actions(player)
-    decision = Decision(intended=_listed(actions.index(action), action), explanation=reason, injected=injected)
+    decision = Decision(intended=listed(actions.index(action), action), explanation=reason, injected=injected)
     return {
         "player": player,
         "policy": policy,
         "style": "clean",
-        "observation_text": _observation(state, player, actions),
+        "observation_text": observation(state, player, actions),
         "available_actions": [other.room if other.verb == "move" else other.text for other in actions],
         "response": decision.response,
         "intended": decision.intended,
@@ -155,16 +155,18 @@ def _player(state: CaptureState, player: Player, policy: str, answer: tuple[Acti
     }
 
 
-def _listed(place: int, action: Action) -> str:
+def listed(place: int, action: Action) -> str:
+    """An action as it is listed, at a place from 0."""
     letter = chr(ord("A") + place)
     return f"{letter}. {action.text}." if action.verb == "move" else f"{letter} {action.text}"
 
 
-def _observation(state: CaptureState, player: Player, actions: tuple[Action, ...]) -> str:
+def observation(state: CaptureState, player: Player, actions: tuple[Action, ...]) -> str:
+    """What a player sees."""
     partner = partner_of(player)
     doors = " ".join(
         f"Door between room {name[0]} and room {name[2]} is {'open' if is_open else 'closed'}." for name, is_open in state.doors.items()
     )
     thief = state.rooms["Thief"]
     rooms = f"I {player} am in room {state.rooms[player]}. {partner} is in room {state.rooms[partner]}. Thief is in room {thief}."
-    return "\n".join([f"{rooms} {doors} ", *(_listed(place, action) for place, action in enumerate(actions)), ""])
+    return "\n".join([f"{rooms} {doors} ", *(listed(place, action) for place, action in enumerate(actions)), ""])

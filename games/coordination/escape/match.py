@@ -11,8 +11,9 @@ from games.coordination.escape.rules import (
     EXIT,
     FIXES_NEEDED,
     GENERATORS,
+    PUBLISHED,
     ROOMS,
-    START,
+    SCENARIOS,
     WAIT,
     Choice,
     EscapeState,
@@ -23,7 +24,7 @@ from games.coordination.escape.rules import (
 )
 from games.coordination.players import PLAYERS, Decision, Player, partner_of
 
-__all__ = ["POLICIES", "TURN_CAP", "Policy", "play_escape"]
+__all__ = ["POLICIES", "TURN_CAP", "Policy", "observation", "play_escape", "shown_rooms"]
 
 TURN_CAP: Final = 40
 """Turns after which a game is called off; the published game has no limit."""
@@ -107,15 +108,16 @@ POLICIES: Final[Mapping[str, Policy]] = {
 }
 
 
-def play_escape(name: str, policies: Mapping[Player, str], *, seed: int) -> Iterator[dict[str, Any]]:
+def play_escape(name: str, policies: Mapping[Player, str], scenario: str = PUBLISHED, *, seed: int) -> Iterator[dict[str, Any]]:
     """Play a game; the killer's random steps and the players' share the seed.
 
     Args:
         name: of the game in the log.
         policies: player -> name of one of `POLICIES`.
+        scenario: one of `SCENARIOS`.
         seed: of all random numbers.
     """
-    state, rng = START, Random(seed)
+    state, rng = SCENARIOS[scenario], Random(seed)
     for turn in range(1, TURN_CAP + 1):
         choice = killer_choice(state, rng)
         decisions = {player: POLICIES[policies[player]](state, player, rng) for player in PLAYERS}
@@ -126,12 +128,13 @@ def play_escape(name: str, policies: Mapping[Player, str], *, seed: int) -> Iter
             "game": "collab_escape",
             "episode": name,
             "seed": seed,
+            "scenario": scenario,
             "turn": turn,
-            **_state(state, "before"),
+            **shown_rooms(state, "before"),
             "adversary_target": choice.target,
             "adversary_choice": f"room {choice.room}",
             "players": [_player(state, player, policies[player], decisions[player], choice) for player in PLAYERS],
-            **_state(after, "after"),
+            **shown_rooms(after, "after"),
             "generators_fixed": {f"room {room}": after.generators[room] >= FIXES_NEEDED for room in GENERATORS},
             "outcome": "turn_cap" if over and outcome == "continue" else outcome,
             "terminal": over,
@@ -141,7 +144,8 @@ def play_escape(name: str, policies: Mapping[Player, str], *, seed: int) -> Iter
         state = after
 
 
-def _state(state: EscapeState, when: str) -> dict[str, Any]:
+def shown_rooms(state: EscapeState, when: str) -> dict[str, Any]:
+    """Rooms, generators and gate as a line of the step log has them; ``when``: before or after."""
     return {
         f"rooms_{when}": {name: f"room {room}" for name, room in state.rooms.items()},
         f"generators_{when}": {f"room {room}": counter for room, counter in state.generators.items()},
@@ -154,7 +158,7 @@ def _player(state: EscapeState, player: Player, policy: str, decision: Decision,
         "player": player,
         "policy": policy,
         "style": "clean",
-        "observation_text": _observation(state, player, choice),
+        "observation_text": observation(state, player, choice),
         "available_actions": actions(state, player),
         "calls": [{"stage": "generator", "text": decision.response}],
         "intended": decision.intended,
@@ -163,7 +167,8 @@ def _player(state: EscapeState, player: Player, policy: str, decision: Decision,
     }
 
 
-def _observation(state: EscapeState, player: Player, choice: Choice) -> str:
+def observation(state: EscapeState, player: Player, choice: Choice) -> str:
+    """What a player sees."""
     partner = partner_of(player)
     killer = f"The killer is in room {state.rooms['Adversary']}."
     goal = f"He will go to the room of {choice.target}." if choice.target else "We do not know where he goes next."

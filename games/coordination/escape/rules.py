@@ -14,7 +14,9 @@ __all__ = [
     "EXIT",
     "FIXES_NEEDED",
     "GENERATORS",
+    "PUBLISHED",
     "ROOMS",
+    "SCENARIOS",
     "START",
     "WAIT",
     "Choice",
@@ -69,6 +71,14 @@ class EscapeState:
 
 
 START: Final = EscapeState({"Alice": 1, "Bob": 2, "Adversary": 6}, dict.fromkeys(GENERATORS, 0))
+
+PUBLISHED: Final = "published"
+SCENARIOS: Final[Mapping[str, EscapeState]] = {
+    PUBLISHED: START,
+    "apart": EscapeState({"Alice": 3, "Bob": 9, "Adversary": 5}, dict.fromkeys(GENERATORS, 0)),
+}
+"""Scenario -> first state. The paper has a second one with other rooms, which it does not give: ours sets the players apart, each two rooms
+from a generator, and the killer beside the other one."""
 
 
 class Choice(NamedTuple):

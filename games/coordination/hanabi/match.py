@@ -33,9 +33,6 @@ def play_hanabi(name: str, policies: Mapping[Player, str], seed: int, deck: Sequ
         policies: player -> name of one of `POLICIES`.
         seed: of the deck, where none is given, and of the players.
         deck: 50 cards in the order of dealing.
-
-    Raises:
-        UsageError: OpenSpiel is not installed.
     """
     table, rng, turn = HanabiTable(deck or deck_of_seed(seed)), Random(seed), 0
     while not table.is_over:

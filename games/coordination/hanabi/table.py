@@ -1,7 +1,6 @@
-"""A Hanabi table that OpenSpiel referees: it decides what is legal, when the game ends, and the score.
+"""A Hanabi table by the rules of this room; where OpenSpiel is installed it referees.
 
-OpenSpiel is an optional extra. The state that players and logs see comes from the rules of this room; where the two ever differ, the game
-stops.
+OpenSpiel is an optional extra. It then checks what is legal, when the game ends, and the score; where the two ever differ, the game stops.
 """
 
 from __future__ import annotations
@@ -10,89 +9,107 @@ import importlib
 from collections.abc import Sequence
 from typing import Any, Final
 
-from games.coordination.hanabi.rules import HAND, Effect, HanabiState, Move, apply, deal
+from games.coordination.hanabi.rules import HAND, MAX_SCORE, Effect, HanabiState, Move, apply, deal, legal_moves
 from schemas.errors import CotraceError, UsageError
 
-__all__ = ["EXTRA", "HanabiTable", "load_openspiel"]
+__all__ = ["HanabiTable"]
 
-EXTRA: Final = "cotrace[hanabi]"
-
-
-def load_openspiel() -> Any:
-    """The module `pyspiel`.
-
-    Raises:
-        UsageError: it is not installed; says how to get it.
-    """
-    try:
-        return importlib.import_module("pyspiel")
-    except ImportError as error:
-        raise UsageError(
-            f"playing Hanabi needs OpenSpiel, which is not installed: pip install '{EXTRA}' (recorded games need nothing)"
-        ) from error
+_LAST_TURNS: Final = 2
+"""Turns that begin without a card to draw: one of each player."""
 
 
 class HanabiTable:
-    """A game for two with a given order of the deck."""
+    """A game for two with a given order of the deck.
+
+    Args:
+        deck: all 50 cards in the order in which they are dealt: five to seat 0, five to seat 1, then one after each play or discard.
+    """
 
     def __init__(self, deck: Sequence[str]) -> None:
-        """Deal.
-
-        Args:
-            deck: all 50 cards in the order in which they are dealt: five to seat 0, five to seat 1, then one after each play or discard.
-
-        Raises:
-            UsageError: OpenSpiel is not installed.
-        """
-        self._referee = load_openspiel().load_game("hanabi(players=2)").new_initial_state()
         self._deck = list(deck)
-        self._dealt = 0
+        self._dealt = 2 * HAND
+        self._without_deck = 0
+        self.turns = 0
+        """Moves made."""
+
+        self._referee = _Referee.of(self._deck)
         self.state: HanabiState = deal(deck)
-        self._deal_out()
 
     @property
     def seat(self) -> int:
         """Whose turn it is."""
-        return int(self._referee.current_player())
+        return self.turns % 2
 
     @property
     def is_over(self) -> bool:
-        """The game has ended."""
-        return bool(self._referee.is_terminal())
+        """No life is left, all stacks are complete, or both have moved since the last card was drawn."""
+        return not self.state.lives or self.state.stacked == MAX_SCORE or self._without_deck == _LAST_TURNS
 
     @property
     def engine_score(self) -> int:
-        """The referee's score: 0 when all lives are lost."""
-        return int(self._referee.returns()[0])
+        """The published engine's score: 0 when all lives are lost."""
+        return self.state.stacked if self.state.lives else 0
 
     def play(self, move: Move) -> Effect:
         """Make a move.
 
         Raises:
-            UsageError: the referee does not allow it.
-            CotraceError: rules and referee differ.
+            UsageError: the rules do not allow it.
+            CotraceError: OpenSpiel is there and sees it otherwise.
         """
-        seat, wanted = self.seat, _referee_text(move)
-        legal = {self._referee.action_to_string(seat, action): action for action in self._referee.legal_actions()}
-        if wanted not in legal:
-            raise UsageError(f"hanabi: {wanted} is not legal; there are {', '.join(legal)}")
-        before = self._dealt
-        self._referee.apply_action(legal[wanted])
-        self._deal_out()
-        drawn = self._deck[before] if self._dealt > before else None
-        self.state, effect = apply(self.state, seat, move, drawn)
-        if self.engine_score != (self.state.stacked if self.state.lives else 0):
-            raise CotraceError(f"hanabi: OpenSpiel counts {self.engine_score} points, the rules {self.state.stacked}: please report it")
+        legal = legal_moves(self.state, self.seat)
+        if move not in legal or self.is_over:
+            raise UsageError(f"hanabi: {_referee_text(move)} is not legal; there are {', '.join(map(_referee_text, legal))}")
+        draws = move.card is not None and self._dealt < len(self._deck)
+        self._without_deck += self._dealt == len(self._deck)
+        self.state, effect = apply(self.state, self.seat, move, self._deck[self._dealt] if draws else None)
+        self._dealt += draws
+        self.turns += 1
+        if self._referee is not None:
+            self._referee.follow(move, over=self.is_over, score=self.engine_score)
         return effect
 
+
+class _Referee:
+    """OpenSpiel's view of the same game."""
+
+    def __init__(self, module: Any, deck: Sequence[str]) -> None:
+        self._state = module.load_game("hanabi(players=2)").new_initial_state()
+        self._deck = deck
+        self._dealt = 0
+        self._deal_out()
+
+    @classmethod
+    def of(cls, deck: Sequence[str]) -> _Referee | None:
+        """Have it watch a game; None where it is not installed."""
+        try:
+            return cls(importlib.import_module("pyspiel"), deck)
+        except ImportError:
+            return None
+
+    def follow(self, move: Move, *, over: bool, score: int) -> None:
+        """Make the same move, and compare.
+
+        Raises:
+            CotraceError: it sees another game.
+        """
+        seat = int(self._state.current_player())
+        legal = {self._state.action_to_string(seat, action): action for action in self._state.legal_actions()}
+        wanted = _referee_text(move)
+        if wanted not in legal:
+            raise CotraceError(f"hanabi: OpenSpiel does not allow {wanted}, the rules do: please report it")
+        self._state.apply_action(legal[wanted])
+        self._deal_out()
+        seen = (bool(self._state.is_terminal()), int(self._state.returns()[0]))
+        if seen != (over, score):
+            raise CotraceError(f"hanabi: OpenSpiel says over and score are {seen}, the rules {(over, score)}: please report it")
+
     def _deal_out(self) -> None:
-        while self._referee.is_chance_node():
+        while self._state.is_chance_node():
             card = self._deck[self._dealt]
-            choices = {self._referee.action_to_string(-1, action)[-3:-1]: action for action in self._referee.legal_actions()}
-            self._referee.apply_action(choices[card])
+            choices = {self._state.action_to_string(-1, action)[-3:-1]: action for action in self._state.legal_actions()}
+            self._state.apply_action(choices[card])
             self._dealt += 1
-        if self._dealt < 2 * HAND:
-            raise CotraceError("hanabi: OpenSpiel deals other hands than the rules: please report it")
 
 
 def _referee_text(move: Move) -> str:

@@ -12,7 +12,7 @@ from games.coordination.kitchen.policies import POLICIES
 from games.coordination.kitchen.rules import TICKS, Item, KitchenState, start, step
 from games.coordination.players import PLAYERS, Player
 
-__all__ = ["play_kitchen"]
+__all__ = ["is_stuck", "play_kitchen", "shown_kitchen"]
 
 
 def play_kitchen(name: str, policies: Mapping[Player, str], layout_name: str, *, seed: int, ticks: int = TICKS) -> Iterator[dict[str, Any]]:
@@ -43,7 +43,7 @@ def play_kitchen(name: str, policies: Mapping[Player, str], layout_name: str, *,
             "episode": name,
             "layout": layout_name,
             "tick": tick,
-            **_shown(state),
+            **shown_kitchen(state),
             "actions": [
                 {
                     "player": player,
@@ -61,11 +61,11 @@ def play_kitchen(name: str, policies: Mapping[Player, str], layout_name: str, *,
             "terminal": tick + 1 == ticks,
         }
         macros = {cook: macro for cook, macro in current.items() if not moves[cook][1]}
-        stuck = _is_stuck(state, after, 1, moves[1][0])
+        stuck = is_stuck(state, after, 1, moves[1][0])
         state = after
 
 
-def _is_stuck(before: KitchenState, after: KitchenState, cook: int, action: str) -> bool:
+def is_stuck(before: KitchenState, after: KitchenState, cook: int, action: str) -> bool:
     """The partner wanted the same tile in this very tick: nothing moved."""
     return action not in {"interact", "stay"} and before.cooks[cook] == after.cooks[cook]
 
@@ -91,7 +91,8 @@ def _name(item: Item | None) -> str:
     return {"onion": "onion", "dish": "plate", "soup": "soup in plate"}[item.name] if item else "nothing"
 
 
-def _shown(state: KitchenState) -> dict[str, Any]:
+def shown_kitchen(state: KitchenState) -> dict[str, Any]:
+    """Cooks and objects as a line of the step log has them."""
     players = [
         {"name": player, "position": list(cook.spot), "orientation": cook.facing, "held": _item(cook.held)}
         for player, cook in zip(PLAYERS, state.cooks, strict=True)

@@ -11,7 +11,7 @@ from games.coordination.kitchen.macros import MOVE_AWAY, WAIT, low_level, place_
 from games.coordination.kitchen.rules import COOKING_TICKS, ONIONS, KitchenState, is_cooked
 from games.coordination.players import Decision
 
-__all__ = ["POLICIES", "Policy"]
+__all__ = ["POLICIES", "Policy", "Pots", "wishes"]
 
 Policy = Callable[[Layout, KitchenState, int, tuple[str, ...], Random], Decision]
 """(kitchen, state, which cook, listed actions, random numbers) -> decision."""
@@ -26,7 +26,7 @@ _HAND_OVER: Final = "I cannot bring it there myself, so I hand it over."
 _SOON: Final = COOKING_TICKS // 2
 
 
-class _Pots(NamedTuple):
+class Pots(NamedTuple):
     """Cookers by what they need."""
 
     wanting: list[str]
@@ -37,7 +37,7 @@ class _Pots(NamedTuple):
     """Cooked, or half way there."""
 
 
-class _Wish(NamedTuple):
+class Wish(NamedTuple):
     """Something that would help: how the action begins, where it helps (anywhere if empty), and why."""
 
     begins: str
@@ -47,7 +47,7 @@ class _Wish(NamedTuple):
 
 def _greedy(layout: Layout, state: KitchenState, cook: int, actions: tuple[str, ...], rng: Random) -> Decision:
     """Takes the first of what moves a soup on; where the partner blocks the way, now and then makes room."""
-    for wish in _wishes(state, cook, _pots(layout, state)):
+    for wish in wishes(state, cook, _pots(layout, state)):
         found = [text for text in actions if text.startswith(wish.begins) and (not wish.places or place_of(text) in wish.places)]
         if not found:
             continue
@@ -58,38 +58,38 @@ def _greedy(layout: Layout, state: KitchenState, cook: int, actions: tuple[str, 
     return Decision(intended=MOVE_AWAY if aside else WAIT, explanation="There is nothing to do at once, so I leave the way free.")
 
 
-def _pots(layout: Layout, state: KitchenState) -> _Pots:
+def _pots(layout: Layout, state: KitchenState) -> Pots:
     pots = {name: state.objects.get(spot) for name, spot in layout.names.items() if name.startswith("c")}
     wanting = [name for name, soup in pots.items() if soup is None or soup.onions < ONIONS]
     cooked = [name for name, soup in pots.items() if is_cooked(soup)]
     cooking = [name for name, soup in pots.items() if soup and soup.onions == ONIONS and soup.ticks >= _SOON]
-    return _Pots(wanting, cooked, cooked or cooking)
+    return Pots(wanting, cooked, cooked or cooking)
 
 
-def _wishes(state: KitchenState, cook: int, pots: _Pots) -> list[_Wish]:
+def wishes(state: KitchenState, cook: int, pots: Pots) -> list[Wish]:
     """What would help, best first."""
     held = state.cooks[cook].held
     if held is None:
         return _wishes_with_free_hands(state, cook, pots)
     if held.name == "onion":
         put_down = bool(pots.soon) and not pots.wanting and not _partner_has_plate(state, cook)
-        aside = [_Wish("place onion on k", [], "A plate is wanted more than this onion.")] if put_down else []
-        placed = [_Wish("place onion in c", pots.wanting, "This cooker wants more onions.")] if pots.wanting else []
-        return [*placed, _Wish("place onion in s", [], _HAND_OVER), *aside]
+        aside = [Wish("place onion on k", [], "A plate is wanted more than this onion.")] if put_down else []
+        placed = [Wish("place onion in c", pots.wanting, "This cooker wants more onions.")] if pots.wanting else []
+        return [*placed, Wish("place onion in s", [], _HAND_OVER), *aside]
     if held.name == "dish":
-        aside = [] if pots.soon else [_Wish("place plate on k", [], "No soup is near its end, so I need my hands.")]
-        loads = [_Wish("load soup", pots.cooked, "The soup is cooked.")] if pots.cooked else []
-        return [*loads, _Wish("place plate in s", [], _HAND_OVER), *aside]
-    return [_Wish("place soup for delivery", [], "The soup is ready to be delivered."), _Wish("place cooked soup in s", [], _HAND_OVER)]
+        aside = [] if pots.soon else [Wish("place plate on k", [], "No soup is near its end, so I need my hands.")]
+        loads = [Wish("load soup", pots.cooked, "The soup is cooked.")] if pots.cooked else []
+        return [*loads, Wish("place plate in s", [], _HAND_OVER), *aside]
+    return [Wish("place soup for delivery", [], "The soup is ready to be delivered."), Wish("place cooked soup in s", [], _HAND_OVER)]
 
 
-def _wishes_with_free_hands(state: KitchenState, cook: int, pots: _Pots) -> list[_Wish]:
-    wishes = [_Wish("pick up cooked soup", [], "A cooked soup waits to be delivered.")]
+def _wishes_with_free_hands(state: KitchenState, cook: int, pots: Pots) -> list[Wish]:
+    wishes = [Wish("pick up cooked soup", [], "A cooked soup waits to be delivered.")]
     if pots.soon and not _partner_has_plate(state, cook):
-        wishes += [_Wish("pick up plate", [], "A soup is nearly ready and needs a plate.")]
-        wishes += [_Wish("pick up a plate", [], "A soup is nearly ready and needs a plate.")]
+        wishes += [Wish("pick up plate", [], "A soup is nearly ready and needs a plate.")]
+        wishes += [Wish("pick up a plate", [], "A soup is nearly ready and needs a plate.")]
     if pots.wanting:
-        wishes += [_Wish(begins, [], "A cooker wants more onions.") for begins in ("pick up onion from s", "pick up onion")]
+        wishes += [Wish(begins, [], "A cooker wants more onions.") for begins in ("pick up onion from s", "pick up onion")]
     return wishes
 
 

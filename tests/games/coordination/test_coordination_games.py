@@ -109,8 +109,6 @@ def test_what_scripts_do_wrong_is_planted_and_found_by_rule(store: Store) -> Non
 @pytest.mark.parametrize("game", GAMES)
 def test_scripted_games_read_back_without_a_difference(game: CoordinationGame, tmp_path: Path) -> None:
     """Whatever is played is ingested whole and replays; playing again plays nothing."""
-    if game == "hanabi":
-        pytest.importorskip("pyspiel")
     request = PlayRequest(game=game, out=tmp_path / "logs", seeds=(4, 5), ticks=60)
     report = play(request)
     assert report.played == len(report.paths)
@@ -134,18 +132,6 @@ def test_an_interrupted_game_is_played_again_to_the_same_bytes(tmp_path: Path) -
     assert path.read_bytes() == whole
 
 
-def test_hanabi_without_openspiel_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The message names the extra, and comes before anything is written."""
-
-    def missing(name: str) -> None:
-        raise ImportError(name)
-
-    monkeypatch.setattr("importlib.import_module", missing)
-    with pytest.raises(UsageError, match=r"pip install 'cotrace\[hanabi\]'"):
-        play(PlayRequest(game="hanabi", out=tmp_path))
-    assert not list(tmp_path.iterdir())
-
-
 def test_hanabi_rules_agree_with_openspiel_on_random_games() -> None:
     """Legal moves, ends and scores of 20 games with random moves."""
     pytest.importorskip("pyspiel")
@@ -158,7 +144,6 @@ def test_hanabi_rules_agree_with_openspiel_on_random_games() -> None:
 
 def test_a_cautious_player_plays_only_what_it_knows(tmp_path: Path) -> None:
     """No life is lost, every play is safe by hints and open cards, and the teams of cautious players get somewhere."""
-    pytest.importorskip("pyspiel")
     play(PlayRequest(game="hanabi", out=tmp_path / "logs", policies=("cautious",), seeds=tuple(range(8))))
     store = Store(tmp_path / "s.duckdb")
     ingest_paths([tmp_path / "logs"], store, workers=1)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.servers.seats import asympuzl, craft, einstein, overcooked
+from tests.servers.seats import asympuzl, coordination, craft, einstein, overcooked
 
 __all__ = ["answer"]
 
-TABLES: tuple[Callable[[list[dict[str, str]]], str | None], ...] = (craft.answer, asympuzl.answer, overcooked.answer, einstein.answer)
+TABLES: tuple[Callable[[list[dict[str, str]]], str | None], ...] = (
+    craft.answer,
+    coordination.answer,
+    asympuzl.answer,
+    overcooked.answer,
+    einstein.answer,
+)
 
 
 def answer(messages: list[dict[str, str]]) -> str:

@@ -1,0 +1,118 @@
+"""Hanabi with anybody at the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+from games.coordination.hanabi.match import SEATS, deck_of_seed, shown_effect, shown_move, shown_table
+from games.coordination.hanabi.rules import COLORS, MAX_SCORE, HanabiState, Move, legal_moves
+from games.coordination.hanabi.table import HanabiTable
+from games.coordination.hanabi.wording import COLOR_NAMES, action_text, listed, observation
+from games.coordination.players import Player, ground_by_similarity, partner_of
+from games.coordination.seats.agent import Decided, Situation, decide
+from games.coordination.seats.log import Place, rules_of, voices
+from games.players.course import Course
+from games.players.texts import texts_of
+from schemas.game import ActionEntry, End, Turn
+
+__all__ = ["course"]
+
+_ACTIONS = "Available Legal Actions:"
+
+
+def course(at: Place, steps: list[dict[str, Any]]) -> Course:
+    """Play a game; ``steps`` fills with its turns as the step log has them."""
+    table = HanabiTable(at.deck or deck_of_seed(at.seed))
+    done: dict[Player, list[str]] = {"Alice": [], "Bob": []}
+    while not table.is_over:
+        seat, before = table.seat, table.state
+        player, moves = SEATS[seat], legal_moves(before, seat)
+        actions = listed(moves, player)
+        turn = len(steps) + 1
+        decided = yield from decide(_situation(at, (before, seat), actions, done, turn), at.switches)
+        move = moves[actions.index(decided.action)]
+        effect = table.play(move)
+        done[player].append(action_text(move, player))
+        misplay = f"{effect.card} does not fit its stack: a life is lost" if effect.life_lost else None
+        told = {"card": move.card, "was": effect.card} if move.value is None else {"value": move.value, "touched": effect.touched or None}
+        steps.append(_step(at, table, (before, seat, move), decided, actions) | {"effect": shown_effect(effect)})
+        stacked = table.state.stacked
+        yield Turn(
+            turn=turn,
+            state_before=shown_table(before) | {"player": player},
+            state_after=shown_table(table.state),
+            utterances=list(voices(player, decided)),
+            actions=[
+                ActionEntry(
+                    agent=player,
+                    verb=move.verb,
+                    arguments=told | {"text": decided.action},
+                    raw=decided.response,
+                    accepted=misplay is None,
+                    error_code=misplay and "misplay",
+                    error_text=misplay,
+                )
+            ],
+            goal_reached=stacked == MAX_SCORE,
+            progress=stacked / MAX_SCORE,
+        )
+    after = table.state
+    reason = "out_of_lives" if not after.lives else "complete" if after.stacked == MAX_SCORE else "out_of_cards"
+    return End(success=after.lives > 0, score=float(after.stacked), stop_reason=reason, turns_taken=len(steps))
+
+
+def _situation(at: Place, seen: tuple[HanabiState, int], actions: Sequence[str], done: dict[Player, list[str]], turn: int) -> Situation:
+    state, seat = seen
+    player: Player = SEATS[seat]
+    partner = partner_of(player)
+    text = observation(state, player, seat, ()).partition(_ACTIONS)[0]
+    history = f"My Action History: {', '.join(done[player])}\n" if at.switches.memory and done[player] else ""
+    rng = Random(f"hanabi-marker:{at.seed}:{turn}")
+    return Situation(
+        game="hanabi",
+        player=player,
+        turn=turn,
+        rules=rules_of("hanabi", player, partner),
+        state=f"{text}{history}{_next_cards(state)}",
+        actions=actions,
+        layout=texts_of(__package__)["games"]["hanabi"]["layout"],
+        partner_did=done[partner][-1] if done[partner] else None,
+        interprets=bool(done[partner]),
+        ground=lambda reply, left: ground_by_similarity(reply, left, rng),
+    )
+
+
+def _next_cards(state: HanabiState) -> str:
+    """What fits next, since models miscount."""
+    open_stacks = [color for color in COLORS if state.fireworks[color] < MAX_SCORE // len(COLORS)]
+    cards = ", ".join(f"{COLOR_NAMES[color]} {state.fireworks[color] + 1}" for color in open_stacks)
+    full = ", ".join(COLOR_NAMES[color] for color in COLORS if color not in open_stacks)
+    return f"The next playable cards: {cards or 'none'}." + (f" Complete stacks: {full}." if full else "")
+
+
+def _step(at: Place, table: HanabiTable, moved: tuple[HanabiState, int, Move], decided: Decided, actions: Sequence[str]) -> dict[str, Any]:
+    before, seat, move = moved
+    player = SEATS[seat]
+    return {
+        "schema": "hanabi_step/1",
+        "game": "hanabi",
+        "episode": at.name,
+        "seed": at.seed,
+        "turn": table.turns,
+        "player": player,
+        "seat": seat,
+        "policy": at.taken[player],
+        "state_before": shown_table(before),
+        "legal_actions": actions,
+        "calls": [{"stage": stage, "text": said.text} for stage, said in decided.said],
+        "n_generator_calls": sum(stage == "generator" for stage, _ in decided.said),
+        "n_rejections": decided.rejections,
+        "selected_action": decided.action,
+        "engine_move": shown_move(move),
+        "state_after": shown_table(table.state),
+        "terminal": table.is_over,
+        "fireworks_sum": table.state.stacked,
+        "engine_score": table.engine_score,
+    }

@@ -1,0 +1,163 @@
+"""Scripts that know what stands in a prompt and nothing else: they read the situation back and play by a policy of the game."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from random import Random
+from typing import Any, Final
+
+from games.coordination.capture import match as capture
+from games.coordination.capture.rules import CaptureState
+from games.coordination.escape import match as escape
+from games.coordination.escape.rules import GENERATORS, EscapeState, killer_options
+from games.coordination.hanabi.policies import POLICIES as HANABI
+from games.coordination.hanabi.rules import COLORS, RANKS, HanabiState, Known, legal_moves
+from games.coordination.hanabi.wording import COLOR_NAMES, listed
+from games.coordination.kitchen.layouts import Spot
+from games.coordination.kitchen.macros import MOVE_AWAY, WAIT, place_of
+from games.coordination.kitchen.policies import Pots, wishes
+from games.coordination.kitchen.rules import ONIONS, Cook, Item, KitchenState
+from games.coordination.players import PLAYERS, Decision, Player, partner_of
+from games.coordination.seats.agent import Shown
+
+__all__ = ["SCRIPTS"]
+
+_LETTERS: Final = {name: letter for letter, name in COLOR_NAMES.items()}
+_CARD: Final = re.compile(r"\[Card \d: (\w+) (\d)\]")
+_KNOWN: Final = re.compile(r"could be: \[(.*?)\] \[(.*?)\]")
+_COOKER: Final = re.compile(r"(c\d) contains (\d) out of 3 onions\. c\d is \w+\. soup in c\d is ([a-z ]+)\.")
+_INTERPRETED: Final = {
+    "hanabi": "Partner Action Explanation: my partner told me what to look at.\nClue Suggestion: none",
+    "overcooked": "My partner goes on with the next soup.",
+    "collab_capture": "My partner goes for the thief.",
+    "collab_escape": "My partner goes for a generator.",
+}
+
+
+def _play(policy: Callable[[Shown], Decision], shown: Shown) -> str:
+    if shown.purpose == "tom":
+        return _INTERPRETED[shown.game]
+    if shown.purpose == "verify":
+        return "The action follows the rules and does not end the game. Verification: Okay"
+    return policy(shown).response
+
+
+def _hanabi(name: str, shown: Shown) -> Decision:
+    text, player = shown.text, shown.player
+    seat = 1 if player == "Alice" else 0
+    state = _table(text, player, seat)
+    move, reason, _ = HANABI[name](state, seat, player, Random(f"hanabi-seat:{name}:{text}"))
+    moves = legal_moves(state, seat)
+    return Decision(intended=listed(moves, player)[moves.index(move)], explanation=reason)
+
+
+def _table(text: str, player: Player, seat: int) -> HanabiState:
+    """The table as a player is told of it; its own cards stand there as any cards, since no policy looks at them."""
+    partner = partner_of(player)
+    own = [_known(line) for line in text.splitlines() if line.startswith("Card ")]
+    theirs = [_known(line) for line in text.splitlines() if line.startswith(f"{partner} believes")]
+    hand = tuple(f"{_LETTERS[color]}{rank}" for color, rank in _CARD.findall(text))
+    blank = tuple("R1" for _ in own)
+    tokens, lives, deck = (int(count) for count in re.findall(r"(?:Reveal Tokens|Remaining Lives|Deck Size): (\d+)", text))
+    discards = re.search(r"discard pile is: \[(.*?)\]", text)
+    return HanabiState(
+        hands=(blank, hand) if seat == 0 else (hand, blank),
+        knowledge=(tuple(own), tuple(theirs)) if seat == 0 else (tuple(theirs), tuple(own)),
+        fireworks={_LETTERS[color]: int(rank) for color, rank in re.findall(r"\b(\w+) - \1 (\d)", text)},
+        discards=tuple(discards[1].split(", ")) if discards and discards[1] else (),
+        tokens=tokens,
+        lives=lives,
+        deck=deck,
+    )
+
+
+def _known(line: str) -> Known:
+    """A card's knowledge; what is told of it counts as hinted where only one is left."""
+    found = _KNOWN.search(line)
+    assert found is not None, line
+    colors = "".join(_LETTERS[name] for name in found[1].split(", "))
+    ranks = "".join(found[2].split(", "))
+    return Known(
+        "".join(color for color in COLORS if color in colors),
+        "".join(rank for rank in RANKS if rank in ranks),
+        len(colors) == 1,
+        len(ranks) == 1,
+    )
+
+
+def _capture(name: str, shown: Shown) -> Decision:
+    text, player = shown.text, shown.player
+    rooms = {who: int(room) for who, room in re.findall(r"(Alice|Bob|Thief) (?:am|is) in room (\d)", text)}
+    doors = {f"{first}-{second}": way == "open" for first, second, way in re.findall(r"room (\d) and room (\d) is (\w+)", text)}
+    state = CaptureState(rooms, doors)
+    action, reason, _ = capture.POLICIES[name](state, player, Random(f"capture-seat:{name}:{text}"))
+    place = state.actions(player).index(action)
+    return Decision(intended=capture.listed(place, action), explanation=reason)
+
+
+def _escape(name: str, shown: Shown) -> Decision:
+    text, player = shown.text, shown.player
+    partner = partner_of(player)
+    own = re.search(r"I am in room (\d+)", text)
+    rooms = {partner: 0, "Adversary": 0, **{who: int(room) for who, room in re.findall(rf"({partner}) is in room (\d+)", text)}}
+    killer = re.search(r"killer is in room (\d+)", text)
+    assert own is not None and killer is not None, text  # noqa: PT018 - one text
+    rooms |= {player: int(own[1]), "Adversary": int(killer[1])}
+    needs = {int(room): int(need) for room, need in re.findall(r"generator in room (\d+) needs (\d)", text)}
+    told = re.search(r"will go to the room of (Alice|Bob)", text)
+    target = next((known for known in PLAYERS if told and known == told[1]), None)
+    state = EscapeState(rooms, {room: 2 - needs[room] for room in GENERATORS}, frozenset(PLAYERS), target)
+    assert killer_options(state)[0].target == target, text
+    return escape.POLICIES[name](state, player, Random(f"escape-seat:{name}:{text}"))
+
+
+def _cook(shown: Shown) -> Decision:
+    """Takes the first of what moves a soup on; where the partner blocks the way, makes room."""
+    text, cook = shown.text, PLAYERS.index(shown.player)
+    actions = re.search(r"Available Actions:\s*\[(.*)\]", text, re.DOTALL)
+    assert actions is not None, text
+    options = actions[1].split(", ")
+    pots = {name: (int(onions), soup) for name, onions, soup in _COOKER.findall(text)}
+    wanting = [name for name, (onions, _) in pots.items() if onions < ONIONS]
+    cooked = [name for name, (_, soup) in pots.items() if soup == "cooked"]
+    cooking = [name for name, (_, soup) in pots.items() if soup == "still cooking"]
+    for wish in wishes(_hands(text, cook), cook, Pots(wanting, cooked, cooked or cooking)):
+        found = [option for option in options if option.startswith(wish.begins) and (not wish.places or place_of(option) in wish.places)]
+        if found:
+            blocked = re.search(rf"^{place_of(found[0])} is \d+ units away, but blocked", text, re.MULTILINE)
+            if blocked and Random(f"kitchen-seat:{text}").random() < _MAKE_ROOM:
+                return Decision(intended=MOVE_AWAY, explanation="My partner is in the way, so I make room.")
+            return Decision(intended=found[0], explanation=wish.reason)
+    aside = Random(f"kitchen-seat:{text}").random() < _ASIDE
+    return Decision(intended=MOVE_AWAY if aside else WAIT, explanation="There is nothing to do at once.")
+
+
+_ASIDE: Final = 0.25
+"""Share of idle decisions in which a cook makes way."""
+
+_MAKE_ROOM: Final = 0.5
+"""The same where the partner blocks the way."""
+
+
+def _hands(text: str, cook: int) -> KitchenState:
+    """What both hold, as far as it is told."""
+    items = {"onion": Item("onion"), "plate": Item("dish"), "soup in plate": Item("soup", ONIONS)}
+    own = re.search(r"I am holding ([a-z ]+)\.", text)
+    other = re.search(r"(?:Alice|Bob) is holding ([a-z ]+)\.", text)
+    held = [items.get(found[1]) if found else None for found in (own, other)]
+    return KitchenState(tuple(Cook(Spot(0, 0), "north", held[abs(number - cook)]) for number in range(len(PLAYERS))), {})
+
+
+def _scripts(game: Callable[[str, Shown], Decision], names: Sequence[str]) -> dict[str, Callable[[Any], str]]:
+    return {name: partial(_play, partial(game, name)) for name in names}
+
+
+SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {
+    "hanabi": _scripts(_hanabi, tuple(HANABI)),
+    "overcooked": {"greedy": partial(_play, _cook)},
+    "collab_capture": _scripts(_capture, tuple(capture.POLICIES)),
+    "collab_escape": _scripts(_escape, tuple(escape.POLICIES)),
+}
+"""Game -> script -> policy over what is shown."""

@@ -1,0 +1,42 @@
+"""Games of LLM-Coordination in cotrace's own log: played again from their replies, and measured as the step logs are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import orjson
+
+from games.coordination.seated import course_of, game_of, header_of
+from ingest.coordination.adapter import read
+from ingest.cotrace_log.again import derived, played_again
+from ingest.cotrace_log.derivation import Derived
+from ingest.reading.adapter_types import Place
+from schemas.game import End, Header, Turn
+
+__all__ = ["derive"]
+
+_TABLES: Final = ("episode_metrics", "turn_metrics", "turn_values", "failures", "log_disagreements")
+"""What the rules give; the rest is taken from the log."""
+
+
+def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str) -> Derived:
+    """Play a game again; see `ingest.cotrace_log.derivation.Derivation`."""
+    game = game_of(header)
+    steps: list[dict[str, Any]] = []
+    again = played_again(course_of(game, steps), turns)
+    rebuilt = header_of(game)
+    if not turns:
+        return derived((header, turns, end), rebuilt, again, episode, {})
+    lines = b"".join(orjson.dumps(step, option=orjson.OPT_APPEND_NEWLINE) for step in steps[: len(turns)])
+    found = read(lines, Place(path=episode, file=episode, source_id=""))
+    rows = {table: [row._replace(episode_id=episode) for row in _rows(found.rows[table])] for table in _TABLES}
+    (measured,) = _rows(found.rows["episodes"])
+    details = {"game": game.game, "fingerprint": orjson.loads(measured.details)["fingerprint"]}
+    return replace(derived((header, turns, end), rebuilt, again, episode, rows), details=details)
+
+
+def _rows(records: Sequence[Any]) -> Sequence[Any]:
+    """Records of any table."""
+    return records
