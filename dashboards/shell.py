@@ -9,6 +9,7 @@ from typing import Final
 from dash import dcc, html
 
 from dashboards.address import Address
+from dashboards.markup import svg
 from dashboards.parts import Part, aria
 
 __all__ = ["INDEX", "frame", "navigation"]
@@ -81,15 +82,8 @@ def _link(page: ModuleType, address: Address, current: ModuleType | None) -> Par
 
 def _search(address: Address) -> Part:
     """A plain form, so that it works by keyboard alone; the script of the pages keeps it from loading the app again."""
-    del address
-    return html.Form(
-        html.Label(
-            [
-                html.Span("Search", className="unseen"),
-                dcc.Input(id="search-words", type="search", placeholder="Search messages, games …", name="q"),
-            ]
-        ),
-        action="/search",
-        id="search-form",
-        role="search",
+    asked = address.one("q")
+    field: Part = svg(
+        "input", id="search-words", type="search", name="q", value=asked, placeholder="Search messages, games …", autocomplete="off"
     )
+    return html.Form(html.Label([html.Span("Search", className="unseen"), field]), action="/search", id="search-form", role="search")

@@ -12,6 +12,7 @@ from dashboards.costs import cost_in_words
 from dashboards.grid import Table, grid, table_links
 from dashboards.markup import svg
 from dashboards.parts import Part, aria, card, data, note
+from dashboards.playback.asked import words_of
 from dashboards.playback.facts import GameFacts, facts_of
 from dashboards.playback.happened import happened_column, objections_of, tried
 from dashboards.playback.said import said_column
@@ -99,7 +100,7 @@ def _stage(read: Reader, game: Transcript, turn: TurnView) -> Part:
     facts = facts_of(read, game.episode_id)
     draw = drawing_of(game.benchmark)
     objections, verdicts = objections_of(read, game.episode_id, turn.turn)
-    words = read.address.one("find").split()
+    words = words_of(read.address.one("find"))
     said = said_column(game, turn, objections, words)
     goal = draw.goal(game)
     state = html.Section(

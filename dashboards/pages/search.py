@@ -1,0 +1,177 @@
+"""Search: words in messages, thoughts, judges' reasons, and in the names of tasks, teams and files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from dash import html
+
+from dashboards.address import Address
+from dashboards.filters import value_in_words
+from dashboards.parts import Part, card, link_choices, note, pager
+from dashboards.playback.asked import words_of
+from dashboards.playback.said import highlighted
+from dashboards.reader import Reader
+from schemas.text import printable
+from schemas.wording import count, in_words
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["IN_MENU", "ORDER", "PATH", "TITLE", "content", "title"]
+
+PATH = "/search"
+TITLE = "Search"
+IN_MENU = False
+ORDER = 96
+
+_SHOWN: Final = 30
+_GAMES_SHOWN: Final = 8
+_MOST_TEAMS: Final = 6
+_BEFORE: Final = 110
+_EXCERPT: Final = 340
+"""Characters of a text that are shown, and how many of them before the first word."""
+
+_KINDS: Final[Mapping[str, str]] = {"messages": "messages", "thoughts": "thoughts", "reasons": "judges' reasons"}
+
+_HITS: Final = """
+    hits AS (
+        SELECT CASE WHEN channel = 'private' THEN 'thoughts' ELSE 'messages' END AS kind, episode_id, turn, agent, text, NULL AS question
+        FROM utterances WHERE {matches}
+        UNION ALL BY NAME
+        SELECT 'reasons' AS kind, episode_id, turn, agent, reason AS text, question
+        FROM verdicts WHERE {matches_reason}
+    ),
+
+    shown AS (
+        SELECT hits.*, games.benchmark, games.model, games.task_id FROM hits INNER JOIN games USING (episode_id)
+        WHERE {filters}
+    )
+"""
+_COUNTS: Final = "SELECT kind, benchmark, model, count(*) AS n FROM shown GROUP BY ALL"
+_LIST: Final = """
+    SELECT kind, episode_id, coalesce(turn, 1) AS turn, agent, question, benchmark, model, task_id,
+        substr(text, greatest(1, strpos(lower(text), $word_0) - $before), $length) AS excerpt,
+        strpos(lower(text), $word_0) > $before + 1 AS is_cut, length(text) AS characters
+    FROM shown WHERE ($kind = '' OR kind = $kind)
+    ORDER BY benchmark, model, task_id, episode_id, turn, kind, agent LIMIT $rows OFFSET $start
+"""
+_NAMED: Final = """
+    SELECT episode_id, benchmark, model, task_id, file FROM games
+    WHERE {filters} AND {matches_names} ORDER BY benchmark, model, task_id, episode_id LIMIT $games
+"""
+
+
+def title(read: Reader) -> str:
+    """The tab: what is looked for."""
+    return f"{printable(read.address.one('q'))} · Search" if read.address.one("q") else TITLE
+
+
+def content(read: Reader) -> Part:
+    """`?q=words "and phrases"&kind=messages|thoughts|reasons&from=0`: texts that hold all of them, in any case."""
+    asked = read.address.one("q")
+    words = words_of(asked)
+    if not words:
+        return html.Div(
+            [html.H1("Search"), note('Words, and "phrases in quotes", in messages, thoughts, reasons and names. Press / to begin.')]
+        )
+    start = read.address.number("from", 0)
+    counts = _run(read, words, _COUNTS)
+    kind = read.address.one("kind") if read.address.one("kind") in _KINDS else ""
+    total = int(counts.filter(counts["kind"] == kind)["n"].sum() if kind else counts["n"].sum())
+    lead = f"{count(total)} {_KINDS.get(kind, 'texts')} hold {' and '.join(f'“{printable(word)}”' for word in words)}."
+    listed = _list(read, words, kind, start) if total else note("Nothing was found under these filters.")
+    return html.Div(
+        [
+            html.H1("Search"),
+            html.P(lead, className="lead"),
+            _facets(read, counts, kind),
+            _named(read, words),
+            listed,
+            *_pages(read, start, total),
+        ]
+    )
+
+
+def _run(read: Reader, words: Sequence[str], select: str, **parameters: object) -> pl.DataFrame:
+    values = {f"word_{place}": word for place, word in enumerate(words)} | parameters
+    sql = f"WITH {_HITS} {select}" if select is not _NAMED else select
+    names = "concat_ws(' ', task_id, replace(task_id, '_', ' '), model, file)"
+    for place, column in {"{matches}": "text", "{matches_reason}": "reason", "{matches_names}": names}.items():
+        sql = sql.replace(place, " AND ".join(f"contains(lower({column}), $word_{number})" for number in range(len(words))))
+    return read.rows(sql, values)
+
+
+def _facets(read: Reader, counts: pl.DataFrame, kind: str) -> Part:
+    """How many of each kind, and of the teams with most; a choice narrows, and the other counts follow."""
+    address = read.address
+    kinds = [("all", address.to(kind=None, **{"from": None}), not kind)]
+    for name, text in _KINDS.items():
+        found = int(counts.filter(counts["kind"] == name)["n"].sum())
+        kinds.append((f"{text} {count(found)}", address.to(kind=name, **{"from": None}), kind == name))
+    of_kind = counts.filter(counts["kind"] == kind) if kind else counts
+    rows = []
+    for label, key in (("Family", "benchmark"), ("Team", "model")):
+        most = of_kind.group_by(key).agg(n=_sum()).sort("n", key, descending=[True, False])
+        if len(most) > 1 or address.all(key):
+            lines = [
+                (
+                    f"{value_in_words(read, key, value)} {count(n)}",
+                    address.toggled(key, value),
+                    value in address.all(key),
+                )
+                for value, n in most.head(_MOST_TEAMS).rows()
+            ]
+            rows.append(link_choices(label, lines))
+    return html.Div([link_choices("In", kinds), *rows])
+
+
+def _sum() -> pl.Expr:
+    import polars as pl
+
+    return pl.col("n").sum()
+
+
+def _first_turn(row: Mapping[str, Any]) -> str:
+    return Address("/game").to(episode=row["episode_id"], turn=1)
+
+
+def _named(read: Reader, words: Sequence[str]) -> Part:
+    rows = _run(read, words, _NAMED, games=_GAMES_SHOWN)
+    if rows.is_empty() or read.address.number("from", 0):
+        return None
+    lines = [
+        html.Li(
+            [
+                html.A(
+                    highlighted(f"{in_words(row['task_id'])} · {printable(row['model'])}", words),
+                    href=f"/game?episode={row['episode_id']}&turn=1",
+                ),
+                html.Span(highlighted(f" {printable(row['file'] or '')}", words), className="source"),
+            ]
+        )
+        for row in rows.iter_rows(named=True)
+    ]
+    return card("Games by name", html.Ul(lines, className="plain"))
+
+
+def _list(read: Reader, words: Sequence[str], kind: str, start: int) -> Part:
+    rows = _run(read, words, _LIST, kind=kind, rows=_SHOWN, start=start, before=_BEFORE, length=_EXCERPT)
+    return html.Section([_hit(row, words) for row in rows.iter_rows(named=True)], className="card hits")
+
+
+def _hit(row: Mapping[str, Any], words: Sequence[str]) -> Part:
+    find = " ".join(f'"{word}"' if " " in word else word for word in words)
+    href = Address("/game").to(episode=row["episode_id"], turn=row["turn"], find=find)
+    head = [
+        html.A(f"{printable(in_words(row['task_id']))} · {printable(row['model'])} · turn {row['turn']}", href=href),
+        html.Span(f" {printable(row['agent'] or 'group')}, {row['question'] or _KINDS[row['kind']].removesuffix('s')}", className="source"),
+    ]
+    more = row["characters"] > _EXCERPT
+    text = [*(["… "] if row["is_cut"] else []), *highlighted(" ".join(row["excerpt"].split()), words), *([" …"] if more else [])]
+    return html.Article([html.Div(head), html.Div(text, className="text")], className="hit")
+
+
+def _pages(read: Reader, start: int, total: int) -> list[Part]:
+    return [pager(read.address, start, _SHOWN, total, "texts")] if total > _SHOWN else []
