@@ -9,6 +9,7 @@ from typing import Final
 import click
 
 from cotrace.commands.options import say, store_option, writing_to
+from cotrace.lazy_group import LazyGroup
 from schemas.errors import UsageError
 from schemas.store import Store
 
@@ -22,10 +23,13 @@ _HOW_TO_READ: Final = {
 }
 
 
-@click.command()
-@click.option(
-    "--to", "folder", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder to write to; made if missing."
+@click.command(
+    cls=LazyGroup,
+    verbs=lambda: {"chats": ("cotrace.commands.export_chats", "What agents saw and said, as lines for fine-tuning.")},
+    heading="Other exports",
+    invoke_without_command=True,
 )
+@click.option("--to", "folder", type=click.Path(file_okay=False, path_type=Path), help="Folder to write to; made if missing.")
 @click.option(
     "--format",
     "form",
@@ -37,14 +41,20 @@ _HOW_TO_READ: Final = {
 @click.option("--views", is_flag=True, help="Parquet: every view too.")
 @click.option("--where", default="true", help="SQL condition on episodes: only these games (not for parquet).")
 @store_option
-def command(folder: Path, form: str, where: str, store: Store, *, views: bool) -> None:
+@click.pass_context
+def command(context: click.Context, folder: Path | None, form: str, where: str, store: Store, *, views: bool) -> None:
     """Write the store's games for other programs.
 
     \b
     Example:
       cotrace export --to parquet/ --views
       cotrace export --to logs/ --format inspect --where "benchmark = 'craft'"
+      cotrace export chats --to tuning/ --keep successful
     """
+    if context.invoked_subcommand is not None:
+        return
+    if folder is None:
+        raise UsageError("say where to: --to FOLDER")
     with writing_to(folder):
         for path, count in exported(store, folder, form, where, views=views):
             say(f"{count:>9} rows  {path}" if form == "parquet" else f"{count:>9}  {path}")

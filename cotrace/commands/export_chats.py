@@ -1,0 +1,64 @@
+"""`cotrace export chats`: games as lines for fine-tuning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cotrace.commands.options import say, store_option, writing_to
+from schemas.errors import UsageError
+from schemas.store import Store
+
+__all__ = ["command"]
+
+
+@click.command("chats")
+@click.option(
+    "--to", "folder", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder to write to; made if missing."
+)
+@click.option("--where", default="true", help="SQL condition on episodes: only these games.")
+@click.option("--role", "roles", multiple=True, help="Only agents of this role; repeat for several.")
+@click.option(
+    "--keep",
+    type=click.Choice(["all", "successful", "lossless"]),
+    default="all",
+    show_default=True,
+    help="successful: games that reached their goal; lossless: turns that cost nothing by the benchmark's main measure.",
+)
+@click.option("--reasoning/--no-reasoning", default=True, show_default=True, help="Whether thoughts stay in the answers.")
+@click.option("--pairs", is_flag=True, help="Pairs of a better and a worse answer to the same prompt, by what their turns cost.")
+@click.option("--splits", default="0.8,0.1,0.1", show_default=True, help="Shares of puzzles for train, validation and test.")
+@store_option
+def command(folder: Path, where: str, roles: tuple[str, ...], keep: str, splits: str, store: Store, *, reasoning: bool, pairs: bool) -> int:
+    """Write what agents were shown and what they answered, one chat a call, as each of them saw it.
+
+    Games are played again from their logs, so that the prompts are those of the game. No puzzle is in two splits. Exit code 1 if games had
+    to be left out.
+
+    \b
+    Example:
+      cotrace export chats --to tuning/ --keep successful --role builder
+      cotrace export chats --to pairs/ --pairs --where "benchmark = 'einstein'"
+    """
+    from typing import cast
+
+    from analytics.exports.chats import Keep, Wanted, export_chats
+    from analytics.views import ensure_installed
+
+    store.check()
+    ensure_installed(store)
+    try:
+        shares = tuple(float(share) for share in splits.split(","))
+    except ValueError as error:
+        raise UsageError(f"--splits {splits}: write three shares such as 0.8,0.1,0.1") from error
+    wanted = Wanted(where=where, roles=roles, keep=cast("Keep", keep), reasoning=reasoning, pairs=pairs, shares=shares)
+    with writing_to(folder):
+        told = export_chats(store, folder, wanted)
+    what = "pairs" if pairs else "chats"
+    by_split = ", ".join(f"{count} {split}" for split, count in told.lines.items()) or "none"
+    say(f"{told.lines.total()} {what} of {told.games} games: {by_split}")
+    for reason, count in told.left_out.most_common():
+        say(f"  left out: {count} games: {reason}")
+    say(f'load them with: datasets.load_dataset("{folder}")')
+    return 1 if told.left_out else 0
