@@ -223,6 +223,15 @@ each field, by author, with intervals over games. No provider was within reach w
 figures: this is the command with which you get yours. Texts of your own count as soon as a log brings their claims along: in
 cotrace's own log an utterance may have `"claims": [{"kind": "request", "verb": "place", "color": "r", ...}]`, and before them
 `{"kind": "read", "kinds": ["request"]}` where only requests were annotated.
+
+What a model is told can be changed without Python, by `--prompt FILE`; a changed prompt is another reading, and asks anew:
+
+    benchmark: craft
+    instructions: What the texts are, and what the kinds of claim mean.
+    examples:
+    - frame: The text is a public message of director D1.
+      text: Please put a small red block on the left, bottom layer.
+      claims: [{kind: request, verb: place, color: r, size: s, cells: ["(0,0)"], layer: 0, words: put a small red block on the left}]
 """
 
 

@@ -82,6 +82,13 @@ def decisions(folder: Path, reader: str = RULES) -> Iterator[tuple[Judged, str]]
             yield from _decided(game, [label for label in labels if label[0] == game.episode_id])
 
 
+def judged_store(store: Store, reader: str = RULES) -> Iterator[Judged]:
+    """Decide every question that scripted players have labelled in a store."""
+    labels = _planted_labels(store)
+    for game in load(store, sorted({label[0] for label in labels}), reader_named(reader)):
+        yield from (row for row, _ in _decided(game, [label for label in labels if label[0] == game.episode_id]))
+
+
 def spoken(rules: Mapping[str, list[str]], structures: int = 2, reader: str = RULES) -> Iterator[tuple[Judged, str]]:
     """Let the scripted players speak with an author's wording, and decide every labelled question of the games."""
     own = yaml.safe_load(Path(grammar.__file__).with_name("wording.yaml").read_text("utf-8"))

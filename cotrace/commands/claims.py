@@ -28,7 +28,7 @@ _COLUMNS = ("turn", "agent", "kind", "claim", "words", "certain", "reason")
 @click.argument("file", type=click.File("r", encoding="utf-8"), required=False)
 @click.option("--reader", "reader_name", default="rules", show_default=True, help="rules, planted, llm:<provider/model> or both:<other>.")
 @click.option("--where", help="SQL condition over episodes and turns, such as \"benchmark = 'craft' AND turn <= 5\".")
-@click.option("--prompt", type=click.Path(path_type=Path), help="Prompt of a model that reads, by cotrace optimize claims.")
+@click.option("--prompt", type=click.Path(path_type=Path), help="File with a prompt of your own for the model that reads (docs/claims.md).")
 @click.option("--dry-run", is_flag=True, help="Only say what a model would be asked and what it would cost.")
 @model_options
 @store_option

@@ -41,7 +41,7 @@ __all__ = ["command", "judge_all"]
     show_default=True,
     help="Who reads texts for the engine: rules, planted, llm:<provider/model>, both:<other>.",
 )
-@click.option("--prompt", type=click.Path(path_type=Path), help="Prompt of a model that reads, by cotrace optimize claims.")
+@click.option("--prompt", type=click.Path(path_type=Path), help="File with a prompt of your own for the model that reads (docs/claims.md).")
 @click.option("--logprobs", is_flag=True, help="Keep how probable each answer was to the model, where its server tells.")
 @model_options
 @store_option

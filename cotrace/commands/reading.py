@@ -31,7 +31,7 @@ def have_read(
         reader: as the user named it.
         store: where the games are and the claims go.
         options: of the command: settings of the model, limits and selection.
-        prompt: a file of `cotrace optimize claims`; None: as it is built in.
+        prompt: a file with a prompt of the user's own; None: as it is built in.
         dry_run: only tell what would be asked and what it would cost.
         rubrics: whose checks will look at the claims: their benchmarks' texts are read, earlier turns too; empty: every selected text.
     """

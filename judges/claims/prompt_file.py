@@ -1,4 +1,4 @@
-"""Prompts of model readers as files: what `cotrace optimize claims` writes, `--prompt` reads."""
+"""Prompts of model readers as files, as `--prompt` takes them."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ def prompt_in(path: Path | None) -> Prompt:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
-        raise UsageError(f"--prompt {path}: {where}: {first['msg'].lower()}; write it with cotrace optimize claims") from error
+        raise UsageError(f"--prompt {path}: {where}: {first['msg'].lower()} (docs/claims.md)") from error
     return Prompt({found.benchmark: found.instructions}, {found.benchmark: found.examples})

@@ -25,7 +25,7 @@ _CLAIMS_A_TEXT = 3
 
 
 class Prompt(NamedTuple):
-    """What may be changed about how a model is asked, by benchmark; made by `cotrace optimize claims`."""
+    """What may be changed about how a model is asked, by benchmark."""
 
     instructions: Mapping[str, str] = {}
     """Instead of the family's own."""

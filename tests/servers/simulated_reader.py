@@ -6,6 +6,7 @@ verdicts can be seen. The same text gets the same answer in every run.
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -53,6 +54,7 @@ class SimulatedReader(BaseModel):
     """Probability that one field of a claim is read as something else."""
     unsure: float = 0.0
     """Probability that a text is said not to have been understood, and nothing is claimed."""
+    latency_s: float = 0.0
     seed: int = 0
 
 
@@ -80,8 +82,9 @@ class _Server:
         """POST /v1/chat/completions."""
         body = orjson.loads(await request.read())
         self.requests += 1
+        await asyncio.sleep(self._reader.latency_s)
         asked = body["messages"][1]["content"]
-        claims = garbled(self._meant[asked], self._reader, asked)
+        claims = garbled(self._meant.get(asked, []), self._reader, asked)
         said: dict[str, Any] = {"claims": claims, "not_understood": []}
         if random.Random(f"unsure {self._reader.seed} {asked}").random() < self._reader.unsure:
             said = {"claims": [], "not_understood": [{"words": claim["words"], "why": "not clear"} for claim in claims[:1]]}

@@ -1,0 +1,127 @@
+"""Having a model read: nothing is paid twice, whatever ends the job, and a budget holds."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from judges.claims.extraction import Example
+from judges.claims.job import ReadingReport, read_texts
+from judges.claims.questions import Prompt, ReadingRequest, plan_reading
+from providers.provider import ModelSettings
+from schemas.store import Store
+from tests.judges.judged_games import store_of
+from tests.places import ROOT
+from tests.servers.simulated_reader import SimulatedReader, simulated_reader
+
+TEXTS = 7 * 20
+"""Thoughts and messages a turn, one of them superseded; turns."""
+CALL_COST = (1000 * 3.0 + 100 * 15.0) / 1e6
+"""The server bills 1,000 and 100 tokens a call."""
+READ = """
+import sys
+from judges.claims.job import read_texts
+from judges.claims.questions import ReadingRequest
+from providers.provider import ModelSettings
+from schemas.store import Store
+read_texts(ReadingRequest(settings=ModelSettings(model="local/stub", base_url=sys.argv[2], max_tokens=100), concurrency=4), Store(sys.argv[1]))
+"""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """A game whose texts are all different."""
+    return store_of(tmp_path / "s.duckdb", turns=20)
+
+
+@pytest.fixture
+def url(store: Store) -> Iterator[str]:
+    """A model that takes its time."""
+    with simulated_reader(SimulatedReader(store=store.path, latency_s=0.03)) as address:
+        yield address
+
+
+def read(store: Store, url: str, **options: Any) -> ReadingReport:
+    """Have the model read all that it has not read."""
+    return read_texts(ReadingRequest(settings=ModelSettings(model="local/stub", base_url=url, max_tokens=100), **options), store)
+
+
+def asked(url: str) -> int:
+    """Requests that the server has had."""
+    return int(httpx.get(f"{url.removesuffix('/v1')}/stats").json()["requests"])
+
+
+def rows(store: Store) -> tuple[int, int, int]:
+    """Texts with claims, rows that say so, and calls on record."""
+    with store.reading() as connection:
+        found = connection.execute(
+            "SELECT count(DISTINCT (episode_id, turn, seq)), count(*) FILTER (kind = 'read'), (SELECT count(*) FROM calls) FROM claims"
+        ).fetchall()
+    return found[0]
+
+
+def test_a_killed_job_goes_on_without_asking_twice(store: Store, url: str) -> None:
+    """SIGKILL in the middle: only what was in flight (4) is asked again; every text and every call stands once."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen([sys.executable, "-c", READ, str(store.path), url], cwd=ROOT, env=environment)
+    deadline = time.monotonic() + 60
+    while asked(url) < TEXTS // 3:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    again = read(store, url)
+    assert again.read + again.read_before == TEXTS
+    assert again.requests < TEXTS - TEXTS // 3 + 8
+    assert asked(url) <= TEXTS + 4
+    assert rows(store) == (TEXTS, TEXTS, TEXTS)
+    assert read(store, url).read == 0
+    assert asked(url) <= TEXTS + 4
+
+
+def test_a_budget_holds_and_the_rest_is_read_later(store: Store, url: str, tmp_path: Path) -> None:
+    """What no money is left for is counted, and asked by the next start; the plan told beforehand is of that order."""
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("local/*: {input: 3, output: 15}\n")
+    request = ReadingRequest(settings=ModelSettings(model="local/stub", base_url=url, max_tokens=100), prices=prices)
+    planned = plan_reading(request, store)
+    assert (planned.texts, planned.calls, planned.read_before) == (TEXTS, TEXTS, 0)
+    assert planned.cost is not None
+    first = read(store, url, prices=prices, max_cost=20.5 * CALL_COST)
+    assert first.cost is not None
+    assert first.cost <= 20.5 * CALL_COST
+    assert (first.read > 0, first.read + first.not_asked) == (True, TEXTS)
+    second = read(store, url, prices=prices)
+    assert (second.read_before, second.read) == (first.read, first.not_asked)
+    assert rows(store) == (TEXTS, TEXTS, TEXTS)
+
+
+def test_what_a_cache_holds_is_not_paid_by_another_store(store: Store, url: str, tmp_path: Path) -> None:
+    """The same texts in another store, the same prompt: no request."""
+    cache = tmp_path / "answers"
+    cache.mkdir()
+    read(store, url, cache=cache)
+    before = asked(url)
+    other = store_of(tmp_path / "other.duckdb", turns=20)
+    assert read(other, url, cache=cache).read == TEXTS
+    assert asked(url) == before
+    assert rows(other)[:2] == (TEXTS, TEXTS)
+
+
+def test_another_prompt_reads_anew_and_takes_the_place_of_the_first(store: Store, url: str) -> None:
+    """Claims are kept by text and prompt: other instructions or examples are another reading."""
+    read(store, url)
+    prompt = Prompt({"craft": "Read well."}, {"craft": [Example(frame="", text="Hello.", claims=[])]})
+    again = read(store, url, prompt=prompt)
+    assert (again.read_before, again.read) == (0, TEXTS)
+    assert read(store, url, prompt=prompt).read_before == TEXTS
+    assert rows(store)[:2] == (TEXTS, TEXTS)

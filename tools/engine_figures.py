@@ -1,0 +1,187 @@
+"""Writes the figures of docs/engine_judge.md anew: the engine judge by reader, voice and question, and what errors of a reader do to it.
+
+    python tools/engine_figures.py [--voices FILE...]
+
+Plays games with the scripted players' own words and with the voices of each file (author -> symbols, as in
+games/craft/players/wording.yaml; a pilcrow in a wording is a line break), has them read and judged the way a user's logs are, and holds the
+verdicts against the players' plans. The part of errors plays a model of known quality (tests/servers/simulated_reader.py) behind a real
+server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from analytics.reading.report import ALL, readers_report  # noqa: E402
+from games.craft.play import PlayRequest, play  # noqa: E402
+from games.craft.players import grammar, speech  # noqa: E402
+from ingest.files.run import ingest_paths  # noqa: E402
+from judges.claims.job import read_texts  # noqa: E402
+from judges.claims.questions import ReadingRequest  # noqa: E402
+from judges.claims.readers import PLANTED, RULES  # noqa: E402
+from judges.craft.measure import Judged, QuestionScore, score_decisions, total  # noqa: E402
+from providers.provider import ModelSettings  # noqa: E402
+from schemas.store import Store  # noqa: E402
+from tests.servers.simulated_reader import SimulatedReader, simulated_reader  # noqa: E402
+from tools.measure_engine import judged_store  # noqa: E402
+from tools.reading_chart import Point, chart  # noqa: E402
+
+TEAMS = ("clear", "vague", "over_remover", "redundant+conflicting+mixed")
+DOC = ROOT / "docs" / "engine_judge.md"
+CHART = ROOT / "docs" / "engine_reading.svg"
+BORDERS = ("<!-- Figures: made by `python tools/engine_figures.py`. Do not edit. -->", "<!-- End of the figures. -->")
+ERRORS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3)
+LEAST_DECIDED = 20
+"""Decisions of a question below which its precision says nothing."""
+_LINE_BREAK = re.compile(r"[ \t]*¶\s*")
+
+
+class Scores(NamedTuple):
+    """By question, and all."""
+
+    questions: Mapping[str, QuestionScore]
+    all: QuestionScore
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--voices", type=Path, nargs="*", default=[], metavar="FILE", help="wordings by author, as YAML")
+    options = parser.parse_args()
+    os.environ.setdefault("OPENAI_API_KEY", "none")
+    parts = [own_games(), *(voices(path) for path in options.voices), errors()]
+    text = DOC.read_text("utf-8")
+    before, _, rest = text.partition(BORDERS[0])
+    after = rest.partition(BORDERS[1])[2]
+    figures = "\n".join(parts)
+    DOC.write_text(f"{before}{BORDERS[0]}\n\n{figures}\n{BORDERS[1]}{after}", "utf-8")
+
+
+def own_games() -> str:
+    """The scripted players in their own words: how good the proving is by itself, and with the rules' reading."""
+    with games(None, structures=5, turns=12) as store:
+        found = {reader: scored(judged_store(store, reader)) for reader in (PLANTED, RULES)}
+    return "### Own games, own words\n\n" + _by_question(found)
+
+
+def voices(path: Path) -> str:
+    """Other authors' words: one row a voice and reader, then one a question."""
+    rows: dict[str, list[Judged]] = {PLANTED: [], RULES: []}
+    lines = ["| voice | reader | labelled | coverage | precision | questions below 0.95 |", "|---|---|---|---|---|---|"]
+    for author, rules in yaml.safe_load(path.read_text("utf-8")).items():
+        with games(rules, structures=2, turns=12) as store:
+            for reader in rows:
+                own = list(judged_store(store, reader))
+                rows[reader] += own
+                lines.append(_voice_row(author, reader, scored(own)))
+    lines += [_voice_row("**all**", reader, scored(every)) for reader, every in rows.items()]
+    by_question = _by_question({reader: scored(every) for reader, every in rows.items()})
+    return f"### Voices: {path.stem}\n\n" + "\n".join(lines) + f"\n\n{by_question}"
+
+
+def errors() -> str:
+    """A model that errs at a known rate, alone and with the rules."""
+    header = (
+        "| claims mistaken and left out, each | claims: precision | recall | reader | verdicts: coverage | precision | lowest question |"
+    )
+    lines, points = [header, "|---" * 7 + "|"], []
+    with games(None, structures=3, turns=10) as store:
+        for rate in ERRORS:
+            name = f"openai/errs-{round(100 * rate):02d}"
+            with simulated_reader(SimulatedReader(store=store.path, mistakes=rate, misses=rate)) as url:
+                read_texts(ReadingRequest(settings=ModelSettings(model=name, base_url=url)), store)
+            read = _whole_requests(store, f"llm:{name}")
+            for kind, reader in (("model", f"llm:{name}"), ("both", f"both:llm:{name}")):
+                found = scored(judged_store(store, reader))
+                lowest = min((one.precision or 0 for one in found.questions.values() if one.decided >= LEAST_DECIDED), default=None)
+                cells = (f"{rate:.2f}", *map(_share, read), kind, _share(found.all.coverage), _share(found.all.precision), _share(lowest))
+                lines.append(f"| {' | '.join(cells)} |")
+                points.append(Point(kind, read[0] or 0, found.all.coverage or 0, found.all.precision or 0))
+    CHART.write_text(chart(points), "utf-8")
+    return f"### What a reader's errors do\n\n![Verdicts against reading]({CHART.name})\n\n" + "\n".join(lines) + "\n"
+
+
+class games:  # noqa: N801 - read as a function: `with games(...) as store`
+    """A store of games in some author's words, for as long as the block lasts."""
+
+    def __init__(self, rules: Mapping[str, Sequence[str]] | None, *, structures: int, turns: int) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        self._rules, self._size = rules, (structures, turns)
+
+    def __enter__(self) -> Store:
+        path = Path(self._folder.name)
+        structures, turns = self._size
+        request = PlayRequest(
+            out=path / "logs", personas=TEAMS, builders=("sloppy",), structures=structures, seed=11, turns=turns, processes=1
+        )
+        with mock.patch.object(speech, "wording", return_value=_words(self._rules or {})):
+            play(request)
+        store = Store(path / "games.duckdb")
+        ingest_paths([path / "logs"], store)
+        return store
+
+    def __exit__(self, *_: object) -> None:
+        self._folder.cleanup()
+
+
+class _Author(grammar.Grammar):
+    """Words whose line breaks are marked."""
+
+    def sentence(self, *args: Any, **kwargs: Any) -> str:
+        text = _LINE_BREAK.sub("\n", super().sentence(*args, **kwargs))
+        return re.sub(r"\n+", "\n", text).strip()
+
+
+def _words(rules: Mapping[str, Sequence[str]]) -> grammar.Grammar:
+    own = yaml.safe_load(Path(grammar.__file__).with_name("wording.yaml").read_text("utf-8"))
+    return _Author(own | dict(rules))
+
+
+def scored(rows: Iterator[Judged] | Sequence[Judged]) -> Scores:
+    """Count decisions against labels."""
+    questions = score_decisions(rows)
+    return Scores(questions, total(questions))
+
+
+def _whole_requests(store: Store, reader: str) -> tuple[float | None, float | None]:
+    rows = readers_report(store).to_dicts()
+    row = next(r for r in rows if (r["reader"], r["author"], r["kind"], r["field"]) == (reader, ALL, "request", "(whole)"))
+    return row["precision"], row["recall"]
+
+
+def _by_question(found: Mapping[str, Scores]) -> str:
+    heads = " | ".join(f"{reader}: coverage | precision" for reader in found)
+    lines = [f"| question | yes | no | {heads} |", "|---" * (3 + 2 * len(found)) + "|"]
+    one = next(iter(found.values()))
+    for name in (*one.questions, "all"):
+        scores = [scores.all if name == "all" else scores.questions[name] for scores in found.values()]
+        shares = [_share(value) for score in scores for value in (score.coverage, score.precision)]
+        lines.append(f"| {name} | {scores[0].labelled_yes} | {scores[0].labelled_no} | {' | '.join(shares)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _voice_row(author: str, reader: str, scores: Scores) -> str:
+    low = [one.question for one in scores.questions.values() if one.decided >= LEAST_DECIDED and (one.precision or 0) < 0.95]  # noqa: PLR2004
+    whole = scores.all
+    return f"| {author} | {reader} | {whole.labelled} | {_share(whole.coverage)} | {_share(whole.precision)} | {', '.join(low)} |"
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+if __name__ == "__main__":
+    main()
