@@ -33,7 +33,8 @@ from judges.claims.job import read_texts
 from judges.claims.questions import ReadingRequest
 from providers.provider import ModelSettings
 from schemas.store import Store
-read_texts(ReadingRequest(settings=ModelSettings(model="local/stub", base_url=sys.argv[2], max_tokens=100), concurrency=4), Store(sys.argv[1]))
+settings = ModelSettings(model="local/stub", base_url=sys.argv[2], max_tokens=100)
+read_texts(ReadingRequest(settings=settings, concurrency=4), Store(sys.argv[1]))
 """
 
 
