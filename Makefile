@@ -1,13 +1,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test setup check bench docs clean
+.PHONY: demo test test-install setup check bench docs site clean
 
 demo: setup            ## set up, play games, ingest, judge, report, serve the dashboard until Ctrl-C
 	$(BIN)/cotrace demo
 
 test: setup check      ## set up, lint, type-check, check imports and docs, run the tests
 	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+test-install: setup    ## build sdist and wheel, install them unpinned in fresh environments (3.11 with its own pip and the newest, 3.13), use them
+	$(BIN)/python -m pytest -m installation tests/installation
 
 setup: .venv/.done     ## set up only
 
@@ -30,5 +33,13 @@ bench: setup           ## every benchmark, each figure a ratio to a base in the 
 docs: setup            ## write the generated pages of docs/ anew
 	$(BIN)/python tools/make_docs.py
 
+site: .venv/.site      ## the docs as a site in ./site; a broken link is an error
+	.venv/site/bin/mkdocs build --strict --quiet
+
+.venv/.site: pyproject.toml
+	$(PYTHON) -m venv .venv/site
+	.venv/site/bin/python -m pip install --quiet --disable-pip-version-check "mkdocs-material>=9.6,<10"
+	touch $@
+
 clean:
-	rm -rf .venv build *.egg-info
+	rm -rf .venv build dist site *.egg-info

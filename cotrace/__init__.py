@@ -14,9 +14,9 @@ docs/python.md shows the rest.
 from __future__ import annotations
 
 import importlib
-import importlib.util
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from cotrace import rooms
 
 if TYPE_CHECKING:
     from analytics.query import query
@@ -32,7 +32,6 @@ __all__ = ["CotraceError", "GameLog", "OpenStore", "Store", "__version__", "inge
 
 __version__ = "0.1.0"
 
-_ROOMS = ("schemas", "providers", "games", "ingest", "judges", "analytics", "dashboards")
 _HOMES = {
     "CotraceError": ("schemas.errors", "CotraceError"),
     "GameLog": ("schemas.game_log", "GameLog"),
@@ -45,20 +44,6 @@ _HOMES = {
 }
 
 
-def _check_rooms() -> None:
-    """Other distributions ship packages of these plain names: make sure that ours are the ones found."""
-    home = Path(__file__).resolve().parent.parent
-    for room in _ROOMS:
-        spec = importlib.util.find_spec(room)
-        found = [Path(place).resolve() for place in (spec.submodule_search_locations or [])] if spec else []
-        if home / room not in found:
-            where = ", ".join(map(str, found)) or "nowhere"
-            raise ImportError(
-                f"cotrace needs its own package '{room}' ({home / room}) but Python finds it at {where}: "
-                "install cotrace into an environment of its own"
-            )
-
-
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'cotrace' has no attribute {name!r}; it has {', '.join(__all__)}")
@@ -66,4 +51,4 @@ def __getattr__(name: str) -> object:
     return getattr(importlib.import_module(module), attribute)
 
 
-_check_rooms()
+rooms.check(__version__)

@@ -14,6 +14,7 @@ import click
 from cotrace import __version__, ending
 from cotrace.lazy_group import LazyGroup
 from schemas.errors import CotraceError
+from schemas.extras import mend
 from schemas.interrupts import is_interrupt
 
 __all__ = ["COMMANDS", "cli", "main"]
@@ -103,6 +104,8 @@ def _ended(error: BaseException | None) -> int:
 
 
 def _unforeseen(error: BaseException) -> str:
+    if isinstance(error, ModuleNotFoundError) and (package := mend(error.name)):
+        return f"this needs the package {package}"
     if os.strerror(errno.ENOSPC) in str(error):  # whichever library has met it
         return f"cannot be written: {os.strerror(errno.ENOSPC).lower()}; make room and start the same command again"
     return f"internal error, {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''} (--debug shows where)"

@@ -13,6 +13,7 @@ from analytics.views import ensure_installed
 from cotrace.episodes import Episodes
 from cotrace.rows import Rows
 from schemas.errors import UsageError
+from schemas.extras import needed
 from schemas.store import DEFAULT_STORE, Store
 
 if TYPE_CHECKING:
@@ -201,6 +202,7 @@ class OpenStore:
         Raises:
             UsageError: no page draws that report, there is no such filter, or no data under it.
         """
+        needed("plotly", "store.plot")
         from dashboards.address import FILTERS, Address
         from dashboards.pages import pages
         from dashboards.reader import reader

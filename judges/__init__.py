@@ -1,1 +1,3 @@
 """Rubrics, the judges that answer them, the runner and agreement with truth and people."""
+
+ROOM_OF = "cotrace"

@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-from providers.extras import needed
 from schemas.errors import UsageError
+from schemas.extras import needed
 
 __all__ = ["address_in_region", "signer"]
 
@@ -34,7 +34,7 @@ class signer:  # noqa: N801 - used as a function
     """
 
     def __init__(self, url: str) -> None:
-        needed("botocore", "bedrock", "bedrock/")
+        needed("botocore", "bedrock/")
         from botocore.session import get_session
 
         self._url = url

@@ -1,24 +1,21 @@
-"""What a server may send: replies of bounded size, however they are packed, and no redirects to another host.
+"""What a server may send to the client for batches: replies of bounded size, however they are packed, and no redirects to another host.
 
-`providers.transport` counts what it reads; the client for batches is built on httpx, whose hooks see each response before a byte of its
-body is read.
+That client is built on httpx, whose hooks see each response before a byte of its body is read; `providers.transport` does the same for
+its own.
 """
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
 
 import httpx
 
-from providers.faults import ForeignRedirectError, OversizeError
+from providers.faults import ForeignRedirectError
+from providers.unpacking import Counted
 
-__all__ = ["Counted", "bound"]
+__all__ = ["bound"]
 
-_UNPACKED: Final = frozenset({"", "identity"})
-_PACKED: Final = frozenset({"gzip", "deflate"})
-_GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
@@ -59,47 +56,6 @@ def _stay(response: httpx.Response) -> None:
 
 def _port(url: httpx.URL) -> int | None:
     return url.port or _DEFAULT_PORTS.get(url.scheme)
-
-
-class Counted:
-    """Unpacks a body as it comes, and stops where it grows too large.
-
-    Args:
-        most_bytes: of the body, packed and unpacked.
-        encoding: what the header `Content-Encoding` says; empty if there is none.
-
-    Raises:
-        OversizeError: it is packed in a way that was not asked for.
-    """
-
-    def __init__(self, most_bytes: int, encoding: str) -> None:
-        encoding = encoding.strip().lower()
-        if encoding not in _UNPACKED | _PACKED:
-            raise OversizeError(f"the reply is packed as {encoding[:20]!r}, which was not asked for")
-        self._most = most_bytes
-        self._came = self._gave = 0
-        self._unpack = zlib.decompressobj(_GZIP_OR_ZLIB) if encoding in _PACKED else None
-
-    def take(self, chunk: bytes) -> bytes:
-        """The chunk's content.
-
-        Raises:
-            OversizeError: with it, there is too much.
-        """
-        self._came += len(chunk)
-        content = self._unpacked(chunk)
-        self._gave += len(content)
-        if max(self._came, self._gave) > self._most:
-            raise OversizeError(f"the reply has more than {self._most:,} bytes, which no answer takes")
-        return content
-
-    def _unpacked(self, chunk: bytes) -> bytes:
-        if self._unpack is None:
-            return chunk
-        try:
-            return self._unpack.decompress(chunk, self._most - self._gave + 1)  # one more than allowed shows that there is more
-        except zlib.error as error:
-            raise OversizeError(f"the reply cannot be unpacked ({error})") from error
 
 
 class _AsyncBody(httpx.AsyncByteStream):

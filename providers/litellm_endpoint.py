@@ -10,12 +10,12 @@ from typing import Any, Final
 import msgspec
 
 from providers.completion import Completion, UnreadableError
-from providers.extras import needed
 from providers.faults import Fault, classify
 from providers.protocols.openai_chat import ChatReply, OpenAIChat, completion_of
 from providers.protocols.protocol import Sheet
 from providers.provider import ModelSettings
 from schemas.errors import CotraceError
+from schemas.extras import needed
 
 __all__ = ["LiteLlmEndpoint"]
 
@@ -31,7 +31,7 @@ class LiteLlmEndpoint:
     """
 
     def __init__(self, settings: ModelSettings) -> None:
-        needed("litellm", "litellm", "litellm/")
+        needed("litellm", "litellm/")
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # it would fetch its price list from the network when imported
         import litellm
 

@@ -11,8 +11,8 @@ import errno
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from providers.bounds import Counted
 from providers.faults import Fault, HopelessError, NobodyThere, OversizeError
+from providers.unpacking import Counted
 from schemas.errors import UsageError
 from schemas.text import excerpt
 

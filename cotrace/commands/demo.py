@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cotrace.commands.options import say
+from schemas.extras import needed
 from schemas.store import Store
 
 __all__ = ["command"]
@@ -72,6 +73,8 @@ def command(folder: Path, structures: int, host: str, port: int, *, serve: bool)
     from judges.rubric.files import find
     from judges.runs.job import JudgeRequest
 
+    if serve:
+        needed("dash", "the dashboard at the end (or --no-serve)")
     logs, store = folder / "logs", Store(folder / "cotrace.duckdb")
     say(f"1. Games of {len(_PERSONAS)} scripted personas, each with a planted way to fail")
     played = play(

@@ -311,6 +311,6 @@ def test_what_is_missing_is_said(model: str, message: str, monkeypatch: pytest.M
 def test_a_missing_package_names_the_extra_that_brings_it(model: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One line that can be pasted."""
     monkeypatch.delenv("AWS_BEARER_TOKEN_BEDROCK", raising=False)
-    monkeypatch.setattr("providers.extras.find_spec", lambda name: None if name == package else object())
+    monkeypatch.setattr("schemas.extras.find_spec", lambda name: None if name == package else object())
     with pytest.raises(UsageError, match=rf'needs the package {package}: pip install "cotrace\[{extra}\]"'):
         Asker([ModelSettings(model=model)])

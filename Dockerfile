@@ -1,0 +1,15 @@
+# cotrace with everything: docker build -t cotrace . && docker run --rm -v "$PWD:/work" -p 8050:8050 cotrace demo --no-serve
+FROM python:3.13-slim AS build
+WORKDIR /source
+COPY . .
+RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
+
+FROM python:3.13-slim
+COPY --from=build /wheels /wheels
+RUN pip install --no-cache-dir "$(ls /wheels/*.whl)[judge,optimize,dash,inspect]" && rm -r /wheels
+RUN useradd --create-home researcher
+USER researcher
+WORKDIR /work
+EXPOSE 8050
+ENTRYPOINT ["cotrace"]
+CMD ["--help"]

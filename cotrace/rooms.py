@@ -1,0 +1,63 @@
+"""Whether the rooms that Python finds are cotrace's own: their names are plain, and other distributions ship packages of the same."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+__all__ = ["MARKER", "ROOMS", "check", "trouble"]
+
+ROOMS: Final = ("schemas", "providers", "games", "ingest", "judges", "analytics", "dashboards")
+MARKER: Final = 'ROOM_OF = "cotrace"'
+"""What stands in the `__init__.py` of each room, and would be gone if another distribution's were written over it."""
+
+_MEND: Final = "install cotrace into an environment of its own"
+
+
+def check(version: str) -> None:
+    """Stop where a room is not ours: with one line if this is the command, else with an ImportError.
+
+    Raises:
+        ImportError: another package was found.
+        SystemExit: the same, in the command.
+    """
+    found = trouble(Path(__file__).resolve().parent.parent, version)
+    if found is None:
+        return
+    if Path(sys.argv[0]).name in {"cotrace", "-m"}:
+        sys.stderr.write(f"cotrace: {found}; {_MEND}\n")
+        raise SystemExit(2)
+    raise ImportError(f"{found}; {_MEND}")
+
+
+def trouble(home: Path, version: str) -> str | None:
+    """The first room that is not ours, or not ours alone, in words; None if all are."""
+    for room in ROOMS:
+        spec = importlib.util.find_spec(room)
+        found = [Path(place).resolve() for place in (spec.submodule_search_locations or [])] if spec else []
+        if home / room not in found:
+            return f"cotrace needs its own package '{room}' ({home / room}) but Python finds {', '.join(map(str, found)) or 'none'}"
+        if MARKER not in _start_of(home / room):
+            return f"another distribution has put a package '{room}' in the place of cotrace's ({home / room})"
+    record = home / f"cotrace-{version}.dist-info" / "RECORD"
+    return _strange(home, record.read_text("utf-8")) if record.is_file() else None
+
+
+def _start_of(room: Path) -> str:
+    try:
+        return (room / "__init__.py").read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _strange(home: Path, record: str) -> str | None:
+    """What lies in a room of an installation and was not installed with it: another distribution's package that was there before."""
+    ours = {tuple(line.partition(",")[0].split("/")[:2]) for line in record.splitlines()}
+    for room in ROOMS:
+        for entry in os.scandir(home / room):
+            if entry.name != "__pycache__" and (room, entry.name) not in ours:
+                return f"another distribution has a package '{room}' too, and both lie in {home / room} ({entry.name} is not cotrace's)"
+    return None

@@ -1,0 +1,1 @@
+"""Whether what is built can be installed, and works away from its source."""
