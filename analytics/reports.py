@@ -58,6 +58,7 @@ def _statistic(module: str, function: str, *options: str, columns: str = "SUMMAR
 
 COMPUTED: dict[str, Computed] = {
     "lost": Computed("analytics.losses.lost", "lost_report", "SUMMARY", page="docs/attribution.md", prose="sentence"),
+    "attribution-accuracy": Computed("analytics.losses.accuracy", "accuracy_report", "SUMMARY", page="docs/attribution.md"),
     "agreement": Computed("analytics.agreement.report", "agreement_report", "SUMMARY", ("na_score",)),
     "corrected-rates": Computed("analytics.rates.corrected", "corrected_rates", "SUMMARY"),
     "calibration": Computed("analytics.rates.calibration", "calibration_report", "SUMMARY"),

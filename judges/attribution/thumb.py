@@ -1,0 +1,134 @@
+"""Rules of thumb for the decisive error of any conversation: no model, no engine, no knowledge of the task.
+
+They are baselines: what a judge is worth is what it adds to them. Each names an agent and a turn, or nothing where it finds no occasion.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from judges.evidence.transcript import Transcript, UtteranceView
+
+__all__ = ["RULES", "Guess", "Rule", "chance"]
+
+
+class Guess(NamedTuple):
+    """Who made the decisive error, and when."""
+
+    agent: str
+    turn: int
+
+
+Rule = Callable[[Transcript], Guess | None]
+
+
+class _Said(NamedTuple):
+    turn: int
+    said: UtteranceView
+
+
+_ALIKE: Final = 0.9
+"""Share of words that two messages have in common, of all words of both, from which on one repeats the other."""
+_FEWEST_WORDS: Final = 5
+"""Shorter messages repeat each other by chance."""
+_FAILURE: Final = re.compile(
+    r"\bexitcode: [1-9]|\bexecution failed\b|\btraceback \(most recent call last\)|\b\w*(?:error|exception):|\bhttp (?:error )?[45]\d\d\b"
+    r"|\bno results? (?:found|were found)\b|\bnot found\b|\baccess denied\b|\bcould not be (?:found|opened|loaded|read)\b",
+    re.IGNORECASE,
+)
+_CORRECTION: Final = re.compile(
+    r"\b(?:incorrect|inaccurate|not correct|not right|wrong|mistake[ns]?|mistaken|discrepanc\w+|contradict\w*|inconsistent)\b",
+    re.IGNORECASE,
+)
+_PEOPLE: Final = frozenset(("human", "user"))
+"""Who asks: not one of the team."""
+
+
+def chance(game: Transcript) -> tuple[float, float]:
+    """How often a draw among the agents who said or did something, and one among the turns in which somebody did, would be right."""
+    acting = [(one.said.agent, one.turn) for one in _messages(game)] + [
+        (done.agent, turn.turn) for turn in game.turns for done in turn.actions
+    ]
+    return 1 / max(len({agent for agent, _ in acting}), 1), 1 / max(len({turn for _, turn in acting}), 1)
+
+
+def _messages(game: Transcript) -> Iterator[_Said]:
+    """What the team's agents said to each other, in order."""
+    for turn in game.turns:
+        for said in turn.said("public"):
+            if said.agent.casefold() not in _PEOPLE and not said.superseded:
+                yield _Said(turn.turn, said)
+
+
+def _last(game: Transcript) -> Guess | None:
+    said = [*_messages(game)]
+    return Guess(said[-1].said.agent, said[-1].turn) if said else None
+
+
+def _first(game: Transcript) -> Guess | None:
+    found = next(_messages(game), None)
+    return None if found is None else Guess(found.said.agent, found.turn)
+
+
+def _longest(game: Transcript) -> Guess | None:
+    found = max(_messages(game), key=lambda one: len(one.said.text), default=None)
+    return None if found is None else Guess(found.said.agent, found.turn)
+
+
+def _busiest(game: Transcript) -> Guess | None:
+    """The agent who says most often, at its first message."""
+    said = [*_messages(game)]
+    if not said:
+        return None
+    agent = Counter(one.said.agent for one in said).most_common(1)[0][0]
+    return Guess(agent, next(one.turn for one in said if one.said.agent == agent))
+
+
+def _first_refused(game: Transcript) -> Guess | None:
+    """The first action that was refused; in a conversation, the message before the first one that tells of a failure."""
+    for turn in game.turns:
+        refused = next((action for action in turn.actions if action.accepted is False), None)
+        if refused is not None:
+            return Guess(refused.agent, turn.turn)
+    return _before(game, _FAILURE)
+
+
+def _first_correction(game: Transcript) -> Guess | None:
+    """The message before the first one by somebody else that calls something wrong."""
+    return _before(game, _CORRECTION)
+
+
+def _before(game: Transcript, pattern: re.Pattern[str]) -> Guess | None:
+    previous: _Said | None = None
+    for one in _messages(game):
+        if previous is not None and one.said.agent != previous.said.agent and pattern.search(one.said.text):
+            return Guess(previous.said.agent, previous.turn)
+        previous = one
+    return None
+
+
+def _first_repeated(game: Transcript) -> Guess | None:
+    """The first message that says again what the same agent has said before."""
+    earlier: dict[str, list[frozenset[str]]] = {}
+    for one in _messages(game):
+        words = frozenset(re.findall(r"\w+", one.said.text.casefold()))
+        known = earlier.setdefault(one.said.agent, [])
+        if len(words) >= _FEWEST_WORDS and any(len(words & other) >= _ALIKE * len(words | other) for other in known):
+            return Guess(one.said.agent, one.turn)
+        known.append(words)
+    return None
+
+
+RULES: Final[Mapping[str, Rule]] = {
+    "last": _last,
+    "first": _first,
+    "longest": _longest,
+    "busiest": _busiest,
+    "first_refused": _first_refused,
+    "first_correction": _first_correction,
+    "first_repeated": _first_repeated,
+}
+"""Name -> rule."""

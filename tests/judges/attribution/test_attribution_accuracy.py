@@ -1,0 +1,87 @@
+"""The report attribution-accuracy: engine, rules of thumb and models against people's labels and planted faults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from analytics.losses.accuracy import accuracy_report
+from analytics.losses.truths import truths
+from games.einstein.planted import play_planted
+from judges.attribution.thumb import RULES, Guess
+from judges.evidence.transcript import load
+from schemas.store import Store
+from tests.judges.attribution.test_craft_attribution import attributed
+
+MESSAGES = [
+    ("human", "How many moons has Mars?"),
+    ("Planner", "Coder, please look the number of moons up and print it."),
+    ("Coder", "I will load the table of planets and print the row of Mars as a whole."),
+    ("Terminal", "exitcode: 1 (execution failed)\nFileNotFoundError: planets.csv"),
+    ("Planner", "That is wrong: the file does not exist. Use the number you know."),
+    ("Coder", "I will load the table of planets and print the row of Mars as a whole."),
+]
+
+
+@pytest.fixture(scope="module")
+def who(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """One labelled conversation: the Coder's first message is the decisive error."""
+    folder = tmp_path_factory.mktemp("who")
+    found = {
+        "is_correct": False,
+        "question": "How many moons has Mars?",
+        "question_ID": "q1",
+        "ground_truth": "2",
+        "history": [{"content": text, "name": name, "role": "user"} for name, text in MESSAGES],
+        "mistake_agent": "Coder",
+        "mistake_step": "2",
+        "mistake_reason": "no such file",
+    }
+    (folder / "logs").mkdir()
+    (folder / "logs" / "1.json").write_bytes(orjson.dumps(found))
+    return attributed(folder / "logs", folder)
+
+
+def test_each_rule_of_thumb(who: Store) -> None:
+    (game,) = load(who, [one.episode_id for one in truths(who)])
+    assert {name: rule(game) for name, rule in RULES.items()} == {
+        "last": Guess("Coder", 6),
+        "first": Guess("Planner", 2),
+        "longest": Guess("Coder", 3),
+        "busiest": Guess("Planner", 2),
+        "first_refused": Guess("Coder", 3),
+        "first_correction": Guess("Terminal", 4),
+        "first_repeated": Guess("Coder", 6),
+    }
+
+
+def test_shares_of_right_agents_and_steps(who: Store) -> None:
+    rows = {row["judge"]: row for row in accuracy_report(who).filter(length="all").iter_rows(named=True)}
+    assert (rows["rule: first_refused"]["agent"], rows["rule: first_refused"]["step"]) == (1.0, 1.0)
+    assert (rows["rule: last"]["agent"], rows["rule: last"]["step"], rows["rule: last"]["within_3"]) == (1.0, 0.0, 1.0)
+    assert rows["chance"]["agent"] == pytest.approx(1 / 3)
+    assert rows["chance"]["step"] == pytest.approx(1 / 5)
+    assert "engine" not in rows  # nothing tells what a turn of a conversation cost
+
+
+def test_games_with_a_planted_fault(tmp_path: Path) -> None:
+    play_planted(tmp_path / "logs", 40, seed=9)
+    store = attributed(tmp_path / "logs", tmp_path)
+    known = truths(store)
+    assert {one.source for one in known} == {"planted"}
+    rows = accuracy_report(store).filter(length="all").rows_by_key("judge", named=True, unique=True)
+    assert rows["engine"]["games"] == len(known)
+    assert rows["engine"]["agent"] == rows["engine"]["answered"] > rows["chance"]["agent"]
+    assert rows["engine"]["agent_low"] < rows["engine"]["agent"] <= rows["engine"]["agent_high"]
+
+
+@pytest.mark.shared
+def test_rules_of_thumb_on_labelled_runs(shared: Path, tmp_path: Path) -> None:
+    """Numbers of the shared half of Who&When, checked by hand for two rules: how little they reach is what judges have to beat."""
+    store = attributed(shared / "data/whoandwhen", tmp_path)
+    rows = accuracy_report(store).filter(length="all").rows_by_key("judge", named=True, unique=True)
+    assert rows["rule: last"]["games"] == 92
+    assert rows["rule: longest"]["agent"] == pytest.approx(43 / 92)
+    assert rows["rule: last"]["step"] == pytest.approx(5 / 92)
