@@ -1,10 +1,14 @@
-"""`cotrace attribute`: whose cost each turn was."""
+"""`cotrace attribute`: whose cost each turn was, by the engine; or who made the decisive error, by a model."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
+from cotrace.commands.model_options import model_options
 from cotrace.commands.options import say, store_option
+from schemas.errors import UsageError
 from schemas.store import Store
 
 __all__ = ["attribute_all", "command"]
@@ -17,20 +21,33 @@ __all__ = ["attribute_all", "command"]
     "reader_name",
     default="rules",
     show_default=True,
-    help="Who reads the messages: rules, planted, llm:<model> (what `cotrace claims` let it read), or both:<one of the last two>.",
+    help="Who reads the messages for the engine: rules, planted, llm:<model> (by `cotrace claims`), or both:<one of the last two>.",
 )
+@click.option("--model", help="Ask this model, provider/model, for the decisive error of each game in place of the engine.")
+@click.option(
+    "--manner",
+    type=click.Choice(["all_at_once", "step_by_step", "halving", "search"]),
+    default="all_at_once",
+    show_default=True,
+    help="How the model is asked: the three published manners, or a search with evidence.",
+)
+@model_options
 @store_option
-def command(store: Store, where: str, reader_name: str) -> int:
+def command(store: Store, where: str, reader_name: str, model: str | None, manner: str, **options: Any) -> int:
     """Put what each turn cost down to an agent and a broken link, by the rules of the game (docs/attribution.md).
 
-    Reads messages and boards, asks no model. What was said about the same games before is replaced. Exit code 1 if no game could be
-    attributed.
+    The engine reads messages and boards, and asks no model; what was said about the same games before is replaced. With --model, the model
+    names the decisive error of each game or conversation, and `cotrace report attribution-accuracy` says how often it is right. Exit code 1
+    if no game could be attributed, or calls failed.
 
     \b
     Example:
       cotrace attribute && cotrace report lost
+      cotrace attribute --model openai/gpt-4o-mini --manner search --where "benchmark = 'whoandwhen'" --max-cost 2
     """
-    return attribute_all(store, where, reader_name)
+    if model is None:
+        return attribute_all(store, where, reader_name)
+    return _ask(store, where, model, manner, options)
 
 
 def attribute_all(store: Store, where: str = "true", reader_name: str = "rules") -> int:
@@ -49,3 +66,27 @@ def attribute_all(store: Store, where: str = "true", reader_name: str = "rules")
         say(f"  {games} games of {benchmark} left out: they have no values, or nothing tells whose they were (docs/attribution.md)")
     say("next: cotrace report lost, cotrace report attributions, cotrace dash")
     return int(report.games == 0)
+
+
+def _ask(store: Store, where: str, model: str, manner: str, options: dict[str, Any]) -> int:
+    from analytics.views import ensure_installed
+    from cotrace.progress import progress_bar
+    from judges.attribution.model_job import AskingRequest, ask_games
+    from providers.endpoint import endpoints
+    from providers.provider import ModelSettings
+
+    if "/" not in model:
+        raise UsageError(f"--model {model}: write provider/model, such as openai/{model}")
+    names = ("temperature", "max_tokens", "timeout_s", "requests_per_minute", "tokens_per_minute")
+    settings = ModelSettings(model=model, **{name: options[name] for name in names})
+    first, *others = endpoints(settings, options["base_urls"], options["key_variables"])
+    limits = {name: options[name] for name in ("cache", "concurrency", "max_cost", "prices")}
+    request = AskingRequest(settings=first, more_endpoints=tuple(others), manner=manner, where=where, **limits)
+    ensure_installed(store)
+    with progress_bar(f"{manner} by {model}") as show:
+        report = ask_games(request, store, show)
+    cost = "no price known" if report.cost is None else f"{report.cost:.4f} USD"
+    say(f"{report.games} games: {report.answered} answered, {report.undecided} without a decisive error, {report.failed} failed")
+    say(f"  {report.requests} requests, {report.tokens_in} + {report.tokens_out} tokens, {cost}")
+    say("next: cotrace report attribution-accuracy")
+    return int(report.failed > 0 or report.games == 0)

@@ -21,7 +21,7 @@ from schemas.text import excerpt
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["AttributionReport", "attribute_games"]
+__all__ = ["AttributionReport", "attribute_games", "selected_games"]
 
 _GAMES_A_TRANSACTION: Final = 200
 _LONGEST: Final = 600
@@ -97,12 +97,23 @@ def _lost(store: Store, where: str, ways: Mapping[str, _Way]) -> tuple[dict[str,
     return lost, benchmarks
 
 
+def selected_games(store: Store, where: str) -> list[str]:
+    """The games that meet an SQL condition on `episodes`.
+
+    Raises:
+        UsageError: it is none.
+        StoreError: the store cannot be read.
+    """
+    with store.reading() as connection:
+        return list(_selected(connection, where))
+
+
 def _selected(connection: duckdb.DuckDBPyConnection, where: str) -> dict[str, str]:
     import duckdb
 
     try:
         chosen = as_condition(where, connection)
-        return dict(connection.execute(f"SELECT episode_id, benchmark FROM episodes WHERE {chosen}").fetchall())
+        return dict(connection.execute(f"SELECT episode_id, benchmark FROM episodes WHERE {chosen} ORDER BY 1").fetchall())
     except (UsageError, duckdb.Error) as error:
         reason = str(error).splitlines()[0]
         raise UsageError(f"--where {where!r} does not work: {reason}; give one SQL condition on `episodes`") from error

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 
 import orjson
 import pytest
+from pydantic import BaseModel
 
 from analytics.losses.accuracy import accuracy_report
 from analytics.losses.truths import truths
+from analytics.query import query
 from games.einstein.planted import play_planted
+from judges.attribution.asking import MANNERS, Ask
+from judges.attribution.model_job import AskingRequest, ask_games
 from judges.attribution.thumb import RULES, Guess
 from judges.evidence.transcript import load
+from providers.messages import Message
+from providers.provider import ModelSettings
+from schemas.errors import UsageError
 from schemas.store import Store
 from tests.judges.attribution.test_craft_attribution import attributed
+from tests.servers.suspicious_server import suspicious_model
 
 MESSAGES = [
     ("human", "How many moons has Mars?"),
@@ -42,6 +52,13 @@ def who(tmp_path_factory: pytest.TempPathFactory) -> Store:
     (folder / "logs").mkdir()
     (folder / "logs" / "1.json").write_bytes(orjson.dumps(found))
     return attributed(folder / "logs", folder)
+
+
+@pytest.fixture(scope="module")
+def model_url() -> Iterator[str]:
+    """A model that holds whoever will load the table responsible."""
+    with suspicious_model("I will load the table") as url:
+        yield url
 
 
 def test_each_rule_of_thumb(who: Store) -> None:
@@ -85,3 +102,48 @@ def test_rules_of_thumb_on_labelled_runs(shared: Path, tmp_path: Path) -> None:
     assert rows["rule: last"]["games"] == 92
     assert rows["rule: longest"]["agent"] == pytest.approx(43 / 92)
     assert rows["rule: last"]["step"] == pytest.approx(5 / 92)
+
+
+@pytest.mark.parametrize("manner", list(MANNERS))
+def test_a_model_is_asked_in_each_manner(who: Store, model_url: str, manner: str) -> None:
+    """A model that knows the error names agent and turn in every manner; what it quotes wrongly does not count."""
+    settings = ModelSettings(model="openai/suspicious", base_url=model_url)
+    report = ask_games(AskingRequest(settings=settings, manner=manner), who)
+    assert (report.games, report.answered, report.failed) == (1, 1, 0)
+    rows = query(
+        who, "select question, answer from verdicts where rubric = 'decisive_error' and variant = $manner", {"manner": manner}
+    ).rows()
+    assert dict(rows) == {"agent": "Coder", "step": "3"}
+    told = accuracy_report(who).filter(length="all", judge=f"llm:openai/suspicious ({manner.replace('_', ' ')})").row(0, named=True)
+    assert (told["agent"], told["step"], told["games"]) == (1.0, 1.0, 1)
+
+
+def test_asking_again_replaces_what_was_said(who: Store, model_url: str) -> None:
+    settings = ModelSettings(model="openai/suspicious", base_url=model_url)
+    for _ in range(2):
+        ask_games(AskingRequest(settings=settings, manner="all_at_once"), who)
+    assert query(who, "select count(*) from verdicts where variant = 'all_at_once'").item() == 2
+    with pytest.raises(UsageError, match="choose one of all_at_once"):
+        ask_games(AskingRequest(settings=settings, manner="by dice"), who)
+
+
+def test_models_see_no_views_goals_or_names_of_scripts(tmp_path: Path) -> None:
+    """Nothing that gives the planted fault away reaches a prompt."""
+    play_planted(tmp_path / "logs", 1, seed=2)
+    store = attributed(tmp_path / "logs", tmp_path)
+    shown: list[str] = []
+
+    async def put(messages: list[Message], form: type[BaseModel]) -> BaseModel | None:  # noqa: ARG001 - what a manner needs
+        shown.extend(str(message["content"]) for message in messages)
+        return None
+
+    (game,) = load(
+        store, [one.episode_id for one in truths(store)] or query(store, "select episode_id from episodes")["episode_id"].to_list()
+    )
+    for manner in MANNERS.values():
+        assert asyncio.run(manner(game, Ask(put))) is None
+    text = "\n".join(shown)
+    (script,) = (agent.persona.partition("@")[0] for agent in game.agents.values() if agent.persona and agent.persona != "sensible")
+    assert "turn 1, Player1" in text
+    assert script not in text
+    assert "infers" not in text

@@ -1,0 +1,194 @@
+"""Has a model name the decisive error of games: in the three published manners, and by a search with evidence.
+
+Source of the first three: Who&When (arXiv 2505.00212), section 4. Prompts are in `decisive_error.yaml`, in our own words. Answers become
+verdicts of the rubric `decisive_error`: question `agent` has a name, question `step` a turn, from 1; the manner is the variant.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from importlib import resources
+from typing import Any, Final, Literal, NamedTuple, TypeVar
+
+import yaml
+from pydantic import BaseModel, Field
+
+from judges.attribution.thumb import Guess
+from judges.evidence.pieces import action_text
+from judges.evidence.text import Entry, fenced, one_line
+from judges.evidence.transcript import Transcript, TurnView
+from providers.messages import Message
+
+__all__ = ["MANNERS", "Answered", "Ask", "Manner"]
+
+_PROMPTS: Final[Mapping[str, str]] = yaml.safe_load(
+    resources.files(__package__).joinpath("decisive_error.yaml").read_text(encoding="utf-8")
+)
+_WINDOW: Final = 30
+"""Turns of a long game that are searched at once."""
+_AROUND: Final = 6
+"""Turns before and after a suspect that are shown with it."""
+
+Form = TypeVar("Form", bound=BaseModel)
+
+
+class Answered(NamedTuple):
+    """What a model names, and why."""
+
+    guess: Guess
+    reason: str
+
+
+class Whole(BaseModel):
+    """The decisive error."""
+
+    reason: str = Field(description="why it is the decisive error, in one sentence")
+    agent: str = Field(description="name of the agent who made it, as it stands in the log")
+    turn: int = Field(description="number of the turn, as it stands in the log")
+
+
+class Step(BaseModel):
+    """Whether the last turn shown is the decisive error."""
+
+    reason: str = Field(description="why, in one sentence")
+    decisive: bool = Field(description="whether it is the decisive error")
+    agent: str = Field(description="name of the agent who made it, or who acted in this turn")
+
+
+class Half(BaseModel):
+    """Which part holds the decisive error."""
+
+    reason: str = Field(description="why, in one sentence")
+    part: Literal["first", "second"]
+
+
+class Suspect(BaseModel):
+    """A turn that could be the decisive error."""
+
+    turn: int
+    agent: str
+    words: str = Field(description="words of that turn that show the error, copied word for word")
+
+
+class Suspects(BaseModel):
+    """Turns that could be the decisive error."""
+
+    suspects: list[Suspect] = Field(description="the likeliest first; empty if there is none")
+
+
+class Examined(BaseModel):
+    """How likely a turn is the decisive error."""
+
+    reason: str = Field(description="why, in one sentence")
+    likelihood: int = Field(ge=0, le=100)
+
+
+class Ask(NamedTuple):
+    """How a manner asks: messages and form in, the form filled in out; None if no usable answer came."""
+
+    put: Callable[[list[Message], type[BaseModel]], Awaitable[BaseModel | None]]
+
+    async def __call__(self, prompt: str, evidence: str, form: type[Form]) -> Form | None:
+        """Ask one question about one piece of evidence."""
+        system = f"{_PROMPTS['task'].strip()}\n\n{_PROMPTS[prompt].strip()}"
+        found: Any = await self.put([{"role": "system", "content": system}, {"role": "user", "content": evidence}], form)
+        return found if isinstance(found, form) else None
+
+
+Manner = Callable[[Transcript, Ask], Awaitable[Answered | None]]
+
+
+# -- what is shown ----------------------------------------------------------------------------------------
+
+
+def _shown(turns: Sequence[TurnView]) -> str:
+    """Public messages and actions, turn by turn: no views, no goal, no names of models."""
+    entries = [entry for turn in turns for entry in _entries(turn)]
+    nonce = hashlib.blake2b("\0".join(entry.text for entry in entries).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    return fenced("log", entries, nonce)
+
+
+def _entries(turn: TurnView) -> list[Entry]:
+    said = [Entry(f"turn {turn.turn}, {one_line(one.agent)} said:", one.text) for one in turn.said("public") if not one.superseded]
+    outcome = {True: "carried out", False: "refused", None: "nothing to carry out"}
+    return said + [
+        Entry(f"turn {turn.turn}, {one_line(done.agent)} tried ({outcome[done.accepted]}):", action_text(done.verb, done.arguments))
+        for done in turn.actions
+    ]
+
+
+def _actor(turn: TurnView, named: str = "") -> str:
+    """The agent of a turn: the one named, if it took part, else who spoke or acted last in it."""
+    agents = [one.agent for one in turn.said("public")] + [done.agent for done in turn.actions]
+    same = [agent for agent in agents if agent.casefold() == named.strip().casefold()]
+    return same[0] if same else agents[-1] if agents else named
+
+
+def _found(game: Transcript, turn: int, agent: str, reason: str) -> Answered | None:
+    if not 1 <= turn <= len(game.turns):
+        return None
+    return Answered(Guess(_actor(game.turn(turn), agent), turn), reason)
+
+
+# -- the manners ------------------------------------------------------------------------------------------
+
+
+async def _all_at_once(game: Transcript, ask: Ask) -> Answered | None:
+    said = await ask("all_at_once", _shown(game.turns), Whole)
+    return None if said is None else _found(game, said.turn, said.agent, said.reason)
+
+
+async def _step_by_step(game: Transcript, ask: Ask) -> Answered | None:
+    for turn in game.turns:
+        said = await ask("step_by_step", _shown(game.turns[: turn.turn]), Step)
+        if said is None:
+            return None
+        if said.decisive:
+            return _found(game, turn.turn, said.agent, said.reason)
+    return None
+
+
+async def _halving(game: Transcript, ask: Ask) -> Answered | None:
+    turns, reason = game.turns, ""
+    while len(turns) > 1:
+        middle = len(turns) // 2
+        parts = f"first: turns {turns[0].turn} to {turns[middle - 1].turn}; second: turns {turns[middle].turn} to {turns[-1].turn}"
+        said = await ask("halving", f"{_shown(turns)}\n\nThe parts: {parts}", Half)
+        if said is None:
+            return None
+        turns, reason = turns[:middle] if said.part == "first" else turns[middle:], said.reason
+    return _found(game, turns[0].turn, "", reason) if turns else None
+
+
+async def _search(game: Transcript, ask: Ask) -> Answered | None:
+    """Suspects window by window, only those whose words stand in their turn; then each on its own, with what led up to it."""
+    suspects: dict[int, Suspect] = {}
+    for start in range(0, len(game.turns), _WINDOW):
+        found = await ask("suspects", _shown(game.turns[start : start + _WINDOW]), Suspects)
+        for suspect in found.suspects if found else ():
+            if 1 <= suspect.turn <= len(game.turns) and _quotes(game.turn(suspect.turn), suspect.words):
+                suspects.setdefault(suspect.turn, suspect)
+    best: tuple[int, Suspect, str] | None = None
+    for turn, suspect in sorted(suspects.items()):
+        around = game.turns[max(0, turn - 1 - _AROUND) : turn + _AROUND]
+        said = await ask("examine", f"{_shown(around)}\n\nThe turn to be judged: turn {turn}", Examined)
+        if said is not None and (best is None or said.likelihood > best[0]):
+            best = said.likelihood, suspect, said.reason
+    return None if best is None else _found(game, best[1].turn, best[1].agent, f'{best[2]} ("{best[1].words}")')
+
+
+def _quotes(turn: TurnView, words: str) -> bool:
+    """Whether the words stand in the turn, blanks and case aside."""
+    texts = " ".join([*(one.text for one in turn.said("public")), *(action_text(done.verb, done.arguments) for done in turn.actions)])
+    wanted = " ".join(words.split()).casefold()
+    return bool(wanted) and wanted in " ".join(texts.split()).casefold()
+
+
+MANNERS: Final[Mapping[str, Manner]] = {
+    "all_at_once": _all_at_once,
+    "step_by_step": _step_by_step,
+    "halving": _halving,
+    "search": _search,
+}
+"""Name -> manner."""

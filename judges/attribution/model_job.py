@@ -1,0 +1,210 @@
+"""A model names the decisive error of the selected games; its answers become verdicts."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+from collections.abc import Callable, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+import orjson
+from pydantic import BaseModel
+
+from judges.attribution.asking import MANNERS, Answered, Ask
+from judges.attribution.job import selected_games
+from judges.evidence.transcript import Transcript, load
+from judges.runs.journal import folder_of
+from judges.runs.verdict_store import Progressed, save
+from providers.asker import Asker, Entry, Request, Terms
+from providers.cache import ReplyCache
+from providers.journal import Journal
+from providers.messages import Message
+from providers.prices import Budget, price_of
+from providers.provider import ModelSettings
+from providers.request import now
+from schemas.errors import UsageError
+from schemas.records import Call, Json, JudgeRun, Verdict
+from schemas.store import Store
+from schemas.text import excerpt
+
+__all__ = ["RUBRIC", "AskingReport", "AskingRequest", "ask_games"]
+
+RUBRIC: Final = "decisive_error"
+_GAMES_AT_ONCE: Final = 64
+_LONGEST_REASON: Final = 1_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AskingRequest:
+    """Who is asked about which games, and how."""
+
+    settings: ModelSettings
+    manner: str
+    more_endpoints: tuple[ModelSettings, ...] = ()
+    where: str = "true"
+    cache: Path | None = None
+    concurrency: int = 32
+    max_cost: float | None = None
+    prices: Path | None = None
+
+
+@dataclass(slots=True)
+class AskingReport:
+    """What came of it."""
+
+    games: int = 0
+    answered: int = 0
+    undecided: int = 0
+    """Games in which the model named nothing."""
+    failed: int = 0
+    """Games without a usable answer."""
+    requests: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = None
+    """USD; None if the model has no price."""
+
+
+def ask_games(request: AskingRequest, store: Store, on_progress: Callable[[int, int], None] | None = None) -> AskingReport:
+    """Ask about every selected game; what an interrupted start has asked is not asked again.
+
+    Raises:
+        HopelessError: no request can succeed.
+        StoreError: the store or the journal cannot be read or written.
+        UsageError: there is no such manner, the condition is no SQL, or a limit needs a price that is not known.
+    """
+    if request.manner not in MANNERS:
+        raise UsageError(f"--manner {request.manner}: choose one of {', '.join(MANNERS)}")
+    store.create()
+    job = _Job(request, store)
+    games = [*selected_games(store, request.where)]
+    return asyncio.run(job.go(games, on_progress))
+
+
+class _Job:
+    def __init__(self, request: AskingRequest, store: Store) -> None:
+        self._request, self._store = request, store
+        self._price = price_of(request.settings.model, request.prices)
+        if request.max_cost is not None and self._price is None:
+            raise UsageError(f"--max-cost needs a price for {request.settings.model}: give one with --prices FILE")
+        self.report = AskingReport(cost=0.0 if self._price else None)
+        self._calls: list[Call] = []
+        self._run = self._new_run()
+
+    def _new_run(self) -> JudgeRun:
+        settings = self._request.settings
+        wording = resources.files(__package__).joinpath("decisive_error.yaml").read_bytes()
+        return JudgeRun(
+            judge_run_id=f"judge-{secrets.token_hex(6)}",
+            rubric=RUBRIC,
+            rubric_hash=hashlib.blake2b(wording, digest_size=8).hexdigest(),
+            variant=self._request.manner,
+            judge=f"llm:{settings.model}",
+            model=settings.model,
+            parameters=Json(orjson.dumps({"answering": settings.answering(), "where": self._request.where}).decode()),
+            started_at=now(),
+            finished_at=None,
+            units=0,
+            calls=0,
+            tokens_in=0,
+            tokens_out=0,
+            cost=self.report.cost,
+            status="running",
+        )
+
+    async def go(self, episodes: Sequence[str], on_progress: Callable[[int, int], None] | None) -> AskingReport:
+        """Ask, some games at once."""
+        request = self._request
+        journal: Journal[dict[str, str], Entry] = Journal(self._journal_path(), {"job": RUBRIC}, Entry)
+        done = False
+        try:
+            with closing(ReplyCache(request.cache)) if request.cache else nullcontext() as cache:
+                terms = Terms(budget=Budget(request.max_cost), cache=cache, journal=journal, concurrency=request.concurrency)
+                async with Asker((request.settings, *request.more_endpoints), self._price, terms) as asker:
+                    for start in range(0, len(episodes), _GAMES_AT_ONCE):
+                        games = load(self._store, episodes[start : start + _GAMES_AT_ONCE])
+                        verdicts = await asyncio.gather(*(self._of_game(asker, game) for game in games))
+                        await asyncio.to_thread(self._save, [one for two in verdicts for one in two])
+                        if on_progress is not None:
+                            on_progress(self.report.games, len(episodes))
+            done = True
+        finally:
+            await journal.close(delete=done)
+        return self.report
+
+    def _journal_path(self) -> Path:
+        folder = folder_of(self._store) / RUBRIC
+        folder.mkdir(parents=True, exist_ok=True)
+        name = f"{self._request.settings.model} {self._request.manner}"
+        return folder / f"{hashlib.blake2b(name.encode(), digest_size=6).hexdigest()}.jsonl"
+
+    async def _of_game(self, asker: Asker, game: Transcript) -> list[Verdict]:
+        failed: list[str] = []
+
+        async def put(messages: list[Message], form: type[BaseModel]) -> BaseModel | None:
+            key = f"{game.episode_id} {hashlib.blake2b(orjson.dumps(messages), digest_size=8).hexdigest()}"
+            asked = Request(messages=messages, form=form, key=key, purpose="judge", run=self._run.judge_run_id, episode_id=game.episode_id)
+            reply = await asker.ask(asked)
+            self._spend(reply.call, paid=reply.source == "model")
+            if reply.filled is None:
+                failed.append(reply.call.error or reply.call.status)
+            return reply.filled
+
+        found = await MANNERS[self._request.manner](game, Ask(put))
+        self.report.games += 1
+        status = "answered" if found else "failed" if failed else "undecided"
+        self.report.answered += status == "answered"
+        self.report.failed += status == "failed"
+        self.report.undecided += status == "undecided"
+        return [self._verdict(game, question, found, status, failed) for question in ("agent", "step")]
+
+    def _verdict(self, game: Transcript, question: str, found: Answered | None, status: str, failed: Sequence[str]) -> Verdict:
+        answer = None if found is None else found.guess.agent if question == "agent" else str(found.guess.turn)
+        reason = found.reason if found else failed[0] if failed else "no turn was named"
+        return Verdict(
+            judge_run_id=self._run.judge_run_id,
+            rubric=RUBRIC,
+            rubric_hash=self._run.rubric_hash,
+            variant=self._run.variant,
+            question=question,
+            unit_id=game.episode_id,
+            unit_hash=hashlib.blake2b(repr(game.turns).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest(),
+            episode_id=game.episode_id,
+            turn=None,
+            agent=None,
+            judge=self._run.judge,
+            repeat=1,
+            answer=answer,
+            score=None,
+            reason=excerpt(reason, _LONGEST_REASON),
+            status=status,
+        )
+
+    def _spend(self, call: Call, *, paid: bool) -> None:
+        if call.attempts:
+            self._calls.append(call)
+        if paid:
+            report = self.report
+            report.requests += call.attempts
+            report.tokens_in += call.tokens_in
+            report.tokens_out += call.tokens_out
+            report.cost = None if report.cost is None or call.cost is None else report.cost + call.cost
+
+    def _save(self, verdicts: Sequence[Verdict]) -> None:
+        report, calls = self.report, self._calls
+        self._calls = []
+        self._run = self._run._replace(
+            units=report.games,
+            calls=report.requests,
+            tokens_in=report.tokens_in,
+            tokens_out=report.tokens_out,
+            cost=report.cost,
+            finished_at=now(),
+            status="finished",
+        )
+        save(self._store, Progressed(self._run, replaces="all"), verdicts, calls)
