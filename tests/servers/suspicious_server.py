@@ -1,6 +1,7 @@
 """A local server that plays a model which looks for one word: the turn that says it is the decisive error.
 
-It speaks the OpenAI chat protocol and fills in each of the forms of `judges.attribution.asking` from what it is shown, and from nothing else.
+It speaks the OpenAI chat protocol and fills in each of the forms of `judges.attribution.asking` from what it is
+shown, and from nothing else.
 """
 
 from __future__ import annotations
