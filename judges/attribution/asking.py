@@ -7,7 +7,7 @@ verdicts of the rubric `decisive_error`: question `agent` has a name, question `
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from importlib import resources
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
@@ -96,7 +96,7 @@ class Ask(NamedTuple):
         return found if isinstance(found, form) else None
 
 
-Manner = Callable[[Transcript, Ask], Awaitable[Answered | None]]
+Manner = Callable[[Transcript, Ask], Coroutine[Any, Any, Answered | None]]
 
 
 # -- what is shown ----------------------------------------------------------------------------------------
