@@ -17,6 +17,8 @@ __all__ = ["Data", "Judged", "Rated", "agreeing_raters", "judged_games"]
 ANSWERS = ("no", "unclear", "yes")
 SCORES = np.array([0.0, 0.5, 1.0])
 _TURNS = 20
+_LENGTHS = (0.25, 0.5, 1.0, 1.0, 2.25)
+"""Of games of unequal length, as shares of the mean."""
 
 
 class Judged(NamedTuple):
@@ -31,6 +33,10 @@ class Judged(NamedTuple):
     rate: float
     accuracy: float
     """Sensitivity and specificity."""
+    unequal: bool = False
+    """Whether games are a quarter to more than twice as long as the mean one."""
+    error_clustering: float = 0.0
+    """Intraclass correlation of the judge's being right inside a game: in some games it errs often, in others hardly."""
 
 
 class Data(NamedTuple):
@@ -46,18 +52,22 @@ def judged_games(world: Judged, data_sets: int, random: np.random.Generator) -> 
     shape = (data_sets, world.games)
     turns = max(_TURNS, -(-(1 if world.by_game else 2) * world.labels // world.games))
     sizes = np.full(world.games, turns)
+    if world.unequal:
+        sizes = np.maximum(1, np.round(turns * np.resize(_LENGTHS, world.games))).astype(np.int64)
     if world.by_game:
         labelled = np.zeros(shape, dtype=np.int64)
-        labelled[:, : min(world.games, max(2, round(world.labels / turns)))] = turns
+        known = min(world.games, max(2, round(world.labels / turns)))
+        labelled[:, :known] = sizes[:known]
     else:
         labelled = random.multivariate_hypergeometric(sizes, world.labels, size=data_sets, method="marginals")
     rates = _beta(world.rate, world.clustering, shape, random)
     yes = random.binomial(labelled, rates)
     no = labelled - yes
-    found, cleared = random.binomial(yes, world.accuracy), random.binomial(no, world.accuracy)
-    rest = turns - labelled
+    right, clear = (_beta(world.accuracy, world.error_clustering, shape, random) for _ in range(2))
+    found, cleared = random.binomial(yes, right), random.binomial(no, clear)
+    rest = sizes - labelled
     rest_yes = random.binomial(rest, rates)
-    said_of_rest = random.binomial(rest_yes, world.accuracy) + random.binomial(rest - rest_yes, 1 - world.accuracy)
+    said_of_rest = random.binomial(rest_yes, right) + random.binomial(rest - rest_yes, 1 - clear)
     said = found + no - cleared
     parts = (said + said_of_rest, np.broadcast_to(sizes, shape), yes, said, labelled, yes, found, no, cleared)
     numbers = [part.astype(float) for part in parts]

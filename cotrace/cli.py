@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "attribute": "Find out whose cost each turn was.",
     "probe": "See whether a judge is swayed, and whether it sees planted defects.",
     "report": "Print one of the named reports.",
+    "paper": "Print the papers' tables and figures from your logs, the papers' numbers beside.",
     "sql": "Run one SQL query on the store, read-only.",
     "dash": "Serve the dashboard.",
     "rubric": "List, show, make and check rubrics.",

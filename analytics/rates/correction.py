@@ -200,7 +200,8 @@ def rogan_gladen_known(units: Units, sensitivity: float, specificity: float) -> 
     noise = _noise(rate, sensitivity, specificity) / total[..., 0]
     variance = _variance((units.scores - judged * units.sizes) / total)
     rate = np.where(np.isnan(variance), np.nan, rate)
-    return _score_interval(rate, _of_units(units, variance / informed**2, noise / informed**2, units.sizes))
+    variance, noise = variance / informed**2, noise / informed**2
+    return _score_interval(rate, _of_units(units, variance, _of_judge(rate, units, variance, noise), units.sizes))
 
 
 def rogan_gladen(units: Units, errors: ErrorCounts) -> Corrected:
@@ -225,7 +226,8 @@ def rogan_gladen(units: Units, errors: ErrorCounts) -> Corrected:
     added = added + ((1 - rate) * specificity * (1 - specificity) / no) * (2 * _PSEUDO_FOUND * (1 - rate) / no)
     variance = _variance((of_units + of_yes + of_no) / informed) + (added / informed**2)[..., 0]
     noise = (_noise(rate, sensitivity, specificity) / total / informed**2)[..., 0]
-    beside = variance - np.maximum(_variance(of_units / informed) - noise, 0)
+    beside = np.clip(variance - np.maximum(_variance(of_units / informed) - noise, 0), 0, variance)
+    beside = _of_judge(rate[..., 0], units, variance, beside)
     games = ((errors.yes + errors.no) > 0).sum(axis=-1)
     enough = np.minimum(errors.yes.sum(axis=-1), errors.no.sum(axis=-1)) >= _FEWEST_OF_A_TRUTH
     found = np.where((games > 1) & enough, rate[..., 0], np.nan)
@@ -286,6 +288,19 @@ def _noise(rate: Floats, sensitivity: Floats | float, specificity: Floats | floa
     share = np.clip(rate, 0, 1)
     noise: Floats = share * sensitivity * (1 - sensitivity) + (1 - share) * specificity * (1 - specificity)
     return noise
+
+
+def _of_judge(rate: Floats, units: Units, variance: Floats, errors: Floats) -> Floats:
+    """The judge's part of a variance: what is known of it, and what is more than a truth of this rate can have.
+
+    Games whose truth is all yes or all no are as far apart as can be; beyond that the judge errs more in some games than in others.
+    """
+    import numpy as np
+
+    games = (units.sizes > 0).sum(axis=-1).astype(float)
+    share = np.clip(rate, 0, 1)
+    most = share * (1 - share) * _size(units.sizes) / units.sizes.sum(axis=-1) * games / _positive(games - 1)
+    return np.where(errors > 0, np.maximum(errors, variance - most), errors)
 
 
 class _Spread(NamedTuple):

@@ -1,0 +1,101 @@
+"""The tables and figures of the Einstein Puzzles paper, and what does not add up in them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from analytics.papers.item import Item, Note, given, units
+
+__all__ = ["ITEMS", "NOTES"]
+
+_MODE: Final = (
+    "CASE {} WHEN 'provide_seek' THEN 'Information Providing & Seeking' WHEN 'provide' THEN 'Information Providing Only' "
+    "WHEN 'seek' THEN 'Information Seeking Only' WHEN 'none' THEN 'No Information Exchange' ELSE {} END"
+)
+_SHORT: Final = (
+    "CASE action_mode WHEN 'provide_seek' THEN 'Provide & Seek' WHEN 'provide' THEN 'Provide Only' WHEN 'seek' THEN 'Seek Only' "
+    "WHEN 'none' THEN 'None' ELSE action_mode END"
+)
+_MODEL: Final = "coalesce(nullif(policy_p1, ''), model) || CASE WHEN use_cot = 1 THEN ' CoT' ELSE '' END"
+_VERIFIER: Final = "CASE verifier WHEN 'none' THEN 'no verifier' ELSE replace(verifier, '_', ' ') END"
+_PERCENT: Final = ("SR", "Sub.R", "Corr.R")
+_RUNS: Final = "runs of self-play in each mode, without and with the reasoning verifier"
+
+
+def _measures(row: str, prefix: str, where: str) -> str:
+    measures = {"SR": "success", "Sub.R": "sub_r", "StepR": "step_ratio", "Corr.R": "avg_corrected"}
+    return " UNION ALL ".join(
+        f'SELECT {row} AS "row", {prefix} || \'{name}\' AS col, base_game_id AS "cluster", ({sql})::DOUBLE AS value '
+        f"FROM einstein_game_facts WHERE {where} AND {sql} IS NOT NULL"
+        for name, sql in measures.items()
+    )
+
+
+ITEMS: Final = (
+    Item(
+        kind="table",
+        number="1",
+        title="Success, subgoals, steps and corrections by mode and model, without and with the reasoning verifier",
+        needs=_RUNS,
+        cells=units(
+            _measures(
+                f"{_MODE.format('action_mode', 'action_mode')} || ': ' || {_MODEL}",
+                f"{_VERIFIER} || ' '",
+                "verifier IN ('none', 'reasoning_verifier', 'reasoning')",
+            ),
+            ddof=0,
+            percent=_PERCENT,
+        ),
+    ),
+    Item(
+        kind="table",
+        number="2",
+        title="Errors as a share of all steps, without and with the reasoning verifier",
+        needs=_RUNS,
+        cells=given(
+            "SELECT replace(category, '_', ' ') AS \"row\", (CASE verifier WHEN 'none' THEN 'no' ELSE 'reasoning' END) || ' "
+            f"verifier ' || {_SHORT} AS col, "
+            "100.0 * sum(count) / sum(total_steps) AS value, NULL AS sem, NULL AS low, NULL AS high, sum(total_steps) AS n "
+            "FROM einstein_errors WHERE scope LIKE 'run:%' AND verifier IN ('none', 'reasoning_verifier', 'reasoning') GROUP BY ALL"
+        ),
+    ),
+    Item(
+        kind="table",
+        number="3",
+        title="Mixed pairs: success and steps",
+        needs="games whose two sides have different modes",
+        cells=units(_measures("action_mode", "''", "action_mode LIKE '%+%' AND verifier = 'none'"), ddof=0, percent=_PERCENT),
+    ),
+    Item(
+        kind="table",
+        number="4",
+        title="People with each mode: success and steps",
+        needs="games with a person at the second seat (cotrace play einstein --seat p2=human)",
+        cells=units(_measures(_SHORT, "''", "coalesce(policy_p1, '') || coalesce(policy_p2, '') LIKE '%human%'"), ddof=0, percent=_PERCENT),
+    ),
+    Item(
+        kind="table",
+        number="5",
+        title="Modes by verifier, with reasoning: success and steps",
+        needs="runs with reasoning, for each verifier",
+        cells=units(_measures(f"{_SHORT} || ': ' || {_VERIFIER}", "''", "use_cot = 1"), ddof=0, percent=_PERCENT),
+    ),
+    Item(kind="figure", number="2", title="Answers of the survey", needs="people's questionnaires, not published"),
+)
+
+NOTES: Final = (
+    Note(
+        title="Steps are a ratio over successes only",
+        says="StepR leaves out games that failed, so a mode that solves only easy games looks quick; read it beside SR.",
+        sql="SELECT run, games, successes, stepr FROM einstein_runs ORDER BY run",
+    ),
+    Note(
+        title="Standard errors are those of a population",
+        says="They divide by n, not n - 1 (too small by a factor of sqrt((n - 1) / n)), and take games of one puzzle as "
+        "independent; the intervals here are over puzzles.",
+    ),
+    Note(
+        title="The two columns of Table 1 differ in more than the verifier",
+        says="With a verifier the Llama prompt lacks the assistant header that raw runs have, so the gain is not the verifier's alone.",
+    ),
+)

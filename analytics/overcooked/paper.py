@@ -1,0 +1,106 @@
+"""The tables and figures of the Collab-Overcooked paper, and what does not add up in them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from analytics.papers.item import Item, Note, units
+
+__all__ = ["ITEMS", "NOTES"]
+
+_RUNS: Final = "ten runs of each of the 30 orders"
+_CUT: Final = "(variant = 'truncated_1_5' OR file NOT IN (SELECT file FROM overcooked_games WHERE variant = 'truncated_1_5'))"
+
+
+def _by_level(where: str = "true", **columns: str) -> str:
+    return " UNION ALL ".join(
+        f'SELECT policy AS "row", \'level \' || level || \' {name}\' AS col, "order" AS "cluster", ({sql})::DOUBLE AS value '
+        f"FROM overcooked_games WHERE {where} AND ({sql}) IS NOT NULL"
+        for name, sql in columns.items()
+    )
+
+
+_GAMMAS: Final = " UNION ALL ".join(
+    f'SELECT policy || \', level \' || level AS "row", \'gamma {gamma:g}\' AS col, "order" AS "cluster", '
+    f"(success = 1 AND last_timestamp <= {gamma} * time_limit_1_5 / 1.5)::INT::DOUBLE AS value FROM overcooked_games WHERE variant = 'raw'"
+    for gamma in (1, 1.2, 1.5, 2)
+)
+_ERRORS: Final = (
+    'SELECT model AS "row", category AS col, episode_id AS "cluster", 1.0::DOUBLE AS value FROM failure_turns WHERE false'
+    " UNION ALL SELECT turns.model, names.category, turns.episode_id, (turns.category = names.category)::INT::DOUBLE "
+    "FROM failure_turns AS turns, (SELECT DISTINCT category FROM failure_turns WHERE taxonomy = 'overcooked_paper') AS names "
+    "WHERE turns.taxonomy = 'overcooked_paper'"
+)
+
+ITEMS: Final = (
+    Item(kind="table", number="1", title="Benchmarks of the literature", needs="it compares papers"),
+    Item(
+        kind="table",
+        number="2",
+        title="Success within 1.5 times the reference's time and progress of collaboration by level, percent",
+        needs=_RUNS,
+        cells=units(_by_level(_CUT, SR="within_limit", PC="pc"), percent=("",), with_sem=False, by_cluster=True),
+    ),
+    Item(kind="table", number="3", title="Levels of complexity", needs="it describes the tasks (docs/overcooked.md has them)"),
+    Item(kind="table", number="4", title="The thirty orders", needs="it lists the tasks (cotrace play overcooked --help has them)"),
+    Item(
+        kind="figure",
+        number="3",
+        title="Initiating and responding collaboration by level, percent",
+        needs=_RUNS,
+        cells=units(
+            _by_level("variant = 'raw'", IC="initiate_collaboration", RC="respond_collaboration"),
+            percent=("",),
+            with_sem=False,
+            by_cluster=True,
+        ),
+    ),
+    Item(
+        kind="figure",
+        number="4",
+        title="People against a model, by level, percent",
+        needs="games with a person at a seat (cotrace play overcooked --seat ...=human)",
+        cells=units(
+            _by_level(f"{_CUT} AND policy LIKE '%human%'", SR="within_limit", PC="pc"), percent=("",), with_sem=False, by_cluster=True
+        ),
+    ),
+    Item(
+        kind="figure",
+        number="5",
+        title="Accuracy in the probes over k",
+        needs="records of probes (model, k, scenario, sample, answers), which no log has",
+    ),
+    Item(
+        kind="figure",
+        number="8",
+        title="Success by level and time limit, percent",
+        needs=_RUNS,
+        cells=units(_GAMMAS, percent=("",), with_sem=False, by_cluster=True),
+    ),
+    Item(
+        kind="figure",
+        number="9",
+        title="Share of each error among requests, percent",
+        needs=_RUNS,
+        cells=units(_ERRORS, percent=("",), with_sem=False),
+    ),
+)
+
+NOTES: Final = (
+    Note(
+        title="The references are not exhaustive",
+        says="The process score compares with listed action sequences; a legal, successful way that is not listed is scored down. A "
+        "perfect game can stay below 1, in the published "
+        "references at .92 where the shortest way is not among them.",
+        sql='SELECT "order", count(*) AS successes, max(pc) AS best_pc FROM overcooked_games WHERE success = 1 AND variant = '
+        "'raw' GROUP BY ALL ORDER BY best_pc",
+    ),
+    Note(
+        title="The mean time counts failures as 0",
+        says="The conversion script enters orders without success as 0 seconds, so a model that fails more looks quicker.",
+        sql="SELECT model, level, success_rate, time_avg FROM overcooked_levels ORDER BY ALL",
+    ),
+    Note(
+        title="Which time limits", says="The text names limits of 1, 1.5 and 2 times the reference's time, the code has 1, 1.2, 1.5 and 2."
+    ),
+)

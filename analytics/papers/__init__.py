@@ -1,0 +1,1 @@
+"""The papers' tables and figures from the store's own logs, with the papers' numbers beside."""

@@ -1,0 +1,68 @@
+"""`cotrace paper`: the tables and figures of the papers from the store's logs, the papers' numbers beside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from cotrace.commands.options import say, store_option
+from schemas.store import Store
+from schemas.text import printable
+
+if TYPE_CHECKING:
+    from analytics.papers.tables import PaperTable
+
+__all__ = ["command"]
+
+
+@click.command()
+@click.argument("name", metavar="FAMILY")
+@store_option
+@click.option("--table", "tables", multiple=True, metavar="N", help="Only this table; may be given several times.")
+@click.option("--figure", "figures", multiple=True, metavar="N", help="Only this figure; may be given several times.")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "csv", "tex", "html"]),
+    default="text",
+    show_default=True,
+    help="csv: a row a cell with all numbers; the others in the paper's layout.",
+)
+@click.option("--notes", is_flag=True, help="What does not add up in the published results, with queries and what they give here.")
+def command(name: str, store: Store, tables: tuple[str, ...], figures: tuple[str, ...], output_format: str, *, notes: bool) -> None:
+    """Print a paper's tables and figures from the logs in the store: craft, einstein, asympuzl, overcooked or coordination.
+
+    Each cell has the store's number with its 95 % interval, and what the paper prints. What the logs cannot give is said.
+
+    \b
+    Example:
+      cotrace paper craft --table 1 --format tex > table1.tex
+    """
+    from analytics.papers.layout import as_csv, as_html, as_notes, as_tex, as_text
+    from analytics.papers.tables import items_of, notes_of, paper_table
+    from analytics.views import ensure_installed
+
+    items = items_of(name)
+    ensure_installed(store)
+    if notes:
+        _print(as_notes(store, notes_of(name)))
+        return
+    wanted = [("table", number) for number in tables] + [("figure", number) for number in figures]
+    found = [paper_table(store, name, *one) for one in wanted or [(item.kind, item.number) for item in items]]
+    formats = {"text": as_text, "csv": as_csv, "tex": as_tex, "html": as_html}
+    _print(formats[output_format](name, found))
+    _say_missing(found)
+    say(f"{len(found)} tables and figures of {name} from {store.path}; docs/papers.md explains them, --notes says what does not add up")
+
+
+def _print(text: str) -> None:
+    """Line by line: names come from logs, and may hold what a terminal would obey."""
+    for line in text.splitlines():
+        click.echo(printable(line))
+
+
+def _say_missing(found: list[PaperTable]) -> None:
+    for one in found:
+        if one.missing:
+            say(one.missing)

@@ -1,0 +1,141 @@
+"""The papers' tables from the shared logs: the numbers that the published code gives, the papers' own beside, what is missing said."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from analytics.papers.item import units
+from analytics.papers.tables import items_of, notes_of, paper_table, papers
+from analytics.query import query
+from analytics.views import ensure_installed
+from cotrace.cli import cli
+from ingest.files.run import ingest_paths
+from schemas.errors import UsageError
+from schemas.store import Store
+from tests.analytics.little_games import store_with
+
+FAMILIES = ("craft", "einstein", "asympuzl", "overcooked", "coordination")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Store:
+    found = Store(tmp_path_factory.mktemp("papers") / "s.duckdb")
+    ingest_paths([shared / "data/craft/engine_games", shared / "data/einstein", shared / "data/coordination/collab_games"], found)
+    ensure_installed(found)
+    return found
+
+
+def cell(store: Store, name: str, item: str, row: str, column: str) -> dict[str, float | None]:
+    kind, number = item.split()
+    (found,) = paper_table(store, name, kind, number).cells.filter(row=row, column=column).to_dicts()
+    return found
+
+
+def run(*arguments: str) -> str:
+    return CliRunner().invoke(cli, ["paper", *arguments], catch_exceptions=False).stdout
+
+
+@pytest.mark.shared
+def test_craft_table_1_is_what_the_published_engine_gives(store: Store, shared: Path) -> None:
+    """Mean and standard error of progress over the twenty structures."""
+    with (shared / "reference/craft_engine_models_expected.csv").open() as file:
+        expected = {row["model"]: row for row in csv.DictReader(file) if row["n_games"] == "20"}
+    assert expected
+    for model, row in expected.items():
+        found = cell(store, "craft", "table 1", model, "progress")
+        assert found["value"] == pytest.approx(float(row["overall_progress_mean"]), abs=1e-4)
+        assert found["sem"] == pytest.approx(float(row["overall_progress_sem"]), abs=1e-4)
+        assert found["low"] is not None
+        assert found["high"] is not None
+        assert 0 <= found["low"] < (found["value"] or 0) < found["high"] <= 1
+
+
+@pytest.mark.shared
+def test_einstein_table_1_is_what_the_published_code_gives(store: Store) -> None:
+    """The rates of `einstein_runs`, which are checked against the reference, in the paper's columns."""
+    runs = query(store, "SELECT * FROM einstein_runs WHERE run IN ('cot_seek_raw', 'cot_seek_reasoning')").to_dicts()
+    prefix = {"none": "no verifier", "reasoning_verifier": "reasoning verifier"}
+    for one in runs:
+        for column, name in (("SR", "sr"), ("Sub.R", "subr")):
+            found = cell(store, "einstein", "table 1", "Information Seeking Only: unknown CoT", f"{prefix[one['verifier']]} {column}")
+            assert found["value"] == pytest.approx(one[f"{name}_pct"])
+            assert found["sem"] == pytest.approx(one[f"{name}_se"])
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_item_is_filled_or_says_what_is_missing(store: Store, name: str) -> None:
+    """And every note's query runs."""
+    for item in items_of(name):
+        found = paper_table(store, name, item.kind, item.number)
+        assert found.missing or found.cells["value"].null_count() == 0 or found.cells["paper"].is_not_null().any()
+        assert found.cells["value"].is_not_null().any() or found.missing
+    for note in notes_of(name):
+        assert note.says
+        assert note.sql is None or query(store, note.sql) is not None
+    assert re.search(r"^1\. ", run(name, "--notes", "--store", str(store.path)))
+
+
+@pytest.mark.shared
+def test_most_craft_targets_cannot_be_completed(store: Store) -> None:
+    """The note's numbers come out of the store."""
+    (note,) = (note for note in notes_of("craft") if note.title == "Most targets cannot be completed")
+    assert note.sql is not None
+    targets, cannot, highest = query(store, note.sql).row(0)
+    assert (targets, cannot, round(highest, 3)) == (20, 14, 0.748)
+
+
+@pytest.mark.shared
+def test_formats(store: Store) -> None:
+    """CSV has a row a cell, TeX a tabular, HTML a page; the paper's own numbers stand in all."""
+    arguments = ("craft", "--table", "1", "--store", str(store.path), "--format")
+    rows = list(csv.DictReader(io.StringIO(run(*arguments, "csv"))))
+    (gemini,) = (row for row in rows if row["row"] == "Gemini-3-Flash" and row["column"] == "progress")
+    assert (gemini["paper"], gemini["paper_sem"], gemini["value"]) == ("0.675", "0.052", "")
+    tex = run(*arguments, "tex")
+    assert r"\begin{tabular}{lrrrrrrr}" in tex
+    assert r"paper 0.675 $\pm$ 0.052" in tex
+    page = run(*arguments, "html")
+    assert page.startswith("<!doctype html>")
+    assert "paper 0.675 ± 0.052" in page
+    assert "over-remover" in run(*arguments, "text")
+
+
+def test_the_papers_numbers_are_those_of_the_reference(shared: Path) -> None:
+    """Two cells of each family against the tables as printed."""
+    with (shared / "reference/asympuzl_paper_table4.csv").open() as file:
+        (row,) = (row for row in csv.DictReader(file) if row["model"] == "GPT-5" and row["puzzle_size"] == "10")
+    found = pl.read_csv(Path(__file__).parents[3] / "analytics/asympuzl/paper_numbers.csv")
+    assert found.filter(item="table 4", row="GPT-5", column="size 10")["value"].to_list() == [float(row["success_pct"])]
+
+
+def test_an_empty_store_says_what_each_item_needs(tmp_path: Path) -> None:
+    """The papers' numbers stand alone, and a wrong number or name is one line."""
+    store = store_with(tmp_path, [])
+    assert set(papers()) == set(FAMILIES)
+    for name in FAMILIES:
+        for item in items_of(name):
+            assert "needs" in (missing := paper_table(store, name, item.kind, item.number).missing) or "cannot come from logs" in missing
+    with pytest.raises(UsageError, match=r"paper craft: no table 77; there are table 1, table 2"):
+        paper_table(store, "craft", "table", "77")
+    with pytest.raises(UsageError, match="no paper 'chess'"):
+        items_of("chess")
+
+
+def test_means_and_errors_by_hand(tmp_path: Path) -> None:
+    """Units 0, 1, 1 and 1 of two tasks: mean 3/4; over tasks 1/2 and 1, 3/4 as well; of percent a hundredfold."""
+    sql = (
+        "SELECT * FROM (VALUES ('r', 'c', 't1', 0.0), ('r', 'c', 't1', 1.0), ('r', 'c', 't2', 1.0), ('r', "
+        "'c', 't2', 1.0)) AS v (\"row\", col, \"cluster\", value)"
+    )
+    store = store_with(tmp_path, [])
+    (plain,), (code,) = units(sql)(store), units(sql, ddof=0, percent=("c",))(store)
+    assert (plain.value, plain.sem, plain.n) == (0.75, pytest.approx(0.25), 4)
+    assert (code.value, code.sem) == (75, pytest.approx(100 * (3 / 16) ** 0.5 / 2))
