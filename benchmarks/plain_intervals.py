@@ -5,7 +5,7 @@ Part of `python -m benchmarks.coverage`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Final, NamedTuple
 
@@ -135,7 +135,7 @@ def _correlated(scene: Scene, data_sets: int, random: np.random.Generator) -> Dr
     return low, high
 
 
-def _column(found: list[tuple[float | None, ...]], place: int) -> Floats:
+def _column(found: Sequence[tuple[float | None, ...]], place: int) -> Floats:
     return np.array([np.nan if one[place] is None else one[place] for one in found], dtype=float)
 
 

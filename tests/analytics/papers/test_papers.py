@@ -137,5 +137,5 @@ def test_means_and_errors_by_hand(tmp_path: Path) -> None:
     )
     store = store_with(tmp_path, [])
     (plain,), (code,) = units(sql)(store), units(sql, ddof=0, percent=("c",))(store)
-    assert (plain.value, plain.sem, plain.n) == (0.75, pytest.approx(0.25), 4)
-    assert (code.value, code.sem) == (75, pytest.approx(100 * (3 / 16) ** 0.5 / 2))
+    assert [plain.value, plain.sem, plain.n] == pytest.approx([0.75, 0.25, 4])
+    assert [code.value, code.sem] == pytest.approx([75, 100 * (3 / 16) ** 0.5 / 2])
