@@ -38,6 +38,11 @@ __all__ = ["command"]
     show_default=True,
     help="With --seat: whether directors hear who spoke earlier in the turn.",
 )
+@click.option("--speakers", default=3, show_default=True, type=click.IntRange(1, 3), help="With --seat: director calls in a turn.")
+@click.option("--history", "history_limit", type=click.IntRange(min=0), help="With --seat: last lines of talk that directors are shown.")
+@click.option(
+    "--simulations", default=0, show_default=True, type=click.IntRange(min=0), help="With --seat: moves the builder may try; paper 3."
+)
 @planted_option
 @seat_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
@@ -54,13 +59,16 @@ def command(
     reachable: bool,
     planted: int | None,
     same_turn_messages: bool,
+    speakers: int,
+    history_limit: int | None,
+    simulations: int,
     seats: tuple[str, ...],
     **options: Any,
 ) -> int:
     """Play CRAFT, one log a game: every persona with every builder on every structure, or whoever takes the seats.
 
-    Seats are D1, D2, D3 (directors) and Builder; scripts for both roles: plain. A complete log is not played again, and a model's reply
-    that had arrived is not paid again, so an interrupted command can be repeated. Exit code 1 if calls of models failed.
+    Seats are D1, D2, D3 (directors) and Builder; script for both: plain; for the builder also: simulating. A complete log is not played
+    again, and a model's reply that had arrived is not paid again, so an interrupted command can be repeated. Exit code 1 if calls failed.
 
     \b
     Example:
@@ -99,10 +107,20 @@ def command(
     if seats:
         from cotrace.commands.seats import tell, terms_of
         from cotrace.progress import playing_bar
+        from games.craft.game import GameSettings
         from games.craft.seated import play_request
 
+        settings = GameSettings(
+            start=request.start,
+            oracle=oracle,
+            max_turns=turns,
+            same_turn_messages=same_turn_messages,
+            speakers=speakers,
+            history_limit=history_limit,
+            simulations=simulations,
+        )
         with writing_to(out), playing_bar() as watch:
-            run = play_request(request, seats, terms_of(options), same_turn_messages=same_turn_messages, on_progress=watch)
+            run = play_request(request, seats, terms_of(options), settings, on_progress=watch)
         return tell(run, out)
     with writing_to(out), progress_bar("playing") as show:
         report = play(request, show)

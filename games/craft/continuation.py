@@ -50,6 +50,9 @@ def course(header: Header, turns: Sequence[Turn]) -> Course:
         num_oracle=condition.get("num_oracle") or DEFAULT_SAMPLE,
         max_turns=header.max_turns or len(turns) or 1,
         same_turn_messages=bool(condition.get("same_turn_messages", header.details.get("same_turn_messages"))),
+        speakers=condition.get("speakers") or 3,
+        history_limit=condition.get("history_limit"),
+        simulations=condition.get("simulations") or 0,
     )
     game = SeatedGame(
         structure=Structure(str(header.task.get("id")), str(header.task.get("level")), target),

@@ -56,6 +56,9 @@ class Condition(Part):
     turns: int = Field(default=20, ge=1)
     start: StartBoard = "empty"
     same_turn_messages: bool = False
+    speakers: int = Field(default=3, ge=1, le=3)
+    history_limit: int | None = Field(default=None, ge=0)
+    simulations: int = Field(default=0, ge=0)
 
 
 def seats(_: Tasks) -> Seats:
@@ -82,6 +85,9 @@ def job(match: Match) -> Job:
         num_oracle=asked.num_oracle,
         max_turns=asked.turns,
         same_turn_messages=asked.same_turn_messages,
+        speakers=asked.speakers,
+        history_limit=asked.history_limit,
+        simulations=asked.simulations,
     )
     game = SeatedGame(
         structure=match.task.content,

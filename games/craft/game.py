@@ -49,7 +49,11 @@ AGENTS: Final[tuple[Agent, ...]] = get_args(Agent)
 StopReason = Literal["target_achieved", "max_turns_reached"]
 
 _SLOTS: Final = 3
-"""Director calls in a turn."""
+"""Most director calls in a turn."""
+
+
+def _last(lines: tuple[str, ...], limit: int | None) -> tuple[str, ...]:
+    return lines if limit is None else lines[len(lines) - min(limit, len(lines)) :]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +73,15 @@ class GameSettings:
 
     same_turn_messages: bool = False
     """Whether a director hears who spoke earlier in the turn (paper: yes; released code: no)."""
+
+    speakers: int = 3
+    """Director calls in a turn, drawn with replacement; 1 to 3."""
+
+    history_limit: int | None = None
+    """Last lines of the conversation that directors are shown; None: as published, the last 40 of more than 50."""
+
+    simulations: int = 0
+    """Moves that the builder may try in a turn before it decides; 0: it has no tool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,10 +175,12 @@ class Game:
             speakers: who speaks in the first turns, in place of those drawn: a game that is played again from a log has its own.
 
         Raises:
-            UsageError: ``max_turns`` or ``num_oracle`` is below 1.
+            UsageError: ``max_turns`` or ``num_oracle`` is below 1, or another number is out of range.
         """
         if min(settings.max_turns, settings.num_oracle) < 1:
             raise UsageError(f"a game needs max_turns and num_oracle of at least 1, got {settings.max_turns} and {settings.num_oracle}")
+        if not 1 <= settings.speakers <= _SLOTS or settings.simulations < 0 or (settings.history_limit or 0) < 0:
+            raise UsageError(f"a game needs 1 to {_SLOTS} speakers, and counts for simulations and history_limit; got {settings}")
         self.structure = structure
         self.settings = settings
         self.seed = seed
@@ -218,7 +233,7 @@ class Game:
             turn=self._turn.number,
             target_view=director_view(self.structure.target, director, self.settings.target_views),
             board_views=all_views(self._board),
-            history=(*self._history, *heard),
+            history=_last((*self._history, *heard), self.settings.history_limit),
         )
 
     def observe_builder(self) -> BuilderObservation:
@@ -242,7 +257,7 @@ class Game:
         return self._finish_turn(text)
 
     def _begin_turn(self) -> _Turn:
-        speakers = self._rng.choices(DIRECTORS, k=_SLOTS)
+        speakers = self._rng.choices(DIRECTORS, k=self.settings.speakers)
         self._rng.shuffle(speakers)
         number = len(self.turns) + 1
         if number <= len(self._given_speakers):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -20,12 +20,14 @@ from games.craft.targets.structures import Structure
 from games.craft.text.archetypes import Archetype, archetypes
 from games.craft.text.director_output import FAILED_CALL_MESSAGE, director_text
 from games.craft.text.observations import BuilderObservation
-from games.craft.text.prompts import builder_messages, director_messages
-from games.players.course import Course, Said, ask, play_course
+from games.craft.text.prompts import builder_messages, director_messages, simulated_message
+from games.craft.text.simulation import asked_for, simulated
+from games.players.course import Course, Said, Step, ask, play_course
 from games.players.player import Observation, Player
 from games.players.progress import OnProgress
 from games.players.running import Job, RunReport, Table, Terms, run_games
 from games.players.seats import seated
+from providers.messages import Message
 from schemas.game import AgentEntry, End, Header
 
 __all__ = ["SCRIPTS", "SEATS", "SeatedGame", "course_of", "header_of", "play_request", "play_seated"]
@@ -74,7 +76,10 @@ def header_of(game: SeatedGame) -> Header:
     condition = {
         "use_oracle": settings.oracle,
         "num_oracle": settings.num_oracle,
-        "builder_tool_use": False,
+        "builder_tool_use": settings.simulations > 0,
+        "simulations": settings.simulations,
+        "speakers": settings.speakers,
+        "history_limit": settings.history_limit,
         "max_turns": settings.max_turns,
         "start_board": settings.start,
         "same_turn_messages": settings.same_turn_messages,
@@ -110,9 +115,9 @@ def header_of(game: SeatedGame) -> Header:
 
 
 def play_request(
-    request: PlayRequest, asked: Sequence[str], terms: Terms, *, same_turn_messages: bool = False, on_progress: OnProgress | None = None
+    request: PlayRequest, asked: Sequence[str], terms: Terms, settings: GameSettings, *, on_progress: OnProgress | None = None
 ) -> RunReport:
-    """Play the structures of a request with whoever takes the seats; its personas and builders are not looked at.
+    """Play the structures of a request with whoever takes the seats; of the request, personas, builders and conditions are not looked at.
 
     Raises:
         UsageError: a seat, player or structure is wrong, or a log of a game's name holds another game.
@@ -120,7 +125,6 @@ def play_request(
         OSError: a file cannot be read or written.
     """
     taken = seated(asked, SEATS, {role: tuple(scripts) for role, scripts in SCRIPTS.items()})
-    settings = GameSettings(start=request.start, oracle=request.oracle, max_turns=request.turns, same_turn_messages=same_turn_messages)
     games = [
         SeatedGame(
             structure=structure,
@@ -165,18 +169,34 @@ def course_of(asked: SeatedGame, speakers: Sequence[tuple[Director, ...]] = ()) 
         while record is None:
             agent = game.next_agent
             assert agent is not None
-            said = yield from ask(_observation(game, agent, asked))
+            said = yield from (_decided(game, asked) if agent == "builder" else ask(_observation(game, agent, asked)))
             record = game.act(agent, _text(agent, said))
         yield turn_entry(record, asked.settings, asked.started_at + record.turn * _TURN_TIME)
     score = game.state().metrics.overall_progress
     return End(success=score >= COMPLETION_THRESHOLD, score=score, stop_reason=str(game.stop_reason), turns_taken=len(game.turns))
 
 
+def _decided(game: Game, asked: SeatedGame) -> Generator[Step, tuple[Said, ...], Said]:
+    """What the builder says in the end, after the moves that it tried."""
+    seen, left = _observation(game, "builder", asked), asked.settings.simulations
+    while True:
+        said = yield from ask(seen)
+        calls = asked_for(said.text) if left else ()
+        if not calls:
+            return said
+        state = game.state()
+        results = [simulated(call, state.board, asked.structure.target) for call in calls] if len(calls) <= left else []
+        left = left - len(calls) if results else 0
+        told: Message = {"role": "assistant", "content": said.text}
+        data = replace(seen.data, simulated=(*seen.data.simulated, *results))
+        seen = replace(seen, purpose="simulated", messages=[*seen.messages, told, simulated_message(results, left)], data=data)
+
+
 def _observation(game: Game, agent: Agent, asked: SeatedGame) -> Observation:
     seen = game.observe(agent)
     seat = "Builder" if agent == "builder" else agent
     if isinstance(seen, BuilderObservation):
-        messages = builder_messages(seen, oracle=asked.settings.oracle)
+        messages = builder_messages(seen, oracle=asked.settings.oracle, simulations=asked.settings.simulations)
     else:
         messages = director_messages(seen, asked.characters[seen.director])
     return Observation(agent=seat, role=SEATS[seat], turn=seen.turn, messages=messages, data=seen)

@@ -3,17 +3,19 @@
 They take seats beside models (`script:plain`), and stand in for a model behind a stub server: what they need, a prompt must hold.
 """
 
+import json
 import re
 from typing import Final
 
 from games.craft.engine.blocks import COLORS, DIRECTORS, MAX_HEIGHT, NEIGHBORS, WALLS, Cell, Director, is_large
 from games.craft.engine.move import Move
 from games.craft.engine.views import View
-from games.craft.text.builder import builder_line
+from games.craft.text.builder import Clarification, builder_line, parse_answer
 from games.craft.text.director_output import director_text
 from games.craft.text.observations import BuilderObservation, DirectorObservation
+from games.craft.text.simulation import CALL
 
-__all__ = ["BUILDERS", "DIRECTORS_BY_NAME", "builder", "director"]
+__all__ = ["BUILDERS", "DIRECTORS_BY_NAME", "builder", "director", "simulating_builder"]
 
 _COLUMNS: Final = ("left", "middle", "right")
 _LAYERS: Final = ("bottom", "middle", "top")
@@ -52,6 +54,22 @@ def builder(seen: BuilderObservation) -> str:
     return builder_line(move, f"As {who} asks")
 
 
+def simulating_builder(seen: BuilderObservation) -> str:
+    """Try the plain builder's move first; ask if it fails or brings the structure no nearer."""
+    line = builder(seen)
+    answer = parse_answer(line)
+    if isinstance(answer, Clarification):
+        return line
+    if not seen.simulated:
+        return f"{CALL} {json.dumps(answer.move.to_log())}"
+    found = json.loads(seen.simulated[-1])
+    return (
+        line
+        if found["ok"] and found["correctness"]["structurePlacement"]
+        else "CLARIFY:The move that I tried does not fit; what else is missing?"
+    )
+
+
 def _second(view: View, layer: int, column: int) -> int | None:
     color = view[layer][column].color
     beside = (other for other in (column + 1, column - 1) if 0 <= other < len(_COLUMNS))
@@ -86,4 +104,4 @@ def _same(move: Move, listed: Move) -> bool:
 
 
 DIRECTORS_BY_NAME: Final = {"plain": director}
-BUILDERS: Final = {"plain": builder}
+BUILDERS: Final = {"plain": builder, "simulating": simulating_builder}

@@ -40,3 +40,6 @@ class BuilderObservation:
 
     listed: tuple[Move, ...]
     """Verified candidates; empty without oracle or when there are none."""
+
+    simulated: tuple[str, ...] = ()
+    """What the tool answered in this turn, one JSON text a call."""

@@ -12,7 +12,7 @@ from games.craft.text.observations import BuilderObservation, DirectorObservatio
 from games.players.texts import texts_of
 from providers.messages import Message
 
-__all__ = ["builder_messages", "director_messages"]
+__all__ = ["builder_messages", "director_messages", "simulated_message"]
 
 _NOBODY: Final = "(nobody has said anything yet)"
 _SILENT: Final = "(no director has said anything)"
@@ -33,15 +33,29 @@ def director_messages(seen: DirectorObservation, archetype: Archetype) -> list[M
     return _chat(texts["director_system"].format(**slots), texts["director"], slots)
 
 
-def builder_messages(seen: BuilderObservation, *, oracle: bool) -> list[Message]:
-    """Give what the builder is told and shown: the board and this turn's messages; no target, no history."""
+def builder_messages(seen: BuilderObservation, *, oracle: bool, simulations: int = 0) -> list[Message]:
+    """Give what the builder is told and shown: the board and this turn's messages; no target, no history.
+
+    ``simulations``: how many moves it may try before it decides.
+    """
     texts = texts_of(__package__)
     slots = {
         "board": json.dumps(seen.board.structure_json(ghosts=True)),
         "candidates": _candidates(seen.listed),
         "discussion": seen.discussion or _SILENT,
+        "simulations": str(simulations),
     }
-    return _chat(texts["builder_system"]["oracle" if oracle and seen.listed else "plain"], texts["builder"], slots)
+    kind = "tools" if simulations else "oracle" if oracle and seen.listed else "plain"
+    parts = [*texts["builder"], texts["builder_tools"]] if simulations else texts["builder"]
+    return _chat(texts["builder_system"][kind].format(**slots), parts, slots)
+
+
+def simulated_message(results: Sequence[str], left: int) -> Message:
+    """Give what the tool answered, and how many calls are left; without results: that too many were made."""
+    texts = texts_of(__package__)
+    told = "\n".join(results) if results else texts["simulated"]["too_many"].strip()
+    go_on = texts["simulated"]["more" if left else "none"].format(left=left).strip()
+    return {"role": "user", "content": f"{told}\n{go_on}"}
 
 
 def _chat(system: str, parts: Sequence[str], slots: dict[str, str]) -> list[Message]:

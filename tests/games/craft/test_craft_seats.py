@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -14,15 +15,18 @@ import pytest
 from analytics.query import query
 from games.craft.engine.blocks import DIRECTORS
 from games.craft.game import Game, GameSettings
-from games.craft.seated import SEATS
+from games.craft.seated import SEATS, SeatedGame, course_of
 from games.craft.targets.generator import StructureRules, generate_structures
-from games.craft.text.archetypes import ARCHETYPES
+from games.craft.text.archetypes import ARCHETYPES, archetypes
 from games.craft.text.prompts import builder_messages, director_messages
+from games.players.course import Said
+from games.players.player import Observation
 from games.players.seats import seated
 from ingest.files.run import ingest_paths
 from schemas.errors import UsageError
+from schemas.game import Turn
 from schemas.store import Store
-from tests.games.seats import command_of, play, seat_server, stats, turns
+from tests.games.seats import command_of, ingested, play, seat_server, stats, turns
 
 TARGETS = ("--structures", "2")
 
@@ -141,3 +145,69 @@ def test_a_person_takes_a_seat_in_the_terminal(tmp_path: Path) -> None:
     (game,) = turns(tmp_path)
     assert [turn["actions"][0]["verb"] for turn in game if "turn" in turn] == ["clarify", "place"]
     assert "What the directors say this turn" in done.stdout + done.stderr
+
+
+def test_the_builder_tries_moves_before_it_decides(tmp_path: Path) -> None:
+    """Over HTTP as by the script itself; each trial is a call and a reply, the line alone is the move."""
+    options = ("--simulations", "2", "--no-oracle", "--reachable", "--turns", "6", "--speakers", "2", "--history", "4")
+    seats = ["directors=script:plain", "builder=script:simulating"]
+    assert play("craft", tmp_path / "script", seats, *TARGETS, *options).returncode == 0
+    with seat_server("script") as address:
+        done = play(
+            "craft", tmp_path / "logs", ["directors=script:plain", "builder=openai/stub"], *TARGETS, *options, "--base-url", f"{address}/v1"
+        )
+    assert done.returncode == 0, done.stderr
+    assert turns(tmp_path / "logs") == turns(tmp_path / "script")
+    store = ingested(tmp_path)
+    first = turns(tmp_path / "logs")[0][0]
+    builder = [reply["text"] for reply in first["replies"] if reply["agent"] == "Builder"]
+    assert [text.startswith("SIMULATE:") for text in builder] == [True, False]
+    assert first["actions"][0]["raw"] == builder[-1]
+    assert len([said for said in first["utterances"] if said["channel"] == "public"]) == 3  # two directors, and the builder
+    assert query(store, "SELECT DISTINCT condition ->> 'builder_tool_use' AS tool FROM runs")["tool"].to_list() == ["true"]
+    calls = query(store, "SELECT count(*) AS n FROM calls")["n"].item()
+    assert calls == sum(reply["agent"] == "Builder" for game in turns(tmp_path / "logs") for turn in game[:-1] for reply in turn["replies"])
+
+
+def builder_asked(answers: list[str], simulations: int = 3) -> list[Observation]:
+    """What the builder is asked in a first turn, and nothing after it."""
+    (structure,) = generate_structures(1, 5, StructureRules())
+    settings = GameSettings(oracle=False, max_turns=1, simulations=simulations)
+    game = SeatedGame(
+        structure=structure,
+        characters=archetypes(0, 1),
+        settings=settings,
+        seats=dict.fromkeys(SEATS, "m"),
+        seed=1,
+        started_at=datetime(2026, 1, 1),  # noqa: DTZ001 - logs hold local times
+    )
+    course, asked, waiting = course_of(game), list[Observation](), iter(answers)
+    step = next(course)
+    while not isinstance(step, Turn):
+        (seen,) = step
+        if seen.agent == "Builder":
+            asked.append(seen)
+        step = course.send((Said(next(waiting) if seen.agent == "Builder" else "<message>hm</message>"),))
+    return asked
+
+
+def test_trials_are_answered_counted_and_begin_with_the_real_board() -> None:
+    """What is possible gets its progress, what is not its error and hint; too many calls are dropped; then the line is due."""
+    fits = 'SIMULATE: {"action": "place", "block": "rs", "position": "(0,0)", "layer": 0}'
+    wrong = 'SIMULATE: {"move": {"action": "place", "block": "rs", "position": "(0,0)", "layer": 2}}'
+    asked = builder_asked([f"{fits}\n{wrong}", f"{fits}", "CLARIFY:so"])
+    assert ["SIMULATE" in message["content"] for message in asked[0].messages] == [False, True]
+    first, second = (seen.messages[-1]["content"].splitlines() for seen in asked[1:])
+    results = [json.loads(line) for line in (first[0], first[1], second[0])]
+    assert [result["ok"] for result in results] == [True, False, True]
+    assert results[0] == results[2]
+    assert "expected 0" in results[1]["error"]
+    assert set(results[0]) == {"ok", "blocks_correct", "blocks_total", "overall_progress", "correctness"}
+    assert ("1 calls left" in first[-1], "no calls left" in second[-1]) == (True, True)
+    (_, dropped) = builder_asked(["\n".join([fits] * 4), "CLARIFY:so"])
+    assert "none was carried out" in dropped.messages[-1]["content"]
+    assert "overall_progress" not in dropped.messages[-1]["content"]
+    (_, broken) = builder_asked(["SIMULATE: {broken", "CLARIFY:so"])
+    assert json.loads(broken.messages[-1]["content"].splitlines()[0])["ok"] is False
+    (alone,) = builder_asked([fits], simulations=0)
+    assert "SIMULATE" not in "".join(message["content"] for message in alone.messages)

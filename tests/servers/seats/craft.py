@@ -12,6 +12,7 @@ from games.craft.engine.move import Move
 from games.craft.engine.views import View, ViewedBlock
 from games.craft.players import plain
 from games.craft.text.observations import BuilderObservation, DirectorObservation
+from games.craft.text.simulation import CALL
 
 DIRECTORS: tuple[Director, ...] = get_args(Director)
 NO_MESSAGES = "(no director has said anything)"
@@ -29,7 +30,7 @@ def after(text: str, heading: str) -> str:
 
 def answer(messages: list[dict[str, str]]) -> str | None:
     """What the plain script says to what a prompt of CRAFT holds; None for another game's."""
-    system, text = messages[0]["content"], messages[-1]["content"]
+    system, text = messages[0]["content"], messages[1]["content"]
     if "The board now" not in text:
         return None
     speaker = re.search(r"You are (D[123]), a director", system)
@@ -48,7 +49,11 @@ def answer(messages: list[dict[str, str]]) -> str | None:
     stacks = json.loads(after(text, "The board now, each stack from the bottom up:").splitlines()[0])
     said = after(text, "What the directors say this turn:")
     listed = tuple(candidate(line) for line in text.splitlines() if re.match(r"(PLACE \w\w at|REMOVE from) ", line))
-    return plain.builder(BuilderObservation(0, Board.from_json(stacks, {}), "" if said == NO_MESSAGES else said, listed))
+    tried = tuple(
+        line for message in messages[2:] if message["role"] == "user" for line in message["content"].splitlines() if line.startswith("{")
+    )
+    seen = BuilderObservation(0, Board.from_json(stacks, {}), "" if said == NO_MESSAGES else said, listed, tried)
+    return plain.simulating_builder(seen) if CALL in text else plain.builder(seen)
 
 
 def candidate(line: str) -> Move:
