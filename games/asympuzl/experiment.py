@@ -13,9 +13,9 @@ from games.asympuzl.feedback import FeedbackMode
 from games.asympuzl.game import GameSettings
 from games.asympuzl.play import PAPER_SEEDS
 from games.asympuzl.puzzle import MAX_SIZE
-from games.asympuzl.seated import SCRIPTS, SEATS, SOLO_SEATS, SeatedGame, header_of, play_seated
+from games.asympuzl.seated import SCRIPTS, SEATS, SOLO_SEATS, SeatedGame, course_of, header_of
 from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
-from games.experiments.family import Match, Part, Task
+from games.experiments.family import Match, Part, Task, job_of
 from games.players.running import Job
 from games.players.seats import Seats
 from games.playing import DEFAULT_START
@@ -69,10 +69,4 @@ def job(match: Match) -> Job:
         started_at=DEFAULT_START,
     )
     header = header_of(game)
-    header = replace(
-        header,
-        episode=match.episode,
-        run={"name": match.run, "condition": header.run["condition"]},
-        details={**header.details, **match.details, "repetition": match.seed},
-    )
-    return Job(match.path, header, match.taken, partial(play_seated, match.path, header, game))
+    return job_of(match, replace(header, details={**header.details, "repetition": match.seed}), partial(course_of, game))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,12 +10,12 @@ from pydantic import Field, model_validator
 
 from games.craft.engine.oracle import DEFAULT_SAMPLE
 from games.craft.game import GameSettings
-from games.craft.seated import SCRIPTS, SEATS, SeatedGame, header_of, play_seated
+from games.craft.seated import SCRIPTS, SEATS, SeatedGame, course_of, header_of
 from games.craft.targets.generator import StructureRules, generate_structures
 from games.craft.targets.start_boards import StartBoard
 from games.craft.targets.structures import Complexity, Structure, load_structures
 from games.craft.text.archetypes import archetypes
-from games.experiments.family import Match, Part, Task
+from games.experiments.family import Match, Part, Task, job_of
 from games.players.running import Job
 from games.players.seats import Seats
 from games.playing import DEFAULT_START
@@ -97,14 +96,7 @@ def job(match: Match) -> Job:
         seed=match.seed,
         started_at=DEFAULT_START,
     )
-    header = header_of(game)
-    header = replace(
-        header,
-        episode=match.episode,
-        run={"name": match.run, "condition": header.run["condition"]},
-        details={**header.details, **match.details},
-    )
-    return Job(match.path, header, match.taken, partial(play_seated, match.path, header, game))
+    return job_of(match, header_of(game), partial(course_of, game))
 
 
 def _in_file(path: Path, take: int | None) -> tuple[Structure, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from games.einstein.engine.puzzle import OBJECT_COUNTS, parse_game_id
 from games.einstein.engine.rules import STEP_LIMIT, RulesName
 from games.einstein.game import Game
 from games.einstein.match_log import NO_VERIFIER, settings_of
-from games.experiments.family import Match, Part, Task
+from games.experiments.family import Match, Part, Task, job_of
 from games.players.running import Job
 from games.players.seats import Seats
 from games.playing import DEFAULT_START
@@ -80,10 +80,4 @@ def job(match: Match) -> Job:
     settings = settings_of(written)
     Game(match.task.content, settings)  # contradictions of the switches are told before anything is played
     header = seated.seated_header(match.task.content, settings, match.taken, seed=match.seed, started_at=DEFAULT_START)
-    header = replace(
-        header,
-        episode=match.episode,
-        run={"name": match.run, "condition": header.run["condition"]},
-        details={**header.details, **match.details},
-    )
-    return seated.job(seated.SeatedGame(match.task.content, settings, match.taken, header, match.path))
+    return job_of(match, header, partial(seated.course_of, match.task.content, settings, DEFAULT_START))

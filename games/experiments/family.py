@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+from games.players.course import Course, play_course
+from games.players.player import Player
 from games.players.running import Job
 from games.players.seats import Seats
 from schemas.errors import UsageError
 from schemas.families import modules
+from schemas.game import Header
 
-__all__ = ["ExperimentGame", "Match", "Part", "Task", "game_of", "near"]
+__all__ = ["ExperimentGame", "Match", "Part", "Task", "game_of", "job_of", "near"]
 
 
 class Part(BaseModel):
@@ -86,6 +91,27 @@ class ExperimentGame(Protocol):
         Raises UsageError or BadInputError where its switches contradict each other.
         """
         ...
+
+
+def job_of(match: Match, header: Header, begin: Callable[[], Course]) -> Job:
+    """A game, ready to be played.
+
+    Args:
+        match: what was asked for.
+        header: of the game's log, as the family writes it; its names become those of the experiment.
+        begin: gives the game's course, from its beginning.
+    """
+    header = replace(
+        header,
+        episode=match.episode,
+        run={"name": match.run, "condition": header.run["condition"]},
+        details={**header.details, **match.details},
+    )
+    return Job(match.path, header, match.taken, partial(_play, match.path, header, begin))
+
+
+async def _play(path: Path, header: Header, begin: Callable[[], Course], players: Mapping[str, Player]) -> int:
+    return await play_course(path, header, begin(), players)
 
 
 def game_of(name: str) -> ExperimentGame:

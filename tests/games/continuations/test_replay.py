@@ -18,6 +18,8 @@ GAMES = {
     "craft": (["all=script:plain"], ["--structures", "1", "--turns", "6"]),
     "einstein": (["all=script:sensible"], ["--games", "1", "--step-limit", "12", "--verifier", "reasoning", "--samples", "2"]),
     "asympuzl": (["all=script:sharing"], ["--size", "4", "--seeds", "1"]),
+    "overcooked": (["all=script:plain"], ["--order", "boiled_egg", "--horizon", "6", "--rules", "paper"]),
+    "coordination": (["all=script:cautious"], ["hanabi", "--seed", "1"]),
 }
 PUBLISHED = {
     "craft": "craft/craft_results/api/oracle5_no_tools_run3/gpt-4o-mini_gpt-4o-mini/craft_structure_001_3.json",
@@ -64,13 +66,11 @@ def test_with_the_same_players_the_same_game_goes_on(family: str, folder: Path, 
     assert all(after == before for after in afters)
     ensure_installed(store)
     found = query(store, f"SELECT measure, games, happened, mean FROM continuations WHERE episode_id = '{episode}'").to_dicts()
-    assert {row["measure"] for row in found} >= {"progress", "success"}
+    assert "success" in {row["measure"] for row in found}
     assert all(row["games"] == 2 and row["mean"] == row["happened"] for row in found)
     assert query(store, "SELECT * FROM log_disagreements").is_empty()
-    assert (
-        query(store, f"SELECT origin->>'$.changed' AS changed FROM episodes WHERE origin->>'$.episode' = '{episode}'")["changed"].to_list()
-        == [seats[0]] * 2
-    )
+    changed = query(store, f"SELECT origin->>'$.changed' AS changed FROM episodes WHERE origin->>'$.episode' = '{episode}'")["changed"]
+    assert changed.to_list() == seats * 2
 
 
 def test_a_model_takes_a_seat_in_the_middle(folder: Path, tmp_path: Path) -> None:

@@ -28,14 +28,24 @@ from tests.games.seats import seat_server, stats, turns
 from tests.places import DOCS, ROOT
 
 MAIN = [sys.executable, "-c", "from cotrace.cli import main; main()"]
-SMALL: dict[str, dict[str, Any]] = {"asympuzl": {"size": 3, "turns": 3}, "craft": {"turns": 4}, "einstein": {"step_limit": 8}}
+SMALL: dict[str, dict[str, Any]] = {
+    "asympuzl": {"size": 3, "turns": 3},
+    "coordination": {"verification": False},
+    "overcooked": {"horizon": 6},
+    "craft": {"turns": 4},
+    "einstein": {"step_limit": 8},
+}
 """Switches that make a family's games short."""
 MAIN_TABLE = {
     "asympuzl": ("asympuzl_failures", "asympuzl"),
+    "coordination": ("coordination_joint_planning", "coordination"),
     "craft": ("spatial_grounding", "leaderboard"),
     "einstein": ("rule_understanding", "einstein"),
+    "overcooked": ("overcooked_initiating", "overcooked"),
 }
 """Family -> a rubric that the engine answers, and the report with the family's main table."""
+ROWS = {"coordination": 4, "overcooked": 2}
+"""Families whose main table has a row a game, or one a team, and how many those are here."""
 BASE = """
 name: first
 game: craft
@@ -88,7 +98,7 @@ def calls(folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("family", sorted(MAIN_TABLE))
-def test_the_shipped_experiment_is_played_judged_and_reported(family: str, server: str, tmp_path: Path) -> None:
+def test_the_shipped_experiment_is_played_judged_and_reported(family: str, tmp_path: Path) -> None:
     """The file of docs/experiments with short games, in one command; then the family's main table has a row for every team."""
     content = yaml.safe_load((DOCS / "experiments" / f"{family}.yaml").read_text("utf-8"))
     content["seeds"] = content["seeds"][:1]
@@ -96,15 +106,17 @@ def test_the_shipped_experiment_is_played_judged_and_reported(family: str, serve
     content["conditions"] |= SMALL[family]
     rubric, report = MAIN_TABLE[family]
     store = tmp_path / "s.duckdb"
-    done = cotrace(
-        "play", written(tmp_path, yaml.safe_dump(content)), "--take", "1", "--base-url", server, "--out", tmp_path / "logs",
-        "--judge", rubric, "--store", store,
-    )  # fmt: skip
+    with seat_server("script") as address:
+        done = cotrace(
+            "play", written(tmp_path, yaml.safe_dump(content)), "--take", "1", "--base-url", f"{address}/v1",
+            "--out", tmp_path / "logs", "--judge", rubric, "--store", store,
+        )  # fmt: skip
     played = load(tmp_path / "e.yaml", Changes(take=1, out=tmp_path / "logs"))
     assert f"{len(played.jobs)} games with" in done.stderr
     assert f"{rubric} by engine" in done.stderr
     rows = json.loads(cotrace("report", report, "--format", "json", "--store", store).stdout)
-    assert sum(row.get("n", row.get("games", 0)) for row in rows) == len(played.jobs)
+    shown = len(rows) if family in ROWS else sum(row.get("n", row.get("games")) for row in rows)
+    assert shown == ROWS.get(family, len(played.jobs))
     assert cotrace("sql", "SELECT count(*) AS n FROM log_disagreements", "--format", "csv", "--store", store).stdout.split() == ["n", "0"]
     asked = cotrace("sql", "SELECT count(*) AS n FROM calls WHERE status = 'answered'", "--format", "csv", "--store", store).stdout
     assert asked.split() == ["n", str(len(calls(tmp_path / "logs")))]

@@ -1,0 +1,70 @@
+"""Collab-Overcooked in experiments: orders, and the switches of kitchen and agents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from games.experiments.family import Match, Part, Task, job_of
+from games.overcooked.agents import AGENT_RULES, Memory
+from games.overcooked.engine.tasks import recipe_text, task_of
+from games.overcooked.play import PlayRequest, orders_of
+from games.overcooked.seated import SCRIPTS, SEATS, SeatedGame, Switches, course_of, header_of
+from games.players.running import Job
+from games.players.seats import Seats
+from games.playing import DEFAULT_START
+
+__all__ = ["Condition", "Tasks", "job", "seats", "tasks"]
+
+
+class Tasks(Part):
+    """Orders by their names, or all of some levels."""
+
+    orders: list[str] = Field(default_factory=list)
+    levels: list[int] = Field(default=[1, 2, 3, 4, 5, 6], min_length=1)
+
+
+class Condition(Part):
+    """The switches of a game; those of the agents are by default as the rules have them."""
+
+    rules: Literal["published", "paper"] = "published"
+    horizon: int | None = Field(default=None, ge=1)
+    """Timesteps; None: the order's time limit."""
+    corrections: int | None = Field(default=None, ge=0)
+    rounds: int | None = Field(default=None, ge=0)
+    memory: Memory | None = None
+    reflection: bool | None = None
+    recipe: str = "plain"
+
+
+def seats(_: Tasks) -> Seats:
+    """A chef and an assistant."""
+    return Seats(SEATS, SCRIPTS)
+
+
+def tasks(asked: Tasks, out: Path) -> Sequence[Task]:
+    """The orders."""
+    orders = orders_of(PlayRequest(out=out, orders=tuple(asked.orders), levels=tuple(asked.levels)))
+    return [Task(order, order, place) for place, order in enumerate(orders)]
+
+
+def job(match: Match) -> Job:
+    """A game of the order."""
+    asked: Condition = match.condition
+    given = {name: value for name in ("corrections", "rounds", "memory", "reflection") if (value := getattr(asked, name)) is not None}
+    recipe_text(match.task.content, variant=asked.recipe)  # an order without such a recipe is told before anything is played
+    game = SeatedGame(
+        order=match.task.content,
+        taken=match.taken,
+        rules="published" if asked.rules == "published" else "sane",
+        horizon=asked.horizon or task_of(match.task.content).time_limit,
+        switches=Switches(name=asked.rules, agents=replace(AGENT_RULES[asked.rules], **given), recipe=asked.recipe),
+        seed=match.seed,
+        started_at=DEFAULT_START,
+    )
+    return job_of(match, header_of(game), partial(course_of, game))
