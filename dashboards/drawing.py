@@ -67,7 +67,7 @@ def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (
                 return Drawn(navigation(address, pages(), page), None, _empty(store), page.TITLE)
             head = navigation(address, pages(), page, found["benchmark"].unique())
             used: Sequence[str] = page.filters_of(address) if hasattr(page, "filters_of") else getattr(page, "FILTERS", FILTERS)
-            return Drawn(head, filters.bar(read, found, used), page.content(read), _title(page, read))
+            return Drawn(head, filters.bar(read, found, used), _headed(page.content(read), page.TITLE), _title(page, read))
 
     return _or_why(draw, lambda said: Drawn(navigation(address, pages(), page), None, said, page.TITLE))
 
@@ -83,6 +83,12 @@ def draw_part(store: Store, address: Address, name: str, part: str, rubric_folde
             return compact(cards[name].draw(read, part))
 
     return _or_why(draw, lambda said: compact(html.Section([said], className="card")))
+
+
+def _headed(content: Part, title: str) -> Part:
+    """A page that is one note has a heading too: screen readers go by them."""
+    is_note = getattr(content, "className", None) == "note"
+    return html.Div([html.H1(title), content]) if is_note else content
 
 
 def _or_why(draw: Callable[[], T], instead: Callable[[Part], T]) -> T:

@@ -43,7 +43,7 @@ def frame() -> Part:
             dcc.Store(id="title"),
             dcc.Store(id="redraw"),
             html.Header(id="head"),
-            html.Div(id="filters"),
+            html.Section(id="filters", **aria(label="Filters")),
             html.Main(id="page", tabIndex=-1),
             html.Div(id="news", role="status"),
         ],

@@ -68,12 +68,13 @@ def _turn_card(played: Transcript, row: dict[str, Any]) -> Part:
     )
     return card(
         "",
-        html.P(
+        html.H2(
             [
-                html.B(head),
+                head,
                 " ",
                 html.Span(row["outcome"].replace("_", " "), className="pill warn" if row["outcome"] != "followed" else "pill good"),
-            ]
+            ],
+            className="turn-head",
         ),
         *said,
         _listed("Tried", tried),

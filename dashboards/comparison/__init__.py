@@ -1,0 +1,1 @@
+"""Two games beside one another."""

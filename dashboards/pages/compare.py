@@ -1,0 +1,223 @@
+"""Compare: which team is ahead of which on the tasks they share, and two of their games side by side up to where they part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from dash import html
+
+from analytics.comparison.compare import compare
+from analytics.comparison.game_values import game_values
+from analytics.comparison.team_names import short_names
+from dashboards.comparison.side_by_side import side_by_side
+from dashboards.computed import kept
+from dashboards.figures.palette import SERIES
+from dashboards.figures.theme import plain, styled
+from dashboards.grid import Table, fold, grid
+from dashboards.one_benchmark import benchmark_choices, shown_benchmark
+from dashboards.parts import Part, card, figure, link_choices, note
+from dashboards.reader import Reader
+from dashboards.tables import Column, Rows
+from schemas.text import printable
+from schemas.wording import count, in_words, number
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+    import polars as pl
+
+__all__ = ["FILTERS", "IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "content", "tasks_of"]
+
+PATH = "/compare"
+TITLE = "Compare"
+IN_MENU = True
+ORDER = 55
+FILTERS: Final = ("benchmark",)
+
+_METRICS: Final[Mapping[str, str]] = {
+    "score": "score",
+    "turns": "turns",
+    "spirals": "spirals",
+    "turns_wasted": "turns wasted",
+    "messages": "messages",
+}
+_SIDES: Final = ("team", "condition", "max_turns")
+_MOST_TASKS: Final = 40
+
+
+def content(read: Reader) -> Part:
+    """The pairs of teams, `?metric=&pair=`, or two games, `?left=&right=&turn=`."""
+    address = read.address
+    if address.one("left") and address.one("right"):
+        return side_by_side(read)
+    report = _report(read)
+    if report.is_empty():
+        return html.Div([html.H1(TITLE), note("There is nothing to compare: no two teams of a family have games that ended.")])
+    names = report["benchmark"].unique().to_list()
+    benchmark = shown_benchmark(read, names)
+    if benchmark is None:
+        return html.Div([html.H1(TITLE), note("No two teams to compare under these filters.", html.A("Show all families", href=PATH))])
+    metric = _metric(read)
+    choices = [
+        *benchmark_choices(read, names, benchmark, "pair"),
+        link_choices("By", [(text, address.to(metric=name, pair=None), name == metric) for name, text in _METRICS.items()]),
+    ]
+    pair = _pair(read, benchmark)
+    return html.Div(
+        [
+            html.H1(TITLE),
+            html.Div(choices),
+            _pair_card(read, pair, benchmark),
+            card(
+                "All pairs",
+                grid(read, PAIRS, benchmark),
+                hint="Shared tasks first, the largest difference first. Choose one to see it above.",
+            ),
+        ]
+    )
+
+
+def _metric(read: Reader) -> str:
+    return read.address.one("metric") if read.address.one("metric") in _METRICS else "score"
+
+
+def _report(read: Reader) -> pl.DataFrame:
+    """Every pair, with a number that names it in addresses."""
+    metric = _metric(read)
+    return kept(read.store.path, ("compare", metric), lambda: _named(compare(read.store, metric=metric)))
+
+
+def _named(report: pl.DataFrame) -> pl.DataFrame:
+    """With a number for each pair, and its teams named as shortly as tells them apart."""
+    import polars as pl
+
+    short = short_names([*report["team_a"], *report["team_b"]])
+    names = [pl.Series(f"short_{side}", [short[team] for team in report[f"team_{side}"]], dtype=pl.String) for side in "ab"]
+    return report.with_row_index("pair", 1).with_columns(names)
+
+
+def _pair(read: Reader, benchmark: str) -> dict[str, Any]:
+    """The pair that the address names; without one, the first of the benchmark."""
+    rows = [row for row in _report(read).iter_rows(named=True) if row["benchmark"] == benchmark]
+    return next((row for row in rows if row["pair"] == read.address.number("pair", 0)), rows[0])
+
+
+def _side(row: Mapping[str, Any], side: str) -> str:
+    """The team, and of condition and turn limit what differs."""
+    more = [str(row[f"{name}_{side}"]) for name in row["differs"].split(" and ") if name != "team"]
+    return printable(str(row[f"short_{side}"])) + (f" ({', '.join(more)})" if more else "")
+
+
+def _pair_card(read: Reader, row: Mapping[str, Any], benchmark: str) -> Part:
+    ends = f" [{number(row['low'])}, {number(row['high'])}]" if row["low"] is not None else ""
+    on = (
+        f"{count(row['tasks'])} shared tasks: {row['wins']} won, {row['ties']} even, {row['losses']} lost"
+        if row["paired"]
+        else "different tasks"
+    )
+    lead = f"{_side(row, 'a')} is {number(row['difference'])}{ends} ahead of {_side(row, 'b')}, on {on}."
+    drawn = []
+    if row["paired"]:
+        tasks = tasks_of(read, row)
+        drawn = [
+            figure("compare-tasks", _dumbbells(tasks.head(_MOST_TASKS), row), label="both teams on each shared task"),
+            html.P(f"The {_MOST_TASKS} tasks with the largest differences, of {len(tasks)}.", className="hint")
+            if len(tasks) > _MOST_TASKS
+            else None,
+            fold(read, TASKS, f"{benchmark}/{row['pair']}", is_open=True),
+        ]
+    return card(f"{_METRICS[_metric(read)].capitalize()}", *drawn, lead=lead, hint=row["advice"].partition("; ")[2])
+
+
+def tasks_of(read: Reader, row: Mapping[str, Any]) -> pl.DataFrame:
+    """The shared tasks of a pair: task, value_a, value_b, difference, and a game of each; what differs most first."""
+    import polars as pl
+
+    metric = _metric(read)
+    values = kept(read.store.path, ("compared games", metric), lambda: game_values(read.store, metric))
+    sides = []
+    for side in "ab":
+        wanted = [
+            pl.col(name).eq_missing(pl.lit(row[f"{key}_{side}"]))
+            for key, name in zip(_SIDES, ("team_name", "condition", "max_turns"), strict=True)
+        ]
+        own = values.filter(pl.col("benchmark") == row["benchmark"], *wanted)
+        sides.append(
+            own.group_by("task").agg(pl.col("value").mean().alias(f"value_{side}"), pl.col("episode_id").min().alias(f"game_{side}"))
+        )
+    joined = sides[0].join(sides[1], on="task").with_columns(difference=pl.col("value_a") - pl.col("value_b"))
+    return joined.sort(pl.col("difference").abs(), "task", descending=[True, False])
+
+
+def _dumbbells(tasks: pl.DataFrame, row: Mapping[str, Any]) -> go.Figure:
+    import plotly.graph_objects as go
+
+    shown = tasks.sort("difference", "task")
+    names = [plain(in_words(task)) for task in shown["task"]]
+    drawn = go.Figure()
+    for name, a, b in zip(names, shown["value_a"], shown["value_b"], strict=True):
+        drawn.add_scatter(x=[a, b], y=[name, name], mode="lines", line={"color": "#b9bdc6", "width": 3}, showlegend=False, hoverinfo="skip")
+    for side, color, symbol in (("a", SERIES[0], "circle"), ("b", SERIES[1], "diamond")):
+        drawn.add_scatter(
+            x=shown[f"value_{side}"].to_list(),
+            y=names,
+            mode="markers",
+            name=plain(_side(row, side)),
+            marker={"size": 10, "color": color, "symbol": symbol},
+            customdata=[_games_href(found) for found in shown.iter_rows(named=True)],
+            hovertemplate="%{y}: %{x:.3g}<extra>%{fullData.name}</extra>",
+        )
+    drawn.update_yaxes(type="category")
+    return styled(drawn, height=110 + 22 * len(shown))
+
+
+def _games_href(row: Mapping[str, Any]) -> str:
+    return f"{PATH}?left={row['game_a']}&right={row['game_b']}"
+
+
+def _pairs(read: Reader, benchmark: str) -> Rows:
+    import polars as pl
+
+    found = _report(read).filter(pl.col("benchmark") == benchmark)
+    named = found.with_columns(
+        pl.Series("a", [_side(row, "a") for row in found.iter_rows(named=True)], dtype=pl.String),
+        pl.Series("b", [_side(row, "b") for row in found.iter_rows(named=True)], dtype=pl.String),
+    )
+    return Rows(
+        frame=named,
+        source=f"cotrace report compare --metric {_metric(read)}",
+        columns={
+            "a": Column(heading="Ahead"),
+            "b": Column(heading="Of"),
+            "tasks": Column(heading="Tasks", kind="count"),
+            "difference": Column(heading="By (95 %)", kind="score", low="low", high="high"),
+            "mean_a": Column(heading="Mean", kind="score"),
+            "mean_b": Column(heading="Mean of the other", kind="score"),
+            "wins": Column(heading="Won", kind="count"),
+            "ties": Column(heading="Even", kind="count"),
+            "losses": Column(heading="Lost", kind="count"),
+            "p_holm": Column(heading="p, corrected", kind="p"),
+        },
+        link=lambda row: read.address.to(pair=row["pair"], benchmark=benchmark),
+    )
+
+
+def _tasks(read: Reader, part: str) -> Rows:
+    benchmark, _, _ = part.partition("/")
+    row = _pair(read, benchmark)
+    return Rows(
+        frame=tasks_of(read, row),
+        source=f"cotrace report compare --metric {_metric(read)}",
+        columns={
+            "task": Column(heading="Task", kind="name"),
+            "value_a": Column(heading=_side(row, "a"), kind="number"),
+            "value_b": Column(heading=_side(row, "b"), kind="number"),
+            "difference": Column(heading="Difference", kind="number"),
+        },
+        link=_games_href,
+    )
+
+
+PAIRS: Final = Table("compare-pairs", _pairs, "Pairs of teams")
+TASKS: Final = Table("compare-tasks", _tasks, "Tasks: a click opens both games side by side")
+TABLES = (PAIRS, TASKS)
