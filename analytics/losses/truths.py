@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from analytics.query import query
@@ -10,7 +10,7 @@ from games.players.planted import Planted
 from schemas.families import module
 from schemas.store import Store
 
-__all__ = ["RUBRIC", "Truth", "truths"]
+__all__ = ["RUBRIC", "Truth", "planted_faults", "truths", "turns_at_work"]
 
 RUBRIC: Final = "decisive_error"
 """Rubric of labels and verdicts: question `agent` has a name, question `step` a turn, from 1."""
@@ -60,11 +60,8 @@ def _of_people(store: Store) -> Iterator[Truth]:
 
 
 def _of_planted(store: Store) -> Iterator[Truth]:
-    faults = _faults(store)
-    at_work: dict[str, set[int]] = {}
-    for episode, turn, agent, planted in query(store, _PLANTED).rows():
-        if episode in faults and _is_of(faults[episode][1], agent, planted):
-            at_work.setdefault(episode, set()).add(turn)
+    faults = planted_faults(store)
+    at_work = turns_at_work(store, faults)
     found: set[str] = set()
     for episode, turn, _ in query(store, _COSTS).rows():
         if episode in faults and episode not in found:
@@ -74,7 +71,16 @@ def _of_planted(store: Store) -> Iterator[Truth]:
                 yield Truth(episode, benchmark, fault.agent, turn, "planted")
 
 
-def _faults(store: Store) -> dict[str, tuple[str, Planted]]:
+def turns_at_work(store: Store, faults: Mapping[str, tuple[str, Planted]]) -> dict[str, set[int]]:
+    """Game -> the turns in which its planted fault shows, of games whose log tells that turn by turn."""
+    at_work: dict[str, set[int]] = {}
+    for episode, turn, agent, planted in query(store, _PLANTED).rows():
+        if episode in faults and _is_of(faults[episode][1], agent, planted):
+            at_work.setdefault(episode, set()).add(turn)
+    return at_work
+
+
+def planted_faults(store: Store) -> dict[str, tuple[str, Planted]]:
     """Game -> its benchmark and its one faulty player."""
     scripts: dict[tuple[str, str], dict[str, str | None]] = {}
     for episode, benchmark, agent, script in query(store, _SCRIPTS).rows():

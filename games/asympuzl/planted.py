@@ -23,7 +23,7 @@ fault_in = partial(the_faulty_one, faultless=FAULTLESS)
 """Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""
 
 
-def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None) -> PlayReport:
+def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, twins: bool = False) -> PlayReport:
     """Play games with one faulty player each; what is there already is not played again.
 
     Args:
@@ -31,10 +31,15 @@ def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | Non
         games: how many.
         seed: fixes all of them.
         on_progress: called with the games finished and the games in all.
+        twins: play the same games with a faultless player in the faulty one's place.
     """
     faults = tuple(name for name in personas.PERSONAS if name not in FAULTLESS)
     chosen = cases(games, seed, dict.fromkeys(AGENTS, faults), latest=2)  # a game without a fault takes two turns
-    return played_cases(chosen, games, lambda case: play(_request(out, case, seed)), on_progress)
+    return played_cases(chosen, games, lambda case: play(_request(out, _twin(case) if twins else case, seed)), on_progress)
+
+
+def _twin(case: Case) -> Case:
+    return case._replace(script=personas.FAULTLESS)
 
 
 def _request(out: Path, case: Case, seed: int) -> PlayRequest:

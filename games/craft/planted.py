@@ -34,7 +34,7 @@ fault_in = partial(the_faulty_one, faultless=FAULTLESS)
 """Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""
 
 
-def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None) -> PlayReport:
+def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, twins: bool = False) -> PlayReport:
     """Play games with one faulty player each; what is there already is not played again.
 
     Args:
@@ -42,8 +42,15 @@ def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | Non
         games: how many.
         seed: fixes all of them.
         on_progress: called with the games finished and the games in all.
+        twins: play the same games with a faultless player in the faulty one's place.
     """
-    return played_cases(cases(games, seed, _FAULTS), games, lambda case: play(_request(out, case, seed)), on_progress)
+    return played_cases(
+        cases(games, seed, _FAULTS), games, lambda case: play(_request(out, _twin(case) if twins else case, seed)), on_progress
+    )
+
+
+def _twin(case: Case) -> Case:
+    return case._replace(script=FAULTLESS_BUILDER if case.seat == _BUILDER else FAULTLESS_DIRECTOR)
 
 
 def _request(out: Path, case: Case, seed: int) -> PlayRequest:
