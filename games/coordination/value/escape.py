@@ -18,7 +18,7 @@ from games.coordination.players import PLAYERS, Player
 if TYPE_CHECKING:
     from games.coordination.value.escape_tables import Tables
 
-__all__ = ["EscapeTurn", "Worth", "turn_worths"]
+__all__ = ["EscapeTurn", "Worth", "choice_chance", "turn_worths"]
 
 _LAST_TURN: Final = 40
 """Chances of escape are those up to this turn."""
@@ -72,6 +72,22 @@ def turn_worths(turns: Sequence[EscapeTurn]) -> Iterator[tuple[Worth, bool]]:
     """Value the turns of a game; with each whether the value is exact."""
     for worth, other in zip(_read(turns, keeps=False), _read(turns, keeps=True), strict=True):
         yield worth, worth == other
+
+
+def choice_chance(state: EscapeState, turn: int, chosen: Mapping[Player, str]) -> float:
+    """Largest probability of escape within 40 turns of the game after a choice of both players, before the killer's draw.
+
+    Args:
+        state: before the turn.
+        turn: from 1.
+        chosen: what each player does.
+    """
+    from games.coordination.value.escape_tables import tables  # compiled code takes a second to load
+
+    table, options, left = tables(keeps=False), killer_options(state), max(0, _LAST_TURN - turn + 1)
+    drawn = [(step(state, option, chosen), option) for option in options]
+    ends = [_end(table, replace(after, seen=o.seen, target=o.target), outcome, left - 1) for (after, outcome), o in drawn]
+    return sum(found.chance for found in ends) / len(ends)
 
 
 def _read(turns: Sequence[EscapeTurn], *, keeps: bool) -> Iterator[Worth]:
