@@ -88,8 +88,19 @@ def proof_of(store: Store) -> Proof:
     right = [max(agents, key=lambda agent: agents[agent]) == faults[episode][1].agent for episode, agents in costs.items()]
     at_work = {episode: min(turns) for episode, turns in turns_at_work(store, faults).items()}
     found = [episode in first and abs(first[episode] - turn) <= _NEAR for episode, turn in at_work.items()]
-    shares = (kinds[kind] / total if total else 0.0 for kind in kinds)
-    return Proof(len(faults), len(right), sum(right), total, *shares, len(found), sum(found))
+    shares = {kind: cost / total if total else 0.0 for kind, cost in kinds.items()}
+    return Proof(
+        games=len(faults),
+        named=len(right),
+        right=sum(right),
+        cost=total,
+        planted=shares["planted"],
+        innocent=shares["innocent"],
+        nobody=shares["nobody"],
+        undecided=shares["undecided"],
+        timed=len(found),
+        found=sum(found),
+    )
 
 
 def main() -> int:

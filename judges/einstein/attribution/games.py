@@ -21,9 +21,6 @@ __all__ = ["MEASURES", "attribute"]
 
 MEASURES: Final = ("einstein.know",)
 
-_HARMLESS: Final = frozenset(("acted_wrong",))
-"""Links that are no fault by themselves: of a step that cost nothing they are not told."""
-
 
 def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
     """Hold every step against what a careful player would have done; see `judges.attribution.findings.Attribute`."""
@@ -37,7 +34,7 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
 def _of_step(played: Played, lost: Lost) -> Iterator[Finding]:
     slip = slip_of(played)
     if lost.cost <= NOTHING:
-        if slip is not None and (slip.link not in _HARMLESS or not played.outcome.accepted):
+        if slip is not None:
             yield Finding(played.turn, played.agent, slip.link, 0.0, slip.evidence)
         return
     done = played.action.text if played.action else "an answer that cannot be read"
