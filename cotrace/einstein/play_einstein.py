@@ -30,6 +30,7 @@ __all__ = ["command"]
 )
 @click.option("--samples", default=4, show_default=True, type=COUNT, help="Answers a step that a verifier chooses from.")
 @click.option("--reasoning/--no-reasoning", default=True, show_default=True, help="Whether players write their thoughts before the action.")
+@click.option("--guidance/--no-guidance", default=False, show_default=True, help="Tell players besides what the paper tells GPT-4o.")
 @click.option("--rules", default="sane", show_default=True, help="sane, or published: with the defects of the released code.")
 @click.option("--games", default=12, show_default=True, type=COUNT, help="How many puzzles to generate.")
 @click.option("--objects", multiple=True, type=int, default=(4, 5, 6), show_default=True, help="Numbers of objects, taken in turn.")
@@ -55,6 +56,7 @@ def command(
     *,
     planted: int | None,
     reasoning: bool,
+    guidance: bool,
     seats: tuple[str, ...],
     **options: Any,
 ) -> int:
@@ -80,7 +82,14 @@ def command(
 
     def settings(mode: str, verifier: str) -> GameSettings:
         pair = mode.split("+") if "+" in mode else [mode, mode]
-        condition = {"modes": pair, "reasoning": reasoning, "verifier": verifier, "samples_per_step": samples, "rules": rules}
+        condition = {
+            "modes": pair,
+            "reasoning": reasoning,
+            "guidance": guidance,
+            "verifier": verifier,
+            "samples_per_step": samples,
+            "rules": rules,
+        }
         try:
             return settings_of(condition | {"step_limit": step_limit})
         except BadInputError as error:

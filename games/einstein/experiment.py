@@ -45,6 +45,7 @@ class Condition(Part):
     mode: str = "provide_seek"
     """Action space; two joined by + for a mixed pair."""
     reasoning: bool = True
+    guidance: bool = False
     verifier: str = NO_VERIFIER
     samples: int = Field(default=4, ge=1)
     rules: RulesName = "sane"
@@ -72,6 +73,7 @@ def job(match: Match) -> Job:
     written: dict[str, Any] = {
         "modes": asked.mode.split("+") if "+" in asked.mode else [asked.mode] * 2,
         "reasoning": asked.reasoning,
+        "guidance": asked.guidance,
         "verifier": asked.verifier,
         "samples_per_step": asked.samples,
         "rules": asked.rules,

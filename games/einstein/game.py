@@ -23,7 +23,7 @@ from games.einstein.engine.rules import RULES, STEP_LIMIT, RulesName
 from games.einstein.engine.step import Setting
 from games.einstein.engine.table import Table, items_of
 from games.einstein.replay import Recorder, Step
-from games.einstein.text.prompts import HistoryEntry, system_prompt, user_prompt
+from games.einstein.text.prompts import HistoryEntry, Style, system_prompt, user_prompt
 from games.einstein.text.verifiers import Verifier, verify
 from schemas.errors import UsageError
 
@@ -45,6 +45,9 @@ class GameSettings:
     reasoning: bool = True
     """Whether players are asked for their thoughts before the action."""
 
+    guidance: bool = False
+    """Players are told besides what the published prompt tells GPT-4o."""
+
     verifier: Verifier | None = None
     """Filter over several answers a step; None: the first answer is executed."""
 
@@ -53,6 +56,13 @@ class GameSettings:
 
     rules: RulesName = "sane"
     step_limit: int = STEP_LIMIT
+
+    @property
+    def style(self) -> Style:
+        """How players are asked."""
+        if not self.reasoning:
+            return "bare"
+        return "guidance" if self.guidance else "reasoning"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,8 +193,8 @@ class Game:
             positions=table.positions,
             reach=REACH[player],
             history=history,
-            system=system_prompt(settings.modes[player], reasoning=settings.reasoning),
-            user=user_prompt(player, items, table, history, reasoning=settings.reasoning),
+            system=system_prompt(settings.modes[player], reasoning=settings.reasoning, guidance=settings.guidance),
+            user=user_prompt(player, items, table, history, style=settings.style),
         )
 
     def act(self, agent: Agent, answer: str | Action | Sequence[str]) -> Step:

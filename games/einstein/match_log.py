@@ -46,7 +46,7 @@ NO_VERIFIER: Final = "none"
 def condition_name(settings: GameSettings) -> str:
     """Name a condition as the published run folders are named: ``cot_provide_seek_raw``."""
     modes = settings.modes[0] if settings.modes[0] == settings.modes[1] else "+".join(settings.modes)
-    return f"{'cot' if settings.reasoning else 'nocot'}_{modes}_{settings.verifier or 'raw'}"
+    return f"{'guided_' if settings.guidance else ''}{'cot' if settings.reasoning else 'nocot'}_{modes}_{settings.verifier or 'raw'}"
 
 
 def header_of(puzzle: Puzzle, settings: GameSettings, pair: Pair, *, seed: int, started_at: datetime) -> Header:
@@ -181,6 +181,7 @@ def settings_of(condition: Mapping[str, Any]) -> GameSettings:
     return GameSettings(
         modes=(modes[0], modes[1]),
         reasoning=reasoning,
+        guidance=condition.get("guidance") is True,
         verifier=None if verifier == NO_VERIFIER else verifier,
         samples=samples,
         rules=rules,

@@ -1,7 +1,7 @@
 """What a player is told at each step, and how to read it back out of a log.
 
-Each step has a fresh pair of messages; there is no memory besides the history lines (formats/einstein.md section 6). The wording is
-cotrace's own; the order and the forms of item, bin and history lines are the published ones, so that one reader serves both.
+Each step has a fresh pair of messages; there is no memory besides the history lines (formats/einstein.md section 6). The wording, in
+prompts.yaml, is cotrace's own; the order and the forms of item, bin and history lines are the published ones: one reader serves both.
 """
 
 import re
@@ -11,8 +11,9 @@ from typing import Final, Literal, NamedTuple
 from games.einstein.engine.actions import Action
 from games.einstein.engine.bins import BINS, REACH, SHOWN_BINS, Bin, Player
 from games.einstein.engine.items import Item
-from games.einstein.engine.modes import ALLOWED, ActionMode
+from games.einstein.engine.modes import ActionMode
 from games.einstein.engine.table import Table
+from games.players.texts import texts_of
 from schemas.errors import BadInputError
 
 __all__ = [
@@ -28,6 +29,9 @@ __all__ = [
 ]
 
 Side = Literal["bottom", "top"]
+Style = Literal["bare", "reasoning", "guidance"]
+"""How the question at the end is put."""
+
 
 FAILED: Final = ", but failed."
 _SIDES: Final[tuple[Side, Side]] = ("bottom", "top")
@@ -61,61 +65,20 @@ class Shown(NamedTuple):
     history: tuple[str, ...]
 
 
-class _Paragraph(NamedTuple):
-    """A piece of the system message and the modes that have it."""
+def system_prompt(mode: ActionMode, *, reasoning: bool, guidance: bool = False) -> str:
+    """Give the first message of a step: the rules of the game for one action space.
 
-    text: str
-    modes: frozenset[ActionMode] = frozenset(ALLOWED)
-
-
-_TELLING: Final[frozenset[ActionMode]] = frozenset({"provide_seek", "provide", "seek"})
-_ASKING: Final[frozenset[ActionMode]] = frozenset({"provide_seek", "seek"})
-_REPLYING: Final[frozenset[ActionMode]] = frozenset({"seek"})
-
-_RULES: Final[tuple[_Paragraph, ...]] = (
-    _Paragraph(
-        "You and a partner sort numbered blocks into four corner bins, in as few turns as you can. Each of you holds part of the rules "
-        "that fix where the blocks belong, and each of you reaches only some of the bins; the common bin is within reach of both. "
-        "The game is over when every block lies in its bin."
-    ),
-    _Paragraph("In a turn you do exactly one of these:"),
-    _Paragraph('- "move <block> from <bin> to <bin>": carry a block between two bins that you reach'),
-    _Paragraph('- "share <knowledge>": tell your partner one of your own pieces of knowledge', _TELLING),
-    _Paragraph('- "ask <block>": ask your partner for a piece of knowledge about a block', _ASKING),
-    _Paragraph('- "pass": do nothing'),
-    _Paragraph("You cannot initiate sharing: share only in the turn right after your partner has asked you.", _REPLYING),
-    _Paragraph("Share nothing that is not in your list of knowledge.", _TELLING),
-    _Paragraph("Ask only about blocks whose place you cannot work out.", _ASKING),
-    _Paragraph("A turn that did not work is marked as failed in the history. Do not try the same thing again."),
-    _Paragraph(f"Bins: {', '.join(BINS)}. Left, right, top and bottom mean the same for both of you."),
-    _Paragraph(
-        "Knowledge is written in one of these forms:\n"
-        "- (<block>, in, <bin>): the block belongs into that bin\n"
-        "- (<block>, <block>, same, bin): both belong into one bin\n"
-        "- (<block>, <block>, same, row): same row, different columns\n"
-        "- (<block>, <block>, same, column): same column, different rows\n"
-        "- (<block>, <block>, same, diagonal): opposite corners"
-    ),
-    _Paragraph("Blocks are called block0, block1, block2 and so on."),
-)
-
-_WITH_REASONING: Final = (
-    "First work out what follows from what you know, then choose. Write your thoughts and your action like this:\n"
-    "<THINK>thoughts</THINK><ACTION>action</ACTION>"
-)
-_WITHOUT_REASONING: Final = "Write your action, and nothing else, like this:\n<ACTION>action</ACTION>"
+    ``guidance``: with what the published prompt tells GPT-4o besides.
+    """
+    texts = texts_of(__package__)
+    parts = [*texts["rules"], *(texts["guidance"] if guidance else ()), *(texts["thoughts"] if reasoning else ())]
+    told = [part["text"].replace("{bins}", ", ".join(BINS)) for part in parts if mode in part.get("modes", (mode,))]
+    return "\n".join([*told, texts["form"]["reasoning" if reasoning else "bare"], ""])
 
 
-def system_prompt(mode: ActionMode, *, reasoning: bool) -> str:
-    """Give the first message of a step: the rules of the game for one action space."""
-    rules = "\n".join(paragraph.text for paragraph in _RULES if mode in paragraph.modes)
-    return f"{rules}\n{_WITH_REASONING if reasoning else _WITHOUT_REASONING}\n"
-
-
-def user_prompt(player: Player, items: Iterable[Item], table: Table, history: Iterable[HistoryEntry], *, reasoning: bool) -> str:
+def user_prompt(player: Player, items: Iterable[Item], table: Table, history: Iterable[HistoryEntry], *, style: Style) -> str:
     """Give the second message of a step: what this player knows, sees and remembers."""
     lines = [history_line(entry, player) for entry in history] or [_FIRST]
-    question = "What do you do?" + (" Think first." if reasoning else "")
     return "\n".join(
         (
             "",
@@ -131,7 +94,7 @@ def user_prompt(player: Player, items: Iterable[Item], table: Table, history: It
             "What happened so far:",
             *lines,
             "",
-            question,
+            texts_of(__package__)["question"][style],
             "",
         )
     )

@@ -8,7 +8,9 @@ import pytest
 
 from analytics.query import query
 from games.einstein.engine.generator import generate
+from games.einstein.engine.modes import ActionMode
 from games.einstein.game import AGENTS, Game, GameSettings
+from games.einstein.text.prompts import read_system_prompt, system_prompt
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests.games.seats import play, seat_server, turns
@@ -18,7 +20,8 @@ PUZZLES = ("--games", "3", "--step-limit", "16")
 
 @pytest.mark.parametrize("seats", [["all=openai/stub"], ["player1=script:sensible", "player2=openai/stub"]])
 @pytest.mark.parametrize(
-    "condition", [("--mode", "provide_seek"), ("--mode", "seek", "--no-reasoning"), ("--mode", "none", "--verifier", "reasoning")]
+    "condition",
+    [("--mode", "provide_seek"), ("--mode", "seek", "--no-reasoning"), ("--mode", "none", "--verifier", "reasoning"), ("--guidance",)],
 )
 def test_a_game_over_http_is_the_game_of_the_script_itself(seats: list[str], condition: tuple[str, ...], tmp_path: Path) -> None:
     """The server knows the prompt alone, in every mode, with and without reasoning and verifier."""
@@ -54,3 +57,20 @@ def test_a_prompt_holds_nothing_that_only_the_partner_knows() -> None:
             assert all(item.text in text for item in seen.items)
             assert not any(item.text in text for item in other.items if item not in seen.items)
             assert "17" not in text
+
+
+@pytest.mark.parametrize("mode", ["provide_seek", "provide", "seek", "none"])
+def test_what_a_player_is_told_follows_the_switches(mode: ActionMode) -> None:
+    """Thoughts as examples only with reasoning, guidance only where it is switched on, nothing of what the mode forbids."""
+    bare, thinking, guided = (
+        system_prompt(mode, reasoning=reasoning, guidance=guidance) for reasoning, guidance in ((False, False), (True, False), (True, True))
+    )
+    assert ("<THINK>" in bare, "Thoughts could be" in bare) == (False, False)
+    assert ("<THINK>" in thinking, "Thoughts could be" in thinking) == (True, True)
+    assert "exclude one another" in guided
+    assert "exclude one another" not in thinking
+    assert thinking.count("\n- ") - bare.count("\n- ") >= 5  # example thoughts
+    for text in (bare, thinking, guided):
+        assert read_system_prompt(text)[0] == mode
+        assert ("so I share it" in text, "so I ask" in text) <= (mode in ("provide_seek", "provide"), mode in ("provide_seek", "seek"))
+        assert all(name in text for name in ("block0", "same, diagonal", "common"))
