@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from providers.catalogue import PROVIDERS
 from providers.completion import Tokens
 from schemas.errors import UsageError
+from schemas.extras import needed
 
 __all__ = ["Budget", "BudgetSpentError", "Price", "PriceLine", "TokenEstimate", "near", "price_line", "price_of"]
 
@@ -117,6 +118,7 @@ def _listed(model: str) -> PriceLine | None:
     known = PROVIDERS.get(provider)
     if known is None:
         return None
+    needed("genai_prices", "asking a model")
     from datetime import UTC, datetime
     from importlib.metadata import version
 

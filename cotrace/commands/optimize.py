@@ -12,6 +12,7 @@ import click
 from cotrace.commands.model_options import asking, asking_options, tell_models
 from cotrace.commands.options import Number, say, store_option
 from schemas.errors import UsageError
+from schemas.extras import needed
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     from judges.runs.journal import folder_of
     from providers.request import now
 
+    needed("dspy", "cotrace optimize")
     store.check()
     parent = find(rubric_name, folders)
     path = out or Path(f"{parent.name}_{options['optimizer']}.yaml")
