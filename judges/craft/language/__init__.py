@@ -8,16 +8,5 @@ The pipeline: `tokens` (words) -> `lexer` (items: blocks, places, actions) -> `c
 from judges.craft.language.model import BlockType, Claim, Reading
 from judges.craft.language.reader import read
 from judges.craft.language.records import claim_record, claims_of
-from judges.craft.language.score import FieldScore, score_all, score_first
 
-__all__ = [
-    "BlockType",
-    "Claim",
-    "FieldScore",
-    "Reading",
-    "claim_record",
-    "claims_of",
-    "read",
-    "score_all",
-    "score_first",
-]
+__all__ = ["BlockType", "Claim", "Reading", "claim_record", "claims_of", "read"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judges.craft.language.items import Found, at, make
-from judges.craft.language.vocabulary import ADJECTIVES, BLOCK_NOUNS, CELL_NOUNS, COLORS, COUNTS, DETERMINERS, LAYER_NOUNS, SIZES
+from judges.craft.language.vocabulary import ADJECTIVES, BLOCK_NOUNS, CELL_NOUNS, COLORS, COUNTS, DETERMINERS, LAYER_NOUNS, SIZES, word_set
 
 __all__ = ["leads_to_block", "opens_block", "read_block"]
 
@@ -24,13 +24,7 @@ _SIZING = frozenset(("size", "sized", "kind", "variety", "format", "type"))
 _LETTERS = frozenset("sl")
 """Sizes as one letter, next to a colour only."""
 
-_JOINING = frozenset((
-    "in", "on", "at", "to", "for", "and", "or", "over", "across", "please", "with", "there", "here", "above", "below", "next", "is", "are",
-    "of", "left", "right", "middle", "center", "centre", "mid", "bottom", "top", "leftmost", "rightmost", "upper", "lower", "not", "layer",
-    "should", "goes", "into", "onto", "spanning", "instead", "then", "but", "from", "belongs", "as", "by", "needs", "so", "that", "which",
-    "where", "because", "since", "if", "while", "can", "could", "may", "must", "will", "would", "be", "has", "just", "right", "now", "also",
-    "too", "again", "both", "such", "it",
-))  # fmt: skip
+_JOINING = word_set("blocks", "joining")
 """Words that may follow a size without a noun; others are nouns of their own: ``a tiny correction``."""
 
 _CODE = re.compile("[gbryo][sl]")

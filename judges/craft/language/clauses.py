@@ -8,18 +8,14 @@ from dataclasses import dataclass
 from judges.craft.language.groups import ARGUMENTS, PLACES, Group, groups_of
 from judges.craft.language.items import Item
 from judges.craft.language.predicates import ACTS, PREDICATES, merge_predicates
+from judges.craft.language.vocabulary import word_set
 
 __all__ = ["Clause", "clauses_of"]
 
 _WITH_SUBJECT = frozenset({"should", "state", "confirm", "wrong", "empty", "go_away", "belong", "need"})
-_CONNECTORS = frozenset((
-    "comma", "but", "then", "where", "cond", "if", "before", "purpose", "because",
-))  # fmt: skip
+_CONNECTORS = word_set("clauses", "connectors")
 _SEEING = frozenset({"see", "sees", "notice", "noticed", "seeing", "spot", "observed", "noticing", "find", "notice that", "see that"})
-_MODIFIERS = frozenset((
-    "first", "then", "not", "cond", "if", "before", "purpose", "instead", "ask", "because", "needless",
-    "target", "board",
-))  # fmt: skip
+_MODIFIERS = word_set("clauses", "modifiers")
 
 
 @dataclass

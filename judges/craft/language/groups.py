@@ -6,23 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from judges.craft.language.items import Item
+from judges.craft.language.vocabulary import word_set
 
 __all__ = ["ARGUMENTS", "PLACES", "Group", "groups_of", "is_bare", "joined", "listed", "with_block"]
 
-ARGUMENTS = frozenset((
-    "block", "side", "middle_side", "cell", "cells", "listing", "layer", "director", "wall", "there", "pron", "rest",
-    "last", "whole", "on_top", "below", "next_to", "top_of", "depth", "shared", "between", "left_of", "right_of", "same_layer",
-))  # fmt: skip
-PLACES = frozenset((
-    "shared", "side", "middle_side", "cell", "cells", "listing", "layer", "there", "rest", "depth", "director", "last",
-))  # fmt: skip
+ARGUMENTS = word_set("groups", "arguments")
+PLACES = word_set("groups", "places")
 _RELATIONS = frozenset({"on_top", "below", "next_to", "left_of", "right_of", "between"})
 _NAMED_PLACES = frozenset(("side", "middle_side", "cell", "cells", "listing", "depth", "layer", "last"))
 _FLAGS = frozenset(("there", "rest", "top_of", "same_layer", "whole"))
 _BESIDE = frozenset({"next_to", "left_of", "right_of"})
-_ASIDE = frozenset((
-    "because", "purpose", "aim", "if", "cond", "before",
-))  # fmt: skip
+_ASIDE = word_set("groups", "aside")
 
 
 @dataclass

@@ -36,6 +36,7 @@ from judges.craft.language.vocabulary import (
     PHRASES,
     SIZES,
     Meaning,
+    word_set,
 )
 
 __all__ = ["items_of", "unknown_words"]
@@ -55,10 +56,7 @@ Reader = Callable[[Sequence[str], int], Found]
 _LONGEST: Mapping[str, int] = {phrase[0]: len(phrase) for phrase in sorted(PHRASES, key=len)}
 """Words in the longest phrase that begins with a word."""
 
-_NOUN_LIKE = frozenset((
-    "place", "stack", "position", "slot", "drop", "set", "change", "park", "rest", "base", "build", "move", "use",
-    "pick", "lay", "turn", "try", "start", "trade",
-))  # fmt: skip
+_NOUN_LIKE = word_set("lexer", "noun_like")
 _BEFORE_NOUN = DETERMINERS | frozenset(
     [
         "left",
@@ -84,12 +82,8 @@ _BEFORE_NOUN = DETERMINERS | frozenset(
     ]
 )
 _BEHIND_NOUN = frozenset(("", ".", ",", ";", ":", "!", "?", "\n", "of", "is"))
-_AFTER_TO = frozenset((
-    "far", "sit", "rest", "go", "cover", "span", "stretch", "fill", "reach", "cell", "be",
-))  # fmt: skip
-_CARRIERS = frozenset((
-    "need", "needs", "want", "wants", "have", "has", "like", "love", "next", "close", "adjacent", "up", "over",
-))  # fmt: skip
+_AFTER_TO = word_set("lexer", "after_to")
+_CARRIERS = word_set("lexer", "carriers")
 _KNOWN_AFTER_TO = (
     DETERMINERS | CELL_NOUNS | LAYER_NOUNS | SIDES.keys() | MIDDLES | BOTTOMS | TOPS | COLORS.keys() | SIZES.keys() | _AFTER_TO
 )

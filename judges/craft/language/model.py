@@ -8,26 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["BlockType", "Claim", "Color", "Flag", "Layer", "Origin", "OwnWall", "Reading", "Size", "Unread", "Verb"]
+__all__ = ["BlockType", "Claim", "Color", "Layer", "Origin", "Reading", "Size", "Unread", "Verb"]
 
 Verb = Literal["place", "remove", "replace", "keep", "confirm", "ask", "other"]
 Color = Literal["g", "b", "r", "y", "o"]
 Size = Literal["s", "l"]
 Layer = Literal[0, 1, 2]
-OwnWall = Literal["yes", "no", "unclear"]
 Origin = Literal["stated", "resolved", "carried"]
 """``stated``: in the claim's own words. ``resolved``: from a reference and the board. ``carried``: from an earlier sentence."""
-
-Flag = Literal[
-    "contradicts_board",
-    "relative_reference",
-    "no_instruction",
-    "move_as_remove_and_place",
-    "first_is_not_first_in_text",
-    "foreign_frame",
-    "mass_instruction",
-]
-"""Only the flags that text and board decide; matters of taste (leaked reasoning, artefacts) are not guessed."""
 
 INSTRUCTIONS: frozenset[str] = frozenset({"place", "remove", "replace", "keep"})
 
@@ -110,14 +98,6 @@ class Reading:
 
     claims: tuple[Claim, ...]
     """In text order."""
-
-    specific: bool
-    """Whether a listener knows action, block and place of the first instruction."""
-
-    own_wall: OwnWall
-    """Whether the places of all instructions lie on the speaker's wall; ``unclear`` if no place can be told."""
-
-    flags: frozenset[Flag]
 
     unread: tuple[Unread, ...] = ()
     """The clauses that were not understood, in text order; only of a text without any can be told what it does not say."""

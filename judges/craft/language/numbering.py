@@ -13,14 +13,12 @@ from dataclasses import replace
 
 from judges.craft.language.spatial import BOTTOMS, TOPS
 from judges.craft.language.tokens import Token
-from judges.craft.language.vocabulary import LAYER_NOUNS
+from judges.craft.language.vocabulary import LAYER_NOUNS, word_set
 
 __all__ = ["counted"]
 
 _LAYERS = LAYER_NOUNS - {"line"}
-_COLUMNS = frozenset(
-    ("column", "slot", "cell", "position", "spot", "square", "stack", "tower", "space", "field", "post", "corner", "place")
-)
+_COLUMNS = word_set("numbering", "columns")
 _NUMBERS = {"0": 0, "zero": 0, "1": 1, "one": 1, "2": 2, "two": 2, "3": 3, "three": 3}
 _ORDINALS = ("first", "second", "third")
 _CODES = ("l0", "l1", "l2", "l3")

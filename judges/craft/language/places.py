@@ -51,11 +51,6 @@ class Scene:
     board: Board
     focus: Focus = field(default_factory=Focus)
     blocks: list[WallBlock] = field(init=False)
-    relative: bool = False
-    """Whether any place was given by another block."""
-
-    foreign: bool = False
-    """Whether coordinates and words of one place disagree."""
 
     def __post_init__(self) -> None:
         self.blocks = wall_blocks(self.board, self.speaker)
@@ -73,7 +68,6 @@ class Scene:
             named = Place(self.focus.cells, carried, "carried", "carried" if named.layer is None else named.layer_origin)
         ends = cells_of(self._wall(group), (0, WALL_LENGTH - 1))
         if group.relation == "between" and named.cells in (None, ends):
-            self.relative = True
             return Place(cells_of(self._wall(group), (1,)), named.layer, "resolved", named.layer_origin, relative=True)
         if group.relation == "on_top" and self._means_place(group):
             return Place(self.focus.cells, self.focus.layer if named.layer is None else named.layer, "carried", "carried")
@@ -111,7 +105,6 @@ class Scene:
         layer = next(iter(layers)) if len(layers) == 1 else None
         coordinates = [cell for item in group.places for cell in re.findall(r"\(\d,\d\)", item.value)]
         if coordinates:
-            self._compare_frames(group, wall, coordinates)
             return Place(tuple(sorted(set(coordinates))), layer)
         if any(item.kind == "middle_side" for item in group.places):
             if layers:
@@ -143,11 +136,6 @@ class Scene:
         large = group.block is not None and group.block.size == "l"
         others_are_sides = any(item.value == "side" for item in named)
         return named if len(named) >= (2 if large else 1) and not others_are_sides else group.places
-
-    def _compare_frames(self, group: Group, wall: str, coordinates: list[str]) -> None:
-        sides = [item.number for item in group.places if item.kind in ("side", "middle_side") and item.number is not None]
-        if sides and set(cells_of(wall, sides)) != set(coordinates):
-            self.foreign = True
 
     def _indexes(self, item: Item, wall: str) -> tuple[int, ...] | None:
         if item.kind in ("side", "middle_side"):
@@ -190,7 +178,6 @@ class Scene:
 
     def _stacked(self, group: Group, named: Place, verb: str) -> Place:
         """Resolve ``on top of``, ``above``, ``below``: one layer off the block that is referred to."""
-        self.relative = True
         step = 1 if group.relation == "on_top" else -1
         cells, origin = named.cells, named.cells_origin
         if cells is None and (group.anchor is None or group.anchor.kind == "pron"):
@@ -219,7 +206,6 @@ class Scene:
 
     def _beside(self, group: Group, named: Place) -> Place:
         """Resolve ``next to it``: the middle cell beside an outer one, both others for two blocks or a large one."""
-        self.relative = True
         if named.cells is not None:
             return named
         where = self._named(replace(group, places=group.anchor_places, layers=group.anchor_layers))
@@ -238,7 +224,6 @@ class Scene:
         return Place(cells, layer if named.layer is None else named.layer, "resolved", "carried", relative=True)
 
     def _topmost(self, group: Group, named: Place, verb: str) -> Place:
-        self.relative = True
         cells = named.cells
         if cells is None and verb != "place" and group.block is not None:
             found = self.find(color=group.block.color, size=group.block.size, layer=None, top=True)

@@ -13,7 +13,7 @@ from judges.craft.language.drafts import Draft, DraftBook
 from judges.craft.language.groups import PLACES
 from judges.craft.language.items import Item
 from judges.craft.language.lexer import items_of
-from judges.craft.language.model import Claim, Flag, OwnWall, Reading
+from judges.craft.language.model import Reading
 from judges.craft.language.numbering import counted
 from judges.craft.language.pairing import paired
 from judges.craft.language.perspective import remarks_in
@@ -24,7 +24,7 @@ from judges.craft.language.simple import unified
 from judges.craft.language.statements import Statements
 from judges.craft.language.tokens import sentences
 from judges.craft.language.understanding import looked_at_again
-from judges.craft.language.walls import WALLS, height
+from judges.craft.language.walls import WALLS
 
 __all__ = ["read"]
 
@@ -33,9 +33,6 @@ _ASKING = frozenset(("did", "was", "were", "has", "have", "why", "who", "whose",
 
 _ASKED = frozenset(("is", "are", "should", "could", "would", "can", "does", "do"))
 """First words of questions whose ``not`` expects a yes."""
-
-_DOMINO = 2
-"""Cells of a large block."""
 
 
 def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading:
@@ -80,13 +77,7 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
         elif sentence[-1:] == ["?"] and sentence[0] in _ASKING and sentence[:2] != ["why", "not"]:
             _turn_to_questions(book.drafts[begun:])
     claims, unread = looked_at_again(settle(book.drafts), words, [items_of(sentence) for sentence in words], list(remarks_in(text)), scene)
-    return Reading(
-        claims=claims,
-        unread=unread,
-        specific=_is_specific(claims),
-        own_wall=_own_wall(claims, speaker, book.drafts),
-        flags=frozenset(_flags(claims, book.drafts, scene)),
-    )
+    return Reading(claims=claims, unread=unread)
 
 
 def _without_rhetoric(items: list[Item], words: Sequence[str]) -> list[Item]:
@@ -177,61 +168,3 @@ def _steered(drafts: list[Draft], clause: Clause) -> list[Draft]:
         draft.explicit = draft.explicit and "because" not in clause.marks
         draft.later = draft.later or "before" in clause.marks
     return drafts
-
-
-def _is_specific(claims: Sequence[Claim]) -> bool:
-    first = next((claim for claim in claims if claim.first), None)
-    if first is None or not first.cells:
-        return False
-    if first.verb in ("place", "replace"):
-        cells = len(first.cells)
-        return first.color is not None and first.size is not None and (first.size == "s" or cells == _DOMINO)
-    return True
-
-
-def _own_wall(claims: Sequence[Claim], speaker: str, drafts: Sequence[Draft]) -> OwnWall:
-    if any(draft.whole for draft in drafts):
-        return "no"
-    places = [cell for claim in claims if claim.is_instruction for cell in claim.cells or ()]
-    if not places:
-        return "unclear"
-    return "yes" if all(cell in WALLS[speaker] for cell in places) else "no"
-
-
-def _flags(claims: Sequence[Claim], drafts: Sequence[Draft], scene: Scene) -> list[Flag]:
-    flags: list[Flag] = []
-    instructions = [claim for claim in claims if claim.is_instruction]
-    if not instructions:
-        flags.append("no_instruction")
-    elif not instructions[0].first:
-        flags.append("first_is_not_first_in_text")
-    if scene.relative:
-        flags.append("relative_reference")
-    if scene.foreign:
-        flags.append("foreign_frame")
-    if any(draft.moved for draft in drafts):
-        flags.append("move_as_remove_and_place")
-    if any(draft.whole for draft in drafts):
-        flags.append("mass_instruction")
-    if any(_contradicts(claim, scene) for claim in claims):
-        flags.append("contradicts_board")
-    return flags
-
-
-def _contradicts(claim: Claim, scene: Scene) -> bool:
-    """Whether the block that the claim says is there is not there."""
-    if claim.verb in ("remove", "keep", "confirm", "other"):
-        color, size = claim.color, claim.size
-    elif claim.old is not None:
-        color, size = claim.old.color, claim.old.size
-    else:
-        return False
-    if color is None or not claim.cells:
-        return False
-    return not all(_shows(scene, cell, color, size, claim.layer) for cell in claim.cells)
-
-
-def _shows(scene: Scene, cell: str, color: str, size: str | None, layer: int | None) -> bool:
-    layers = range(height(scene.board, cell)) if layer is None else [layer]
-    codes = [scene.board[cell][at] for at in layers if at < height(scene.board, cell)]
-    return any(code[0] == color and size in (None, code[1]) for code in codes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judges.craft.language.model import Claim, Reading
+from judges.craft.language.model import Claim
 from judges.craft.language.reader import read
 from judges.craft.language.walls import WALLS
 from schemas.errors import BadInputError
@@ -14,7 +14,7 @@ __all__ = ["claim_record", "claims_of"]
 
 
 def claims_of(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Read one record ``{id, speaker, utterance, board_before}`` and give ``{id, claims, specific, own_wall, flags}``.
+    """Read one record ``{id, speaker, utterance, board_before}`` and give ``{id, claims}``.
 
     Raises:
         BadInputError: a field is missing or has the wrong form; the message names it and the mend.
@@ -25,7 +25,7 @@ def claims_of(record: Mapping[str, Any]) -> dict[str, Any]:
     if speaker not in WALLS:
         raise BadInputError(f"{where}: speaker {speaker!r} is no director; give one of {', '.join(WALLS)}", locator="speaker")
     reading = read(_text(record, "utterance", where), speaker, _board(record, where))
-    return {"id": name, **_reading_record(reading)}
+    return {"id": name, "claims": [claim_record(claim) for claim in reading.claims]}
 
 
 def claim_record(claim: Claim) -> dict[str, Any]:
@@ -41,15 +41,6 @@ def claim_record(claim: Claim) -> dict[str, Any]:
     if claim.old is not None:
         result["old"] = {"color": claim.old.color, "size": claim.old.size}
     return result
-
-
-def _reading_record(reading: Reading) -> dict[str, Any]:
-    return {
-        "claims": [claim_record(claim) for claim in reading.claims],
-        "specific": "yes" if reading.specific else "no",
-        "own_wall": reading.own_wall,
-        "flags": sorted(reading.flags),
-    }
 
 
 def _text(record: Mapping[str, Any], key: str, where: str) -> str:

@@ -9,6 +9,7 @@ from judges.craft.language.drafts import Draft, DraftBook
 from judges.craft.language.items import Item
 from judges.craft.language.places import Place
 from judges.craft.language.predicates import ACTS
+from judges.craft.language.vocabulary import word_set
 from judges.craft.language.walls import LAYERS, WALL_LENGTH, cells_of
 
 __all__ = ["joined_rows", "read_row"]
@@ -17,9 +18,7 @@ _LARGE = 2
 """Cells of a large block."""
 
 _WISHING = ACTS | {"need", "should", "belong", "ensure", "target"}
-_PLACES = frozenset((
-    "side", "middle_side", "cell", "cells", "depth", "shared", "on_top", "below", "next_to", "left_of", "right_of", "between", "director",
-))  # fmt: skip
+_PLACES = word_set("rows", "places")
 _NO_ROW = frozenset(("not", "needless", "go_away", "wrong", "void", "ask", "confirm", "there", "rest", "top_of"))
 _IN_LIST = frozenset(("block", "comma", "end", "then", "and", "empty", "first"))
 

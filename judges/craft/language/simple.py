@@ -9,15 +9,13 @@ from typing import NamedTuple, TypeVar
 from judges.craft.language.clause_words import ASKS, TAKES, cues_of
 from judges.craft.language.drafts import Draft, DraftBook
 from judges.craft.language.items import Item
+from judges.craft.language.vocabulary import word_set
 from judges.craft.language.walls import WALLS
 
 __all__ = ["Named", "named_once", "unified"]
 
 _Value = TypeVar("_Value")
-_INTRICATE = frozenset({
-    "on_top", "below", "next_to", "left_of", "right_of", "between", "top_of", "middle_side", "depth", "shared", "last", "listing", "rest",
-    "whole", "instead_of", "instead", "order", "respectively", "repair", "void", "retract", "except", "not", "needless", "arrow",
-})  # fmt: skip
+_INTRICATE = word_set("simple", "intricate")
 """Items with which a sentence means more than the sum of what it names."""
 
 _TWO_BLOCKS = frozenset({"replace", "move", "cap"})

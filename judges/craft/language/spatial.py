@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from judges.craft.language.blocks import leads_to_block, opens_block, read_block
 from judges.craft.language.items import Found, at, make
-from judges.craft.language.vocabulary import CELL_NOUNS, LAYER_NOUNS, NUMERALS, PHRASES
+from judges.craft.language.vocabulary import CELL_NOUNS, LAYER_NOUNS, NUMERALS, PHRASES, word_set
 
 __all__ = [
     "BOTTOMS",
@@ -31,17 +31,9 @@ SIDES = {
         ("right", "rightmost", "righthand", "rgt", "rt", "east", "eastern", "easternmost", "derecha", "derecho", "rightward"), _RIGHT
     ),
 }
-MIDDLES = frozenset((
-    "middle", "center", "centre", "mid", "central", "medio", "centro", "halfway", "midway", "centermost", "ctr", "cntr",
-    "centred", "centered", "middlemost", "midpoint",
-))  # fmt: skip
-BOTTOMS = frozenset((
-    "bottom", "bottommost", "buttom", "base", "foundation", "ground", "lowest", "lower", "lowermost", "inferior", "btm", "bot", "basement",
-    "abajo",
-))  # fmt: skip
-TOPS = frozenset((
-    "top", "topmost", "upper", "uppermost", "highest", "superior", "arriba",
-))  # fmt: skip
+MIDDLES = word_set("spatial", "middles")
+BOTTOMS = word_set("spatial", "bottoms")
+TOPS = word_set("spatial", "tops")
 _ORDINALS = {"first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2}
 _SECONDS = frozenset(("second", "2nd"))
 _JOINING = frozenset({"and", "to", "through", "or"})
@@ -50,26 +42,14 @@ _MEETING = frozenset(("meets", "touches", "borders", "joins", "adjoins", "juncti
 _UNSEEN = frozenset(("only", "nobody", "no", "none", "not", "neither", "alone", "unshared", "private"))
 _BOTH = frozenset(("both", "common", "share", "shared", "two", "together"))
 _AFTER_ORDINAL = CELL_NOUNS | SIDES.keys() | _JOINING | {"from"}
-_AFTER_ADVERB = frozenset((
-    "in", "at", "on", "above", "next", "now", "there", "here", "away", "after", "beside", "where", "under", "below",
-    "over", "onto",
-))  # fmt: skip
-_LINKING = frozenset((
-    "is", "are", "not", "look", "looks", "be", "all", "quite", "already", "now", "just", "still", "be", "totally",
-    "seems",
-))  # fmt: skip
-_BEFORE_SIDE = frozenset((
-    "the", "my", "far", "bottom", "top", "middle", "upper", "lower", "center", "centre", "and", "or", "most", "to",
-    "on", "in", "at", "near", "our", "its", "d1", "d2", "d3", "base",
-))  # fmt: skip
+_AFTER_ADVERB = word_set("spatial", "after_adverb")
+_LINKING = word_set("spatial", "linking")
+_BEFORE_SIDE = word_set("spatial", "before_side")
 _DIRECTORS = frozenset(("d1", "d2", "d3"))
 _LAYER_CODES = frozenset(("l0", "l1", "l2"))
 _TOWARDS = frozenset(("closest", "nearest", "near", "nearer", "closer", "next", "adjacent", "toward", "towards"))
 _AWAY = frozenset(("farthest", "furthest", "opposite", "away", "farther", "further"))
-_SPEECH = frozenset((
-    "request", "requests", "message", "instruction", "instructions", "suggestion", "plan", "comment", "point", "concern", "idea",
-    "proposal", "advice", "input", "words", "said", "says", "asked", "requested", "mentioned", "noted", "suggested", "proposed",
-))  # fmt: skip
+_SPEECH = word_set("spatial", "speech")
 """Behind a director's name: what she said is spoken of, not her wall."""
 
 _OUTERMOST = frozenset(("end", "corner", "edge"))
@@ -82,17 +62,11 @@ _BEFORE_BESIDE = frozenset(("the", "left", "right", "just", "directly", "immedia
 _CLAUSE = 9
 """Words in which a relative clause says who sees a place."""
 
-PLACE_STOPS = frozenset(
-    ("on", "in", "at", "please", "needs", "wants", "should", "is", "and", "put", "place", "kindly", "with", "a", "an", "there")
-)
+PLACE_STOPS = word_set("spatial", "place_stops")
 _SHARING = frozenset({"shared", "share", "sharing", "common"})
-_VIEWS = frozenset((
-    "wall", "view", "perspective", "side", "angle", "seat", "vantage", "viewpoint",
-))  # fmt: skip
+_VIEWS = word_set("spatial", "views")
 _DEPTH_WORDS = frozenset(("far", "near", "front", "back", "nearest", "closest", "farthest", "rear"))
-_DEPTH_NOUNS = frozenset((
-    "corner", "edge", "end", "cell", "spot", "position", "side", "slot", "and",
-))  # fmt: skip
+_DEPTH_NOUNS = word_set("spatial", "depth_nouns")
 
 PLACE_OPENERS = frozenset(
     SIDES.keys() | MIDDLES | BOTTOMS | TOPS | _ORDINALS.keys() | LAYER_NOUNS | NUMERALS.keys() | _LAYER_CODES | _DIRECTORS | _COMPASS

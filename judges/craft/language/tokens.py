@@ -8,15 +8,7 @@ from functools import cache
 
 from judges.craft.language.asides import without_asides
 from judges.craft.language.layout import laid_out
-from judges.craft.language.vocabulary import (
-    BLOCK_NOUNS,
-    CELL_NOUNS,
-    COLORS,
-    LAYER_NOUNS,
-    PHRASES,
-    SIZES,
-    TYPO_TARGETS,
-)
+from judges.craft.language.vocabulary import BLOCK_NOUNS, CELL_NOUNS, COLORS, LAYER_NOUNS, PHRASES, SIZES, TYPO_TARGETS, word_set
 
 __all__ = ["Token", "sentences"]
 
@@ -49,9 +41,7 @@ _SHORTEST_MEANT = 5
 _LONG = 6
 """Letters of words in which a wrong letter is mended, too, unless it is the first or the last."""
 
-_PRONOUNS = frozenset((
-    "it", "that", "there", "here", "what", "he", "she", "who", "where", "this",
-))  # fmt: skip
+_PRONOUNS = word_set("tokens", "pronouns")
 _ENDINGS = {"'re": "are", "'ve": "have", "'ll": "will", "'d": "would", "'m": "am"}
 _END_OF_SENTENCE = frozenset(".!?\n")
 
@@ -115,10 +105,7 @@ def _known_words() -> frozenset[str]:
     return frozenset(phrase_words | set(COLORS) | set(SIZES) | set(BLOCK_NOUNS) | CELL_NOUNS | LAYER_NOUNS | _ORDINARY)
 
 
-_ORDINARY = frozenset((
-    "pace", "lack", "sack", "lace", "state", "layered", "stacked", "lager", "gree", "mall", "later", "player",
-    "seconds", "thirds", "remote", "meddle", "muddle", "battle",
-))  # fmt: skip
+_ORDINARY = word_set("tokens", "ordinary")
 
 
 @cache

@@ -22,6 +22,7 @@ __all__ = [
     "SIZES",
     "TYPO_TARGETS",
     "Meaning",
+    "word_set",
 ]
 
 
@@ -33,6 +34,16 @@ class Meaning(NamedTuple):
 
 
 _WORDS: Final[Mapping[str, Any]] = yaml.safe_load(resources.files(__package__).joinpath("words.yaml").read_text(encoding="utf-8"))
+_SETS: Final[Mapping[str, Mapping[str, str]]] = yaml.safe_load(
+    resources.files(__package__).joinpath("sets.yaml").read_text(encoding="utf-8")
+)
+
+
+def word_set(module: str, name: str) -> frozenset[str]:
+    """Words that a module tells constructions apart by."""
+    return frozenset(_SETS[module][name].split())
+
+
 _HISSING: Final = ("s", "x", "ch", "sh", "o")
 """Endings behind which a third person takes -es."""
 

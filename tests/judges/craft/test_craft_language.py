@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judges.craft.language import Claim, claims_of, read, score_all, score_first
+from judges.craft.language import Claim, claims_of, read
 from schemas.errors import BadInputError
 from tests.judges.craft.craft_wordings import BOARD, WORDINGS
+from tools.claim_scores import score_all, score_first
 
 WALLS = {"D1": ("(0,0)", "(1,0)", "(2,0)"), "D2": ("(0,0)", "(0,1)", "(0,2)"), "D3": ("(0,2)", "(1,2)", "(2,2)")}
 COLORS = {"green": "g", "blue": "b", "red": "r", "yellow": "y", "orange": "o"}
@@ -64,7 +65,6 @@ def test_any_text_gives_a_consistent_reading(text: str, speaker: str) -> None:
     instructions = [claim for claim in reading.claims if claim.is_instruction]
     assert sum(claim.first for claim in reading.claims) == bool(instructions)
     assert all(0 <= claim.start <= claim.end <= len(text) for claim in reading.claims)
-    assert ("no_instruction" in reading.flags) == (not instructions)
 
 
 KNOWN_WORDS = [
@@ -108,59 +108,6 @@ def test_old_block_is_kept_beside_the_new_one() -> None:
     assert (claim.old.color, claim.old.size, claim.color, claim.size) == ("o", "s", "g", "l")
 
 
-@pytest.mark.parametrize(
-    ("text", "specific"),
-    [
-        ("Put a small red block in my bottom left corner.", True),
-        ("Put a red block in my bottom left corner.", False),
-        ("Put a large red block in my bottom left corner.", False),
-        ("Put a large red block across left and middle of my bottom layer.", True),
-        ("Put a small red block somewhere on my wall.", False),
-        ("Remove the top block from my left corner.", True),
-        ("My wall is done.", False),
-    ],
-)
-def test_specific_needs_block_and_as_many_cells(text: str, *, specific: bool) -> None:
-    """Specific means colour, size and the right number of cells for a placement, a cell for a removal."""
-    assert read(text, "D1", BOARD).specific is specific
-
-
-@pytest.mark.parametrize(
-    ("text", "own_wall"),
-    [
-        ("Put a small red block in my bottom left corner.", "yes"),
-        ("Put a small red block on D3's right, bottom layer.", "no"),
-        ("Put a small red block at (2,2).", "no"),
-        ("Put a small red block.", "unclear"),
-        ("My wall is done.", "unclear"),
-    ],
-)
-def test_own_wall_follows_the_named_cells(text: str, own_wall: str) -> None:
-    """The places of all instructions decide."""
-    assert read(text, "D1", BOARD).own_wall == own_wall
-
-
-@pytest.mark.parametrize(
-    ("text", "flag"),
-    [
-        ("Remove the small blue block from the middle of my top layer.", "contradicts_board"),
-        ("Put a small green block on top of the yellow one on my left.", "relative_reference"),
-        ("Move the small red block from my middle to my top left corner.", "move_as_remove_and_place"),
-        ("Put a small green block in the top left corner, but first remove the red block in the middle.", "first_is_not_first_in_text"),
-        ("Put a small green block in my left corner at (0,2).", "foreign_frame"),
-        ("Remove everything, please.", "mass_instruction"),
-    ],
-)
-def test_flag_is_raised(text: str, flag: str) -> None:
-    """Each flag has a text that raises it."""
-    assert flag in read(text, "D2", BOARD).flags
-
-
-def test_plain_request_raises_no_flag() -> None:
-    """A plain request about an open place is free of flags."""
-    assert read("Put a small green block in my top left corner.", "D2", BOARD).flags == frozenset()
-
-
 def test_speaker_must_be_a_director() -> None:
     """An unknown speaker is refused with the mend."""
     with pytest.raises(ValueError, match="must be one of D1, D2, D3"):
@@ -175,9 +122,6 @@ def test_record_in_record_out() -> None:
     assert claims_of(GOOD) == {
         "id": "x",
         "claims": [{"verb": "place", "color": "r", "size": "s", "cells": ["(0,0)"], "layer": 0, "first": True}],
-        "specific": "yes",
-        "own_wall": "yes",
-        "flags": [],
     }
 
 

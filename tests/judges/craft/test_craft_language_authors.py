@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from judges.craft.language import claims_of, score_first
+from judges.craft.language import claims_of
+from tools.claim_scores import score_first
 
 HERE = Path(__file__).parent
 
