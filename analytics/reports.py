@@ -79,6 +79,7 @@ COMPUTED: dict[str, Computed] = {
     "preferences": _statistic("analytics.scales.preferences", "preferences"),
     "profiles": _statistic("analytics.scales.profiles", "profiles", "benchmark"),
     "power": _statistic("analytics.planning.power", "power", "metric", "benchmark", "difference"),
+    "power-curves": _statistic("analytics.planning.power", "power_curves", "metric", "benchmark", "difference", columns="CURVES_SUMMARY"),
     "judges-needed": _statistic("analytics.planning.judges_needed", "judges_needed"),
 }
 """Name -> what computes it."""

@@ -16,7 +16,7 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["SUMMARY", "detectable", "power", "power_of", "tasks_needed"]
+__all__ = ["CURVES_SUMMARY", "SUMMARY", "detectable", "power", "power_curves", "power_of", "tasks_needed"]
 
 SUMMARY: Final = (
     "benchmark",
@@ -33,6 +33,11 @@ SUMMARY: Final = (
 )
 """The columns that fit a terminal, beside the advice."""
 
+CURVES_SUMMARY: Final = ("benchmark", "metric", "design", "difference", "tasks", "power", "power_low", "power_high")
+"""Likewise of the curves."""
+
+_GRID: Final = (6, 8, 10, 15, 20, 30, 40, 60, 80, 120, 200, 400)
+"""Tasks of the curves."""
 _POWERS: Final = (0.8, 0.9)
 _SHARES: Final = (0.2, 0.5, 1.0)
 """Differences that are planned for, as shares of the standard deviation between tasks, where none is given."""
@@ -87,6 +92,41 @@ def power(store: Store, *, metric: str = "score", benchmark: str | None = None, 
             steps = (difference,) if difference else [round(share * spreads[-1].sd, 3) for share in _SHARES]
             rows += [{"benchmark": name, "metric": metric} | _planned(spread, step, wished) for step in steps if step for wished in _POWERS]
     return pl.DataFrame([{column: row[column] for column in _schema()} for row in rows], schema=_schema(), orient="row")
+
+
+def power_curves(store: Store, *, metric: str = "score", benchmark: str | None = None, difference: float | None = None) -> pl.DataFrame:
+    """One row for each design, difference and number of tasks: the points of the curves.
+
+    Columns: benchmark, metric, design, difference, tasks (of each team, if unpaired); power: chance to see the difference; power_low,
+    power_high: the same if the standard deviation is at the ends of its interval.
+
+    Args:
+        store: a store with the views.
+        metric: as in `report compare`.
+        benchmark: only this one; None: all that have the metric.
+        difference: to be seen; None: shares of the standard deviation between tasks.
+
+    Raises:
+        UsageError: the store has no such metric, or the difference is not above 0.
+    """
+    import polars as pl
+
+    planned = power(store, metric=metric, benchmark=benchmark, difference=difference).unique(
+        ["benchmark", "design", "difference"], maintain_order=True
+    )
+    rows = [
+        {name: row[name] for name in ("benchmark", "metric", "design", "difference")}
+        | {"tasks": tasks}
+        | {
+            name: power_of(row["design"], row["difference"], row[sd], tasks)
+            for name, sd in (("power", "sd"), ("power_low", "sd_high"), ("power_high", "sd_low"))
+        }
+        for row in planned.iter_rows(named=True)
+        for tasks in _GRID
+    ]
+    schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "metric", "design"), pl.String()) | {"difference": pl.Float64()}
+    schema |= {"tasks": pl.Int64()} | dict.fromkeys(("power", "power_low", "power_high"), pl.Float64())
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _schema() -> dict[str, pl.DataType]:

@@ -62,6 +62,8 @@ NEEDED_SUMMARY: Final = (
 _HALF_WIDTHS: Final = {"labels_for_0_10": 0.10, "labels_for_0_05": 0.05, "labels_for_0_02": 0.02}
 _ASSUMED_ERRORS: Final = 0.2
 _MIDDLE: Final = 0.5
+_FEW_ERROR_GAMES: Final = 10
+"""Games with labels below which `rogan_gladen` fell to 0.76 in simulation where the judge's errors cluster."""
 _FEW_GAMES: Final = 5
 """Labelled games with the rarer answer below which its clustering cannot be seen."""
 _USELESS: Final = 0.15
@@ -228,7 +230,7 @@ def _rate_row(judged: _Judged) -> dict[str, object]:
         "error_labels": yes + no,
         **_named("rogan_gladen", corrected),
     }
-    return row | {"advice": _rate_advice(row) + _rare(own)}
+    return row | {"advice": _rate_advice(row) + _rare(own) + _few_games_with_errors(row, errors)}
 
 
 def _beside(own: pl.DataFrame, errors: pl.DataFrame) -> tuple[Units, ErrorCounts]:
@@ -272,6 +274,14 @@ def _rare(own: pl.DataFrame) -> str:
     if not own["labels"].sum() or seen >= _FEW_GAMES:
         return ""
     return f"; only {seen} labelled games show a {answer}: if that clusters in games, the interval may still be too narrow"
+
+
+def _few_games_with_errors(row: dict[str, Any], errors: pl.DataFrame) -> str:
+    """A warning where `rogan_gladen` rests on few games: if the judge's errors cluster, that cannot be seen (docs/coverage.md)."""
+    games = int(((errors["yes"] + errors["no"]) > 0).sum())
+    if row["rogan_gladen"] is None or games >= _FEW_ERROR_GAMES:
+        return ""
+    return f"; its error rates come from {games} games: if it errs often in some games and hardly in others, rogan_gladen is too narrow"
 
 
 def _interval(row: dict[str, Any], name: str) -> str:

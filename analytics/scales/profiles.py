@@ -25,8 +25,10 @@ STABLE: Final = 0.75
 
 _GROUPS: Final = range(2, 7)
 _FEWEST: Final = 20
-_DRAWS: Final = 50
+_DRAWS: Final = 25
 _SEED: Final = 7
+_MOST_COMPARED: Final = 1500
+"""Games whose distances are all taken; of more, as many at random."""
 _MARKS: Final = 3
 _Row = dict[str, Any]
 
@@ -40,7 +42,7 @@ def profiles(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
     - marks: categories whose share of the group's turns is furthest above that of all games, with both shares.
     - score: mean score of its games; teams: team and its share of the group, the largest first.
     - groups: number of groups, 2 to 6, the one with the largest silhouette; silhouette: mean over all games, -1 to 1 (Rousseeuw 1987).
-    - stability: mean Jaccard similarity, 0 to 1, of the group with the most similar one in 50 samples of the tasks (Hennig 2007).
+    - stability: mean Jaccard similarity, 0 to 1, of the group with the most similar one in 25 samples of the tasks (Hennig 2007).
     - advice: whether to read it.
 
     Args:
@@ -124,8 +126,12 @@ def grouped(shares: Floats, tasks: NDArray[Any]) -> tuple[NDArray[np.int64], flo
     from sklearn.metrics import silhouette_score
 
     points = np.sqrt(shares)
-    fits = {k: KMeans(k, n_init=10, random_state=_SEED).fit_predict(points) for k in _GROUPS}
-    silhouettes = {k: float(silhouette_score(points, found)) for k, found in fits.items() if len(np.unique(found)) == k}
+    fits = {k: KMeans(k, n_init=5, random_state=_SEED).fit_predict(points) for k in _GROUPS}
+    silhouettes = {
+        k: float(silhouette_score(points, found, sample_size=min(len(points), _MOST_COMPARED), random_state=_SEED))
+        for k, found in fits.items()
+        if len(np.unique(found)) == k
+    }
     best = max(silhouettes, key=lambda k: silhouettes[k])
     group, random = fits[best], np.random.default_rng(_SEED)
     kinds, place = np.unique(tasks, return_inverse=True)
@@ -135,7 +141,7 @@ def grouped(shares: Floats, tasks: NDArray[Any]) -> tuple[NDArray[np.int64], flo
         inside = times > 0
         if len(np.unique(points[inside], axis=0)) < best:
             continue
-        again = KMeans(best, n_init=3, random_state=draw).fit_predict(points[inside], sample_weight=times[inside].astype(float))
+        again = KMeans(best, n_init=2, random_state=draw).fit_predict(points[inside], sample_weight=times[inside].astype(float))
         for one in range(best):
             was = group[inside] == one
             similar[draw, one] = max(

@@ -10,7 +10,7 @@ from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from analytics.comparison.differences import Scale, paired
 from analytics.planning.judges_needed import effective_judges, judges_needed
-from analytics.planning.power import detectable, power, power_of, tasks_needed
+from analytics.planning.power import detectable, power, power_curves, power_of, tasks_needed
 from schemas import batches
 from schemas.errors import UsageError
 from tests.analytics.little_games import Game, Step, store_with
@@ -54,6 +54,10 @@ def test_a_plan_from_the_stores_own_games(tmp_path: Path) -> None:
     assert row["tasks_low"] <= row["tasks"] <= row["tasks_high"]
     assert row["tasks"] < rows["unpaired", 0.8]["tasks"] / 3
     assert "tasks that both play" in row["advice"]
+    curve = {row["tasks"]: row for row in power_curves(store, difference=0.05).to_dicts() if row["design"] == "paired"}
+    assert curve[20]["power"] == pytest.approx(power_of("paired", 0.05, row["sd"], 20))
+    assert curve[20]["power_low"] < curve[20]["power"] < curve[20]["power_high"]
+    assert [one["power"] for one in curve.values()] == sorted(one["power"] for one in curve.values())
     with pytest.raises(UsageError, match="--difference -1: give a number above 0"):
         power(store, difference=-1.0)
 
