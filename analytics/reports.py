@@ -84,6 +84,9 @@ COMPUTED: dict[str, Computed] = {
 }
 """Name -> what computes it."""
 
+_USUAL = {"failures": "is_default"}
+"""Report -> the rows that are meant where no condition is given: the same in print, on pages and in the demo."""
+
 _TABLES: dict[str, tuple[str, str]] = {
     "rejects": ("rejects", "path, locator"),
     "disagreements": ("log_disagreements", "episode_id, turn, field"),
@@ -125,6 +128,8 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
         near = difflib.get_close_matches(name, report_names(), n=1)
         raise UsageError(f"no report {name!r}: {f'did you mean {near[0]!r}?' if near else 'there are ' + ', '.join(report_names())}")
     source, order = _views()[name]
+    if where == "true":
+        where = _USUAL.get(name, where)
     return query(store, f"SELECT * FROM {source} WHERE {condition(where)} ORDER BY {order}")
 
 

@@ -1,14 +1,18 @@
-"""Reports as one self-contained HTML file: figures that work offline, tables below."""
+"""Reports as one self-contained HTML file: sentences first, then a section a report, with figures that work offline."""
 
 from __future__ import annotations
 
+import gzip
 import html
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from analytics.findings import Finding, findings
+from analytics.reports import columns_of
+from analytics.views import VIEWS
 from dashboards.address import Address
 from dashboards.pages import pages
 from dashboards.reader import reader
@@ -24,22 +28,58 @@ __all__ = ["document", "style_sheet"]
 _MOST_ROWS, _MOST_OF_MANY = 2_000, 100
 """Rows of a table that are written into a page of one report, and of several; the CSV form has all."""
 
+_TOPICS: Final = {"who": "Which team failed", "where": "Where", "why": "Why", "sure": "How sure"}
+
+_SCRIPT: Final = """
+const unpacked = (async () => {
+  const packed = document.getElementById('plotly-gz');
+  if (!packed) return;
+  const bytes = Uint8Array.from(atob(packed.textContent.trim()), letter => letter.charCodeAt(0));
+  const text = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
+  const script = document.createElement('script');
+  script.textContent = text;
+  document.head.append(script);
+})();
+const draw = async place => {
+  if (place.dataset.drawn) return;
+  place.dataset.drawn = 'yes';
+  await unpacked;
+  const figure = JSON.parse(document.getElementById(place.id + '-data').textContent);
+  Plotly.newPlot(place, figure.data, figure.layout, {displaylogo: false, responsive: true});
+};
+const show = folded => folded.querySelectorAll('.plotly-graph-div').forEach(draw);
+document.querySelectorAll('details').forEach(folded => {
+  if (folded.open) show(folded);
+  folded.addEventListener('toggle', () => folded.open && show(folded));
+});
+const follow = () => {
+  const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target) { target.querySelectorAll('details').forEach(folded => { folded.open = true; }); target.scrollIntoView(); }
+};
+window.addEventListener('hashchange', follow);
+follow();
+"""
+
 
 def document(store: Store, tables: Mapping[str, pl.DataFrame]) -> str:
-    """One HTML page with a section for each report: its figure where the dashboard has one, then its rows.
+    """One HTML page: of several reports the findings in sentences and the contents, then a section each, empty ones left out.
+
+    A section has the report's figure where the dashboard has one, then its rows. Of several reports sections are folded, and tables have
+    the columns that fit.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    figures = _figures(store, list(tables))
-    style = style_sheet()
-    most = _MOST_ROWS if len(tables) == 1 else _MOST_OF_MANY
-    sections = "\n".join(_section(name, rows, figures.get(name), most) for name, rows in tables.items())
+    is_one = len(tables) == 1
+    shown = {name: rows for name, rows in tables.items() if is_one or not rows.is_empty()}
+    figures = _figures(store, list(shown))
+    sections = "\n".join(_section(name, rows, figures.get(name), is_one=is_one) for name, rows in shown.items())
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    front = "" if is_one else _found(findings(store)) + _contents(list(shown), [name for name in tables if name not in shown])
     return (
-        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>cotrace report</title><style>{style}</style>"
-        f"{_plotly() if figures else ''}</head><body><main><h1>cotrace report</h1>"
-        f"<p class='lead'>{html.escape(store.path.name)}, {made}</p>{sections}</main></body></html>"
+        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>cotrace report</title><style>{style_sheet()}</style>"
+        f"</head><body><main><h1>cotrace report</h1><p class='lead'>{html.escape(store.path.name)}, {made}</p>{front}{sections}</main>"
+        f"{_plotly() if figures else ''}<script>{_SCRIPT}</script></body></html>"
     )
 
 
@@ -53,21 +93,65 @@ def style_sheet() -> str:
 
 
 def _plotly() -> str:
+    """The library, packed: it is most of the page."""
     from plotly.offline import get_plotlyjs
 
-    return f"<script>{get_plotlyjs()}</script>"
+    packed = b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode()
+    return f"<script type='text/plain' id='plotly-gz'>{packed}</script>"
 
 
-def _section(name: str, rows: pl.DataFrame, drawn: go.Figure | None, most: int) -> str:
-    picture = drawn.to_html(full_html=False, include_plotlyjs=False, config={"displaylogo": False}) if drawn is not None else ""
-    head = "".join(f"<th>{html.escape(column)}</th>" for column in rows.columns)
-    body = "".join("<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows.head(most).iter_rows())
+def _found(found: Sequence[Finding]) -> str:
+    """The sentences under what they are about."""
+    if not found:
+        return ""
+    parts = []
+    for topic, title in _TOPICS.items():
+        lines = "".join(
+            f"<li>{html.escape(printable(one.sentence))} <a href='#{one.report}'>{one.report}</a></li>"
+            for one in found
+            if one.topic == topic
+        )
+        parts.append(f"<h3>{title}</h3><ul>{lines}</ul>" if lines else "")
+    return f"<div class='card' id='findings'>{''.join(parts)}</div>"
+
+
+def _contents(names: Sequence[str], empty: Sequence[str]) -> str:
+    links = ", ".join(f"<a href='#{html.escape(name)}'>{html.escape(name)}</a>" for name in names)
+    left_out = f"<p class='hint'>Without rows, and left out: {html.escape(', '.join(empty))}.</p>" if empty else ""
+    return f"<nav class='card' aria-label='contents'><p>{links}</p>{left_out}</nav>"
+
+
+def _section(name: str, rows: pl.DataFrame, drawn: go.Figure | None, *, is_one: bool) -> str:
+    most = _MOST_ROWS if is_one else _MOST_OF_MANY
+    columns = rows.columns if is_one else [column for column in columns_of(name) if column in rows.columns] or rows.columns
+    head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows.select(columns).head(most).iter_rows()
+    )
     told = f"The first {most:,} of {len(rows):,} rows, in the report's order; cotrace report {html.escape(name)} --format csv has all."
     cut = f"<p class='hint'>{told}</p>" if len(rows) > most else ""
     empty = "<p class='hint'>No rows.</p>" if rows.is_empty() else ""
+    narrowed = (
+        f"<p class='hint'>{len(columns)} of {len(rows.columns)} columns; the CSV form has all.</p>" if len(columns) < rows.width else ""
+    )
+    about = next((spec.summary.partition(". ")[0] for spec in VIEWS if spec.report and spec.report[0] == name), "")
     return (
-        f"<section class='card'><h2>{html.escape(name)}</h2>{picture}{cut}{empty}"
-        f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></section>"
+        f"<section class='card' id='{html.escape(name)}'><details{' open' if is_one else ''}><summary><h2>{html.escape(name)}</h2>"
+        f"<span class='hint'>{html.escape(about)} ({len(rows):,} rows)</span></summary>{_picture(name, drawn)}{cut}{narrowed}{empty}"
+        f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details></section>"
+    )
+
+
+def _picture(name: str, drawn: go.Figure | None) -> str:
+    """The figure as data, drawn when its section is opened."""
+    if drawn is None:
+        return ""
+    data = str(drawn.to_json()).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    height = drawn.layout.height or 450
+    place = f"figure-{html.escape(name)}"
+    return (
+        f"<div class='plotly-graph-div' id='{place}' style='height:{height}px'></div>"
+        f"<script type='application/json' id='{place}-data'>{data}</script>"
     )
 
 

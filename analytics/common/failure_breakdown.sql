@@ -12,9 +12,10 @@
 --   share  0..1  turns / denominator; null for a category outside the denominator, and if that is 0
 --   share_low  0..1  lower end of its 95 % interval over games (clustered_low); null where share is, and below two games
 --   share_high  0..1  upper end; null where share is
+--   is_default  flag  it is the taxonomy that is shown where none is asked for (default_taxonomies)
 -- Report: failures, ordered by taxonomy, model, condition, level, category
 -- Shows: taxonomy, model, category, turns, share
--- Reads: failure_turns, intervals.
+-- Reads: failure_turns, default_taxonomies, intervals.
 create or replace view failure_breakdown as
 
 with game_counts as (
@@ -93,8 +94,8 @@ filled as (
 )
 
 select
-    taxonomy,
-    benchmark,
+    filled.taxonomy,
+    filled.benchmark,
     condition,
     model,
     level,
@@ -103,5 +104,7 @@ select
     denominator,
     case when counted then turns / nullif(denominator, 0) end as share,
     case when counted then clustered_low(turns, nullif(denominator, 0), games, turns_squared, turns_by_sizes, sizes_squared) end as share_low,
-    case when counted then clustered_high(turns, nullif(denominator, 0), games, turns_squared, turns_by_sizes, sizes_squared) end as share_high
-from filled;
+    case when counted then clustered_high(turns, nullif(denominator, 0), games, turns_squared, turns_by_sizes, sizes_squared) end as share_high,
+    default_taxonomies.taxonomy is not null as is_default
+from filled
+left join default_taxonomies on filled.benchmark = default_taxonomies.benchmark and filled.taxonomy = default_taxonomies.taxonomy;

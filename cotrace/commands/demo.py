@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -12,34 +15,18 @@ from schemas.store import Store
 
 __all__ = ["command"]
 
-_PERSONAS = ("clear", "span_omitting", "redundant", "vague", "layer_confused", "over_remover")
 _BUILDERS = ("literal",)
 _RUBRICS = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
-_REPORTS = {
-    "leaderboard": """
-        SELECT model, n, round(score_mean, 3) AS score, round(score_sem, 3) AS sem, round(ceiling_share_mean, 3) AS of_ceiling,
-            successes, failed || ' of ' || attempted AS refused, followed || ' of ' || oracle_turns AS followed
-        FROM leaderboard ORDER BY score_mean DESC
-        """,
-    "failure breakdown (repaired taxonomy), turns": """
-        PIVOT (SELECT model, category FROM failure_turns WHERE taxonomy = 'craft_repaired') ON category USING count(*) ORDER BY model
-        """,
-    "remove gap": """
-        SELECT model, games, round(attempted_rate, 3) AS attempted, round(oracle_rate, 3) AS oracle, round(gap, 3) AS gap,
-            round(gap_low, 3) AS low, round(gap_high, 3) AS high
-        FROM remove_gap_models WHERE is_default ORDER BY gap DESC
-        """,
-    "correction spirals": """
-        SELECT model, kind, count(*) AS spirals, sum(turns_wasted)::BIGINT AS turns_wasted
-        FROM correction_spirals GROUP BY ALL ORDER BY ALL
-        """,
-    "engine judge against the planted truth": """
-        SELECT rubric, sum(pairs)::BIGINT AS labelled, sum(n)::BIGINT AS decided, sum(agreed)::BIGINT AS agreed,
-            round(sum(agreed) / sum(n), 4) AS precision
-        FROM agreement WHERE kind = 'label_judge' GROUP BY ALL ORDER BY ALL
-        """,
+_TOPICS = {"who": "Which team failed", "where": "Where", "why": "Why", "sure": "How sure"}
+_PLANTED = {
+    "clear": "asks for what is missing next",
+    "span_omitting": "leaves out the second cell of large blocks",
+    "redundant": "asks for what is done already",
+    "vague": "names no place",
+    "layer_confused": "says another layer than it means",
+    "over_remover": "demands removals of what is right",
 }
-"""Title -> query; the full reports are those of `cotrace report`."""
+"""Persona -> how it fails, as it was planted."""
 
 
 @click.command()
@@ -56,41 +43,30 @@ _REPORTS = {
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address of the dashboard.")
 @click.option("--port", default=8050, show_default=True, type=click.IntRange(0, 65535), help="Port of the dashboard.")
 def command(folder: Path, structures: int, host: str, port: int, *, serve: bool) -> int:
-    """Play games of several personas, read them, judge them with the engine, print the reports, then serve the dashboard.
+    """Play games of several personas, read them, judge them with the engine, say what was found, then serve the dashboard.
 
     \b
     Example:
       cotrace demo --no-serve
     """
-    from analytics.query import query
-    from cotrace.commands.dash import announce
-    from cotrace.commands.ingest import tell
-    from cotrace.commands.judge import judge_all
-    from cotrace.output import emit
-    from games.craft.play import PlayRequest, play
-    from games.craft.targets.generator import StructureRules
-    from ingest.files.run import ingest_paths
-    from judges.rubric.files import find
-    from judges.runs.job import JudgeRequest
-
     if serve:
         needed("dash", "the dashboard at the end (or --no-serve)")
     logs, store = folder / "logs", Store(folder / "cotrace.duckdb")
-    say(f"1. Games of {len(_PERSONAS)} scripted personas, each with a planted way to fail")
-    played = play(
-        PlayRequest(out=logs, personas=_PERSONAS, builders=_BUILDERS, structures=structures, rules=StructureRules(reachable=True))
-    )
-    say(f"{played.played} games played, {played.kept} were there already; logs in {logs}")
-    say("2. Logs into the store")
-    report = ingest_paths([logs], store)
-    tell(report, store)
-    say("3. Verdicts of the engine judge")
-    code = judge_all([JudgeRequest(rubric=find(name)) for name in _RUBRICS], store)
-    say("4. Reports")
-    for title, sql in _REPORTS.items():
-        click.echo(f"\n{title}")
-        emit(query(store, sql), "table")
+    started = time.monotonic()
+    with _step("1. What is played: teams build block structures; the directors of each have one of six planted ways to talk"):
+        for persona, fails in _PLANTED.items():
+            say(f"   {persona}: {fails}")
+        _play(logs, structures)
+    with _step("2. Logs into one store"):
+        is_clean = _ingest(logs, store)
+    with _step("3. Every turn judged by the engine, which replays the board and answers only what it can prove"):
+        code = _judge(store)
+    with _step("4. What was found"):
+        _tell(store)
+    say(f"{time.monotonic() - started:.0f} s in all; the store is {store.path}, the logs are in {logs}")
+    say(f"everything on one page: cotrace report all --format html --store {store.path} > report.html")
     if serve:
+        from cotrace.commands.dash import announce
         from dashboards.server import Place
         from dashboards.server import serve as serve_pages
 
@@ -98,4 +74,63 @@ def command(folder: Path, structures: int, host: str, port: int, *, serve: bool)
         serve_pages(store, Place(host, port), on_ready=lambda link: announce(store, link))
     else:
         say(f"5. Look at it: cotrace dash --store {store.path}")
-    return code if report.is_clean else 1
+    return code if is_clean else 1
+
+
+@contextmanager
+def _step(title: str) -> Iterator[None]:
+    """A heading, and how long the step took."""
+    say(f"\n{title}")
+    started = time.monotonic()
+    yield
+    say(f"   {time.monotonic() - started:.1f} s")
+
+
+def _play(logs: Path, structures: int) -> None:
+    from cotrace.progress import progress_bar
+    from games.craft.play import PlayRequest, play
+    from games.craft.targets.generator import StructureRules
+
+    request = PlayRequest(
+        out=logs, personas=tuple(_PLANTED), builders=_BUILDERS, structures=structures, rules=StructureRules(reachable=True)
+    )
+    with progress_bar("playing") as show:
+        played = play(request, show)
+    kept = f", {played.kept} were there already" if played.kept else ""
+    say(f"   {played.played} games of CRAFT on {structures} targets played{kept}; what was planted stands beside them as labels")
+
+
+def _ingest(logs: Path, store: Store) -> bool:
+    from cotrace.commands.ingest import tell_parts
+    from cotrace.progress import progress_bar
+    from ingest.files.run import ingest_paths
+
+    with progress_bar("reading logs") as show:
+        report = ingest_paths([logs], store, on_progress=lambda p: show(p.files_done, p.files_total))
+    tell_parts(report, store)
+    return report.is_clean
+
+
+def _judge(store: Store) -> int:
+    from analytics.views import ensure_installed
+    from cotrace.commands.judge import judge_each
+    from judges.rubric.files import find
+    from judges.runs.job import JudgeRequest
+
+    code = judge_each([JudgeRequest(rubric=find(name)) for name in _RUBRICS], store)
+    ensure_installed(store)
+    return code
+
+
+def _tell(store: Store) -> None:
+    """The findings under what they are about, each with the command that shows its numbers."""
+    from analytics.findings import findings
+    from schemas.text import printable
+
+    found = findings(store)
+    for topic, title in _TOPICS.items():
+        for place, one in enumerate(finding for finding in found if finding.topic == topic):
+            if place == 0:
+                click.echo(f"\n{title}")
+            click.echo(f"  {printable(one.sentence)}\n    cotrace report {one.report} --store {store.path}")
+    click.echo()

@@ -14,7 +14,7 @@ from schemas.store import Store
 if TYPE_CHECKING:
     from ingest.files.report import Report
 
-__all__ = ["command", "tell"]
+__all__ = ["command", "tell", "tell_parts"]
 
 _LISTED = 8
 _LISTED_FOR_A_REASON = 3
@@ -62,6 +62,14 @@ def command(
 
 
 def tell(report: Report, store: Store, *, in_full: bool = False) -> None:
+    """Say what became of the files, and what to do next."""
+    tell_parts(report, store, in_full=in_full)
+    fitting = after_ingest(store)
+    if fitting is not None:
+        say(fitting)
+
+
+def tell_parts(report: Report, store: Store, *, in_full: bool = False) -> None:
     """Say what went in, what was replaced, what was left and what was refused, and how to see it; of many files the first."""
     most, most_for_a_reason = (None, None) if in_full else (_LISTED, _LISTED_FOR_A_REASON)
     say(
@@ -76,9 +84,6 @@ def tell(report: Report, store: Store, *, in_full: bool = False) -> None:
         if len(files) > len(named):
             say(f"  left alone: {len(files) - len(named)} more: {reason} (all: --list)")
     _tell_refused(report, store, most)
-    fitting = after_ingest(store)
-    if fitting is not None:
-        say(fitting)
 
 
 def _tell_refused(report: Report, store: Store, most: int | None) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from judges.rubric.model import Rubric
     from judges.runs.job import JudgeReport, JudgeRequest
 
-__all__ = ["command", "judge_all"]
+__all__ = ["command", "judge_all", "judge_each"]
 
 
 @click.command()
@@ -102,8 +102,19 @@ def command(
 
 
 def judge_all(requests: list[JudgeRequest], store: Store) -> int:
-    """Run the jobs one after the other and tell what came of each; 1 if a call failed, the budget ran out or nothing was selected."""
+    """Run the jobs one after the other, tell what came of each and what to do next; the code is that of `judge_each`."""
     from analytics.views import ensure_installed
+
+    code = judge_each(requests, store)
+    ensure_installed(store)
+    fitting = after_judging(store)
+    if fitting is not None:
+        say(fitting)
+    return code
+
+
+def judge_each(requests: list[JudgeRequest], store: Store) -> int:
+    """Run the jobs one after the other and tell what came of each; 1 if a call failed, the budget ran out or nothing was selected."""
     from cotrace.progress import progress_bar
     from judges.runs.runner import run
 
@@ -115,10 +126,6 @@ def judge_all(requests: list[JudgeRequest], store: Store) -> int:
         if report.units == 0:
             _tell_why_nothing(request, store)
         code = max(code, int(report.failed > 0 or report.status == "stopped_by_budget" or report.units == 0))
-    ensure_installed(store)
-    fitting = after_judging(store)
-    if fitting is not None:
-        say(fitting)
     return code
 
 

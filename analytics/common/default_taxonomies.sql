@@ -1,0 +1,11 @@
+-- default_taxonomies: which taxonomy of failures is shown where none is asked for: the published one, else the one that classifies most turns.
+-- One row is a benchmark with classified turns.
+--   benchmark  text  the benchmark
+--   taxonomy  text  name of the taxonomy
+-- Reads: failure_turns.
+create or replace view default_taxonomies as
+
+select benchmark, taxonomy
+from failure_turns
+group by benchmark, taxonomy
+qualify row_number() over (partition by benchmark order by taxonomy like '%published' desc, count(*) desc, taxonomy) = 1;

@@ -1,0 +1,146 @@
+"""What a store shows, in sentences: which team failed, where, why, and how sure that is; each with the report that has the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+from typing import Any, Final, NamedTuple
+
+from analytics.query import query
+from schemas.families import family, title_of
+from schemas.store import Store
+from schemas.wording import count, in_words, interval, number, score, share, share_interval
+
+__all__ = ["Finding", "findings"]
+
+Row = Mapping[str, Any]
+
+_WENT_RIGHT: Final = ("correct", "no_error", "none_of_these")
+
+
+class Finding(NamedTuple):
+    """A sentence."""
+
+    topic: str
+    """`who`, `where`, `why` or `sure`."""
+    benchmark: str
+    sentence: str
+    report: str
+    """The report that has the numbers."""
+
+
+def findings(store: Store) -> list[Finding]:
+    """The sentences of each benchmark with games that ended, in order: who, where, why, how sure.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    board = query(store, "SELECT * FROM leaderboard WHERE n > 0 ORDER BY benchmark, score_mean DESC, team_name").to_dicts()
+    benchmarks = list(dict.fromkeys(row["benchmark"] for row in board))
+    found = [finding for name in benchmarks for finding in _of_benchmark(store, name, [row for row in board if row["benchmark"] == name])]
+    return [*found, *_of_judges(store)]
+
+
+def _of_benchmark(store: Store, benchmark: str, rows: Sequence[Row]) -> Iterator[Finding]:
+    worst = rows[-1]
+    yield Finding("who", benchmark, _who(benchmark, rows), "leaderboard")
+    for topic, told, report in (("where", _where, "decisive-turns"), ("why", _failures, "failures"), ("why", _spirals, "spirals")):
+        sentence = told(store, worst)
+        if sentence is not None:
+            yield Finding(topic, benchmark, sentence, report)
+    yield Finding("sure", benchmark, _how_sure(rows), "compare")
+
+
+def _who(benchmark: str, rows: Sequence[Row]) -> str:
+    best, worst = rows[0], rows[-1]
+    known = family(benchmark)
+    main = in_words((known.score_words or known.score) if known else "score")
+    games = sum(row["n"] for row in rows)
+    opening = f"{title_of(benchmark)}, {count(games)} games of {count(len(rows))} {'team' if len(rows) == 1 else 'teams'} ({main})"
+    if len(rows) == 1:
+        return f"{opening}: {_team(best)} reaches {_mean(best)} on average."
+    is_told_apart = len({_team(row) for row in rows}) == len(rows)
+    first, last = (_team(row) if is_told_apart else f"{_team(row)} under {row['condition']}" for row in (best, worst))
+    return f"{opening}: {last} gets least far, {_mean(worst)} on average, and {first} furthest, {_mean(best)}."
+
+
+def _mean(row: Row) -> str:
+    is_share = row["score_mean"] is not None and 0 <= row["score_mean"] <= 1
+    mean = score(row["score_mean"]) if is_share else number(row["score_mean"])
+    return mean if row["score_low"] is None else f"{mean} {interval(row['score_low'], row['score_high'])}"
+
+
+def _team(row: Row) -> str:
+    return str(row["team_name"] or row["model"])
+
+
+def _games(row: Row) -> dict[str, Any]:
+    return {"benchmark": row["benchmark"], "model": row["model"], "condition": row["condition"]}
+
+
+_OF_TEAM: Final = "benchmark = $benchmark AND model = $model AND condition IS NOT DISTINCT FROM $condition"
+
+
+def _where(store: Store, worst: Row) -> str | None:
+    decisive = query(store, f"SELECT turn, share, why FROM decisive_turns WHERE {_OF_TEAM}", _games(worst)).to_dicts()
+    if not decisive:
+        return None
+    shares = [row["share"] for row in decisive if row["share"] is not None]
+    carried = f", which carries {share(sum(shares) / len(shares))} of what a game loses" if shares else ""
+    out = sum(row["why"] == "out_of_reach" for row in decisive)
+    lost = f" After it the goal could no more be reached in {count(out)} of {count(len(decisive))} games." if out else ""
+    middle = number(median(row["turn"] for row in decisive))
+    return f"The turn that decides a game of {_team(worst)} is turn {middle} at the median{carried}.{lost}"
+
+
+def _failures(store: Store, worst: Row) -> str | None:
+    sql = (
+        f"SELECT category, sum(turns) AS turns, sum(denominator) AS denominator, min(share_low) AS low, max(share_high) AS high, "
+        f"count(*) AS parts FROM failure_breakdown WHERE is_default AND share IS NOT NULL AND {_OF_TEAM} GROUP BY category "
+        "ORDER BY turns DESC, category"
+    )
+    wrong = [row for row in query(store, sql, _games(worst)).to_dicts() if row["category"] not in _WENT_RIGHT and row["turns"]]
+    if not wrong:
+        return None
+    first = wrong[0]
+    sure = f" {share_interval(first['low'], first['high'])}" if first["parts"] == 1 and first["low"] is not None else ""
+    more = f"; next comes {in_words(wrong[1]['category'])}, {share(wrong[1]['turns'] / wrong[1]['denominator'])}" if len(wrong) > 1 else ""
+    return (
+        f"Its commonest failure is {in_words(first['category'])}: {share(first['turns'] / first['denominator'])} "
+        f"of {count(first['denominator'])} turns{sure}{more}."
+    )
+
+
+def _spirals(store: Store, worst: Row) -> str | None:
+    sql = f"SELECT count(*) AS n, count(DISTINCT episode_id) AS games, mode(kind) AS kind FROM correction_spirals WHERE {_OF_TEAM}"
+    found = query(store, sql, _games(worst)).to_dicts()[0]
+    if not found["n"]:
+        return None
+    where = f"in {count(found['games'])} of {count(worst['games'])} games"
+    return f"It spends {count(found['n'])} stretches {where} on correcting without getting anywhere, mostly {in_words(found['kind'])}."
+
+
+def _how_sure(rows: Sequence[Row]) -> str:
+    best, worst = rows[0], rows[-1]
+    if len(rows) == 1:
+        return f"With one team there is nothing to compare; the interval is over {count(best['tasks'])} tasks."
+    if worst["score_high"] is None or best["score_low"] is None:
+        return "Too few games for intervals: what the teams differ by may be chance."
+    if worst["score_high"] < best["score_low"]:
+        return "The intervals of first and last do not overlap: 95 % intervals over tasks."
+    return "The intervals of first and last overlap: more games would tell whether they differ (cotrace report power)."
+
+
+def _of_judges(store: Store) -> Iterator[Finding]:
+    sql = (
+        "SELECT rater_b AS judge, sum(pairs) AS pairs, sum(n) AS n, sum(agreed) AS agreed FROM agreement WHERE kind = 'label_judge' "
+        "GROUP BY ALL HAVING sum(n) > 0 ORDER BY ALL"
+    )
+    for row in query(store, sql).to_dicts():
+        yield Finding(
+            "sure",
+            "",
+            f"The judge {row['judge']} answers {share(row['n'] / row['pairs'])} of {count(row['pairs'])} labelled questions, "
+            f"and {count(row['agreed'])} of those {count(row['n'])} as the label does.",
+            "agreement",
+        )
