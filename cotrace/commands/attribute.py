@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from cotrace.commands.model_options import model_options
+from cotrace.commands.model_options import endpoints_of, model_options, tell_models
 from cotrace.commands.options import say, store_option
 from schemas.errors import UsageError
 from schemas.store import Store
@@ -72,14 +72,11 @@ def _ask(store: Store, where: str, model: str, manner: str, options: dict[str, A
     from analytics.views import ensure_installed
     from cotrace.progress import progress_bar
     from judges.attribution.model_job import AskingRequest, ask_games
-    from providers.endpoint import endpoints
-    from providers.provider import ModelSettings
 
     if "/" not in model:
         raise UsageError(f"--model {model}: write provider/model, such as openai/{model}")
-    names = ("temperature", "max_tokens", "timeout_s", "requests_per_minute", "tokens_per_minute")
-    settings = ModelSettings(model=model, **{name: options[name] for name in names})
-    first, *others = endpoints(settings, options["base_urls"], options["key_variables"])
+    first, *others = endpoints_of(model, options)
+    tell_models([first], options["prices"], options["max_cost"])
     limits = {name: options[name] for name in ("cache", "concurrency", "max_cost", "prices")}
     request = AskingRequest(settings=first, more_endpoints=tuple(others), manner=manner, where=where, **limits)
     ensure_installed(store)

@@ -7,6 +7,7 @@ import platform
 import shutil
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -14,32 +15,14 @@ import click
 
 from cotrace import __version__
 from cotrace.commands.options import say, store_option
+from providers.catalogue import PROVIDERS
 from schemas.errors import CotraceError
+from schemas.extras import EXTRAS
 from schemas.store import Store
 
 __all__ = ["Finding", "command", "findings"]
 
 _NEEDED: Final = ("duckdb", "polars", "pyarrow", "pandera", "pydantic", "orjson")
-_EXTRAS: Final = {
-    "judge": ("instructor", "openai"),
-    "optimize": ("dspy",),
-    "dash": ("dash",),
-    "inspect": ("inspect_ai",),
-    "hanabi": ("open_spiel",),
-}
-"""Extra -> what it brings."""
-
-_KEYS: Final = {
-    "openai": "OPENAI_API_KEY",
-    "anthropic": "ANTHROPIC_API_KEY",
-    "google": "GOOGLE_API_KEY",
-    "mistral": "MISTRAL_API_KEY",
-    "groq": "GROQ_API_KEY",
-    "azure_openai": "AZURE_OPENAI_API_KEY",
-    "bedrock": "AWS_ACCESS_KEY_ID",
-}
-"""Provider -> the variable with its key."""
-
 _COUNTS: Final = """
 SELECT
     (SELECT count(*) FROM episodes), (SELECT count(*) FROM turns), (SELECT count(*) FROM verdicts), (SELECT count(*) FROM labels),
@@ -84,9 +67,9 @@ def findings(store: Store) -> Iterator[Finding]:
     for package in _NEEDED:
         found = _version(package)
         yield Finding("ok" if found else "!", package, found or f"missing: pip install {package}")
-    for extra, packages in _EXTRAS.items():
-        missing = [package for package in packages if _version(package) is None]
-        said = f"missing, needed for what it names: pip install 'cotrace[{extra}]'" if missing else _installed(packages)
+    for extra in dict.fromkeys(EXTRAS.values()):
+        missing = [package for package, brings in EXTRAS.items() if brings == extra and find_spec(package) is None]
+        said = f"{', '.join(missing)} missing: pip install 'cotrace[{extra}]'" if missing else "all there"
         yield Finding("-" if missing else "ok", f"[{extra}]", said)
     yield from _keys()
     yield _disk(store)
@@ -94,11 +77,12 @@ def findings(store: Store) -> Iterator[Finding]:
 
 
 def _keys() -> Iterator[Finding]:
-    present = [provider for provider, variable in _KEYS.items() if os.environ.get(variable)]
-    for provider in present:
-        yield Finding("ok", f"{provider}/", f"{_KEYS[provider]} is set")
-    if not present:
-        yield Finding("-", "keys", f"none set of {', '.join(_KEYS.values())}")
+    present = {name: [key for key in one.keys if os.environ.get(key)] for name, one in PROVIDERS.items()}
+    for provider, keys in present.items():
+        if keys:
+            yield Finding("ok", f"{provider}/", f"{keys[0]} is set")
+    if not any(present.values()):
+        yield Finding("-", "keys", f"none set of {', '.join(key for one in PROVIDERS.values() for key in one.keys)}")
         yield Finding("-", "models", "need a key, or --base-url of a local server; engine judges need neither")
 
 
@@ -130,10 +114,6 @@ def _store(store: Store) -> Iterator[Finding]:
         yield Finding(
             "-", "judge runs", f"{running} marked as running: under way, or killed; the same command again goes on where it stopped"
         )
-
-
-def _installed(packages: tuple[str, ...]) -> str:
-    return ", ".join(f"{package} {_version(package)}" for package in packages)
 
 
 def _version(package: str) -> str | None:

@@ -1,0 +1,5 @@
+"""`python -m cotrace`."""
+
+from cotrace.cli import main
+
+main()
