@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from schemas.store import Store
 
-__all__ = ["computed", "kept"]
+__all__ = ["computed", "kept", "state_of"]
 
 _MOST_BYTES: Final = 256 * 2**20
 _LOCK: Final = Lock()
@@ -40,7 +40,7 @@ def kept(path: Path, asked: Hashable, make: Callable[[], pl.DataFrame]) -> pl.Da
         asked: what the rows are.
         make: gives them.
     """
-    key = (asked, *_state(path))
+    key = (asked, *state_of(path))
     with _LOCK:
         if key in _FOUND:
             _FOUND.move_to_end(key)
@@ -62,8 +62,8 @@ def kept(path: Path, asked: Hashable, make: Callable[[], pl.DataFrame]) -> pl.Da
     return found
 
 
-def _state(path: Path) -> tuple[object, ...]:
-    """Changes with every write: DuckDB writes to the file, or first to the log beside it."""
+def state_of(path: Path) -> tuple[object, ...]:
+    """What changes with every write: DuckDB writes to the file, or first to the log beside it."""
     files = (path, path.with_name(f"{path.name}.wal"))
     stats = [file.stat() for file in files if file.exists()]
     return (path.resolve(), *((stat.st_ino, stat.st_mtime_ns, stat.st_size) for stat in stats))

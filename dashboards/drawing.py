@@ -69,7 +69,7 @@ def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (
             used: Sequence[str] = page.filters_of(address) if hasattr(page, "filters_of") else getattr(page, "FILTERS", FILTERS)
             return Drawn(head, filters.bar(read, found, used), _headed(page.content(read), page.TITLE), _title(page, read))
 
-    return _or_why(draw, lambda said: Drawn(navigation(address, pages(), page), None, said, page.TITLE))
+    return _or_why(draw, lambda said: Drawn(navigation(address, pages(), page), None, _headed(said, page.TITLE), page.TITLE))
 
 
 def draw_part(store: Store, address: Address, name: str, part: str, rubric_folders: Sequence[Path] = ()) -> Part:

@@ -1,0 +1,32 @@
+// New data: a page that follows the store (data-live) is drawn again, any other says that there is some.
+(() => {
+  const EVERY_MS = 3000;
+  let known = null;
+
+  const redraw = () => {
+    document.getElementById("news").replaceChildren();
+    dash_clientside.set_props("redraw", { data: known });
+  };
+
+  const tell = () => {
+    const button = document.createElement("button");
+    button.className = "choice chosen";
+    button.textContent = "new data: refresh";
+    button.addEventListener("click", redraw);
+    document.getElementById("news").replaceChildren(button);
+  };
+
+  const look = async () => {
+    if (document.hidden || !document.getElementById("news")) return;
+    const answer = await fetch("/-/state").catch(() => null);
+    if (!answer || !answer.ok) return;
+    const now = await answer.text();
+    if (known !== null && now !== known) {
+      known = now;
+      if (document.querySelector("[data-live]")) redraw();
+      else tell();
+    }
+    known = now;
+  };
+  setInterval(look, EVERY_MS);
+})();

@@ -1,0 +1,213 @@
+"""Runs: what was played, judged and read, when, with what, at what cost, how far it is, and what went wrong; it follows what comes in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from dash import html
+
+from dashboards.computed import state_of
+from dashboards.grid import Table, grid, table_links
+from dashboards.parts import Part, card, data, link_choices, stat
+from dashboards.tables import Column, Rows
+from schemas.wording import count, money
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dash import Dash
+
+    from dashboards.reader import Reader
+    from schemas.store import Store
+
+__all__ = ["FILTERS", "IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "content", "register"]
+
+PATH = "/runs"
+TITLE = "Runs"
+IN_MENU = True
+ORDER = 92
+FILTERS: Final[tuple[str, ...]] = ()
+
+_KINDS: Final = {"played": "Played", "judged": "Judged", "read": "Read", "rejected": "Rejected", "calls": "Calls that failed"}
+_HINTS: Final = {
+    "played": "One line an experiment, the latest first. Games that broke or were cut are in no rate.",
+    "judged": "One line a scoring job, the latest first.",
+    "read": "One line a file of logs, the latest first.",
+    "rejected": "Parts of logs that could not be used, with the reason and the mend.",
+    "calls": "Requests to models without a usable reply.",
+}
+_TOTALS: Final = """
+    SELECT
+        (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM episodes) AS games,
+        (SELECT count(*) FROM judge_runs) AS jobs, (SELECT count(*) FROM judge_runs WHERE status IN ('running', 'submitted')) AS running,
+        (SELECT count(*) FROM rejects) AS rejects, (SELECT count(*) FROM calls WHERE status = 'failed') AS failed,
+        (SELECT sum(cost) FROM judge_runs) AS cost_of_judges, (SELECT sum(cost) FROM calls WHERE purpose = 'player') AS cost_of_players
+"""
+_PLAYED: Final = """
+    WITH paid AS (
+        SELECT run_id, sum(calls.cost) AS cost, count(*) AS calls FROM calls INNER JOIN episodes USING (episode_id)
+        WHERE purpose = 'player' GROUP BY run_id
+    )
+    SELECT
+        any_value(runs.name) AS name, runs.benchmark, any_value(run_conditions.condition) AS condition,
+        string_agg(DISTINCT episodes.model, ', ' ORDER BY episodes.model) AS teams,
+        strftime(any_value(runs.started_at), '%Y-%m-%d %H:%M') AS at,
+        count(*) AS games, count(*) FILTER (games.ending = 'ended') AS ended, count(*) FILTER (games.success) AS won,
+        count(*) FILTER (games.ending = 'cut') AS cut, count(*) FILTER (games.ending = 'not_set_up') AS broke,
+        any_value(paid.cost) AS cost, run_id
+    FROM runs INNER JOIN episodes USING (run_id) INNER JOIN run_conditions USING (run_id)
+    LEFT JOIN games USING (episode_id) LEFT JOIN paid USING (run_id)
+    GROUP BY run_id, runs.benchmark ORDER BY "at" DESC NULLS LAST, name, run_id
+"""
+_JUDGED: Final = """
+    WITH told AS (
+        SELECT judge_run_id, count(*) AS verdicts, count(*) FILTER (status = 'failed') AS failed FROM verdicts GROUP BY judge_run_id
+    )
+    SELECT
+        strftime(started_at, '%Y-%m-%d %H:%M') AS at, rubric, judge, status, units, coalesce(verdicts, 0) AS verdicts,
+        coalesce(failed, 0) AS failed, calls, tokens_in + tokens_out AS tokens, cost, epoch(finished_at - started_at) AS seconds
+    FROM judge_runs LEFT JOIN told USING (judge_run_id) ORDER BY started_at DESC, rubric
+"""
+_READ: Final = """
+    SELECT strftime(ingested_at, '%Y-%m-%d %H:%M') AS at, file, format, episodes, rejected, bytes FROM sources
+    ORDER BY ingested_at DESC, file
+"""
+_REJECTED: Final = "SELECT path, locator, reason, excerpt FROM rejects ORDER BY path, locator"
+_CALLS: Final = """
+    SELECT strftime(asked_at, '%Y-%m-%d %H:%M') AS at, purpose, model, run, attempts, error, episode_id, coalesce(turn, 1) AS turn
+    FROM calls WHERE status = 'failed' ORDER BY asked_at DESC, call_id
+"""
+
+
+def content(read: Reader) -> Part:
+    """`?show=played|judged|read|rejected|calls`."""
+    totals = read.rows(_TOTALS).row(0, named=True)
+    kind = read.address.one("show") if read.address.one("show") in _KINDS else "played"
+    table = _TABLES[kind]
+    live = html.Span("live", className="pill good", title="This page follows the store", **data(live=""))
+    return html.Div(
+        [
+            html.H1(["Runs ", live]),
+            html.P(_lead(totals), className="lead"),
+            _tiles(totals),
+            link_choices("Show", [(text, read.address.to(show=name), name == kind) for name, text in _KINDS.items()]),
+            card(_KINDS[kind], grid(read, table), hint=_HINTS[kind], menu=table_links(read, table)),
+        ]
+    )
+
+
+def _lead(totals: dict[str, Any]) -> str:
+    wrong = [
+        text
+        for number, text in (
+            (totals["rejects"], f"{count(totals['rejects'])} parts of logs were rejected"),
+            (totals["failed"], f"{count(totals['failed'])} calls failed"),
+        )
+        if number
+    ]
+    running = f"{count(totals['running'])} scoring jobs are under way or were killed. " if totals["running"] else "Nothing is under way. "
+    return running + (f"What went wrong: {', '.join(wrong)}." if wrong else "Nothing went wrong.")
+
+
+def _tiles(totals: dict[str, Any]) -> Part:
+    return html.Div(
+        [
+            stat("experiments", count(totals["runs"]), f"{count(totals['games'])} games"),
+            stat("scoring jobs", count(totals["jobs"])),
+            stat("spent on judges", money(totals["cost_of_judges"])),
+            stat("spent on players", money(totals["cost_of_players"])),
+        ],
+        className="stats",
+    )
+
+
+def _played(read: Reader, _: str) -> Rows:
+    return Rows(
+        sql=_PLAYED,
+        columns={
+            "name": Column(heading="Experiment"),
+            "benchmark": Column(heading="Family", kind="name"),
+            "condition": Column(heading="Condition", kind="condition"),
+            "teams": Column(heading="Teams"),
+            "at": Column(heading="Began", kind="when"),
+            "games": Column(heading="Games", kind="count"),
+            "ended": Column(heading="Ended", kind="count"),
+            "won": Column(heading="Reached the goal", kind="count"),
+            "cut": Column(heading="Cut", kind="count"),
+            "broke": Column(heading="Broke", kind="count"),
+            "cost": Column(heading="Cost", kind="money"),
+        },
+        link=lambda row: read.address.narrowed("/game", benchmark=row["benchmark"], condition=row["condition"]),
+    )
+
+
+def _judged(read: Reader, _: str) -> Rows:
+    return Rows(
+        sql=_JUDGED,
+        columns={
+            "rubric": Column(heading="Rubric", kind="name"),
+            "judge": Column(heading="Judge"),
+            "at": Column(heading="Began (UTC)", kind="when"),
+            "status": Column(heading="Status", kind="name"),
+            "units": Column(heading="Units", kind="count"),
+            "verdicts": Column(heading="Verdicts", kind="count"),
+            "failed": Column(heading="Failed", kind="count"),
+            "calls": Column(heading="Calls", kind="count"),
+            "tokens": Column(heading="Tokens", kind="count"),
+            "cost": Column(heading="Cost", kind="money"),
+            "seconds": Column(heading="Time", kind="seconds"),
+        },
+        link=lambda row: read.address.narrowed("/judges", rubric=row["rubric"]),
+    )
+
+
+def _read(_: Reader, __: str) -> Rows:
+    return Rows(
+        sql=_READ,
+        columns={
+            "file": Column(heading="File"),
+            "at": Column(heading="Read (UTC)", kind="when"),
+            "format": Column(heading="Format", kind="name"),
+            "episodes": Column(heading="Games", kind="count"),
+            "rejected": Column(heading="Rejected", kind="count"),
+            "bytes": Column(heading="Bytes", kind="count"),
+        },
+    )
+
+
+def _rejected(_: Reader, __: str) -> Rows:
+    columns = {"path": "File", "locator": "Where", "reason": "Why", "excerpt": "What stood there"}
+    return Rows(sql=_REJECTED, columns={name: Column(heading=heading, kind="words") for name, heading in columns.items()})
+
+
+def _calls(_: Reader, __: str) -> Rows:
+    return Rows(
+        sql=_CALLS,
+        columns={
+            "at": Column(heading="Asked (UTC)", kind="when"),
+            "purpose": Column(heading="By", kind="name"),
+            "model": Column(heading="Model"),
+            "attempts": Column(heading="Attempts", kind="count"),
+            "error": Column(heading="Why", kind="words"),
+        },
+        link=lambda row: f"/game?episode={row['episode_id']}&turn={row['turn']}" if row["episode_id"] else PATH,
+    )
+
+
+def register(app: Dash, store: Store, _: Sequence[Path]) -> None:
+    """What browsers ask every few seconds: whether the store has changed."""
+
+    @app.server.get("/-/state")  # type: ignore[untyped-decorator]
+    def state() -> str:
+        return str(hash(state_of(store.path)))
+
+
+_TABLES: Final = {
+    "played": Table("runs-played", _played, "Experiments"),
+    "judged": Table("runs-judged", _judged, "Scoring jobs"),
+    "read": Table("runs-read", _read, "Files"),
+    "rejected": Table("runs-rejected", _rejected, "Rejected parts"),
+    "calls": Table("runs-calls", _calls, "Calls that failed"),
+}
+TABLES = tuple(_TABLES.values())

@@ -1,0 +1,44 @@
+"""Runs in a browser: what was played, judged and read, and what comes in while one looks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from analytics.query import query
+from judges.rubric.files import find
+from judges.runs.job import JudgeRequest
+from judges.runs.runner import run
+from schemas.store import Store
+from tests.dashboards.sites import serve
+from tests.played import played_store
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+
+def test_every_kind_has_the_rows_of_the_store(played: Store, played_site: str, page: Page) -> None:
+    """Experiments, scoring jobs and files, each as many as there are."""
+    for kind, table in (("played", "runs"), ("judged", "judge_runs"), ("read", "sources")):
+        page.goto(f"{played_site}/runs?show={kind}")
+        number = query(played, f"SELECT count(*) FROM {table}").item()
+        page.wait_for_function("number => document.querySelectorAll('.ag-row').length === number", arg=number)
+
+
+def test_new_verdicts_show_without_a_reload(tmp_path: Path, page: Page) -> None:
+    """The page of runs follows the store; another page says that there is new data, and draws it when asked."""
+    store = played_store(tmp_path, judged=False)
+    for site in serve(store):
+        page.goto(f"{site}/runs?show=judged")
+        page.get_by_text("Nothing is under way.", exact=False).wait_for()
+        page.wait_for_timeout(3500)
+        assert page.locator(".ag-row").count() == 0
+        run(JudgeRequest(rubric=find("spatial_grounding")), store)
+        page.locator(".ag-row", has_text="spatial grounding").wait_for()
+        page.goto(f"{site}/judges")
+        page.locator("main h1").wait_for()
+        page.wait_for_timeout(3500)
+        run(JudgeRequest(rubric=find("pragmatic_sufficiency")), store)
+        page.locator("#news button").click()
+        page.get_by_text("pragmatic sufficiency", exact=False).first.wait_for()
