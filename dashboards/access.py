@@ -70,14 +70,21 @@ def new_token() -> str:
     return secrets.token_urlsafe(24)
 
 
-def guard(server: Flask, access: Access) -> None:
-    """Let the server answer only what the access allows."""
+def guard(server: Flask, access: Access, *, free: tuple[str, ...] = ()) -> None:
+    """Let the server answer only what the access allows.
+
+    Args:
+        server: the server.
+        access: who may use it.
+        free: beginnings of paths that hold a secret of their own, and need no token.
+    """
+    open_to_all = Access(any_host=access.any_host)
 
     @server.before_request
     def _allow() -> Response | None:
         if request.method == "GET" and access.is_token(request.args.get("token")):
             return _with_cookie(access.cookie, str(access.token))
-        refused = access.refusal()
+        refused = (open_to_all if free and request.path.startswith(free) else access).refusal()
         return None if refused is None else Response(f"{refused[0]}\n", refused[1], mimetype="text/plain")
 
     @server.after_request

@@ -8,14 +8,17 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from flask import Flask
 from waitress.server import create_server
 
 from dashboards.access import Access, is_loopback, new_token
 from dashboards.app import create_app
+from dashboards.playing.app import create_play_app
+from dashboards.playing.tables import Tables
 from schemas.errors import CotraceError
 from schemas.store import Store
 
-__all__ = ["Place", "serve"]
+__all__ = ["Place", "serve", "serve_tables"]
 
 _THREADS: Final = 8
 _EVERYWHERE: Final = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - to tell that it is
@@ -46,12 +49,25 @@ def serve(store: Store, place: Place, rubric_folders: Sequence[Path] = (), *, on
     Raises:
         CotraceError: the address is taken or not ours.
     """
+    _serve(place, lambda access: create_app(store, rubric_folders, access=access).server, on_ready)
+
+
+def serve_tables(tables: Tables, place: Place, *, on_ready: Callable[[str], None]) -> None:
+    """Serve tables for people until interrupted, and nothing else.
+
+    Raises:
+        CotraceError: the address is taken or not ours.
+    """
+    _serve(place, lambda access: create_play_app(tables, access=access), on_ready)
+
+
+def _serve(place: Place, make: Callable[[Access], Flask], on_ready: Callable[[str], None]) -> None:
     host, port, token = place
     local = is_loopback(host)
     access = Access(token if local else token or new_token(), any_host=not local)
-    app = create_app(store, rubric_folders, access=access)
+    app = make(access)
     try:
-        server = create_server(app.server, host=host, port=port, threads=_THREADS, ident="cotrace", max_request_body_size=_MOST_BYTES)
+        server = create_server(app, host=host, port=port, threads=_THREADS, ident="cotrace", max_request_body_size=_MOST_BYTES)
     except (OSError, ValueError) as error:
         raise CotraceError(f"cannot serve on {host}:{port} ({error}): is the port taken? name another with --port") from error
     with closing(server), suppress(KeyboardInterrupt):  # waitress takes it for the ordinary end too, once it runs

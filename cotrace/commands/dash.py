@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cotrace.commands.options import say, store_option
+from schemas.errors import UsageError
 from schemas.store import Store
+
+if TYPE_CHECKING:
+    from dashboards.server import Place
 
 __all__ = ["announce", "command"]
 
@@ -32,8 +37,31 @@ def _long_enough(_: click.Context, __: click.Parameter, token: str | None) -> st
     help="What a browser must bring (or set COTRACE_TOKEN) [default: nothing on this machine, a new one each time elsewhere].",
 )
 @click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own, to label by.")
-def command(store: Store, host: str, port: int, token: str | None, folders: tuple[Path, ...]) -> None:
-    """Serve the dashboard until Ctrl-C.
+@click.option(
+    "--play", is_flag=True, help="Serve tables at which people play, in place of the dashboard: nothing of the store can be reached."
+)
+@click.option("--partner", "partners", multiple=True, metavar="MODEL", help="With --play: a provider/model that may sit there; repeat.")
+@click.option("--base-url", help="With --play: address of an OpenAI-compatible server for the partners.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("played"),
+    show_default=True,
+    help="With --play: folder for the logs.",
+)
+def command(
+    store: Store,
+    host: str,
+    port: int,
+    token: str | None,
+    folders: tuple[Path, ...],
+    partners: tuple[str, ...],
+    base_url: str | None,
+    out: Path,
+    *,
+    play: bool,
+) -> None:
+    """Serve the dashboard until Ctrl-C, or with --play the tables at which people play.
 
     Pages read the store afresh each time, so a scoring run under way shows up. The dashboard answers to this machine only; with another
     --host, to whoever opens the link with the token: they see all of the store, and can save labels.
@@ -41,14 +69,35 @@ def command(store: Store, host: str, port: int, token: str | None, folders: tupl
     \b
     Example:
       cotrace dash --port 8051
+      cotrace dash --play --partner openai/gpt-4o-mini
     """
     from dashboards.server import Place, serve
+
+    if play:
+        _serve_tables(Place(host, port, token), partners, base_url, out)
+        return
+    if partners or base_url:
+        raise UsageError("--partner and --base-url are for tables: add --play")
     from judges.rubric.files import clashes
 
     store.check()
     for clash in clashes(folders):
         say(f"left out: {clash}")
     serve(store, Place(host, port, token), folders, on_ready=lambda link: announce(store, link))
+
+
+def _serve_tables(place: Place, partners: tuple[str, ...], base_url: str | None, out: Path) -> None:
+    from dashboards.playing.tables import Tables
+    from dashboards.server import serve_tables
+    from games.players.running import Terms
+    from providers.provider import ModelSettings
+
+    terms = Terms(settings=ModelSettings(model="", base_url=base_url, temperature=0.7, max_tokens=2000))
+    serve_tables(
+        Tables(out, partners, terms),
+        place,
+        on_ready=lambda link: say(f"tables: {link}   (Ctrl-C ends them); logs in {out}, next: cotrace ingest {out}"),
+    )
 
 
 def announce(store: Store, link: str) -> None:

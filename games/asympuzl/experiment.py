@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from pydantic import Field
 
@@ -20,7 +21,7 @@ from games.players.running import Job
 from games.players.seats import Seats
 from games.playing import DEFAULT_START
 
-__all__ = ["Condition", "Tasks", "job", "seats", "tasks"]
+__all__ = ["PHRASES", "Condition", "Tasks", "job", "one_game", "seats", "tasks"]
 
 
 class Tasks(Part):
@@ -43,6 +44,15 @@ class Condition(Part):
     turns: int | None = Field(default=None, ge=1)
     """None: twice the number of positions."""
     tokenizer: str = DEFAULT_TOKENIZER
+
+
+PHRASES: Final[Mapping[str, Sequence[str]]] = {}
+"""Role -> beginnings of what can be written there, for people."""
+
+
+def one_game(number: int) -> Tasks:
+    """The task of a single game, for people who sit down at a table."""
+    return Tasks(generate=1, first=number)
 
 
 def seats(asked: Tasks) -> Seats:

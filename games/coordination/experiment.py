@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ from games.players.seats import Seats
 from games.playing import DEFAULT_START
 from schemas.errors import UsageError
 
-__all__ = ["Condition", "Tasks", "job", "seats", "tasks"]
+__all__ = ["PHRASES", "Condition", "Tasks", "job", "one_game", "seats", "tasks"]
 
 
 class Tasks(Part):
@@ -51,6 +51,15 @@ class _Place(NamedTuple):
     game: CoordinationGame
     variant: str
     decks: Mapping[int, Sequence[str]] | None
+
+
+PHRASES: Final[Mapping[str, Sequence[str]]] = {}
+"""Role -> beginnings of what can be written there, for people."""
+
+
+def one_game(_: int) -> Tasks:
+    """The task of a single game, for people who sit down at a table."""
+    return Tasks(game="collab_escape")
 
 
 def seats(asked: Tasks) -> Seats:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from pydantic import Field, model_validator
 
@@ -21,7 +22,7 @@ from games.players.seats import Seats
 from games.playing import DEFAULT_START
 from schemas.errors import UsageError
 
-__all__ = ["Condition", "Tasks", "job", "seats", "tasks"]
+__all__ = ["PHRASES", "Condition", "Tasks", "job", "one_game", "seats", "tasks"]
 
 
 class Tasks(Part):
@@ -58,6 +59,18 @@ class Condition(Part):
     speakers: int = Field(default=3, ge=1, le=3)
     history_limit: int | None = Field(default=None, ge=0)
     simulations: int = Field(default=0, ge=0)
+
+
+PHRASES: Final[Mapping[str, Sequence[str]]] = {
+    "director": ("<message></message>",),
+    "builder": ("PLACE:bs:(0,0):0:CONFIRM:", "PLACE:bl:(0,0):0:(0,1):CONFIRM:", "REMOVE:(0,0):0:CONFIRM:", "CLARIFY:"),
+}
+"""Role -> beginnings of what can be written there, for people."""
+
+
+def one_game(number: int) -> Tasks:
+    """The task of a single game, for people who sit down at a table."""
+    return Tasks(generate=1, seed=number, reachable=True)
 
 
 def seats(_: Tasks) -> Seats:

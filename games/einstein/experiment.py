@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import Field, model_validator
 
@@ -20,7 +20,7 @@ from games.players.running import Job
 from games.players.seats import Seats
 from games.playing import DEFAULT_START
 
-__all__ = ["Condition", "Tasks", "job", "seats", "tasks"]
+__all__ = ["PHRASES", "Condition", "Tasks", "job", "one_game", "seats", "tasks"]
 
 
 class Tasks(Part):
@@ -50,6 +50,22 @@ class Condition(Part):
     samples: int = Field(default=4, ge=1)
     rules: RulesName = "sane"
     step_limit: int = Field(default=STEP_LIMIT, ge=1)
+
+
+PHRASES: Final[Mapping[str, Sequence[str]]] = {
+    "player": (
+        "<ACTION>move block0 from player1_bin to commonbin</ACTION>",
+        "<ACTION>share block0 in top_left_bin</ACTION>",
+        "<ACTION>ask for block0</ACTION>",
+        "<ACTION>pass</ACTION>",
+    )
+}
+"""Role -> beginnings of what can be written there, for people."""
+
+
+def one_game(number: int) -> Tasks:
+    """The task of a single game, for people who sit down at a table."""
+    return Tasks(generate=1, seed=number)
 
 
 def seats(_: Tasks) -> Seats:

@@ -19,7 +19,7 @@ from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.game import Header
 
-__all__ = ["ExperimentGame", "Match", "Part", "Task", "game_of", "job_of", "near"]
+__all__ = ["ExperimentGame", "Match", "Part", "Task", "game_of", "games", "job_of", "near"]
 
 
 class Part(BaseModel):
@@ -72,6 +72,16 @@ class ExperimentGame(Protocol):
         ...
 
     @property
+    def one_game(self) -> Callable[[int], Part]:
+        """The `Tasks` of a single game, drawn by a number: for people who sit down at a table."""
+        ...
+
+    @property
+    def PHRASES(self) -> Mapping[str, Sequence[str]]:  # noqa: N802 - the module's constant
+        """Role -> beginnings of what can be written there, for people."""
+        ...
+
+    @property
     def seats(self) -> Callable[[Any], Seats]:
         """Who can sit where in what stands under `tasks`."""
         ...
@@ -114,17 +124,22 @@ async def _play(path: Path, header: Header, begin: Callable[[], Course], players
     return await play_course(path, header, begin(), players)
 
 
+def games() -> dict[str, ExperimentGame]:
+    """All games, by their families' names."""
+    found: dict[str, Any] = dict(modules("games", "experiment"))
+    return found
+
+
 def game_of(name: str) -> ExperimentGame:
     """The game of a family's name.
 
     Raises:
         UsageError: there is no such game.
     """
-    found: dict[str, Any] = dict(modules("games", "experiment"))
+    found = games()
     if name not in found:
         raise UsageError(f"there is no game {name!r}{near(name, found)}")
-    game: ExperimentGame = found[name]
-    return game
+    return found[name]
 
 
 def near(word: str, known: Iterable[str]) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -19,7 +19,7 @@ from games.players.running import Job
 from games.players.seats import Seats
 from games.playing import DEFAULT_START
 
-__all__ = ["Condition", "Tasks", "job", "seats", "tasks"]
+__all__ = ["PHRASES", "Condition", "Tasks", "job", "one_game", "seats", "tasks"]
 
 
 class Tasks(Part):
@@ -40,6 +40,15 @@ class Condition(Part):
     memory: Memory | None = None
     reflection: bool | None = None
     recipe: str = "plain"
+
+
+PHRASES: Final[Mapping[str, Sequence[str]]] = {}
+"""Role -> beginnings of what can be written there, for people."""
+
+
+def one_game(number: int) -> Tasks:
+    """The task of a single game, for people who sit down at a table."""
+    return Tasks(orders=[sorted(known)[number % len(known)] for known in [orders_of(PlayRequest(out=Path(), levels=(1, 2)))]])
 
 
 def seats(_: Tasks) -> Seats:

@@ -62,6 +62,8 @@ class Table:
     """File that keeps replies until the games are written."""
     show: Callable[[str], None] = print
     read_line: Callable[[], str] = input
+    people: Mapping[str, Player] = field(default_factory=dict)
+    """Agent -> a person who sits elsewhere than at this terminal."""
 
 
 class Job(NamedTuple):
@@ -176,7 +178,7 @@ class _Seats:
 
     def _player(self, job: Job, agent: str, name: str) -> Player:
         if name == PERSON:
-            return PersonPlayer(self.table.show, self.table.read_line)
+            return self.table.people.get(agent) or PersonPlayer(self.table.show, self.table.read_line)
         if name.startswith(SCRIPT):
             script = name.removeprefix(SCRIPT)
             return ScriptPlayer(script, self.table.scripts[self.table.seats[agent]][script])

@@ -1,0 +1,161 @@
+"""People at tables: a seat's browser gets what its role may see and nothing else, and the game goes on with what they answer."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from analytics.query import query
+from dashboards.access import LOCAL, Access
+from dashboards.playing.app import create_play_app
+from dashboards.playing.tables import Tables
+from games.experiments.family import games
+from games.players.running import Terms
+from ingest.files.run import ingest_paths
+from providers.provider import ModelSettings
+from schemas.store import Store
+from tests.games.seats import seat_server
+
+
+def client(out: Path, *, access: Access = LOCAL, partners: tuple[str, ...] = (), base_url: str | None = None) -> FlaskClient:
+    """A browser of this machine."""
+    tables = Tables(out, partners, Terms(settings=ModelSettings(model="", base_url=base_url)))
+    return create_play_app(tables, access=access).test_client()
+
+
+def opened(browser: FlaskClient, game: str, players: dict[str, str]) -> dict[str, str]:
+    """Agent -> address of its seat."""
+    reply = browser.post("/open", data=json.dumps({"game": game, "players": players, "number": 5}))
+    assert reply.status_code == 200, reply.get_data(as_text=True)
+    return {seat["agent"]: seat["href"] for seat in reply.get_json()}
+
+
+def waited(browser: FlaskClient, href: str) -> dict[str, Any]:
+    """What the seat is told once it is asked, or the game is over."""
+    for _ in range(600):
+        state: dict[str, Any] = browser.get(f"{href}/state").get_json()
+        if state["asked"] or state["ended"] or state["error"]:
+            return state
+        time.sleep(0.02)
+    raise AssertionError("nobody asks")
+
+
+def log_of(out: Path) -> list[dict[str, Any]]:
+    (path,) = out.rglob("*.jsonl")
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_two_people_at_one_table_see_each_their_own(tmp_path: Path) -> None:
+    """All bytes that each of two browsers gets, from the first to the last: no other director's target, no candidate for directors."""
+    browser = client(tmp_path)
+    seats = opened(browser, "craft", {"D1": "human", "D2": "script:plain", "D3": "script:plain", "builder": "human"})
+    assert set(seats) == {"D1", "Builder"}
+    heard: dict[str, str] = {"D1": browser.get(seats["D1"]).get_data(as_text=True), "Builder": ""}
+    over = False
+    deadline = time.monotonic() + 30
+    while not over and time.monotonic() < deadline:
+        for agent, href in seats.items():
+            state = browser.get(f"{href}/state")
+            heard[agent] += state.get_data(as_text=True)
+            told = state.get_json()
+            over = over or bool(told["ended"])
+            if told["asked"] and told["asked"]["turn"] <= 3:
+                text = "CLARIFY:Where?" if agent == "Builder" else "<message>Mine is secret.</message>"
+                assert browser.post(f"{href}/say", json={"number": told["asked"]["number"], "text": text}).status_code == 200
+            elif told["asked"]:
+                over = True
+    views = {agent["agent"]: agent["private_view"] for agent in log_of(tmp_path)[0]["agents"]}
+    for director in ("D2", "D3"):
+        rows = json.dumps(views[director])
+        assert rows != json.dumps(views["D1"])
+        assert not any(json.dumps(rows)[1:-1] in text or rows in text for text in heard.values())
+    assert json.dumps(json.dumps(views["D1"]))[1:-1] in heard["D1"]
+    assert json.dumps(json.dumps(views["D1"]))[1:-1] not in heard["Builder"]
+    assert "Verified moves" in heard["Builder"]
+    assert "Verified moves" not in heard["D1"]
+    assert "Mine is secret." in heard["Builder"]  # it was said aloud
+
+
+def test_a_game_is_played_to_its_end_and_is_a_log_like_any_other(tmp_path: Path) -> None:
+    """A person with a script; the log has what was written, and is read without a disagreement."""
+    browser = client(tmp_path)
+    seats = opened(browser, "asympuzl", {"A": "human", "B": "script:sharing"})
+    while (state := waited(browser, seats["A"]))["asked"]:
+        asked = state["asked"]
+        assert state["role"] == "alice"
+        answer = {"number": asked["number"], "text": f"answer {asked['number']}"}
+        assert browser.post(f"{seats['A']}/say", json=answer).get_json() is True
+        assert browser.post(f"{seats['A']}/say", json=answer).status_code == 409
+    header, *turns, end = log_of(tmp_path)
+    assert state["ended"] == {name: end["end"][name] for name in ("success", "score", "stop_reason", "turns_taken")}
+    assert [turn["replies"][0]["text"] for turn in turns] == [f"answer {number}" for number in range(1, len(turns) + 1)]
+    assert header["team"] == {"alice": "human", "bob": "script:sharing"}
+    store = Store(tmp_path / "s.duckdb")
+    assert ingest_paths([tmp_path], store, workers=1).episodes == 1
+    assert query(store, "SELECT * FROM log_disagreements").is_empty()
+
+
+def test_every_family_can_be_sat_down_to(tmp_path: Path) -> None:
+    """What is offered can be opened, and the person is asked with rules and situation."""
+    browser = client(tmp_path)
+    offers = browser.get("/games").get_json()
+    assert {offer["game"] for offer in offers} == set(games())
+    for offer in offers:
+        first, *others = offer["seats"]
+        others_play = {seat: next(player for player in offer["seats"][seat] if player.startswith("script:")) for seat in others}
+        seats = opened(browser, offer["game"], {first: "human"} | others_play)
+        state = waited(browser, seats[first])
+        assert state["asked"], state
+        assert len(state["asked"]["messages"]) >= 2
+
+
+def test_a_model_may_sit_there_if_it_was_named(tmp_path: Path) -> None:
+    """Models cost money: none that the server was not started with."""
+    with seat_server("script") as address:
+        browser = client(tmp_path, partners=("openai/stub",), base_url=f"{address}/v1")
+        seats = opened(browser, "einstein", {"player1": "openai/stub", "player2": "human"})
+        assert waited(browser, seats["Player2"])["asked"]["turn"] == 2
+        refused = browser.post("/open", data=json.dumps({"game": "einstein", "players": {"player1": "openai/gpt-4o", "player2": "human"}}))
+    assert refused.status_code == 400
+    assert "--partner" in refused.get_json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"game": "chess", "players": {}}, "no game"),
+        ({"game": "craft", "players": {"all": "script:nobody"}}, "no script"),
+        ({"game": "craft", "players": {"boss": "human"}}, "no such seat"),
+        ({"game": "craft"}, "required"),
+        ({"game": "craft", "players": {}, "out": "x"}, "not permitted"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(body: dict[str, Any], message: str, tmp_path: Path) -> None:
+    """And nothing is played."""
+    reply = client(tmp_path).post("/open", json=body)
+    assert reply.status_code == 400
+    assert message in reply.get_json()["error"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_whoever_has_a_seats_link_has_that_seat_and_nothing_else(tmp_path: Path) -> None:
+    """On a network: the opener needs the token, the seat only its own secret; no page of the dashboard is there."""
+    browser = client(tmp_path, access=Access("t" * 20, any_host=True))
+    assert browser.get("/").status_code == 401
+    assert browser.post("/open", json={"game": "craft", "players": {"all": "human"}}).status_code == 401
+    assert browser.get("/?token=" + "t" * 20).status_code == 303
+    seats = opened(browser, "einstein", {"player1": "human", "player2": "script:sensible"})
+    browser.delete_cookie(Access("t" * 20).cookie)
+    assert browser.get("/games").status_code == 401
+    assert browser.get(f"{seats['Player1']}/state").status_code == 200
+    assert browser.get(seats["Player1"]).status_code == 200
+    for nothing in ("/seat/wrong", "/seat/wrong/state", "/leaderboard", "/_dash-layout"):
+        assert browser.get(nothing).status_code in {401, 404}
+    assert browser.post("/seat/wrong/say", json={"number": 1, "text": "x"}).status_code == 409
+    foreign = {"Origin": "http://elsewhere.example"}
+    assert browser.post(f"{seats['Player1']}/say", json={"number": 1, "text": "x"}, headers=foreign).status_code == 403
