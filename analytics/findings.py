@@ -15,7 +15,7 @@ __all__ = ["Finding", "findings"]
 
 Row = Mapping[str, Any]
 
-_WENT_RIGHT: Final = ("correct", "no_error", "none_of_these")
+_WENT_RIGHT: Final = ("correct", "no_error", "none_of_these", "accepted", "right")
 
 
 class Finding(NamedTuple):
@@ -36,9 +36,16 @@ def findings(store: Store) -> list[Finding]:
         StoreError: the store cannot be read.
     """
     board = query(store, "SELECT * FROM leaderboard WHERE n > 0 ORDER BY benchmark, score_mean DESC, team_name").to_dicts()
-    benchmarks = list(dict.fromkeys(row["benchmark"] for row in board))
-    found = [finding for name in benchmarks for finding in _of_benchmark(store, name, [row for row in board if row["benchmark"] == name])]
+    boards: dict[tuple[str, str | None], list[Row]] = {}
+    for row in board:
+        boards.setdefault(_comparable(row), []).append(row)
+    found = [finding for (benchmark, _), rows in boards.items() for finding in _of_benchmark(store, benchmark, rows)]
     return [*found, *_of_judges(store)]
+
+
+def _comparable(row: Row) -> tuple[str, str | None]:
+    """Teams of one game are compared; of logs of other programs, those of one experiment, since each can be about something else."""
+    return row["benchmark"], None if family(row["benchmark"]) else row["condition"]
 
 
 def _of_benchmark(store: Store, benchmark: str, rows: Sequence[Row]) -> Iterator[Finding]:
@@ -56,7 +63,8 @@ def _who(benchmark: str, rows: Sequence[Row]) -> str:
     known = family(benchmark)
     main = in_words((known.score_words or known.score) if known else "score")
     games = sum(row["n"] for row in rows)
-    opening = f"{title_of(benchmark)}, {count(games)} games of {count(len(rows))} {'team' if len(rows) == 1 else 'teams'} ({main})"
+    title = title_of(benchmark) if known else f"{benchmark} {rows[0]['condition']}"
+    opening = f"{title}, {count(games)} games of {count(len(rows))} {'team' if len(rows) == 1 else 'teams'} ({main})"
     if len(rows) == 1:
         return f"{opening}: {_team(best)} reaches {_mean(best)} on average."
     is_told_apart = len({_team(row) for row in rows}) == len(rows)

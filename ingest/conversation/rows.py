@@ -159,10 +159,10 @@ def _turns(messages: Sequence[Said]) -> dict[int, list[Said]]:
 
 
 def _team(found: Conversation) -> dict[str, str | None]:
-    """Role -> model. Where the log names one evaluated model it is the team: who else spoke differs from game to game of a run."""
-    if found.model is not None:
-        return {"model": found.model}
-    return {found.roles.get(agent, agent): found.models.get(agent, None if found.models else UNKNOWN_MODEL) for agent in found.agents}
+    """Role -> model. Where the log names one evaluated model, or none, that is the team: who spoke differs from game to game of a run."""
+    if found.model is not None or not found.models:
+        return {"model": found.model or UNKNOWN_MODEL}
+    return {found.roles.get(agent, agent): found.models.get(agent) for agent in found.agents}
 
 
 def _episode(found: Conversation, episode: str, run: Run, place: Place, turns: int) -> Episode:

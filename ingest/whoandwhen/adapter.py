@@ -22,7 +22,7 @@ from schemas.records import Label, LogDisagreement
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "whoandwhen"
-VERSION: Final = 1
+VERSION: Final = 2
 PATH_PARTS: Final = 0
 
 BENCHMARK: Final = "whoandwhen"

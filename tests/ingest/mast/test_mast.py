@@ -35,7 +35,7 @@ def test_traces_are_games_with_labels(tmp_path: Path) -> None:
     assert "".join("".join(text.split()) for _, _, text in said) == "".join(AG2.split())
     labels = found.rows("SELECT rubric, question, annotator, answer, score, episode_id IS NOT NULL FROM labels ORDER BY question")
     assert labels == [("mast", "acts_against_reasoning", "mast", "no", 1.0, True), ("mast", "disobeys_task", "mast", "yes", 0.0, True)]
-    assert found.rows("SELECT task_id, model, team ->> 'verifier' FROM episodes") == [("GSM/7", "gpt-4o", "gpt-4o")]
+    assert found.rows("SELECT task_id, model, team ->> 'model' FROM episodes") == [("GSM/7", "gpt-4o", "gpt-4o")]
 
 
 def test_people_s_annotations_go_by_their_words_where_numbers_differ(tmp_path: Path) -> None:
