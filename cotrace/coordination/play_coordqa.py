@@ -15,14 +15,19 @@ __all__ = ["command"]
 
 @click.command()
 @click.argument("questions", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--model", required=True, help="provider/model, such as openai/gpt-4o-mini.")
+@click.option("--model", help="provider/model, such as openai/gpt-4o-mini.")
+@click.option(
+    "--seat", metavar="respondent=PLAYER", help="In place of --model: who answers: provider/model, script:first, script:random or human."
+)
 @click.option("--base-url", help="Server of the provider's kind, else OpenAI's, such as http://localhost:8000/v1.")
 @click.option("--trials", default=3, show_default=True, type=click.IntRange(min=1), help="How often each question is asked.")
 @asking_options(temperature=0.6, max_tokens=1500, typed=False)
 @click.option("--concurrency", default=8, show_default=True, type=click.IntRange(min=1), help="Requests under way at once.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the answers.")
-def command(questions: Path, model: str, base_url: str | None, trials: int, concurrency: int, out: Path, **options: Any) -> int:
-    """Ask a model the questions of CoordinationQA, from the published question file (which cotrace does not ship).
+def command(
+    questions: Path, model: str | None, seat: str | None, base_url: str | None, trials: int, concurrency: int, out: Path, **options: Any
+) -> int:
+    """Ask a model, a script or a person the questions of CoordinationQA, from the published question file (which cotrace does not ship).
 
     Each answer is kept as it comes; start the same command again after an interruption and only what is missing is asked.
     Exit code 1 if some requests came to nothing.
@@ -32,12 +37,19 @@ def command(questions: Path, model: str, base_url: str | None, trials: int, conc
       cotrace play coordqa single_turn_trials.csv --model openai/gpt-4o-mini --base-url http://localhost:8000/v1 --out answers/
     """
     from cotrace.progress import progress_bar
-    from games.coordination.qa.ask import AskRequest, ask
+    from games.coordination.qa.ask import RESPONDENT, SCRIPTS, AskRequest, ask
+    from games.players.seats import is_model, seated
     from providers.provider import ModelSettings
+    from schemas.errors import UsageError
 
-    settings = ModelSettings(model=model, base_url=base_url, **asking(options))
-    tell_models([settings], options["prices"], None)
-    request = AskRequest(questions=questions, out=out, settings=settings, trials=trials, concurrency=concurrency)
+    if (model is None) == (seat is None):
+        raise UsageError("say who answers: either --model provider/model or --seat respondent=PLAYER, one of both")
+    asked = seat or f"{RESPONDENT}={model}"
+    player = seated([asked], {RESPONDENT: RESPONDENT}, {RESPONDENT: tuple(SCRIPTS[RESPONDENT])})[RESPONDENT]
+    settings = ModelSettings(model=player if is_model(player) else "", base_url=base_url, **asking(options))
+    if is_model(player):
+        tell_models([settings], options["prices"], None)
+    request = AskRequest(questions=questions, out=out, respondent=player, settings=settings, trials=trials, concurrency=concurrency)
     with writing_to(out), progress_bar("asking") as show:
         report = ask(request, show)
     say(f"{report.asked} questions asked, {report.kept} were answered before, {report.failed} came to nothing; answers in {report.path}")

@@ -10,14 +10,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ingest.cotrace_log import as_written
+from ingest.cotrace_log.calls import call_row
 from ingest.cotrace_log.consistency import contradictions
 from ingest.cotrace_log.derivation import BadTurnError, Derivation, Derived
 from ingest.cotrace_log.lines import LogLines, lost, read_lines
@@ -45,7 +44,6 @@ PLANTED: Final = "planted"
 """`labels.source` of the truth that scripted players write into their logs, and `claims.reader` of what they know their texts to claim."""
 
 _READ: Final = {"kind": "read"}
-_UNKNOWN_TIME: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - times in the store have no zone
 _SCORES: Final = {"Yes": 1.0, "No": 0.0}
 _BEGINNING: Final = re.compile(rb'\s*\{\s*"cotrace_log"\s*:')
 
@@ -280,10 +278,7 @@ def _actions(episode: str, turn: Turn) -> Iterator[Action]:
 
 def _calls(episode: str, turn: Turn, run: str) -> Iterator[Call]:
     for call in turn.calls:
-        facts = {field.name: getattr(call, field.name) for field in fields(call) if field.name != "asked_at"}
-        yield Call(
-            **facts, purpose="player", run=run, episode_id=episode, turn=turn.turn, asked_at=read_time(call.asked_at) or _UNKNOWN_TIME
-        )
+        yield call_row(call, "player", run=run, episode=episode, turn=turn.turn)
 
 
 def _labels(episode: str, turn: Turn, personas: Mapping[str, str | None], model: str) -> Iterator[tuple[object, ...]]:

@@ -1,4 +1,4 @@
-"""Asks a model all CoordinationQA questions of a file that the user has, trial by trial; what is answered is not asked again.
+"""Asks a player all CoordinationQA questions of a file that the user has, trial by trial; what is answered is not asked again.
 
 The prompt is the published one for OpenAI-style models: instruction, rules, a short acknowledgement, question; one request each, no memory.
 """
@@ -6,24 +6,30 @@ The prompt is the published one for OpenAI-style models: instruction, rules, a s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
-from games.coordination.qa.questions import QUESTION_FILE, Question, load_questions
-from providers.asker import Asker, Reply, Request, Terms
+from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES, Question, load_questions
+from games.players.player import ModelPlayer, Observation, PersonPlayer, Player, PlayerReply, ScriptPlayer, call_entry
+from games.players.seats import PERSON, SCRIPT, is_model
+from providers.asker import Asker, Terms
 from providers.messages import Message
 from providers.provider import ModelSettings
 from schemas.errors import UsageError
 
-__all__ = ["ACKNOWLEDGEMENT", "PUBLISHED_TEMPERATURE", "AskReport", "AskRequest", "ask", "prompt"]
+__all__ = ["ACKNOWLEDGEMENT", "PUBLISHED_TEMPERATURE", "RESPONDENT", "SCRIPTS", "AskReport", "AskRequest", "ask", "prompt"]
 
 ACKNOWLEDGEMENT: Final = "Got it!"
 PUBLISHED_TEMPERATURE: Final = 0.6
-_PURPOSE: Final = "coordqa"
+RESPONDENT: Final = "respondent"
+"""The one seat, and its role."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +42,22 @@ class AskRequest:
     out: Path
     """Folder for the answers, ``<model>.jsonl``, and a copy of the question file, which ingest needs beside them."""
 
+    respondent: str = ""
+    """A player: script:NAME, human, or a model; empty: the model of the settings."""
+
     settings: ModelSettings = field(default_factory=lambda: ModelSettings(model="", temperature=PUBLISHED_TEMPERATURE))
     trials: int = 3
     concurrency: int = 8
+
+    @property
+    def player(self) -> str:
+        """Who answers, as written for a seat."""
+        return self.respondent or self.settings.model
+
+    @property
+    def name(self) -> str:
+        """Who answers, as logged."""
+        return self.settings.model_name if is_model(self.player) else self.player
 
 
 class AskReport(NamedTuple):
@@ -89,7 +108,7 @@ def ask(request: AskRequest, on_progress: Callable[[int, int], None] | None = No
     if request.trials < 1 or request.concurrency < 1:
         raise UsageError("coordqa: give at least one trial and one request at a time")
     items = [_Item(trial, question) for trial in range(request.trials) for question in load_questions(request.questions)]
-    path = request.out / f"{request.settings.model.replace('/', '_')}.jsonl"
+    path = request.out / f"{request.player.replace('/', '_').replace(':', '-')}.jsonl"
     answered = _answered(path)
     left = [item for item in items if item.key not in answered]
     request.out.mkdir(parents=True, exist_ok=True)
@@ -97,7 +116,7 @@ def ask(request: AskRequest, on_progress: Callable[[int, int], None] | None = No
     done = len(items) - len(left)
     with path.open("ab") as file:
 
-        def write(item: _Item, reply: Reply) -> None:
+        def write(item: _Item, reply: PlayerReply) -> None:
             nonlocal done
             file.write(_line(request, item, reply))
             file.flush()
@@ -119,12 +138,20 @@ def _answered(path: Path) -> set[tuple[int, int, str]]:
     return {(line["trial"], line["scenario"], line["type"]) for line in lines if not line["api_error"]}
 
 
-async def _ask_all(request: AskRequest, items: Sequence[_Item], write: Callable[[_Item, Reply], None]) -> int:
+async def _ask_all(request: AskRequest, items: Sequence[_Item], write: Callable[[_Item, PlayerReply], None]) -> int:
     """Ask all; gives how many came to nothing."""
-    async with Asker([request.settings], terms=Terms(concurrency=request.concurrency)) as asker:
+    failed = 0
+    people = request.player == PERSON
+    free = asyncio.Semaphore(1 if people else len(items))  # a model's asker bounds itself
+    async with AsyncExitStack() as stack:
+        player = await _seat(request, stack)
 
         async def one(item: _Item) -> None:
-            write(item, await asker.ask(Request(messages=prompt(item.question), sample=item.trial + 1, purpose=_PURPOSE)))
+            nonlocal failed
+            async with free:
+                reply = await player.reply(_observation(item), episode=f"{item.question.type} {item.question.scenario}")
+            failed += reply.error is not None
+            write(item, reply)
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -132,19 +159,74 @@ async def _ask_all(request: AskRequest, items: Sequence[_Item], write: Callable[
                     group.create_task(one(item))
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from errors
-        return asker.usage.failed
+    return failed
 
 
-def _line(request: AskRequest, item: _Item, reply: Reply) -> bytes:
+async def _seat(request: AskRequest, stack: AsyncExitStack) -> Player:
+    if request.player == PERSON:
+        return PersonPlayer(print, input)
+    if not is_model(request.player):
+        name = request.player.removeprefix(SCRIPT)
+        return ScriptPlayer(name, SCRIPTS[RESPONDENT][name])
+    asker = await stack.enter_async_context(Asker([request.settings], terms=Terms(concurrency=request.concurrency)))
+    return ModelPlayer(request.settings.model, asker, run=str(request.out), game="coordqa")
+
+
+def _observation(item: _Item) -> Observation:
+    """A question without its key."""
+    question = item.question
+    place = len(QUESTION_TYPES) * question.scenario + QUESTION_TYPES.index(question.type) + 1
+    messages = prompt(question)
+    return Observation(
+        agent=RESPONDENT,
+        role=RESPONDENT,
+        turn=question.scenario + 1,
+        place=place,
+        purpose=question.type,
+        sample=item.trial + 1,
+        messages=messages,
+        data=Put(question.directive, question.description, question.text, item.trial),
+    )
+
+
+class Put(NamedTuple):
+    """A question as it is put to a script: what stands in the messages, and which trial it is."""
+
+    directive: str
+    description: str
+    text: str
+    trial: int
+
+
+def _first(put: Put) -> str:
+    """The first option."""
+    return f"Action: {_letters(put)[0]}."
+
+
+def _random(put: Put) -> str:
+    """Any option, the same for the same question and trial."""
+    return f"Action: {random.Random(f'coordqa:{put.trial}:{put.text}').choice(_letters(put))}."
+
+
+def _letters(put: Put) -> list[str]:
+    return re.findall(r"^\s*([A-Z])\s*\.", put.text, re.MULTILINE) or ["A"]
+
+
+SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {RESPONDENT: {"first": _first, "random": _random}}
+"""Role -> script -> policy over the question as it is put."""
+
+
+def _line(request: AskRequest, item: _Item, reply: PlayerReply) -> bytes:
     question = item.question
     line = {
-        "respondent": request.settings.model_name,
+        "respondent": request.name,
         "trial": item.trial,
         "scenario": question.scenario,
         "game": question.game_upstream,
         "paper_game": question.game,
         "type": question.type,
-        "response": reply.text if reply.answered else None,
-        "api_error": not reply.answered,
+        "response": reply.text if reply.error is None else None,
+        "api_error": reply.error is not None,
+        **({} if reply.call is None else {"call": call_entry(reply.call, RESPONDENT)}),
     }
     return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)

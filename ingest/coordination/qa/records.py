@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from games.coordination.qa.questions import QUESTION_TYPES, QuestionType
 from games.coordination.qa.reading import PLACEHOLDER
@@ -17,6 +17,7 @@ from ingest.reading.adapter_types import Reading
 from ingest.reading.json_text import loads
 from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
+from schemas.game import CallEntry
 from schemas.text import excerpt
 
 __all__ = ["Answer", "Trial", "from_arrays", "from_lines"]
@@ -40,6 +41,9 @@ class Answer:
     locator: str
     index: int
     """Place in the file, from 0."""
+
+    call: CallEntry | None = None
+    """What the request took, where the log says so."""
 
     claims: Mapping[str, object] = field(default_factory=dict)
     """What else the line says of question and answer, all of which can be checked; empty for published logs."""
@@ -102,6 +106,14 @@ def _logged(kind: QuestionType, scenario: int, response: str | None) -> Answer:
 _CLAIMS: Final = ("game", "paper_game", "n_options", "key", "extracted", "correct", "intended_correct")
 
 
+_CALL: Final = TypeAdapter(CallEntry)
+
+
+def _call(value: object) -> object:
+    """A strict record takes no object for a dataclass: it is read before."""
+    return _CALL.validate_python(value, strict=False) if isinstance(value, dict) else value
+
+
 class _Line(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore")
 
@@ -111,6 +123,7 @@ class _Line(BaseModel):
     type: QuestionType
     response: str | None
     intended: str | None = None
+    call: Annotated[CallEntry | None, BeforeValidator(_call)] = None
     api_error: bool = False
     game: str | None = None
     paper_game: str | None = None
@@ -147,6 +160,7 @@ def from_lines(data: bytes, found: Reading) -> tuple[Trial, ...]:
                 intended=line.intended,
                 locator=where,
                 index=index,
+                call=line.call,
                 claims=line.claims,
             )
             answers[line.respondent, line.trial][line.scenario, line.type] = answer  # a question asked again: the last answer counts

@@ -10,6 +10,7 @@ from games.coordination.qa.extraction import Extraction, correct_upstream, extra
 from games.coordination.qa.questions import Question
 from games.coordination.qa.reading import ReadAnswer, read_answer
 from ingest.coordination.qa.records import Answer, Trial
+from ingest.cotrace_log.calls import call_row
 from ingest.reading.adapter_types import Place, episode_id, run_id
 from ingest.reading.json_text import dumps
 from schemas.records import Action, Agent, Episode, EpisodeMetric, Failure, Json, LogDisagreement, Run, Turn, TurnMetric, Utterance
@@ -55,6 +56,8 @@ def answer_rows(trial: Trial, answer: Answer, question: Question, run: Run, plac
         "failures": _failures(identity, question, extracted, read),
         "log_disagreements": list(_differences(identity, answer, question, extracted, correct=correct)),
     }
+    if answer.call is not None:
+        rows["calls"] = [call_row(answer.call, "coordqa", run=run.run_id, episode=identity, turn=1)]
     if answer.response is not None:
         rows["utterances"] = [Utterance(identity, 1, 1, RESPONDENT, "public", [RESPONDENT], answer.response, None, superseded=False)]
     return episode, rows

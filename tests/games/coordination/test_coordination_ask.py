@@ -6,6 +6,7 @@ import csv
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from analytics.query import query
-from games.coordination.qa.ask import AskRequest, ask
+from games.coordination.qa.ask import AskRequest, Put, ask
 from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES
 from ingest.files.run import ingest_paths
 from providers.faults import HopelessError
@@ -102,6 +103,22 @@ def test_answers_are_asked_once_and_read_back(request_: AskRequest, server: _Ser
     found = query(store, "select model, count(*) as n, count(distinct seed) as trials from episodes group by all").rows()
     assert found == [("some-model", 12, 2)]
     assert query(store, "select distinct stop_reason from episodes").rows() == [("bare_letter",)]
+    calls = query(store, "select purpose, agent, count(*) as n, count(distinct episode_id) as answers from calls group by all").rows()
+    assert calls == [("coordqa", "respondent", 12, 12)]
+
+
+def test_scripts_answer_as_anybody_who_takes_the_seat(request_: AskRequest, tmp_path: Path) -> None:
+    """They are put what the messages hold, without the key; the same question and trial get the same answer."""
+    for name in ("first", "random"):
+        request = replace(request_, respondent=f"script:{name}")
+        assert ask(request)[:3] == (12, 0, 0)
+        assert ask(request)[:3] == (0, 12, 0)
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([request_.out], store, workers=1)
+    found = dict(query(store, "select model, avg(score) as accuracy from episodes group by all").rows())
+    assert found["script:first"] == 0
+    assert 0 < found["script:random"] < 1
+    assert set(Put._fields) == {"directive", "description", "text", "trial"}
 
 
 def test_failed_requests_are_told_apart_and_asked_again(request_: AskRequest, server: _Server) -> None:
