@@ -84,8 +84,11 @@ def command(
         raise UsageError("say who judges: --judge engine, or --model provider/model (one of the two)")
     store.check()
     reader = reader_named(reader_name)
-    if judge is None and reader_name != "rules":
-        raise UsageError("--reader is for --judge engine: leave it out")
+    _refuse_mixtures(judge, reader_name, batch=batch)
+    if judge is not None and batch:
+        raise UsageError(
+            "--batch is for models that judge: the engine answers at once, and a model that reads is asked call by call; leave it out"
+        )
     asked = [find(name, folders).with_variant(variant) for name in rubrics]
     code = have_read(reader, store, options, prompt=prompt, dry_run=dry_run, rubrics=asked)
     requests = [_request(rubric, model, options | {"reader": reader}) for rubric in asked for model in options["models"] or (None,)]
@@ -99,6 +102,16 @@ def command(
             _submit(request, store)
         return 0
     return max(code, judge_all(requests, store))
+
+
+def _refuse_mixtures(judge: str | None, reader: str, *, batch: bool) -> None:
+    """Before anything is asked, options that belong to the other kind of judge."""
+    if judge is None and reader != "rules":
+        raise UsageError("--reader is for --judge engine: leave it out")
+    if judge is not None and batch:
+        raise UsageError(
+            "--batch is for models that judge; the engine answers at once, and what reads for it is asked call by call: leave it out"
+        )
 
 
 def judge_all(requests: list[JudgeRequest], store: Store) -> int:

@@ -94,7 +94,7 @@ def _claim(clause: str, blocks: set[str], corners: set[Corner]) -> EinsteinClaim
         return None
     if _BELONGS.search(clause):
         return Belongs(block=block, goal=corner)
-    is_seen = _SEEN.search(clause) and not _claims_nothing(clause, blocks, corners)
+    is_seen = _SEEN.search(clause) and not _OTHER_PLACE.search(clause) and not _claims_nothing(clause, blocks, corners)
     return Lies(block=block, corner=corner) if is_seen else None
 
 

@@ -49,6 +49,10 @@ CASES: dict[str, tuple[list[Any], list[Any]]] = {
         claims("einstein", "Player1", "private", "So block1 should go to the top-right bin. I can't tell where block4 goes."),
         [Belongs(block="block1", goal="top_right_bin"), Belongs(block="block4", goal=None)],
     ),
+    "einstein, a bin that is only reached": (
+        claims("einstein", "Player1", "private", "block1 is in the common bin and the bottom-left bin is on my side of the table."),
+        [],
+    ),
     "overcooked, a plan": (
         claims("overcooked", "Chef", "private", "Chef plan: request('pickup(egg, ingredient_dispenser)'); cook(pot0)"),
         [Asked(action="pickup(egg,ingredient_dispenser)"), Planned(action="cook(pot0)")],
