@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.papers.item import Item, Note, given, units
+from analytics.papers.item import Item, Note, ratios, units
 
 __all__ = ["ITEMS", "NOTES"]
 
@@ -31,6 +31,32 @@ def _measures(row: str, prefix: str, where: str) -> str:
     )
 
 
+_PAIR: Final = """array_to_string(list_transform(list_sort(list_transform(string_split(action_mode, '+'), lambda mode: CASE mode
+    WHEN 'provide_seek' THEN '1Provide & Seek' WHEN 'provide' THEN '2Provide Only' WHEN 'seek' THEN '3Seek Only' WHEN 'none' THEN '4None'
+    ELSE '5' || mode END)), lambda name: name[2:]), ' + ')"""
+"""Both modes of a mixed pair, in the paper's order."""
+_CATEGORIES: Final = {
+    "Format Following": "format_following",
+    "Object not in source bin": "object_not_in_source_bin",
+    "Source bin not reachable": "source_bin_not_reachable",
+    "Dest. bin not reachable": "dest_bin_not_reachable",
+    "Source & destination same": "same_source_dest",
+    "Redundant knowl. sharing": "redundant_sharing",
+    "No share after seek": "no_share_after_seek",
+    "Wrong share after seek": "wrong_share_after_seek",
+    "Seek known object": "seek_known_object",
+    "Wrong rule understanding": "wrong_rule",
+    "Wrong random guessing": "wrong_guess",
+    "No Error": "no_error_steps",
+}
+"""The paper's name -> column of einstein_game_facts."""
+_ERRORS: Final = " UNION ALL ".join(
+    f"SELECT '{name}' AS \"row\", (CASE verifier WHEN 'none' THEN 'no' ELSE 'reasoning' END) || ' verifier ' || {_SHORT} AS col, "
+    f'base_game_id AS "cluster", {column} AS hits, step_count AS n '
+    "FROM einstein_game_facts WHERE verifier IN ('none', 'reasoning_verifier', 'reasoning')"
+    for name, column in _CATEGORIES.items()
+)
+
 ITEMS: Final = (
     Item(
         kind="table",
@@ -52,19 +78,14 @@ ITEMS: Final = (
         number="2",
         title="Errors as a share of all steps, without and with the reasoning verifier",
         needs=_RUNS,
-        cells=given(
-            "SELECT replace(category, '_', ' ') AS \"row\", (CASE verifier WHEN 'none' THEN 'no' ELSE 'reasoning' END) || ' "
-            f"verifier ' || {_SHORT} AS col, "
-            "100.0 * sum(count) / sum(total_steps) AS value, NULL AS sem, NULL AS low, NULL AS high, sum(total_steps) AS n "
-            "FROM einstein_errors WHERE scope LIKE 'run:%' AND verifier IN ('none', 'reasoning_verifier', 'reasoning') GROUP BY ALL"
-        ),
+        cells=ratios(_ERRORS, percent=("",)),
     ),
     Item(
         kind="table",
         number="3",
         title="Mixed pairs: success and steps",
         needs="games whose two sides have different modes",
-        cells=units(_measures("action_mode", "''", "action_mode LIKE '%+%' AND verifier = 'none'"), ddof=0, percent=_PERCENT),
+        cells=units(_measures(_PAIR, "''", "action_mode LIKE '%+%' AND verifier = 'none'"), ddof=0, percent=_PERCENT),
     ),
     Item(
         kind="table",

@@ -12,7 +12,7 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Cell", "Cells", "Item", "Note", "given", "units"]
+__all__ = ["Cell", "Cells", "Item", "Note", "given", "ratios", "units"]
 
 
 class Cell(NamedTuple):
@@ -86,6 +86,26 @@ def units(sql: str, *, ddof: int = 1, with_sem: bool = True, percent: tuple[str,
         found = query(store, grouped)
         parts = found.group_by("r", "c", maintain_order=True)
         return [_cell(str(row), str(column), part, _How(ddof, with_sem, percent, by_cluster)) for (row, column), part in parts]
+
+    return cells
+
+
+def ratios(sql: str, *, percent: tuple[str, ...] = ()) -> Cells:
+    """Cells that are shares of many units, counted by cluster, with the interval of `units`; the paper prints no standard error.
+
+    Args:
+        sql: gives row, col, cluster, hits and n, the units they are of; several rows of one cluster are summed.
+        percent: as in `units`.
+    """
+    grouped = (
+        'SELECT "row"::VARCHAR AS r, col::VARCHAR AS c, "cluster"::VARCHAR AS task, sum(hits)::DOUBLE AS total, sum(n) AS n, '
+        f"sum(hits)::DOUBLE AS squares, true AS is_share FROM ({sql}) GROUP BY ALL HAVING sum(n) > 0 ORDER BY ALL"
+    )
+    how = _How(1, with_sem=False, percent=percent, by_cluster=False)
+
+    def cells(store: Store) -> list[Cell]:
+        parts = query(store, grouped).group_by("r", "c", maintain_order=True)
+        return [_cell(str(row), str(column), part, how) for (row, column), part in parts]
 
     return cells
 

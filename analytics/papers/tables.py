@@ -138,7 +138,7 @@ def _order(printed: list[str], ours: list[str]) -> dict[str, str]:
 
 def _key(name: str) -> str:
     """Names that are the same but for case, signs and the provider in front: `openai/gpt-4o` is GPT-4o."""
-    return re.sub(r"[^a-z0-9.:+|]", "", name.rpartition("/")[2].lower())
+    return re.sub(r"[^a-z0-9:+|]", "", name.rpartition("/")[2].lower())
 
 
 def _missing(item: Item, ours: list[Cell], printed: list[_Printed]) -> str:

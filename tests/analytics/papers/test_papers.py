@@ -70,6 +70,21 @@ def test_einstein_table_1_is_what_the_published_code_gives(store: Store) -> None
 
 
 @pytest.mark.shared
+def test_einstein_table_2_is_what_the_published_code_gives(store: Store) -> None:
+    """Shares of all steps as in `einstein_errors`, which is checked against the reference, pooled over runs with and without reasoning."""
+    runs = query(
+        store,
+        "SELECT sum(count) AS hits, sum(total_steps) AS n FROM einstein_errors "
+        "WHERE scope LIKE 'run:%' AND verifier = 'none' AND action_mode = 'seek' AND category = 'wrong_rule'",
+    ).row(0, named=True)
+    found = cell(store, "einstein", "table 2", "Wrong rule understanding", "no verifier Seek Only")
+    assert found["value"] == pytest.approx(100 * float(runs["hits"]) / float(runs["n"]))
+    assert found["n"] == runs["n"]
+    assert found["paper"] is not None
+    assert (found["low"] or 0) < (found["value"] or 0) < (found["high"] or 0)
+
+
+@pytest.mark.shared
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_item_is_filled_or_says_what_is_missing(store: Store, name: str) -> None:
     """And every note's query runs."""
