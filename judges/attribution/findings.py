@@ -140,7 +140,7 @@ def shared_out(turn: int, cost: float, causes: Sequence[Cause], otherwise: tuple
     Args:
         turn: from 1.
         cost: above 0.
-        causes: without those who would have kept nothing.
+        causes: those who would have kept nothing are told with a cost of 0.
         otherwise: link and evidence of the part that is nobody's.
     """
     real = [cause for cause in causes if cause.gain > NOTHING]
@@ -148,6 +148,7 @@ def shared_out(turn: int, cost: float, causes: Sequence[Cause], otherwise: tuple
     kept = min(max((cause.gain for cause in real), default=0.0), cost)
     for cause in real:
         yield Finding(turn, cause.agent, cause.link, kept * cause.gain / together, cause.evidence, min(cause.gain, cost))
+    yield from (Finding(turn, cause.agent, cause.link, 0.0, cause.evidence) for cause in causes if cause.gain <= NOTHING)
     if cost - kept > NOTHING:
         link, evidence = otherwise
         yield Finding(turn, None, link, cost - kept, evidence)
