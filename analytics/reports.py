@@ -86,6 +86,8 @@ COMPUTED: dict[str, Computed] = {
 
 _USUAL = {"failures": "is_default"}
 """Report -> the rows that are meant where no condition is given: the same in print, on pages and in the demo."""
+_FIRST = "lost"
+"""The report that opens `cotrace report all`: why, before how often."""
 
 _TABLES: dict[str, tuple[str, str]] = {
     "rejects": ("rejects", "path, locator"),
@@ -101,8 +103,8 @@ def _views() -> dict[str, tuple[str, str]]:
 
 
 def report_names() -> tuple[str, ...]:
-    """All reports; those that are computed last."""
-    return (*sorted(_views()), *COMPUTED)
+    """All reports: who lost it first, then the views by name, then what is computed."""
+    return (_FIRST, *sorted(_views()), *(name for name in COMPUTED if name != _FIRST))
 
 
 def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.DataFrame:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SUMMARY", "lost_report"]
 
-SUMMARY: Final = ("by", "name", "games", "sentence")
+SUMMARY: Final = ("what", "name", "games", "sentence")
 """The columns that fit a terminal."""
 
 _NOTHING: Final = 1e-9
@@ -35,6 +35,8 @@ _FOUND: Final = """
 _CATEGORIES: Final = "SELECT * FROM cost_by_category WHERE share IS NOT NULL ORDER BY benchmark, model, condition, share DESC, category"
 _SPIRALS: Final = "SELECT * FROM cost_in_spirals WHERE share_inside IS NOT NULL ORDER BY benchmark, model, condition"
 
+_UP_TO_ONE: Final = frozenset(("progress", "probability"))
+
 _Row = dict[str, Any]
 
 
@@ -43,11 +45,11 @@ def lost_report(store: Store) -> pl.DataFrame:
 
     Columns, in order:
 
-    - by: `model`, `role`, `archetype`, `condition`, `link`, `category`, `spirals` or `game`: what a row is about; name: which one.
+    - what: `model`, `role`, `archetype`, `condition`, `link`, `category`, `spirals` or `game`: what a row is about; name: which one.
     - benchmark, model, condition: as in the view games; null in rows about all of them.
     - games: attributed games, of the condition or model, that the row is about. turns: turns that lost something of it.
     - lost: what it lost a game, in `unit`; of a category or of spirals what one of its turns lost. low, high: the 95 % interval of the mean
-      over games (Student's t, cut at 0); null below two games, and for categories and spirals.
+      over games (Student's t, cut at 0 and, of progress and probability, at 1); null below two games, and for categories and spirals.
     - share: of all that the games which the row is about lost, 0 to 1.
     - unit: progress (0 to 1), steps, turns, points or probability.
     - sentence: the row in words.
@@ -78,7 +80,7 @@ def _schema() -> dict[str, Any]:
     import polars as pl
 
     text, number, count = pl.String(), pl.Float64(), pl.Int64()
-    names = dict.fromkeys(("by", "name", "benchmark", "model", "condition"), text)
+    names = dict.fromkeys(("what", "name", "benchmark", "model", "condition"), text)
     return (
         names
         | dict.fromkeys(("games", "turns"), count)
@@ -87,12 +89,12 @@ def _schema() -> dict[str, Any]:
     )
 
 
-def _mean(values: list[float]) -> _Row:
+def _mean(values: list[float], unit: object) -> _Row:
     interval = t_interval(values)
     return {
         "lost": sum(values) / len(values),
         "low": None if interval is None else max(interval.low, 0.0),
-        "high": None if interval is None else interval.high,
+        "high": None if interval is None else min(interval.high, 1.0) if unit in _UP_TO_ONE else interval.high,
     }
 
 
@@ -110,7 +112,7 @@ def _models(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
         for key, part in costs.group_by(*keys, maintain_order=True):
             about = dict(zip(keys, key, strict=True))
             games = _per_game(part)
-            row = {"by": by, "name": about[by], "games": len(games), "share": 1.0} | about | _mean(games)
+            row = {"what": by, "name": about[by], "games": len(games), "share": 1.0} | about | _mean(games, about["unit"])
             row["turns"] = len(part.filter(part["cost"] > _NOTHING))
             own = found.filter(*(found[name] == value for name, value in about.items()))
             words = f"{row['name']} ({_games_in_words(len(games))}): {_with_interval(row)} a game was lost"
@@ -167,7 +169,9 @@ def _parts(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
                 pl.col("cost").fill_null(0.0)
             )
             row = (
-                {"by": by, "games": len(own), "turns": part.select("episode_id", "turn").n_unique()} | about | _mean(own["cost"].to_list())
+                {"what": by, "games": len(own), "turns": part.select("episode_id", "turn").n_unique()}
+                | about
+                | _mean(own["cost"].to_list(), about["unit"])
             )
             row["share"] = float(own["cost"].sum()) / float(own["all"].sum())
             what = of_link(str(row["name"])) if by == "link" else f"{row['name']}, mostly by {of_link(_most(part, 'link'))}"
@@ -187,7 +191,7 @@ def _categories(rows: pl.DataFrame) -> Iterator[_Row]:
             f"{amount(found['cost_a_turn'], found['unit'])} each."
         )
         name = f"{found['taxonomy']}: {found['category']}"
-        yield found | {"by": "category", "name": name, "lost": found["cost_a_turn"], "sentence": words}
+        yield found | {"what": "category", "name": name, "lost": found["cost_a_turn"], "sentence": words}
 
 
 def _spirals(rows: pl.DataFrame) -> Iterator[_Row]:
@@ -198,7 +202,7 @@ def _spirals(rows: pl.DataFrame) -> Iterator[_Row]:
             f"spirals carry {100 * found['share_inside']:.0f} % of the loss."
         )
         yield found | {
-            "by": "spirals",
+            "what": "spirals",
             "name": found["model"],
             "turns": found["turns_inside"],
             "lost": found["cost_inside"],
@@ -215,7 +219,7 @@ def _games(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
     for (episode,), part in costs.group_by("episode_id", maintain_order=True):
         first, lost = part.row(0, named=True), float(part["cost"].sum())
         row = {name: first[name] for name in ("benchmark", "model", "condition", "unit")}
-        row |= {"by": "game", "name": str(episode), "games": 1, "turns": int((part["cost"] > _NOTHING).sum()), "lost": lost, "share": 1.0}
+        row |= {"what": "game", "name": str(episode), "games": 1, "turns": int((part["cost"] > _NOTHING).sum()), "lost": lost, "share": 1.0}
         told = [f"{first['model']} on {first['task_id']}: {_of_start(lost, first)}"]
         if (episode,) in by_game:
             told += _agents(by_game[episode,], str(first["unit"]))

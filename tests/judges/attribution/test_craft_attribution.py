@@ -116,8 +116,8 @@ def test_requests_are_held_against_what_was_done(planted: Store) -> None:
 
 def test_lost_in_sentences(planted: Store) -> None:
     rows = lost_report(planted)
-    assert set(rows["by"]) == {"model", "condition", "role", "archetype", "link", "category", "spirals", "game"}
-    games = rows.filter(rows["by"] == "game")
+    assert set(rows["what"]) == {"model", "condition", "role", "archetype", "link", "category", "spirals", "game"}
+    games = rows.filter(rows["what"] == "game")
     assert len(games) == GAMES
     lost = query(planted, "select sum(greatest(cost, 0)) as lost from turn_costs").item()
     assert games["lost"].sum() == pytest.approx(lost)
