@@ -20,6 +20,7 @@ from cotrace import rooms
 
 if TYPE_CHECKING:
     from analytics.query import query
+    from cotrace.playing import play
     from cotrace.store import OpenStore
     from cotrace.store import open_store as open  # noqa: A004 - `cotrace.open` reads as it should
     from ingest.files.run import ingest_paths
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from schemas.game_log import GameLog
     from schemas.store import Store
 
-__all__ = ["CotraceError", "GameLog", "OpenStore", "Store", "__version__", "ingest_paths", "judge", "open", "query"]
+__all__ = ["CotraceError", "GameLog", "OpenStore", "Store", "__version__", "ingest_paths", "judge", "open", "play", "query"]
 
 __version__ = "0.1.0"
 
@@ -37,6 +38,7 @@ _HOMES = {
     "GameLog": ("schemas.game_log", "GameLog"),
     "OpenStore": ("cotrace.store", "OpenStore"),
     "open": ("cotrace.store", "open_store"),
+    "play": ("cotrace.playing", "play"),
     "Store": ("schemas.store", "Store"),
     "ingest_paths": ("ingest.files.run", "ingest_paths"),
     "judge": ("judges.runs.runner", "run"),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from analytics.query import query
 from analytics.views import ensure_installed
 from cotrace.episodes import Episodes
+from cotrace.loops import outside_of_loops
 from cotrace.rows import Rows
 from schemas.errors import UsageError
 from schemas.extras import needed
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from judges.runs.job import JudgeReport
 
 __all__ = ["OpenStore", "open_store"]
-
-_Result = TypeVar("_Result")
 
 Paths = str | Path | Sequence[str | Path]
 
@@ -130,7 +127,7 @@ class OpenStore:
         if judge is not None and reads.model is not None:
             model_settings = ModelSettings(model=reads.model, base_url=base_url, **settings)
             reading = ReadingRequest(settings=model_settings, benchmarks=benchmarks_of([asked]), earlier=True, **limits)
-            _outside_of_loops(lambda: read_texts(reading, self._store))
+            outside_of_loops(lambda: read_texts(reading, self._store))
         request = JudgeRequest(
             rubric=asked,
             reader=reads,
@@ -138,7 +135,7 @@ class OpenStore:
             repeats=repeats,
             **limits,
         )
-        report = _outside_of_loops(lambda: run(request, self._store))
+        report = outside_of_loops(lambda: run(request, self._store))
         ensure_installed(self._store)
         return report
 
@@ -260,26 +257,3 @@ class OpenStore:
 
 def _listed(paths: Paths) -> Sequence[str | Path]:
     return [paths] if isinstance(paths, str | Path) else paths
-
-
-def _outside_of_loops(work: Callable[[], _Result]) -> _Result:
-    """Run what starts an event loop of its own; in a thread where one is running already, as in notebooks."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return work()
-    done: list[_Result] = []
-    failed: list[BaseException] = []
-
-    def in_thread() -> None:
-        try:
-            done.append(work())
-        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
-            failed.append(error)
-
-    thread = threading.Thread(target=in_thread)
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return done[0]

@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from cotrace.following import following, judge_requests
+from cotrace.playing import play
 from games.experiments.forecast import forecast
 from games.experiments.plan import Changes, load
 from games.players.progress import Progress
@@ -132,7 +133,7 @@ def test_a_forecast_costs_nothing_and_foretells_the_calls(server: str, tmp_path:
     assert not (tmp_path / "logs").exists()
     assert f"about {expected.calls:.0f} calls (at most {expected.most_calls:.0f})" in told
     seen: list[Progress] = []
-    report = run_games(experiment.jobs, experiment.table, seen.append)
+    report = play(path, out=tmp_path / "logs", base_url=server, on_progress=seen.append)
     assert (report.played, report.calls) == (2, expected.calls)
     assert seen[-1][:4] == (2, 2, report.turns, report.calls)
     assert seen[-1].cost == pytest.approx(report.cost)
