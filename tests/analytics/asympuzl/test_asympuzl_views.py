@@ -254,8 +254,8 @@ def test_figures_show_the_views_numbers(store: Store) -> None:
         chart = page.report_figure(read)
     assert chart is not None
     (points,) = chart.data
-    assert points.y == (50.0,)
-    assert (points.error_y.array[0], points.error_y.arrayminus[0]) == (pytest.approx(40.547, abs=0.001), pytest.approx(40.547, abs=0.001))
+    assert points.x == (0.5,)
+    assert (points.error_x.array[0], points.error_x.arrayminus[0]) == (pytest.approx(0.40547, abs=1e-5), pytest.approx(0.40547, abs=1e-5))
 
     placed = query(store, "select 'B' as agent, 1 as turn, 2 as position, 3 as writes, 1 as undoing")
     _, of_b = page.writes(placed, games=2, size=3).data

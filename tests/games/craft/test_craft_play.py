@@ -53,9 +53,10 @@ TURN = {
     "failures": list,
     "metrics": dict,
     "calls": list,
+    "replies": list,
 }
 END = {"success": bool, "score": float, "stop_reason": str, "turns_taken": int, "error": type(None), "metrics": dict}
-UTTERANCE = {"agent": str, "channel": str, "audience": list, "text": str, "superseded": bool}
+UTTERANCE = {"agent": str, "channel": str, "audience": list, "text": str, "superseded": bool, "claims": (list, type(None))}
 ACTION = {
     "agent": str,
     "verb": str,
