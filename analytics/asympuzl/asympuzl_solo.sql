@@ -11,7 +11,7 @@
 --   ci95_high  percent  upper end
 --   progress  0..1  mean share of right entries
 --   output_tokens  tokens  mean length of the answer
--- Reads: episodes, runs, turn_metrics.
+-- Reads: episodes, intervals, runs, turn_metrics.
 create or replace view asympuzl_solo as
 
 with games as (

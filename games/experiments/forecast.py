@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 import tempfile
 from collections import defaultdict
@@ -15,6 +14,7 @@ from games.experiments.plan import Experiment
 from games.players.player import Observation, Player, PlayerReply, ScriptPlayer
 from games.players.running import Job
 from games.players.seats import SCRIPT, is_model
+from providers.event_loop import run_to_end
 from providers.prices import price_of
 from schemas.game import state_of_file
 
@@ -82,7 +82,7 @@ def forecast(experiment: Experiment, scratch: Callable[[Path], Experiment]) -> F
 def _add(games: Sequence[Job], weight: float, experiment: Experiment, found: Forecast) -> None:
     for job in games:
         counts: dict[str, Expected] = defaultdict(Expected)
-        turns = asyncio.run(_played(job, _players(job, experiment, counts)))
+        turns = run_to_end(_played(job, _players(job, experiment, counts)))
         longer = (job.header.max_turns or turns) / max(turns, 1)
         for name, counted in counts.items():
             expected = found.models[name]

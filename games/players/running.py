@@ -16,6 +16,7 @@ from games.players.spent import spent_before
 from games.playing import another_game
 from providers.asker import Asker, Entry
 from providers.asker import Terms as AskerTerms
+from providers.event_loop import run_to_end
 from providers.journal import Journal
 from providers.prices import Budget, Price, price_of
 from providers.provider import ModelSettings
@@ -111,7 +112,7 @@ def run_games(jobs: Sequence[Job], table: Table, on_progress: OnProgress | None 
         HopelessError: a model turns every request down; what was played is kept.
         OSError: a file cannot be written.
     """
-    return asyncio.run(_run(jobs, table, on_progress))
+    return run_to_end(_run(jobs, table, on_progress))
 
 
 async def _run(jobs: Sequence[Job], table: Table, on_progress: OnProgress | None) -> RunReport:

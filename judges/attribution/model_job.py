@@ -22,6 +22,7 @@ from judges.runs.journal import folder_of
 from judges.runs.verdict_store import Progressed, save
 from providers.asker import Asker, Entry, Request, Terms
 from providers.cache import ReplyCache
+from providers.event_loop import run_to_end
 from providers.journal import Journal
 from providers.messages import Message
 from providers.prices import Budget, price_of
@@ -83,7 +84,7 @@ def ask_games(request: AskingRequest, store: Store, on_progress: Callable[[int, 
     store.create()
     job = _Job(request, store)
     games = [*selected_games(store, request.where)]
-    return asyncio.run(job.go(games, on_progress))
+    return run_to_end(job.go(games, on_progress))
 
 
 class _Job:

@@ -20,6 +20,7 @@ from judges.claims.stored import put
 from judges.runs.journal import folder_of
 from providers.asker import Asker, Entry, Reply, Request, Terms
 from providers.cache import ReplyCache
+from providers.event_loop import run_to_end
 from providers.journal import Journal
 from providers.prices import Budget, price_of
 from schemas.errors import UsageError
@@ -64,7 +65,7 @@ def read_texts(request: ReadingRequest, store: Store) -> ReadingReport:
     store.create()  # one that an older cotrace has made may lack tables and columns
     job = _Job(request, store)
     questions = job.prepare()  # outside of the event loop, which would let Ctrl-C wait for the end of it
-    return asyncio.run(job.go(questions)) if questions else job.report
+    return run_to_end(job.go(questions)) if questions else job.report
 
 
 class _Job:

@@ -10,11 +10,9 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from itertools import chain, islice
-from typing import Any
 
 from judges.engine.judge import run_engine
 from judges.evidence.prompt import PromptMaker
@@ -27,6 +25,7 @@ from judges.runs.recorder import Recorder
 from judges.runs.verdict_store import known_answers, take_up
 from providers.asker import Asker, Entry, Request, Terms
 from providers.cache import ReplyCache
+from providers.event_loop import run_to_end
 from providers.journal import Journal
 from providers.prices import Budget, price_of
 from providers.provider import ModelSettings
@@ -62,17 +61,7 @@ def run(request: JudgeRequest, store: Store, on_progress: OnProgress | None = No
         return run_engine(request, store, on_progress)
     job = _ModelRun(request, request.settings, store, on_progress)
     calls = job.prepare()  # outside of the event loop, which would let Ctrl-C wait for the end of it
-    return job.nothing_to_ask() if calls is None else _run_to_end(job.go(calls))
-
-
-def _run_to_end(going: Coroutine[Any, Any, JudgeReport]) -> JudgeReport:
-    """Also where an event loop runs already, as in a notebook: then in a thread of its own."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(going)
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, going).result()
+    return job.nothing_to_ask() if calls is None else run_to_end(job.go(calls))
 
 
 class _ModelRun:

@@ -34,12 +34,25 @@ questions:
 """
 
 
+EXPERIMENT = """
+name: two-scripts
+game: craft
+tasks: {generate: 1, seed: 3}
+seeds: [1]
+conditions: {turns: 2}
+teams:
+  - {directors: "script:plain", builder: "script:plain"}
+out: logs
+"""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a store of played games, their logs, and a rubric."""
     folder = tmp_path_factory.mktemp("face")
     played_store(folder)
     (folder / "my_rubric.yaml").write_text(RUBRIC, encoding="utf-8")
+    (folder / "experiment.yaml").write_text(EXPERIMENT, encoding="utf-8")
     return folder
 
 

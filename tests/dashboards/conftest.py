@@ -13,9 +13,9 @@ from tests.dashboards.sites import serve
 from tests.played import played_store
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium."""
+    """Debian's Chromium; no longer than a module, since Playwright holds an event loop that would stop every other of its thread."""
     path = shutil.which("chromium")
     if path is None:
         pytest.fail("the page tests need Debian's chromium: apt-get install chromium (or leave them out with -m 'not browser')")

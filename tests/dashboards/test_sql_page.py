@@ -28,7 +28,7 @@ def test_a_query_is_written_completed_run_drawn_and_kept(played: Store, played_s
     assert field.input_value().endswith("FROM games")
     page.keyboard.type(" GROUP BY ALL ORDER BY model")
     page.keyboard.press("Control+Enter")
-    page.locator(".ag-row [col-id=n]").first.wait_for()
+    page.locator(".ag-row [col-id=n]", has_text="3").first.wait_for()
     rows = list(zip(*(page.locator(f".ag-row [col-id={name}]").all_inner_texts() for name in ("model", "n")), strict=True))
     assert rows == [(model, str(n)) for model, n in query(played, "SELECT model, count(*) FROM games GROUP BY ALL ORDER BY model").rows()]
     page.get_by_role("link", name="bars", exact=True).click()

@@ -20,6 +20,7 @@ from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES, Quest
 from games.players.player import ModelPlayer, Observation, PersonPlayer, Player, PlayerReply, ScriptPlayer, call_entry
 from games.players.seats import PERSON, SCRIPT, is_model
 from providers.asker import Asker, Terms
+from providers.event_loop import run_to_end
 from providers.messages import Message
 from providers.provider import ModelSettings
 from schemas.errors import UsageError
@@ -124,7 +125,7 @@ def ask(request: AskRequest, on_progress: Callable[[int, int], None] | None = No
             if on_progress is not None:
                 on_progress(done, len(items))
 
-        failed = asyncio.run(_ask_all(request, left, write)) if left else 0
+        failed = run_to_end(_ask_all(request, left, write)) if left else 0
     return AskReport(len(left), len(items) - len(left), failed, path)
 
 

@@ -13,13 +13,14 @@ from analytics.statistics.intervals import pearson
 from analytics.views import ensure_installed
 from dashboards.address import Address
 from dashboards.app import draw_page
+from dashboards.markup import compact
 from games.coordination.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 
 
 def _drawn(store: Store, path: str, search: str = "") -> str:
-    return json.dumps(draw_page(store, Address.parse(path, search))[2], cls=plotly.utils.PlotlyJSONEncoder)
+    return json.dumps(compact(draw_page(store, Address.parse(path, search))[2]), cls=plotly.utils.PlotlyJSONEncoder)
 
 
 @pytest.fixture(scope="module")

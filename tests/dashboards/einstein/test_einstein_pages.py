@@ -11,6 +11,7 @@ from analytics.views import ensure_installed
 from dashboards.address import Address
 from dashboards.app import draw_page
 from dashboards.einstein.board import EinsteinDrawing
+from dashboards.markup import compact
 from dashboards.pages.failures import counts
 from dashboards.reader import reader
 from games.einstein.game import GameSettings
@@ -38,7 +39,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 def drawn(store: Store, path: str, search: str = "") -> str:
     """The page of an address as JSON text."""
     parts = draw_page(store, Address.parse(path, search))
-    return json.dumps(parts[2].to_plotly_json(), default=lambda part: part.to_plotly_json())
+    return json.dumps(compact(parts[2]), default=lambda part: part.to_plotly_json())
 
 
 def test_page_shows_what_the_views_have(store: Store) -> None:
