@@ -44,7 +44,7 @@ def test_the_page_shows_every_card(store: Store) -> None:
 def test_every_kind_of_game_has_its_drawing(store: Store) -> None:
     """One game of each kind, and a question: what is particular to it stands on the game page."""
     marks = {
-        "hanabi": "what hints tell",
+        "hanabi": "what hints told",
         "overcooked": "points",
         "collab_capture": "door 1-2",
         "collab_escape": "generator 0/2",

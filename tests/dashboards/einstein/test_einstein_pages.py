@@ -37,9 +37,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 def drawn(store: Store, path: str, search: str = "") -> str:
-    """The page of an address as JSON text."""
+    """The page of an address as JSON text, the HTML in it as it is."""
     parts = draw_page(store, Address.parse(path, search))
-    return json.dumps(compact(parts[2]), default=lambda part: part.to_plotly_json())
+    return json.dumps(compact(parts[2]), default=lambda part: part.to_plotly_json()).replace('\\"', '"')
 
 
 def test_page_shows_what_the_views_have(store: Store) -> None:
@@ -52,7 +52,7 @@ def test_page_shows_what_the_views_have(store: Store) -> None:
     assert f"{steps} steps" in page
     assert wrong > 0
     assert "wrong_guess" in page
-    assert f'"children": "{wrong}"' in page
+    assert f">{wrong}<" in page
 
 
 @pytest.mark.parametrize("by", ["action_mode", "verifier", "num_objects", "model", "use_cot", "run"])
@@ -79,7 +79,7 @@ def test_game_page_draws_bins_knowledge_and_answer(store: Store) -> None:
 
     for name, blocks in state["bins"].items():
         assert name.removesuffix("_bin").replace("_", " ") in page
-        assert all(f'"title": "{block}"' in page for block in blocks)
+        assert all(f'title="{block}"' in page for block in blocks)
     for agent, known in state["knowledge"].items():
         assert f"{agent} knew" in page
         assert all(item in page for item in known["items"])
