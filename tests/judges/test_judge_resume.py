@@ -144,7 +144,7 @@ def test_two_runs_of_the_same_job_at_once_are_refused_and_of_another_are_not(tmp
 def test_ctrl_c_stores_what_was_answered_and_the_run_can_go_on(tmp_path: Path) -> None:
     """The run ends as interrupted with everything answered in the store; the next one asks the rest."""
     store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)
-    with stub_server("--latency-ms", "40") as url:
+    with stub_server("--latency-ms", "200") as url:
         process = start(store, url)
         wait_for_answers(url, 30)
         process.send_signal(signal.SIGINT)
