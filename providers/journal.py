@@ -1,4 +1,4 @@
-"""Journals: what was paid for is on disk before it counts, so that neither a kill nor a power cut loses a reply that had arrived.
+"""Journals: what was paid for is written before it counts, so that no kill loses a reply that had arrived; once forced, no power cut does.
 
 A journal is a file of lines: one about the job, then one a reply. Writers wait until their line is on the disk; all that wait at the same
 moment wait for the same one force to disk, so that a hundred replies cost one. The process that writes a journal holds a lock on

@@ -39,7 +39,7 @@ def command(folder: Path, where: str, roles: tuple[str, ...], keep: str, splits:
     \b
     Example:
       cotrace export chats --to tuning/ --keep successful --role builder
-      cotrace export chats --to pairs/ --pairs --where "benchmark = 'einstein'"
+      cotrace export chats --to pairs/ --pairs --where "success"
     """
     from typing import cast
 

@@ -31,7 +31,7 @@ __all__ = ["command"]
 )
 @click.option("--notes", is_flag=True, help="What does not add up in the published results, with queries and what they give here.")
 def command(name: str, store: Store, tables: tuple[str, ...], figures: tuple[str, ...], output_format: str, *, notes: bool) -> None:
-    """Print a paper's tables and figures from the logs in the store: craft, einstein, asympuzl, overcooked or coordination.
+    """Print the tables and figures of a family's paper from the logs in the store.
 
     Each cell has the store's number with its 95 % interval, and what the paper prints. What the logs cannot give is said.
 

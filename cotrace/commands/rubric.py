@@ -75,7 +75,7 @@ def new(name: str, folder: Path, unit: UnitKind | None, benchmark: str | None) -
     \b
     Example:
       cotrace rubric new acknowledges_conflict --dir my_rubrics/
-      cotrace rubric new shares_early --unit agent_turn --benchmark einstein
+      cotrace rubric new shares_early --unit agent_turn --benchmark negotiation
     """
     from judges.rubric.files import shipped
     from judges.rubric.template import draft, template

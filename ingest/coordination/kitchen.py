@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
 from games.coordination.kitchen.macros import cookers, macro_category
 from games.coordination.kitchen.rules import COOKING_TICKS, DELIVERY, DIRECTIONS, TICKS, Cook, Item, KitchenState, Ticked, start, step
+from games.coordination.kitchen.shown import shown_state
 from games.coordination.players import PLAYERS
 from ingest.coordination.parts import Act, Category, Difference, GameParts, Said, TurnParts
 from ingest.coordination.records import CookAction, ItemRecord, KitchenStep
@@ -68,8 +69,8 @@ def _turn(layout: Layout, entry: KitchenStep, states: tuple[KitchenState, Kitche
     if ticked.reward != entry.sparse_reward:
         differences.append(Difference("reward", str(entry.sparse_reward), str(ticked.reward)))
     return TurnParts(
-        before=_shown(before, entry.score - entry.sparse_reward, layout),
-        after=_shown(after, entry.score, layout),
+        before=shown_state(before, entry.score - entry.sparse_reward, layout),
+        after=shown_state(after, entry.score, layout),
         progress=min(1.0, entry.score / DELIVERY / (pots * TICKS / COOKING_TICKS)),
         goal_reached=False,
         said=[Said(action.player, action.response) for action in asked if action.response],
@@ -125,21 +126,6 @@ def _state(entry: KitchenStep, layout: Layout) -> KitchenState:
     if any(cook.spot not in inside or layout.tile(cook.spot) != " " for cook in cooks) or not set(objects) <= inside:
         raise BadInputError(f"tick {entry.tick} has a cook or an object outside the floor or the kitchen: the game is left out")
     return KitchenState(cooks, objects)
-
-
-def _shown(state: KitchenState, score: int, layout: Layout) -> dict[str, object]:
-    cooks = {
-        player: {"position": list(cook.spot), "facing": cook.facing, "held": _words(cook.held)}
-        for player, cook in zip(PLAYERS, state.cooks, strict=True)
-    }
-    objects = [{"position": list(spot), "item": _words(item)} for spot, item in sorted(state.objects.items())]
-    return {"layout": layout.name, "cooks": cooks, "objects": objects, "score": score}
-
-
-def _words(item: Item | None) -> str | None:
-    if item is None:
-        return None
-    return f"soup {item.onions}/{item.ticks}" if item.name == "soup" else item.name
 
 
 def _state_differences(name: str, replayed: KitchenState, logged: KitchenState) -> list[Difference]:

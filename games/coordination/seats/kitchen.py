@@ -7,7 +7,8 @@ from typing import Any
 from games.coordination.kitchen.layouts import LAYOUTS, Layout
 from games.coordination.kitchen.macros import MOVE_AWAY, WAIT, listed, low_level
 from games.coordination.kitchen.match import is_stuck, shown_kitchen
-from games.coordination.kitchen.rules import COOKING_TICKS, DELIVERY, DIRECTIONS, TICKS, Item, KitchenState, start, step
+from games.coordination.kitchen.rules import COOKING_TICKS, DELIVERY, DIRECTIONS, TICKS, KitchenState, start, step
+from games.coordination.kitchen.shown import shown_state
 from games.coordination.kitchen.wording import state_text
 from games.coordination.players import PLAYERS, Player, ground
 from games.coordination.seats.agent import Decided, Situation, decide
@@ -39,7 +40,7 @@ def course(at: Place, steps: list[dict[str, Any]]) -> Course:
             moves[1] = low_level(layout, state, 1, MOVE_AWAY)
         lows = [moves[cook][0] for cook in range(len(PLAYERS))]
         after, reward = step(layout, state, lows)
-        shown = _shown(state, score, layout)
+        shown = shown_state(state, score, layout)
         score += reward
         steps.append(
             {
@@ -68,7 +69,7 @@ def course(at: Place, steps: list[dict[str, Any]]) -> Course:
         yield Turn(
             turn=len(steps),
             state_before=shown,
-            state_after=_shown(after, score, layout),
+            state_after=shown_state(after, score, layout),
             utterances=[said for cook, decided in asked.items() for said in voices(PLAYERS[cook], decided)],
             actions=[_action(cook, (state, after), lows[cook], current[cook], asked.get(cook)) for cook in range(len(PLAYERS))],
             goal_reached=False,
@@ -128,18 +129,3 @@ def _fault(cook: int, states: tuple[KitchenState, KitchenState], low: str) -> tu
     if low == "interact" and now.held == was.held and before.objects.get(was.front) == after.objects.get(was.front):
         return "no_effect", "nothing to take, put or deliver there"
     return None
-
-
-def _shown(state: KitchenState, score: int, layout: Layout) -> dict[str, Any]:
-    cooks = {
-        player: {"position": list(cook.spot), "facing": cook.facing, "held": _words(cook.held)}
-        for player, cook in zip(PLAYERS, state.cooks, strict=True)
-    }
-    objects = [{"position": list(spot), "item": _words(item)} for spot, item in sorted(state.objects.items())]
-    return {"layout": layout.name, "cooks": cooks, "objects": objects, "score": score}
-
-
-def _words(item: Item | None) -> str | None:
-    if item is None:
-        return None
-    return f"soup {item.onions}/{item.ticks}" if item.name == "soup" else item.name
