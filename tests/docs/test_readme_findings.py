@@ -1,0 +1,36 @@
+"""The findings that the README names come out of the published logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analytics.query import query
+from analytics.views import ensure_installed
+from ingest.files.run import ingest_paths
+from schemas.store import Store
+from tests.places import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.shared
+def test_findings_are_what_the_reports_say(shared: Path, tmp_path: Path) -> None:
+    """Teams of Collab-Overcooked with their intervals and games, and labels of Who&When that contradict their logs."""
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([shared / "data/overcooked/runs", shared / "data/whoandwhen"], store, workers=1)
+    ensure_installed(store)
+    board = {row["team_name"]: row for row in query(store, "FROM leaderboard WHERE benchmark = 'overcooked'").to_dicts()}
+    lost, best = board["wrong-ingredient"], board["optimal"]
+    assert f"{_short(lost)} over {lost['games']} games" in README.replace(" of progress completeness", "")
+    assert f"{_short(best)} over {best['games']}" in README
+    assert f"{sum(row['games'] for row in board.values())} games of {len(board)} scripted teams" in README
+    runs = query(store, "SELECT count(*) AS n FROM episodes WHERE benchmark = 'whoandwhen'")["n"][0]
+    odd = query(store, "SELECT count(*) AS n FROM log_disagreements WHERE field = 'mistake_agent'")["n"][0]
+    assert f"{runs} failed runs | in {odd} of them" in README
+
+
+def _short(row: dict[str, float]) -> str:
+    mean, low, high = (f"{row[name]:.2f}".removeprefix("0") for name in ("score_mean", "score_low", "score_high"))
+    return f"{mean} [{low}, {high}]"
