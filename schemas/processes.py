@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,14 +56,13 @@ def start_worker() -> None:
 class _Process(SpawnProcess):
     """A spawned process that does not run the caller's program first, as Python would: a script of three lines has no `if __name__`."""
 
-    @staticmethod
-    def _Popen(process_obj: Any) -> Any:  # noqa: N802 - the name multiprocessing calls
+    def start(self) -> None:
         with _nameless_program():
-            return SpawnProcess._Popen(process_obj)  # type: ignore[attr-defined]
+            super().start()
 
 
 class _Context(SpawnContext):
-    Process = _Process  # type: ignore[assignment]
+    Process = _Process
 
 
 _STARTING = threading.Lock()
