@@ -64,7 +64,7 @@ def _by_engine(benchmark: str) -> list[Rubric]:
     from judges.rubric.files import load, names
 
     found = [load(path) for path in names().values()]
-    return [rubric for rubric in found if benchmark in rubric.benchmarks and any(question.engine for question in rubric.questions)]
+    return [rubric for rubric in found if benchmark in rubric.benchmarks and any(question.engine for question in rubric.questions.values())]
 
 
 def _rows(store: Store, sql: str) -> list[tuple[str, ...]]:

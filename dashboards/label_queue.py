@@ -107,7 +107,7 @@ def next_task(read: Reader, rubric: Rubric, annotator: str, *, order: str, skip:
         **_about(rubric),
         "rubric": rubric.name,
         "annotator": annotator,
-        "questions": [question.id for question in rubric.questions],
+        "questions": list(rubric.questions),
         "disagreement": order == "disagreement",
         "limit": _AT_ONCE,
     }

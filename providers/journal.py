@@ -13,9 +13,10 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
+from pydantic import BaseModel
 
 from schemas.errors import StoreError, UsageError
 
@@ -42,7 +43,7 @@ def read(path: Path, head: type[H], line: type[L]) -> Lines[H, L]:
     Raises:
         StoreError: the file cannot be read.
     """
-    heads, rest = msgspec.json.Decoder(head), msgspec.json.Decoder(line)
+    heads, rest = msgspec.json.Decoder(head, dec_hook=_model_from), msgspec.json.Decoder(line, dec_hook=_model_from)
     found: list[L] = []
     first, damage = None, None
     for number, text in enumerate(_whole_lines(path), start=1):
@@ -61,6 +62,18 @@ def _whole_lines(path: Path) -> list[bytes]:
         return path.read_bytes().split(b"\n")[:-1]
     except OSError as error:
         raise StoreError(f"journal {path} cannot be read: {error.strerror}") from error
+
+
+def _model_content(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    raise NotImplementedError(f"{type(value)} cannot be put on record")
+
+
+def _model_from(kind: Any, content: Any) -> Any:
+    if issubclass(kind, BaseModel):
+        return kind.model_validate(content)
+    raise NotImplementedError(f"{kind} cannot be read from a record")
 
 
 def is_held(path: Path) -> bool:
@@ -92,7 +105,7 @@ class Journal(Generic[H, L]):
         self._path = path
         self.before: list[L] = []
         """The lines that an earlier start of the job has written."""
-        self._encoder = msgspec.json.Encoder()
+        self._encoder = msgspec.json.Encoder(enc_hook=_model_content)
         self._forced: asyncio.Future[None] | None = None
         """Of the next wait for the disk; None: nobody is waiting for one that has not begun."""
         self._forcing: asyncio.Task[None] | None = None

@@ -111,9 +111,9 @@ def _rubric(rubric: Rubric) -> list[str]:
         f"Answers: {', '.join(rubric.answers)}. The judge sees: {', '.join(rubric.shows)}.",
         "",
     ]
-    lines += [f"Variant `{variant.name}`: {variant.why}" for variant in rubric.variants]
+    lines += [f"Variant `{name}`: {variant.why}" for name, variant in rubric.variants.items()]
     lines += ["", "| question | asks | N/A when | engine check |", "|---|---|---|---|"]
-    lines += [f"| {q.id} | {q.ask} | {q.na_when or ''} | {q.engine or ''} |" for q in rubric.questions]
+    lines += [f"| {q.id} | {q.ask} | {q.na_when or ''} | {q.engine or ''} |" for q in rubric.questions.values()]
     return [*lines, ""]
 
 

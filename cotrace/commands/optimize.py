@@ -196,7 +196,7 @@ def _cache_beside(store: Store) -> Path:
 
 def _possible(rubric: Rubric) -> dict[str, Sequence[str]]:
     """The answers of each question; of a choice of several they are too many, and those in use count."""
-    return {question.id: question.answers for question in rubric.questions} if rubric.choice == "one" else {}
+    return {name: question.answers for name, question in rubric.questions.items()} if rubric.choice == "one" else {}
 
 
 def _judged(cases: Sequence[Case], said: Sequence[Answers]) -> list[Judged]:
@@ -211,7 +211,7 @@ def _judged(cases: Sequence[Case], said: Sequence[Answers]) -> list[Judged]:
 def _tell_plan(request: Request, plan: Expected) -> None:
     from judges.optimization.cases import PARTS
 
-    questions = ", ".join(question.id for question in request.rubric.questions)
+    questions = ", ".join(request.rubric.questions)
     say(f"{request.rubric.name} ({questions}) by {request.optimizer}, judge {request.judge.model}")
     for name, part in zip(PARTS, request.parts, strict=True):
         say(f"  {name.replace('_', '-')} part: {len(part)} units of {_games(part)} games")

@@ -27,7 +27,7 @@ def provenance(
     packages = sorted({"cotrace", "dspy", optimizer.package})
     return {
         "parent": {"name": parent.name, "version": parent.version, "hash": parent.hash},
-        "questions": [question.id for question in request.rubric.questions],
+        "questions": list(request.rubric.questions),
         "optimizer": request.optimizer,
         "seed": request.seed,
         "candidates": {"asked_for": request.candidates, "tried": found.tried, "most_demonstrations": request.demonstrations},

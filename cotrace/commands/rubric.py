@@ -39,7 +39,7 @@ def list_(folders: tuple[Path, ...]) -> None:
 
     for name, path in sorted(names(folders).items()):
         rubric = load(path)
-        click.echo(f"{name:28} {rubric.unit:11} {', '.join(rubric.benchmarks):28} {' '.join(q.id for q in rubric.questions)}")
+        click.echo(f"{name:28} {rubric.unit:11} {', '.join(rubric.benchmarks):28} {' '.join(rubric.questions)}")
     for clash in clashes(folders):
         say(f"left out: {clash}")
 

@@ -137,7 +137,7 @@ def _questions(read: Reader, rubric: str) -> dict[str, str]:
     """Question -> what it asks; empty where the rubric's file is not here."""
     if rubric not in names(read.rubric_folders):
         return {}
-    return {question.id: question.ask for question in find(rubric, read.rubric_folders).questions}
+    return {name: question.ask for name, question in find(rubric, read.rubric_folders).questions.items()}
 
 
 def _scores_card(read: Reader, rows: pl.DataFrame, questions: Mapping[str, str], judge: str) -> Part:

@@ -165,7 +165,7 @@ def _asks(read: Reader, rubric: str) -> dict[str, str]:
     if rubric not in names(read.rubric_folders):
         return {}
     try:
-        return {question.id: question.ask for question in find(rubric, read.rubric_folders).questions}
+        return {name: question.ask for name, question in find(rubric, read.rubric_folders).questions.items()}
     except CotraceError:
         return {}
 

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
 from typing import Final
 
 from ingest.files.worker import Chunk, Job, read_chunk, start_reader
@@ -35,9 +36,10 @@ def read_portions(portions: Sequence[Sequence[Job]], reader: str | Adapter | Non
 
 
 def _in_processes(portions: Sequence[Sequence[Job]], reader: str | Adapter | None, workers: int) -> Iterator[Chunk]:
+    """Spawned, not forked: a fork would copy the threads' locks of whoever calls."""
     waiting: deque[Future[Chunk]] = deque()
     try:
-        with worker_pool(workers, start=start_reader) as pool:
+        with worker_pool(workers, get_context("spawn"), start=start_reader) as pool:
             for portion in portions:
                 waiting.append(pool.submit(read_chunk, portion, reader))
                 if len(waiting) >= workers * _AHEAD:

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from itertools import islice
+from multiprocessing import get_context
 from typing import Final
 
 from judges.claims.readers import Reader
@@ -45,11 +46,12 @@ def answered_in_processes(
 
 
 def _answered(answer: Callable[[Selection], list[GameVerdicts]], selection: Selection, processes: int) -> Iterator[GameVerdicts]:
+    """Spawned, not forked: a fork would copy the threads' locks of whoever calls."""
     waiting: deque[Future[list[GameVerdicts]]] = deque()
     least, most = _GAMES_A_PORTION
     size = min(most, max(least, len(selection) // (processes * _PORTIONS_EACH)))
     try:
-        with worker_pool(processes) as pool:
+        with worker_pool(processes, get_context("spawn")) as pool:
             for portion in _portions(selection, size):
                 waiting.append(pool.submit(answer, portion))
                 if len(waiting) >= processes * _AHEAD:

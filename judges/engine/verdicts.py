@@ -77,7 +77,7 @@ class EngineAnswers:
 
 
 def _asked(rubric: Rubric, checks: Mapping[str, Check] | None) -> dict[str, Check]:
-    named = {question.id: question.engine for question in rubric.questions if question.engine is not None}
+    named = {question.id: question.engine for question in rubric.questions.values() if question.engine is not None}
     if not named:
         raise UsageError(f"no question of rubric {rubric.name} names an engine check (key `engine`): ask a model with --model")
     return {question: find(name) if checks is None else checks[name] for question, name in named.items()}

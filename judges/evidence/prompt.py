@@ -100,13 +100,13 @@ def system_message(rubric: Rubric, group: Group) -> str:
 
 def _demonstrated(group: Group, case: Demonstration) -> str:
     """The case as this group may see it; empty if it has nothing to say to the group's questions."""
-    shown = {name: [Entry(*entry) for entry in entries] for name, entries in case.shown.items() if name in group.shows}
+    shown = {name: [Entry(entry.head, entry.text) for entry in entries] for name, entries in case.shown.items() if name in group.shows}
     answered = [question.id for question in group.questions if question.id in case.answers]
     if not shown or not answered:
         return ""
     nonce = hash_of(shown)[:8]
     pieces = [fenced(name, shown[name], nonce) for name in group.shows if name in shown]
-    right = [f"{name}: {_because(case.reasons.get(name))}answer {_written(group, case.answers[name])}" for name in answered]
+    right = [f"{name}: {_because(case.answers[name].reason)}answer {_written(group, case.answers[name].answer)}" for name in answered]
     return "\n\n".join([*pieces, "\n".join(["Right answers:", *right])])
 
 

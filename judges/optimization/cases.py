@@ -79,7 +79,7 @@ class Parts(NamedTuple):
     def of(self, rubric: Rubric) -> Parts:
         """The cases as a rubric asks that has some of the questions only; cases without labels of these are left out."""
         groups = [group.shows for group in rubric.groups()]
-        questions = {question.id for question in rubric.questions}
+        questions = rubric.questions.keys()
         return Parts(*([found for case in part if (found := _restricted(case, groups, questions)) is not None] for part in self))
 
 
@@ -132,7 +132,7 @@ def _labels(store: Store, rubric: Rubric, labels: str) -> tuple[dict[str, dict[s
             f"--labels {labels}: no labels of rubric {rubric.name} about games of {store.path}; label sources there: {there}; "
             "bring some with cotrace labels import, or label on the dashboard"
         )
-    plain = {question.id: {_plain(answer): answer for answer in question.answers} for question in rubric.questions}
+    plain = {question.id: {_plain(answer): answer for answer in question.answers} for question in rubric.questions.values()}
     found: dict[str, dict[str, Counter[str]]] = {}
     games: set[str] = set()
     for question, unit, episode_id, said, source in rows:
@@ -182,7 +182,7 @@ def optimizable(rubric: Rubric, parts: Parts, asked: Sequence[str]) -> tuple[lis
     Raises:
         UsageError: a question that was asked for does not exist or has too few labels, or none has enough.
     """
-    ids = [question.id for question in rubric.questions]
+    ids = list(rubric.questions)
     for name in asked:
         if name not in ids:
             raise UsageError(f"--question {name}: rubric {rubric.name} has {', '.join(ids)}")

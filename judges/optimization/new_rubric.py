@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from judges.rubric.files import check, shipped
-from judges.rubric.model import Question, Rubric
+from judges.rubric.model import Rubric
 from schemas.errors import StoreError, UsageError
 
 __all__ = ["refuse_if_taken", "write_new_rubric"]
@@ -44,7 +44,7 @@ def write_new_rubric(path: Path, rubric: Rubric, parent: str, provenance: Mappin
         StoreError: the file cannot be written.
         UsageError: it exists meanwhile, or the rubric contradicts itself.
     """
-    content = _content(path.stem, rubric) | {"provenance": dict(provenance)}
+    content = rubric.model_dump(exclude_defaults=True) | {"name": path.stem, "version": 1, "provenance": dict(provenance)}
     text = _HEAD.format(parent=parent) + yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=140)
     with tempfile.TemporaryDirectory() as folder:
         trial = Path(folder) / path.name
@@ -72,53 +72,3 @@ def _block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _block)
-
-
-def _content(name: str, rubric: Rubric) -> dict[str, Any]:
-    """The file's keys; those that have their default value are left out."""
-    content: dict[str, Any] = {
-        "name": name,
-        "version": 1,
-        "source": rubric.source,
-        "unit": rubric.unit,
-        "unit_sql": rubric.unit_sql,
-        "benchmarks": list(rubric.benchmarks),
-        "roles": list(rubric.roles),
-        "about": rubric.about,
-        "shows": list(rubric.shows),
-        "answers": dict(rubric.answers),
-        "choice": None if rubric.choice == "one" else rubric.choice,
-        "repeats": rubric.repeats,
-        "instructions": rubric.instructions,
-        "questions": {question.id: _question(question) for question in rubric.questions},
-        "variants": {
-            variant.name: _given({"why": variant.why, "shows_add": list(variant.shows_add), "shows_remove": list(variant.shows_remove)})
-            for variant in rubric.variants
-        },
-        "demonstrations": [
-            {
-                "shown": {piece: [{"head": head, "text": text} for head, text in entries] for piece, entries in case.shown.items()},
-                "answers": {
-                    question: _given({"answer": answer, "reason": case.reasons.get(question)}) for question, answer in case.answers.items()
-                },
-            }
-            for case in rubric.demonstrations
-        ],
-    }
-    return _given(content)
-
-
-def _question(question: Question) -> dict[str, Any]:
-    return _given(
-        {
-            "ask": question.ask,
-            "na_when": question.na_when,
-            "engine": question.engine,
-            "also_shows": list(question.also_shows),
-            "examples": dict(question.examples),
-        }
-    )
-
-
-def _given(content: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in content.items() if value not in (None, [], {}, "")}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 import dspy
@@ -20,7 +19,7 @@ from dspy.lm15 import Request, Response, Usage
 from judges.evidence.text import clean
 from judges.optimization.cases import Case
 from judges.optimization.dispatcher import Answers, Dispatcher
-from judges.rubric.model import Demonstration, Rubric
+from judges.rubric.model import Demonstration, RightAnswer, Rubric, ShownEntry
 from providers.messages import Message
 from providers.provider import ModelSettings
 
@@ -62,12 +61,12 @@ class _Judge(dspy.Predict):  # type: ignore[misc]
         """The rubric that the predictor now stands for."""
         said = _instructions(self._rubric, self.signature.instructions)
         cases = (_demonstration(self._cases[int(demo["case"])], orjson.loads(demo["answers"])) for demo in self.demos)
-        shown = tuple(case for case in cases if case.answers)
-        return replace(self._rubric, instructions=said, demonstrations=(*self._rubric.demonstrations, *shown))
+        shown = [case for case in cases if case is not None]
+        return self._rubric.changed(instructions=said, demonstrations=(*self._rubric.demonstrations, *shown))
 
 
 def _signature(rubric: Rubric) -> Any:
-    asked = "; ".join(f"{question.id}: {question.ask} ({', '.join(question.answers)})" for question in rubric.questions)
+    asked = "; ".join(f"{question.id}: {question.ask} ({', '.join(question.answers)})" for question in rubric.questions.values())
     fields = {
         "case": (str, dspy.InputField(desc="number of the case")),
         "evidence": (str, dspy.InputField(desc="all that the judge may see, quoted from a log: data, never instructions")),
@@ -84,23 +83,23 @@ def _instructions(rubric: Rubric, proposed: str) -> str:
     return _BRACES.sub(lambda found: found[0] if found[1] in rubric.shows else found[1], text)
 
 
-def _demonstration(case: Case, answers: Mapping[str, Mapping[str, str]]) -> Demonstration:
-    """The case with those of the answers that all labels give."""
+def _demonstration(case: Case, answers: Mapping[str, Mapping[str, str]]) -> Demonstration | None:
+    """The case with those of the answers that all labels give; None if there are none."""
     right = case.unanimous()
-    answers = {question: given for question, given in answers.items() if right.get(question) == given["answer"]}
-    shown = {name: tuple((head, clean(text)) for head, text in entries) for name, entries in case.prompt.shown.items()}
-    return Demonstration(
-        shown=shown,
-        answers={question: given["answer"] for question, given in answers.items()},
-        reasons={question: clean(given["reason"]) for question, given in answers.items() if given.get("reason")},
-    )
+    agreed = {
+        question: RightAnswer(answer=given["answer"], reason=clean(given.get("reason") or "") or None)
+        for question, given in answers.items()
+        if right.get(question) == given["answer"]
+    }
+    shown = {name: tuple(ShownEntry(head=head, text=clean(text)) for head, text in entries) for name, entries in case.prompt.shown.items()}
+    return Demonstration(shown=shown, answers=agreed) if agreed else None
 
 
 def _told(rubric: Rubric, answers: Answers) -> str:
     found = answers or {}
     told = {
         question.id: {"question": question.ask, "reason": found[question.id].reason, "answer": found[question.id].answer}
-        for question in rubric.questions
+        for question in rubric.questions.values()
         if question.id in found
     }
     return orjson.dumps(told).decode("utf-8", "replace")

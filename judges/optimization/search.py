@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -107,10 +107,10 @@ class Found:
 
 def narrowed(rubric: Rubric, questions: Sequence[str]) -> Rubric:
     """The rubric with these questions only, and no answer that none of them can get."""
-    kept = tuple(question for question in rubric.questions if question.id in questions)
-    reachable = {answer for question in kept for answer in question.answers}
+    kept = {name: question for name, question in rubric.questions.items() if name in questions}
+    reachable = {answer for question in kept.values() for answer in question.answers}
     answers = {answer: score for answer, score in rubric.answers.items() if answer in reachable}
-    return replace(rubric, questions=kept, answers=answers)
+    return rubric.changed(questions=kept, answers=answers)
 
 
 def expected(request: Request) -> Expected:

@@ -79,7 +79,7 @@ def as_probe(rubric: Rubric, kind: str) -> Rubric:
     if is_defect and kind not in defects_of(rubric.name):
         where = ", ".join(rubrics_of(kind))
         raise UsageError(f"probe {kind} knows the right answer for {where}, not for {rubric.name}: use one of the probes that keep it")
-    probe = replace(rubric, variant=f"{PROBE}{kind}")
+    probe = rubric.under(f"{PROBE}{kind}")
     planter = planter_of(rubric.benchmarks)
     return _renamed(probe, planter.NAMES) if kind == "names" and planter else probe
 
@@ -121,24 +121,28 @@ def _planter(rubric: Rubric) -> Planter:
 def _renamed(rubric: Rubric, told: Sequence[str]) -> Rubric:
     """The rubric's own text speaks of agents by name, so it has to take the new names too."""
     names = Retelling(dict(zip(told, _NEUTRAL, strict=False)), also_in_texts=True)
-    questions = tuple(
-        replace(
-            question,
-            ask=names.of(question.ask),
-            na_when=None if question.na_when is None else names.of(question.na_when),
-            examples={answer: names.of(example) for answer, example in question.examples.items()},
-        )
-        for question in rubric.questions
-    )
-    demonstrations = tuple(
-        replace(
-            case,
-            shown={piece: tuple(names.entry(Entry(*entry)) for entry in entries) for piece, entries in case.shown.items()},
-            reasons={question: names.of(reason) for question, reason in case.reasons.items()},
-        )
+    questions = {
+        name: {
+            **question.model_dump(),
+            "ask": names.of(question.ask),
+            "na_when": None if question.na_when is None else names.of(question.na_when),
+            "examples": {answer: names.of(example) for answer, example in question.examples.items()},
+        }
+        for name, question in rubric.questions.items()
+    }
+    demonstrations = [
+        {
+            "shown": {
+                piece: [names.entry(Entry(entry.head, entry.text))._asdict() for entry in entries] for piece, entries in case.shown.items()
+            },
+            "answers": {
+                question: {"answer": given.answer, "reason": None if given.reason is None else names.of(given.reason)}
+                for question, given in case.answers.items()
+            },
+        }
         for case in rubric.demonstrations
-    )
-    return replace(rubric, instructions=names.of(rubric.instructions), questions=questions, demonstrations=demonstrations)
+    ]
+    return rubric.changed(instructions=names.of(rubric.instructions), questions=questions, demonstrations=demonstrations)
 
 
 def _new_names(scene: Scene) -> dict[str, str]:

@@ -11,10 +11,9 @@ import yaml
 from pydantic import ValidationError
 from yaml.reader import ReaderError
 
-from judges.rubric.format import DemonstrationFile, QuestionFile, RubricFile, VariantFile, possible
 from judges.rubric.mending import hangs_on, mended
 from judges.rubric.mistakes import contradictions, near
-from judges.rubric.model import Demonstration, Question, Rubric, Variant
+from judges.rubric.model import Demonstration, Question, RightAnswer, Rubric, ShownEntry, Variant
 from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.plugins import rubric_folders
@@ -110,11 +109,11 @@ def load(path: Path) -> Rubric:
     Raises:
         UsageError: the file cannot be read or has mistakes; shows the first one and how many there are.
     """
-    content, problems = _read(path)
-    if content is None or problems:
+    rubric, problems = _read(path)
+    if rubric is None or problems:
         more = f" (and {len(problems) - 1} more: cotrace rubric check {path})" if len(problems) > 1 else ""
         raise UsageError(f"rubric {problems[0]}{more}")
-    return _rubric(content)
+    return rubric
 
 
 def check(path: Path, store: Store | None = None) -> list[Problem]:
@@ -126,28 +125,28 @@ def check(path: Path, store: Store | None = None) -> list[Problem]:
     """
     from judges.engine.checks import all_checks
 
-    content, problems = _read(path)
-    if content is None:
+    rubric, problems = _read(path)
+    if rubric is None:
         return problems
     known = all_checks()
     _, lines = read_with_lines(path.read_text("utf-8"))
     if store is not None and not problems:
-        problems += _on_store(path, lines, content, store)
-    for question_id, question in content.questions.items():
+        problems += _on_store(path, lines, rubric, store)
+    for question_id, question in rubric.questions.items():
         if question.engine is not None and question.engine not in known:
             where = ("questions", question_id, "engine")
             problems.append(
                 Problem(path, lines.of(where), f"there is no engine check {question.engine}{near(question.engine, known)}, or leave it out")
             )
-    taken = shipped(content.name)
+    taken = shipped(rubric.name)
     if taken is not None and taken != path.resolve():
         problems.append(
-            Problem(path, lines.of(("name",)), f"{content.name} is a rubric that is there already ({taken}): choose another name")
+            Problem(path, lines.of(("name",)), f"{rubric.name} is a rubric that is there already ({taken}): choose another name")
         )
     return sorted(problems, key=lambda problem: problem.line)
 
 
-def _read(path: Path) -> tuple[RubricFile | None, list[Problem]]:
+def _read(path: Path) -> tuple[Rubric | None, list[Problem]]:
     try:
         data, lines = read_with_lines(path.read_text("utf-8"))
     except OSError as error:
@@ -161,30 +160,29 @@ def _read(path: Path) -> tuple[RubricFile | None, list[Problem]]:
     problems = [Problem(path, line, message) for line, message in lines.mistakes]
     places: list[tuple[Any, ...]] = []
     try:
-        content = RubricFile.model_validate(data)
+        rubric = Rubric.model_validate(data)
     except ValidationError as error:
         if not lines.mistakes:  # a mistaken key spoils what stands below it: one message is enough
             problems += [Problem(path, lines.of(e["loc"]), _explained(e)) for e in error.errors()]
         rest = mended(data, error.errors())
         if rest is None:
             return None, sorted(problems, key=lambda problem: problem.line)
-        content, places = rest
-    problems += [Problem(path, lines.of(where), message) for where, message in contradictions(path, content) if not hangs_on(where, places)]
-    return content, sorted(problems, key=lambda problem: problem.line)
+        rubric, places = rest
+    problems += [Problem(path, lines.of(where), message) for where, message in contradictions(path, rubric) if not hangs_on(where, places)]
+    return rubric, sorted(problems, key=lambda problem: problem.line)
 
 
-def _on_store(path: Path, lines: Lines, content: RubricFile, store: Store) -> list[Problem]:
+def _on_store(path: Path, lines: Lines, rubric: Rubric, store: Store) -> list[Problem]:
     """What a store says to it: its query, and whether there is anything to judge."""
     from judges.evidence.unit_sources import selected_units
     from judges.evidence.units import select
 
-    rubric = _rubric(content)
     try:
         first = next(selected_units(store, rubric, select(store, rubric, None)), None)
     except UsageError as error:
-        return [Problem(path, lines.of(("unit_sql",) if content.unit_sql else ("unit",)), str(error))]
+        return [Problem(path, lines.of(("unit_sql",) if rubric.unit_sql else ("unit",)), str(error))]
     if first is None:
-        return [Problem(path, lines.of(("benchmarks",)), f"{store.path} has nothing to judge: no unit of {', '.join(content.benchmarks)}")]
+        return [Problem(path, lines.of(("benchmarks",)), f"{store.path} has nothing to judge: no unit of {', '.join(rubric.benchmarks)}")]
     return []
 
 
@@ -201,52 +199,15 @@ def _explained(error: Any) -> str:
     where = ".".join(str(part) for part in error["loc"] if part != "[key]") or "the file"
     kind, given = error["type"], error.get("input")
     if kind == "extra_forbidden":
-        fields = {**RubricFile.model_fields, **QuestionFile.model_fields, **VariantFile.model_fields, **DemonstrationFile.model_fields}
-        return f"unknown key {where}{near(str(error['loc'][-1]), fields)}"
+        known = [name for part in (Rubric, Question, Variant, Demonstration, ShownEntry, RightAnswer) for name in part.model_fields]
+        return f"unknown key {where}{near(str(error['loc'][-1]), known)}"
     if kind == "missing":
         return f"{where} is missing: add it"
     if not error["loc"]:
         return f"the file is {excerpt(repr(given), _LONGEST_GIVEN)}, not a mapping of keys to values: start from `cotrace rubric new NAME`"
-    return f"{where} is {excerpt(repr(given), _LONGEST_GIVEN)}: {error['msg'][0].lower()}{error['msg'][1:]}"
+    return f"{where} is {excerpt(repr(given), _LONGEST_GIVEN)}: {_as_of_yaml(error['msg'])}"
 
 
-def _rubric(content: RubricFile) -> Rubric:
-    return Rubric(
-        name=content.name,
-        version=content.version,
-        source=content.source,
-        unit=content.unit,
-        benchmarks=tuple(content.benchmarks),
-        roles=tuple(content.roles),
-        about=content.about,
-        shows=tuple(content.shows),
-        answers=content.answers,
-        repeats=content.repeats,
-        instructions=content.instructions,
-        questions=tuple(
-            Question(
-                id=question_id,
-                ask=question.ask,
-                na_when=question.na_when,
-                examples=question.examples,
-                engine=question.engine,
-                also_shows=tuple(question.also_shows),
-                answers=possible(content, question),
-            )
-            for question_id, question in content.questions.items()
-        ),
-        choice=content.choice,
-        unit_sql=content.unit_sql,
-        variants=tuple(
-            Variant(name=name, why=v.why, shows_add=tuple(v.shows_add), shows_remove=tuple(v.shows_remove))
-            for name, v in content.variants.items()
-        ),
-        demonstrations=tuple(
-            Demonstration(
-                shown={piece: tuple((entry.head, entry.text) for entry in entries) for piece, entries in case.shown.items()},
-                answers={question: given.answer for question, given in case.answers.items()},
-                reasons={question: given.reason for question, given in case.answers.items() if given.reason is not None},
-            )
-            for case in content.demonstrations
-        ),
-    )
+def _as_of_yaml(message: str) -> str:
+    """YAML has lists, which are read as tuples."""
+    return message[0].lower() + message[1:].replace("tuple", "list")

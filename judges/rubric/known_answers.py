@@ -25,4 +25,4 @@ def known_answers(folders: Sequence[Path] = ()) -> Answers:
 
 def _of_questions(rubric: Rubric) -> dict[str, frozenset[str]]:
     none_chosen = {NONE_CHOSEN} if rubric.choice == "several" else set()
-    return {question.id: frozenset({*map(plain_answer, question.answers), *none_chosen}) for question in rubric.questions}
+    return {question.id: frozenset({*map(plain_answer, question.answers), *none_chosen}) for question in rubric.questions.values()}

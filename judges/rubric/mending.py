@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from judges.rubric.format import RubricFile
+from judges.rubric.model import Rubric
 
 __all__ = ["hangs_on", "mended"]
 
@@ -40,7 +40,7 @@ _PASSES: Final = 3
 """A mended part can show a mistake below it."""
 
 
-def mended(data: Any, errors: Iterable[Any]) -> tuple[RubricFile, list[tuple[Any, ...]]] | None:
+def mended(data: Any, errors: Iterable[Any]) -> tuple[Rubric, list[tuple[Any, ...]]] | None:
     """The content with stand-ins, and the places that were mended; None where nothing is left to look at."""
     if not isinstance(data, dict):
         return None
@@ -52,7 +52,7 @@ def mended(data: Any, errors: Iterable[Any]) -> tuple[RubricFile, list[tuple[Any
             places.append(place)
             _mend(data, place)
         try:
-            return RubricFile.model_validate(data), places
+            return Rubric.model_validate(data), places
         except ValidationError as error:
             errors = error.errors()
     return None

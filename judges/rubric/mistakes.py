@@ -10,8 +10,7 @@ from typing import Final
 
 from judges.evidence.row_query import query_mistake
 from judges.rubric.answer_types import loosely
-from judges.rubric.format import DemonstrationFile, QuestionFile, RubricFile, allowed, no_answers, possible
-from judges.rubric.model import ANY_BENCHMARK
+from judges.rubric.model import ANY_BENCHMARK, Demonstration, Question, Rubric
 from schemas.families import families
 from schemas.yaml_lines import NodePath
 
@@ -30,30 +29,30 @@ def near(word: str, known: Mapping[str, object] | Sequence[str]) -> str:
     return f": did you mean {close[0]}?" if close else f": known are {', '.join(sorted(known))}"
 
 
-def contradictions(path: Path, content: RubricFile) -> Iterator[tuple[NodePath, str]]:
+def contradictions(path: Path, rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
     """Every contradiction: where it stands, what is wrong, and the mend."""
-    if content.name != path.stem:
-        yield ("name",), f"the rubric is called {content.name} but its file {path.name}: make them the same"
-    if content.about is not None and content.about not in content.shows:
-        yield ("about",), f"`about` names {content.about}, which `shows` does not list: a judge cannot judge what it may not see"
-    yield from _bad_scope(content)
-    yield from _bad_unit(content)
-    yield from _bad_answers(content)
-    yield from _bad_pieces(content)
-    yield from _bad_variants(content)
-    yield from _bad_placeholders(content)
-    yield from _drafted(content)
-    for question_id, question in content.questions.items():
-        yield from _bad_question(content, question_id, question)
-    for index, case in enumerate(content.demonstrations):
-        yield from _bad_demonstration(content, ("demonstrations", index), case)
+    if rubric.name != path.stem:
+        yield ("name",), f"the rubric is called {rubric.name} but its file {path.name}: make them the same"
+    if rubric.about is not None and rubric.about not in rubric.shows:
+        yield ("about",), f"`about` names {rubric.about}, which `shows` does not list: a judge cannot judge what it may not see"
+    yield from _bad_scope(rubric)
+    yield from _bad_unit(rubric)
+    yield from _bad_answers(rubric)
+    yield from _bad_pieces(rubric)
+    yield from _bad_variants(rubric)
+    yield from _bad_placeholders(rubric)
+    yield from _drafted(rubric)
+    for question_id, question in rubric.questions.items():
+        yield from _bad_question(rubric, question_id, question)
+    for index, case in enumerate(rubric.demonstrations):
+        yield from _bad_demonstration(rubric, ("demonstrations", index), case)
 
 
-def _drafted(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
+def _drafted(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
     """What `cotrace rubric new --unit` leaves to be written."""
-    texts: list[tuple[NodePath, str]] = [(("source",), content.source), (("instructions",), content.instructions)]
-    texts.append((("unit_sql",), content.unit_sql or ""))
-    for name, question in content.questions.items():
+    texts: list[tuple[NodePath, str]] = [(("source",), rubric.source), (("instructions",), rubric.instructions)]
+    texts.append((("unit_sql",), rubric.unit_sql or ""))
+    for name, question in rubric.questions.items():
         texts += [(("questions", name, "ask"), question.ask), (("questions", name, "na_when"), question.na_when or "")]
         texts += [(("questions", name, "examples", answer), text) for answer, text in question.examples.items()]
     for where, text in texts:
@@ -61,46 +60,46 @@ def _drafted(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
             yield where, f"a draft: write {where[-1]} in place of {_TODO}"
 
 
-def _bad_scope(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
+def _bad_scope(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
     """Benchmarks and roles that no game has: the rubric would judge nothing, or less than is meant."""
     known = [family.name for family in families()]
     roles = [role for family in families() for role in family.roles]
     # a log of one's own may have any name and any role, so only what looks misspelt is one
-    for index, name in enumerate(content.benchmarks):
+    for index, name in enumerate(rubric.benchmarks):
         meant = difflib.get_close_matches(name, [*known, ANY_BENCHMARK], n=1, cutoff=_MISSPELT)
         if meant and name not in (*known, ANY_BENCHMARK):
             yield ("benchmarks", index), f"there is no benchmark {name}: did you mean {meant[0]}?"
-    for index, role in enumerate(content.roles):
+    for index, role in enumerate(rubric.roles):
         meant = difflib.get_close_matches(role, roles, n=1, cutoff=_MISSPELT)
         if meant and role not in roles:
             yield ("roles", index), f"{role} is no role of these games: did you mean {meant[0]}?"
-    for name, question in content.questions.items():
+    for name, question in rubric.questions.items():
         home = (question.engine or "").partition(".")[0]
-        if home in known and home not in content.benchmarks and ANY_BENCHMARK not in content.benchmarks:
+        if home in known and home not in rubric.benchmarks and ANY_BENCHMARK not in rubric.benchmarks:
             yield (
                 ("questions", name, "engine"),
-                f"the engine check {question.engine} is for {home}, and the rubric for {', '.join(content.benchmarks)}: leave it out",
+                f"the engine check {question.engine} is for {home}, and the rubric for {', '.join(rubric.benchmarks)}: leave it out",
             )
 
 
-def _bad_unit(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
-    if content.unit == "row" and content.unit_sql is None:
+def _bad_unit(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
+    if rubric.unit == "row" and rubric.unit_sql is None:
         yield ("unit",), "unit row needs `unit_sql`: a query with the columns unit_id, episode_id, and one column for each piece in `shows`"
-    if content.unit != "row" and content.unit_sql is not None:
-        yield ("unit_sql",), f"unit_sql goes with `unit: row`, not with {content.unit}: change the unit, or delete unit_sql"
-    if content.unit_sql is not None:
-        mistake = query_mistake(content.unit_sql)
+    if rubric.unit != "row" and rubric.unit_sql is not None:
+        yield ("unit_sql",), f"unit_sql goes with `unit: row`, not with {rubric.unit}: change the unit, or delete unit_sql"
+    if rubric.unit_sql is not None:
+        mistake = query_mistake(rubric.unit_sql)
         if mistake is not None:
             yield ("unit_sql",), f"unit_sql does not work: {mistake}"
-    if content.unit == "pair":
-        for name, question in content.questions.items():
+    if rubric.unit == "pair":
+        for name, question in rubric.questions.items():
             if question.engine is not None:
                 yield ("questions", name, "engine"), "engine checks look at one game, not at a pair: delete engine"
 
 
-def _bad_answers(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
+def _bad_answers(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
     read_as: dict[str, str] = {}
-    for answer in content.answers:
+    for answer in rubric.answers:
         plain = loosely(answer)
         if not plain:
             yield ("answers", answer), "an answer is empty: call it something, such as na"
@@ -110,35 +109,35 @@ def _bad_answers(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
                 f'"{answer}" and "{read_as[plain]}" cannot be told apart when a model writes them in its own way: use different words',
             )
         read_as.setdefault(plain, answer)
-    scores = [score for score in content.answers.values() if score is not None]
+    scores = [score for score in rubric.answers.values() if score is not None]
     if scores and len(set(scores)) == 1:
         yield ("answers",), f"every answer that has a score has the score {scores[0]:g}, so no mean can tell anything: give different ones"
-    reachable = {answer for question in content.questions.values() for answer in possible(content, question)}
-    for answer, score in content.answers.items():
+    reachable = {answer for question in rubric.questions.values() for answer in question.answers}
+    for answer, score in rubric.answers.items():
         if answer not in reachable:
             yield (
                 ("answers", answer),
                 f'no question can get the answer "{answer}": say in a question\'s na_when when it applies, or delete it',
             )
-        if content.choice == "several" and score is not None:
+        if rubric.choice == "several" and score is not None:
             yield ("answers", answer), f'"{answer}" has a score, but several answers at once have none: write "{answer}": null'
-        if content.choice == "several" and _NOT_IN_SEVERAL.search(answer):
+        if rubric.choice == "several" and _NOT_IN_SEVERAL.search(answer):
             yield ("answers", answer), f'"{answer}" is how a choice of several is written (a|b, none): call the answer something else'
 
 
-def _bad_placeholders(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
+def _bad_placeholders(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
     """A text that speaks of a piece in braces, but it is no visible evidence: the judge would be asked about what it cannot see."""
-    yield from _unfilled(content, ("instructions",), content.instructions, content.shows)
-    for name, question in content.questions.items():
-        shown = [*content.shows, *question.also_shows]
-        yield from _unfilled(content, ("questions", name, "ask"), question.ask, shown)
-        yield from _unfilled(content, ("questions", name, "na_when"), question.na_when or "", shown)
+    yield from _unfilled(rubric, ("instructions",), rubric.instructions, rubric.shows)
+    for name, question in rubric.questions.items():
+        shown = [*rubric.shows, *question.also_shows]
+        yield from _unfilled(rubric, ("questions", name, "ask"), question.ask, shown)
+        yield from _unfilled(rubric, ("questions", name, "na_when"), question.na_when or "", shown)
 
 
-def _unfilled(content: RubricFile, where: NodePath, text: str, shown: Sequence[str]) -> Iterator[tuple[NodePath, str]]:
+def _unfilled(rubric: Rubric, where: NodePath, text: str, shown: Sequence[str]) -> Iterator[tuple[NodePath, str]]:
     from judges.evidence.shows import PIECES
 
-    known: Sequence[str] = content.shows if content.unit == "row" else [*PIECES]
+    known: Sequence[str] = rubric.shows if rubric.unit == "row" else [*PIECES]
     for name in dict.fromkeys(_PLACEHOLDER.findall(text)):
         if name not in known:
             yield where, f"{{{name}}} stands for no piece of evidence{near(name, known)}"
@@ -146,61 +145,60 @@ def _unfilled(content: RubricFile, where: NodePath, text: str, shown: Sequence[s
             yield where, f"{{{name}}} is spoken of, but `shows` keeps it from the judge: list it there, or take it out of the text"
 
 
-def _bad_pieces(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
-    lists: list[tuple[NodePath, list[str]]] = [(("shows",), content.shows)]
-    lists += [(("questions", name, "also_shows"), question.also_shows) for name, question in content.questions.items()]
-    lists += [(("variants", name, "shows_add"), variant.shows_add) for name, variant in content.variants.items()]
+def _bad_pieces(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
+    lists: list[tuple[NodePath, Sequence[str]]] = [(("shows",), rubric.shows)]
+    lists += [(("questions", name, "also_shows"), question.also_shows) for name, question in rubric.questions.items()]
+    lists += [(("variants", name, "shows_add"), variant.shows_add) for name, variant in rubric.variants.items()]
     for where, pieces in lists:
         for index, name in enumerate(pieces):
             if name in pieces[:index]:
                 yield (*where, index), f"{name} is listed twice: delete one"
-            elif content.unit != "row":  # the pieces of a row are the columns of its query, which are looked at when that runs
-                yield from (((*where, index), message) for message in _bad_piece(content, name))
+            elif rubric.unit != "row":  # the pieces of a row are the columns of its query, which are looked at when that runs
+                yield from (((*where, index), message) for message in _bad_piece(rubric, name))
 
 
-def _bad_variants(content: RubricFile) -> Iterator[tuple[NodePath, str]]:
-    for variant_name, variant in content.variants.items():
+def _bad_variants(rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
+    for variant_name, variant in rubric.variants.items():
         for index, name in enumerate(variant.shows_remove):
-            if name not in content.shows:
+            if name not in rubric.shows:
                 yield ("variants", variant_name, "shows_remove", index), f"{name} is not in `shows`, so it cannot be removed"
-            elif name == content.about and name not in variant.shows_add:
+            elif name == rubric.about and name not in variant.shows_add:
                 yield ("variants", variant_name, "shows_remove", index), f"{name} is what is judged (`about`), so it cannot be removed"
         for index, name in enumerate(variant.shows_add):
-            if name in content.shows and name not in variant.shows_remove:
+            if name in rubric.shows and name not in variant.shows_remove:
                 yield ("variants", variant_name, "shows_add", index), f"{name} is in `shows` already: delete it here"
 
 
-def _bad_piece(content: RubricFile, name: str) -> Iterator[str]:
+def _bad_piece(rubric: Rubric, name: str) -> Iterator[str]:
     from judges.evidence.shows import PIECES
 
     if name not in PIECES:
         yield f"there is no piece of evidence {name}{near(name, PIECES)}"
         return
     piece = PIECES[name]
-    if content.unit not in piece.units:
-        yield f"{name} cannot be shown for unit {content.unit}: it goes with {', '.join(piece.units)}"
-    if piece.benchmarks and not set(content.benchmarks) <= set(piece.benchmarks):
-        yield f"{name} exists only for {', '.join(piece.benchmarks)}: the rubric is for {', '.join(content.benchmarks)}"
+    if rubric.unit not in piece.units:
+        yield f"{name} cannot be shown for unit {rubric.unit}: it goes with {', '.join(piece.units)}"
+    if piece.benchmarks and not set(rubric.benchmarks) <= set(piece.benchmarks):
+        yield f"{name} exists only for {', '.join(piece.benchmarks)}: the rubric is for {', '.join(rubric.benchmarks)}"
 
 
-def _bad_question(content: RubricFile, question_id: str, question: QuestionFile) -> Iterator[tuple[NodePath, str]]:
+def _bad_question(rubric: Rubric, question_id: str, question: Question) -> Iterator[tuple[NodePath, str]]:
     where: NodePath = ("questions", question_id)
-    can_be = possible(content, question)
-    for answer in can_be:
+    for answer in question.answers:
         if answer not in question.examples:
             yield (*where, "examples"), f'{question_id} has no example for the answer "{answer}": add one'
     for answer in question.examples:
-        if answer not in content.answers:
-            yield (*where, "examples", answer), f'"{answer}" is not one of the rubric\'s answers ({", ".join(content.answers)})'
-        elif answer not in can_be:
+        if answer not in rubric.answers:
+            yield (*where, "examples", answer), f'"{answer}" is not one of the rubric\'s answers ({", ".join(rubric.answers)})'
+        elif answer not in question.answers:
             yield (*where, "examples", answer), f'{question_id} cannot be answered "{answer}": say in na_when when it does not apply'
-    if question.na_when is not None and not no_answers(content):
+    if question.na_when is not None and not rubric.na_answers():
         yield (*where, "na_when"), "no answer stands for 'does not apply': add `na: null` to `answers`, or delete na_when"
 
 
-def _bad_demonstration(content: RubricFile, where: NodePath, case: DemonstrationFile) -> Iterator[tuple[NodePath, str]]:
+def _bad_demonstration(rubric: Rubric, where: NodePath, case: Demonstration) -> Iterator[tuple[NodePath, str]]:
     """Demonstrations stand before every case, so they keep to the visible evidence and to the answers like everything else."""
-    inside = {*content.shows, *(piece for question in content.questions.values() for piece in question.also_shows)}
+    inside = {*rubric.shows, *(piece for question in rubric.questions.values() for piece in question.also_shows)}
     for piece in case.shown:
         if piece not in inside:
             yield (
@@ -208,8 +206,8 @@ def _bad_demonstration(content: RubricFile, where: NodePath, case: Demonstration
                 f"the demonstration shows {piece}, which `shows` keeps from the judge: list it there, or delete it",
             )
     for name, given in case.answers.items():
-        if name not in content.questions:
-            yield (*where, "answers", name), f"the demonstration answers {name}{near(name, list(content.questions))}"
-        elif not allowed(content, content.questions[name], given.answer):
-            can_be = ", ".join(possible(content, content.questions[name]))
+        if name not in rubric.questions:
+            yield (*where, "answers", name), f"the demonstration answers {name}{near(name, list(rubric.questions))}"
+        elif not rubric.allows(given.answer, rubric.questions[name]):
+            can_be = ", ".join(rubric.questions[name].answers)
             yield (*where, "answers", name), f'{name} cannot be answered "{given.answer}": it can be {can_be}'

@@ -1,20 +1,35 @@
 """Rubrics: files of data from which prompt, answer type, documentation and validation are made.
 
-`judges.rubric.files` reads and checks them; the files in `judges/<family>/rubrics` show every key in use.
+A rubric file is this model written as YAML: its keys are the fields. `judges.rubric.files` reads and checks files; those in
+`judges/<family>/rubrics` show every key in use.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 import orjson
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from schemas.errors import UsageError
 
-__all__ = ["ANY_BENCHMARK", "NONE_CHOSEN", "PROBE", "Demonstration", "Group", "Question", "Rubric", "UnitKind", "Variant", "joined"]
+__all__ = [
+    "ANY_BENCHMARK",
+    "NONE_CHOSEN",
+    "PROBE",
+    "Demonstration",
+    "Group",
+    "Question",
+    "RightAnswer",
+    "Rubric",
+    "ShownEntry",
+    "UnitKind",
+    "Variant",
+    "joined",
+]
 
 UnitKind = Literal["utterance", "agent_turn", "turn", "episode", "action", "event", "pair", "row"]
 
@@ -27,46 +42,77 @@ PROBE = "probe:"
 NONE_CHOSEN = "none"
 """How a choice of none of several answers is written."""
 
+MOST_REPEATS = 100
+"""Of a file, where each unit of every game is meant; for few units, `cotrace judge --repeats` takes any number."""
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Question:
+_Text = Annotated[str, Field(min_length=1)]
+_Names = Annotated[tuple[str, ...], Field(strict=False)]  # YAML has lists
+_QuestionId = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Question(_Part):
     """One question of a rubric."""
 
-    id: str
-    """Such as PS2."""
-    ask: str
-    na_when: str | None
+    ask: _Text
+    na_when: _Text | None = None
     """When the question does not apply; None: it always applies, and N/A is no possible answer."""
-    examples: Mapping[str, str]
+    examples: dict[str, _Text] = {}
     """Answer -> a case in which it is right; one for each possible answer."""
-    engine: str | None
+    engine: _Text | None = None
     """Name of the deterministic check that knows the truth (`judges.engine.checks`); None if there is none."""
-    also_shows: tuple[str, ...]
+    also_shows: _Names = ()
     """Pieces that this question needs beyond the rubric's: it is then asked in a call of its own."""
-    answers: tuple[str, ...]
-    """Possible answers: those of the rubric, without the score-less ones unless `na_when` is given."""
+    _id: str = PrivateAttr("")
+    _answers: tuple[str, ...] = PrivateAttr(())
+
+    @property
+    def id(self) -> str:
+        """The key that it has in its rubric, such as PS2."""
+        return self._id
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """Possible answers: those of its rubric, without the ones that mean "does not apply" unless `na_when` is given."""
+        return self._answers
+
+    def settle(self, name: str, answers: tuple[str, ...]) -> None:
+        """What a question takes from the rubric that it stands in; the rubric alone says it, once."""
+        self._id, self._answers = name, answers
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Variant:
+class Variant(_Part):
     """Visible evidence that is changed on purpose, so that the effect can be measured."""
 
-    name: str
-    why: str
-    shows_add: tuple[str, ...]
-    shows_remove: tuple[str, ...]
+    why: _Text
+    shows_add: _Names = ()
+    shows_remove: _Names = ()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Demonstration:
+class ShownEntry(_Part):
+    """One entry of a demonstrated piece of evidence."""
+
+    head: _Text
+    """A line of the frame, such as ``D1 said:``."""
+    text: str
+
+
+class RightAnswer(_Part):
+    """The right answer to a question about a demonstrated case, as a verdict would have it."""
+
+    answer: _Text
+    reason: _Text | None = None
+
+
+class Demonstration(_Part):
     """A case with its right answers, which the judge is shown before the one it has to judge."""
 
-    shown: Mapping[str, Sequence[tuple[str, str]]]
-    """Piece -> its entries, each a line of the frame and the text under it; only visible evidence reaches the prompt."""
-    answers: Mapping[str, str]
-    """Question -> the right answer, as a verdict would have it."""
-    reasons: Mapping[str, str]
-    """Question -> why; questions may be missing."""
+    shown: Annotated[dict[str, Annotated[tuple[ShownEntry, ...], Field(strict=False)]], Field(min_length=1)]
+    """Piece -> its entries; only visible evidence reaches the prompt."""
+    answers: Annotated[dict[str, RightAnswer], Field(min_length=1)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,38 +125,51 @@ class Group:
     """Whether a question takes any number of its answers."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Rubric:
+class Rubric(_Part):
     """A set of questions about one kind of unit, and what the judge can see."""
 
-    name: str
-    version: int
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    version: Annotated[int, Field(ge=1)]
     """Raised when an answer could change."""
-    source: str
+    source: str = ""
     """Where the questions come from."""
     unit: UnitKind
-    benchmarks: tuple[str, ...]
-    roles: tuple[str, ...]
+    unit_sql: _Text | None = None
+    """Query whose rows are the units; None unless `unit` is row."""
+    benchmarks: Annotated[_Names, Field(min_length=1)]
+    roles: _Names = ()
     """Roles whose utterances and turns are judged; empty: all."""
-    about: str | None
+    about: str | None = None
     """The piece that is judged: a unit in which it is empty is `skipped`, not asked. None: every unit is asked."""
-    shows: tuple[str, ...]
+    shows: Annotated[_Names, Field(min_length=1)]
     """All that the judge may see."""
-    answers: Mapping[str, float | None]
-    """Answer -> score, 0 to 1; None: an answer without a score. Categories have none; ordinal answers have rising ones."""
-    repeats: int
-    """How often each unit is asked unless the caller says otherwise."""
-    instructions: str
-    questions: tuple[Question, ...]
-    variants: tuple[Variant, ...]
-    demonstrations: tuple[Demonstration, ...] = ()
-    """In the order in which they are shown."""
+    answers: Annotated[dict[str, Annotated[float, Field(ge=0, le=1, strict=False)] | None], Field(min_length=2)]
+    """Answer -> score; None: an answer without a score. Categories have none; ordinal answers have rising ones."""
     choice: Literal["one", "several"] = "one"
     """Whether a question takes one of its answers or any number of them."""
-    unit_sql: str | None = None
-    """Query whose rows are the units; None unless `unit` is row."""
-    variant: str | None = None
-    """Name of the variant in force; None: the rubric as written."""
+    repeats: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = 1
+    """How often each unit is asked unless the caller says otherwise."""
+    instructions: _Text
+    questions: Annotated[dict[_QuestionId, Question], Field(min_length=1)]
+    """By id."""
+    variants: dict[str, Variant] = {}
+    """By name."""
+    demonstrations: Annotated[tuple[Demonstration, ...], Field(strict=False)] = ()
+    """In the order in which they are shown."""
+    provenance: dict[str, Any] = {}
+    """Where a rubric that was not written by hand comes from."""
+    _variant: str | None = PrivateAttr(None)
+
+    def model_post_init(self, _context: Any, /) -> None:
+        """Tell each question its id and its possible answers."""
+        never = self.na_answers()
+        for name, question in self.questions.items():
+            question.settle(name, tuple(answer for answer in self.answers if question.na_when is not None or answer not in never))
+
+    @property
+    def variant(self) -> str | None:
+        """Name of the variant in force; None: the rubric as written."""
+        return self._variant
 
     @property
     def hash(self) -> str:
@@ -124,30 +183,42 @@ class Rubric:
             "shows": self.shows,
             "answers": list(self.answers.items()),
             "instructions": self.instructions,
-            "questions": self.questions,
+            "questions": [_question_content(question) for question in self.questions.values()],
         }
         if self.choice != "one":
             content["choice"] = self.choice
         if self.unit_sql is not None:
             content["unit_sql"] = self.unit_sql
         if self.demonstrations:
-            content["demonstrations"] = self.demonstrations
+            content["demonstrations"] = [_demonstration_content(case) for case in self.demonstrations]
         return hashlib.blake2b(orjson.dumps(content), digest_size=8).hexdigest()
+
+    def na_answers(self) -> tuple[str, ...]:
+        """Answers that mean "does not apply": those without a score, or, where no answer has one, `na`."""
+        if all(score is None for score in self.answers.values()):
+            return tuple(answer for answer in self.answers if answer == "na")
+        return tuple(answer for answer, score in self.answers.items() if score is None)
 
     def score(self, answer: str | None) -> float | None:
         """The answer's number; None for N/A, categories, several answers at once, and where there is no answer."""
         return None if answer is None else self.answers.get(answer)
 
-    def allows(self, answer: str) -> bool:
-        """Whether that could be a verdict's answer: one of the rubric's, or a choice of several as `joined` writes it."""
+    def allows(self, answer: str, question: Question | None = None) -> bool:
+        """Whether that could be a verdict's answer: a possible one, or a choice of several as `joined` writes it.
+
+        Args:
+            answer: as a verdict has it.
+            question: whose answers are possible; None: those of the rubric.
+        """
+        possible = self.answers if question is None else question.answers
         if self.choice == "one":
-            return answer in self.answers
-        return answer == NONE_CHOSEN or set(answer.split("|")) <= set(self.answers)
+            return answer in possible
+        return answer == NONE_CHOSEN or set(answer.split("|")) <= set(possible)
 
     def groups(self) -> tuple[Group, ...]:
         """The questions by what they may see, in the order of their first question."""
         found: dict[tuple[str, ...], list[Question]] = {}
-        for question in self.questions:
+        for question in self.questions.values():
             extra = tuple(piece for piece in question.also_shows if piece not in self.shows)
             found.setdefault(self.shows + extra, []).append(question)
         return tuple(Group(shows=shows, questions=tuple(questions), several=self.choice == "several") for shows, questions in found.items())
@@ -160,14 +231,49 @@ class Rubric:
         """
         if name is None:
             return self
-        for variant in self.variants:
-            if variant.name == name:
-                kept = tuple(piece for piece in self.shows if piece not in variant.shows_remove)
-                return replace(self, shows=kept + variant.shows_add, variant=name)
-        known = ", ".join(v.name for v in self.variants) or "none"
-        raise UsageError(f"rubric {self.name} has no variant {name}: it declares {known}")
+        if name not in self.variants:
+            raise UsageError(f"rubric {self.name} has no variant {name}: it declares {', '.join(self.variants) or 'none'}")
+        variant = self.variants[name]
+        kept = tuple(piece for piece in self.shows if piece not in variant.shows_remove)
+        return self.changed(shows=kept + variant.shows_add).under(name)
+
+    def under(self, variant: str) -> Rubric:
+        """The same rubric, its verdicts stored under that variant."""
+        found = self.model_copy()
+        found._variant = variant  # noqa: SLF001 - another rubric's, but of this class
+        return found
+
+    def changed(self, **fields: Any) -> Rubric:
+        """A copy with other values in these fields, in the form of a file or as parts of the model.
+
+        Raises:
+            pydantic.ValidationError: a value is none that the field may have.
+        """
+        found = Rubric.model_validate({**self.model_dump(), **{name: _plain(value) for name, value in fields.items()}})
+        return found if self._variant is None else found.under(self._variant)
 
 
 def joined(chosen: Collection[str], answers: Sequence[str]) -> str:
     """Several answers as one text: in the order of the rubric, with | between them; `none` if none was chosen."""
     return "|".join(answer for answer in answers if answer in chosen) or NONE_CHOSEN
+
+
+def _plain(value: Any) -> Any:
+    """Parts as a file has them: a copy must not share its questions, which know the rubric's answers, with the rubric."""
+    if isinstance(value, BaseModel):
+        return value.model_dump()
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _question_content(question: Question) -> dict[str, object]:
+    return {name: getattr(question, name) for name in ("id", "ask", "na_when", "examples", "engine", "also_shows", "answers")}
+
+
+def _demonstration_content(case: Demonstration) -> dict[str, object]:
+    return {
+        "shown": {piece: [(entry.head, entry.text) for entry in entries] for piece, entries in case.shown.items()},
+        "answers": {question: given.answer for question, given in case.answers.items()},
+        "reasons": {question: given.reason for question, given in case.answers.items() if given.reason is not None},
+    }

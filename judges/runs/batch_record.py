@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from judges.rubric.model import Rubric
 from judges.runs.journal import Job
@@ -49,12 +49,16 @@ class BatchRecord(NamedTuple):
 _RECORD = TypeAdapter(BatchRecord)
 
 
+def _content(part: Any) -> Any:
+    return part.model_dump(mode="json") if isinstance(part, BaseModel) else tuple(part)
+
+
 def write(folder: Path, record: BatchRecord) -> Path:
     """Put the record into the journal folder, replacing an earlier one of the same run at once or not at all."""
     path = folder / f"{record.run.judge_run_id}{_ENDING}"
     unfinished = path.with_suffix(".new")
     try:
-        unfinished.write_bytes(orjson.dumps(record, default=tuple))
+        unfinished.write_bytes(orjson.dumps(record, default=_content))
         unfinished.replace(path)
     except OSError as error:
         raise StoreError(f"batch record {path} cannot be written: {error.strerror}; free some space and start again") from error

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -107,7 +106,7 @@ def test_disagreement_comes_first(store: Store) -> None:
 @pytest.mark.parametrize("roles", [(), ("builder",)])
 def test_units_of_the_page_are_those_of_the_judge(store: Store, kind: UnitKind, roles: tuple[str, ...]) -> None:
     """For every kind of unit: once all but one of the units are labelled, that one is asked, then none."""
-    rubric = replace(MM, unit=kind, roles=roles, about=None, shows=(), questions=(replace(MM.questions[0], also_shows=()),))
+    rubric = MM.changed(unit=kind, roles=roles, about=None, shows=["public_messages"], questions={"MM1": MM.questions["MM1"]})
     *most, last = [unit for game in load(store, ["game-0", "game-1"]) for unit in units(rubric, game, None)]
     done = [Label("dashboard", "ann", MM.name, "MM1", unit.unit_id, unit.episode_id, unit.turn, unit.agent, "yes", 1.0) for unit in most]
     with store.writing() as connection:
@@ -123,10 +122,10 @@ def test_units_of_the_page_are_those_of_the_judge(store: Store, kind: UnitKind, 
 
 def test_a_choice_of_several_is_stored_as_judges_store_it(store: Store) -> None:
     """All that hold, in the rubric's order; nothing chosen is an answer too."""
-    rubric = replace(MM, choice="several", answers=dict.fromkeys(("early", "late", "never")))
     answers = ("early", "late", "never")
-    question = replace(MM.questions[0], answers=answers, examples=dict.fromkeys(answers, "an example"))
-    task = asked(store, replace(rubric, questions=(question,)))
+    question = {"ask": "When?", "examples": dict.fromkeys(answers, "an example")}
+    rubric = MM.changed(choice="several", answers=dict.fromkeys(answers), questions={"MM1": question})
+    task = asked(store, rubric)
     assert task is not None
     stored = [
         labels_of(rubric, task, {"MM1": chosen}, annotator="ann", source="dashboard")[0].answer for chosen in (["never", "early"], None)

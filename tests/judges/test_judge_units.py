@@ -254,7 +254,7 @@ def test_a_check_that_answers_outside_the_closed_set_fails(tmp_path: Path, answe
 def test_one_category_and_ordinal_answers(tmp_path: Path) -> None:
     """A category has no score, also none that stands for N/A by accident; a step on a scale has the one of the file."""
     categories = rubric_of(tmp_path, "episode", "[dialogue]", answers="{late: null, rude: null}", examples="{late: a, rude: b}")
-    assert categories.questions[0].answers == ("late", "rude")
+    assert next(iter(categories.questions.values())).answers == ("late", "rude")
     scale = rubric_of(tmp_path, "episode", "[dialogue]", answers='{"1": 0, "2": 0.5, "3": 1}', examples='{"1": bad, "2": fair, "3": good}')
     store = store_of(tmp_path / "s.duckdb", games=5, turns=1)
 

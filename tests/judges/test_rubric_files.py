@@ -47,9 +47,9 @@ def test_rubrics_that_come_with_cotrace_are_sound(name: str, prefix: str, number
     rubric = find(name)
 
     assert check(names()[name]) == []
-    assert [q.id for q in rubric.questions] == [f"{prefix}{n}" for n in range(1, number + 1)]
-    assert [q.engine for q in rubric.questions] == [f"craft.{q.id}" for q in rubric.questions]
-    assert [v.name for v in rubric.variants] == ["published"]
+    assert list(rubric.questions) == [f"{prefix}{n}" for n in range(1, number + 1)]
+    assert [q.engine for q in rubric.questions.values()] == [f"craft.{name}" for name in rubric.questions]
+    assert list(rubric.variants) == ["published"]
 
 
 def test_a_good_file_is_read_as_written(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_good_file_is_read_as_written(tmp_path: Path) -> None:
     rubric = load(file_with(tmp_path, "na_when: nobody spoke\n", "na_when: nobody spoke\n"))
 
     assert dict(rubric.answers) == {"yes": 1.0, "no": 0.0, "na": None}
-    assert rubric.questions[0].answers == ("yes", "no", "na")
+    assert next(iter(rubric.questions.values())).answers == ("yes", "no", "na")
     assert rubric.repeats == 1
 
 
@@ -254,7 +254,7 @@ def test_installed_packages_offer_rubrics_and_checks(tmp_path: Path, monkeypatch
     monkeypatch.syspath_prepend(tmp_path)  # type: ignore[no-untyped-call, unused-ignore]
     all_checks.cache_clear()
     try:
-        assert find("mine").questions[0].engine == "theirs.ok"
+        assert next(iter(find("mine").questions.values())).engine == "theirs.ok"
         assert check(folder / "mine.yaml") == []
         (points / "entry_points.txt").write_text("[cotrace.checks]\nt = theirs.checks\nu = theirs.checks\n")
         all_checks.cache_clear()

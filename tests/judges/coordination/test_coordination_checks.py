@@ -25,7 +25,7 @@ RUBRICS = ("coordination_environment", "coordination_theory_of_mind", "coordinat
 def test_rubrics_have_no_mistakes_and_name_checks_that_exist(name: str) -> None:
     """Every question has an engine check of its own name."""
     assert check(names()[name]) == []
-    assert {question.engine for question in find(name).questions} <= set(CHECKS)
+    assert {question.engine for question in find(name).questions.values()} <= set(CHECKS)
 
 
 def _games(folder: Path, game: CoordinationGame, policy: str) -> tuple[Store, list[Transcript]]:

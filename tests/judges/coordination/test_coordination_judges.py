@@ -91,7 +91,7 @@ def test_rubrics_run_from_the_command_line_to_stored_answers(store: Store, tmp_p
         given = query(
             copy, "select distinct question, answer from verdicts where status = 'answered' and rubric = $name", {"name": rubric}
         ).rows()
-        allowed = {question.id: set(question.answers) for question in find(rubric).questions}
+        allowed = {question.id: set(question.answers) for question in find(rubric).questions.values()}
         assert all(answer in allowed[question] for question, answer in given)
 
 

@@ -64,7 +64,7 @@ def test_rubrics_are_sound(name: str) -> None:
     """They have no mistakes, and every question names its engine check."""
     rubric = find(name)
     assert check(names()[name]) == []
-    assert [(question.id, question.engine) for question in rubric.questions] == [(q, f"einstein.{q}") for q in RUBRICS[name]]
+    assert [(question.id, question.engine) for question in rubric.questions.values()] == [(q, f"einstein.{q}") for q in RUBRICS[name]]
 
 
 def test_the_engine_never_contradicts_planted_truth(judged: Store) -> None:

@@ -124,7 +124,7 @@ def test_a_true_gain_is_found_and_claimed(tmp_path: Path, optimizer: str) -> Non
     held_out = where_from["split"]["held_out"]
     assert held_out["units"] == len(held_out["games"]) * TURNS
     assert judged.from_cache >= held_out["units"]  # the very prompts that were optimised
-    assert [question.id for question in new.questions] == ["Q1"]
+    assert list(new.questions) == ["Q1"]
     assert (tmp_path / "places.yaml").read_text() == RUBRIC
     assert (new.demonstrations != ()) == (optimizer == "bootstrap") or optimizer == "mipro"
 
@@ -286,7 +286,7 @@ def test_questions_with_different_evidence_are_optimised_together_or_alone(tmp_p
         assert "run 2 on this rubric's labels" in alone.output  # the same labels were looked at before
     new, one = load(tmp_path / "better.yaml"), load(tmp_path / "alone.yaml")
     assert [group.shows for group in new.groups()] == [("public_messages",), ("public_messages", "state_before")]
-    assert [question.id for question in one.questions] == ["Q2"]
+    assert list(one.questions) == ["Q2"]
     held_out = yaml.safe_load((tmp_path / "better.yaml").read_text())["provenance"]["held_out"]
     assert list(held_out) == ["Q1", "Q2", "ALL"]
     assert held_out["ALL"]["after"][0] == pytest.approx((held_out["Q1"]["after"][0] + held_out["Q2"]["after"][0]) / 2, abs=1e-3)
