@@ -28,6 +28,7 @@ __all__ = [
     "OracleEntry",
     "ReplyEntry",
     "SampleEntry",
+    "SurveyEntry",
     "Turn",
     "UtteranceEntry",
     "header_line",
@@ -240,6 +241,19 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyEntry:
+    """What a player answered to a question about the game, after it."""
+
+    rubric: str
+    question: str
+    agent: str
+    """Who answered."""
+    answer: str
+    score: float | None = None
+    """The answer's number by the rubric, 0 to 1; None: it has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class End:
     """The last line."""
 
@@ -252,6 +266,9 @@ class End:
     error: str | None = None
     metrics: Mapping[str, float] = field(default_factory=dict)
     """Further numbers of the game, by name."""
+
+    survey: Sequence[SurveyEntry] = ()
+    """Questionnaires of the players."""
 
 
 class LogWriter:

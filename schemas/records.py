@@ -421,7 +421,13 @@ class Call(NamedTuple):
 class Label(NamedTuple):
     """One person's (or another source's) answer."""
 
-    source: Annotated[str, Col("a file's path, after `planted:` if it is planted truth; `planted`, `dashboard`", key=True)]
+    source: Annotated[
+        str,
+        Col(
+            "a file's path, after `planted:` if it is planted truth; `planted`, `survey` (players about their partners), `dashboard`",
+            key=True,
+        ),
+    ]
     annotator: Annotated[str, Col("who", key=True)]
     rubric: Annotated[str, Col("name of the rubric")]
     question: Annotated[str, Col("question inside the rubric", key=True)]

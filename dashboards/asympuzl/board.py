@@ -10,6 +10,7 @@ from dash import html
 from dashboards.parts import Part
 from games.asympuzl.feedback import FEEDBACK_MODES, FeedbackMode, feedback, feedback_lines
 from games.asympuzl.puzzle import AGENTS, COLORS, Agent, Entry, Puzzle
+from games.players.player import Observation
 from judges.asympuzl.history import entries_of
 from judges.evidence.transcript import AgentView, Transcript, TurnView
 from schemas.text import printable
@@ -41,6 +42,18 @@ class AsymPuzlDrawing:
         lists = [_list("Truth", _truth(game))]
         lists += [_list(f"Clues of {printable(view.name)} ({printable(view.role)})", _clues(view)) for view in game.agents.values()]
         return html.Div(lists, className="boards")
+
+    def seat(self, seen: Observation) -> Part:
+        """The player's clues, its working hypothesis, and who said what."""
+        mine = seen.data
+        if seen.role == "solo":
+            return html.Div([_list("Clues of the one", mine.clues_a), _list("Clues of the other", mine.clues_b)], className="boards")
+        said = [
+            html.Li([html.B("you: " if heard.agent == mine.agent else "partner: "), printable(heard.text)]) for heard in mine.conversation
+        ]
+        talk = [html.Div([html.H3("What was said"), html.Ul(said, className="plain")])] if said else []
+        clues = "Your clues" if mine.agent == "A" else "Your clues, in no order"
+        return html.Div([_list(clues, mine.clues), _list("Your table so far", mine.hypothesis), *talk], className="boards")
 
     def action(self, verb: str, arguments: Mapping[str, Any]) -> str:
         """`position 2: green circle`."""

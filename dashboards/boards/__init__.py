@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from dashboards.boards import fallback
 from dashboards.parts import Part
+from games.players.player import Observation
 from judges.evidence.transcript import Transcript, TurnView
 from schemas.families import module
 
@@ -21,6 +22,9 @@ class Drawing(Protocol):
 
     def goal(self, game: Transcript) -> Part:
         """The goal, and what each agent alone was shown of it."""
+
+    def seat(self, seen: Observation) -> Part:
+        """What a person in a seat sees when it is asked: of the observation alone, so that nothing else can reach it."""
 
     def action(self, verb: str, arguments: Mapping[str, Any]) -> str:
         """An action in words."""

@@ -9,6 +9,7 @@ from typing import Any
 from dash import html
 
 from dashboards.parts import Part
+from games.players.player import Observation
 from judges.evidence.transcript import Transcript, TurnView
 
 __all__ = ["TextDrawing"]
@@ -28,6 +29,10 @@ class TextDrawing:
         if game.goal is None:
             return html.Div()
         return _text("Goal", game.goal)
+
+    def seat(self, seen: Observation) -> Part:
+        """The scene, if there is one; the messages say the rest."""
+        return html.Div() if seen.scene is None else _text("What you see", seen.scene())
 
     def action(self, verb: str, arguments: Mapping[str, Any]) -> str:
         """Verb and arguments."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from dash import html
@@ -14,6 +14,7 @@ from games.coordination.hanabi.rules import COLORS
 from games.coordination.hanabi.wording import COLOR_NAMES
 from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
 from games.coordination.players import PLAYERS
+from games.players.player import Observation
 from judges.coordination.situation import QUESTIONS, game_of
 from judges.evidence.transcript import JsonObject, Transcript, TurnView
 from schemas.text import printable
@@ -43,8 +44,7 @@ class CoordinationDrawing:
         kind = game_of(game)
         if kind == QUESTIONS:
             return _question(game, turn)
-        pictures = {"hanabi": _table, "overcooked": _kitchen, "collab_capture": _capture, "collab_escape": _escape}
-        draw = pictures[kind]
+        draw = _PICTURES[kind]
         return html.Div(
             [
                 html.Div([html.H3("Before"), draw(turn.state_before)], className="picture"),
@@ -60,6 +60,13 @@ class CoordinationDrawing:
             right = ", ".join(str(place + 1) for place in goal.get("correct_options", ()))
             return html.P(printable(f"Key {goal.get('key')}; in words: {goal.get('answer')}; right by the corrected key: option {right}"))
         return html.P(printable(", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in goal.items())))
+
+    def seat(self, seen: Observation) -> Part:
+        """The state as far as the player sees it: of Hanabi without its own cards."""
+        if seen.scene is None:
+            return html.Div()
+        drawn = _PICTURES[seen.data.game](seen.scene())
+        return html.Div([html.Div([html.H3("What you see"), drawn], className="picture")], className="boards")
 
     def action(self, verb: str, arguments: Mapping[str, Any]) -> str:
         """`play card 1 (B1)`, `north, for: pick up onion from o0.`, `move to room 3`."""
@@ -123,7 +130,8 @@ def _kitchen(state: JsonObject) -> Part:
     layout = LAYOUTS[state["layout"]]
     if "cooks" not in state:
         return _told_kitchen(layout, state)
-    return html.Div([_grid(layout, state), html.P(f"{state['score']} points", className="hint")])
+    points = [html.P(f"{state['score']} points", className="hint")] if "score" in state else []
+    return html.Div([_grid(layout, state), *points])
 
 
 def _told_kitchen(layout: Layout, state: JsonObject) -> Part:
@@ -191,5 +199,13 @@ def _rooms(
         boxes.append(html.Div(lines, style=style, title=f"ways to {', '.join(map(str, ways[room]))}"))
     return html.Div(boxes, className="rooms")
 
+
+_PICTURES: Final[Mapping[str, Callable[[JsonObject], Part]]] = {
+    "hanabi": _table,
+    "overcooked": _kitchen,
+    "collab_capture": _capture,
+    "collab_escape": _escape,
+}
+"""Game -> how a state of it is drawn."""
 
 DRAWING = CoordinationDrawing()

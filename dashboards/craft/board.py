@@ -9,12 +9,20 @@ from dash import html
 
 from dashboards.parts import Part
 from games.craft.engine.blocks import CELLS, COLORS, HIDDEN_CELLS, SIZES, WALLS, is_large
+from games.craft.engine.views import views_json
+from games.craft.match_log import state_json
+from games.craft.text.observations import BuilderObservation, DirectorObservation
+from games.players.player import Observation
 from judges.evidence.transcript import ActionView, AgentView, JsonObject, Transcript, TurnView
+from schemas.text import printable
 
 __all__ = ["DRAWING", "CraftDrawing"]
 
 _LAYERS = (0, 1, 2)
 _LAYER_NAMES = ("bottom", "middle", "top")
+_WALLS: Mapping[str, Sequence[str]] = {str(name): cells for name, cells in WALLS.items()}
+_LAST_LINES = 8
+"""Of the conversation, beside the board; all of it stands in the words below."""
 _LETTER = {name: letter for letter, name in COLORS.items()}
 
 
@@ -40,6 +48,17 @@ class CraftDrawing:
         walls = [_wall(agent) for agent in game.agents.values() if agent.private_view]
         return html.Div([*target, *walls], className="boards")
 
+    def seat(self, seen: Observation) -> Part:
+        """A director's own wall of the target beside the three walls of the board; the builder's board from above."""
+        if isinstance(seen.data, BuilderObservation):
+            board = html.Div([html.H3("The board, the far row on top"), _layers(state_json(seen.data.board), set())])
+            return html.Div([html.Div(board, className="boards"), *_talk("What the directors say", seen.data.discussion.splitlines())])
+        mine: DirectorObservation = seen.data
+        target = views_json({mine.director: mine.target_view})[mine.director]
+        walls = [_wall_of(f"{name}'s side now", view, name) for name, view in views_json(mine.board_views).items()]
+        boards = html.Div([_wall_of("Your wall of the target", target, mine.director), *walls], className="boards")
+        return html.Div([boards, *_talk("What was said and done last", mine.history[-_LAST_LINES:])])
+
     def action(self, verb: str, arguments: Mapping[str, Any]) -> str:
         """`place large blue at (0,1)–(0,2), middle layer`."""
         if verb == "clarify":
@@ -50,6 +69,11 @@ class CraftDrawing:
         if arguments.get("span_to"):
             place += f"–{arguments['span_to']}"
         return f"{verb} {names} at {place}, layer {arguments.get('layer')}"
+
+
+def _talk(title: str, lines: Sequence[str]) -> list[Part]:
+    said = [html.Li(printable(line)) for line in lines if line.strip()]
+    return [html.H3(title), html.Ul(said, className="plain")] if said else []
 
 
 def _touched(actions: Sequence[ActionView]) -> set[tuple[str, int]]:
@@ -95,16 +119,19 @@ def _piece(block: str | None, cells: Sequence[str], *, mark: bool) -> Part:
 
 
 def _wall(agent: AgentView) -> Part:
-    view = agent.private_view or {}
+    kind = f" ({agent.view_kind.replace('_', ' ')} view)" if agent.view_kind else ""
+    return _wall_of(f"{agent.name}'s wall", agent.private_view or {}, agent.name, f"Of the target, as shown{kind}")
+
+
+def _wall_of(heading: str, view: Mapping[str, Any], director: str, title: str | None = None) -> Part:
     rows = [view.get(f"row_{layer}", []) for layer in reversed(_LAYERS)]
     cells: list[Part] = []
     for line, row in enumerate(rows, start=1):
         cells.extend(_wall_row(row, line))
-    kind = f" ({agent.view_kind.replace('_', ' ')} view)" if agent.view_kind else ""
-    named = " ".join(WALLS[agent.name]) if agent.name in WALLS else ""
+    named = " ".join(cells_of) if (cells_of := _WALLS.get(director)) else ""
     return html.Div(
         [
-            html.H3(f"{agent.name}'s wall", title=f"Of the target, as shown{kind}"),
+            html.H3(heading, title=title),
             html.Div(cells, className="wall"),
             html.Div(named, className="layer-title", title="from left to right"),
         ]

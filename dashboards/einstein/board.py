@@ -10,6 +10,8 @@ from dash import html
 from dashboards.parts import Part
 from games.einstein.engine.bins import REACH, SHOWN_BINS
 from games.einstein.game import AGENTS
+from games.einstein.game import Observation as Seen
+from games.players.player import Observation
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
 from schemas.text import printable
 
@@ -51,6 +53,17 @@ class EinsteinDrawing:
             for agent in game.agents.values()
         ]
         return html.Div([*solved, *given], className="boards")
+
+    def seat(self, seen: Observation) -> Part:
+        """The table, and the items that the player has."""
+        mine: Seen = seen.data
+        bins: dict[str, list[str]] = {name: [] for name in SHOWN_BINS}
+        for number, place in enumerate(mine.positions):
+            bins.setdefault(place, []).append(f"block{number}")
+        side = "top" if mine.player else "bottom"
+        table = html.Div([html.H3(f"The table; you sit at the {side}"), _table({"bins": bins}, set())], className="picture")
+        items = html.Div([html.H3("What you know"), _items([item.text for item in mine.items], set())], className="knows")
+        return html.Div([table, items], className="boards")
 
     def action(self, verb: str, arguments: Mapping[str, Any]) -> str:
         """`move block1 from player1_bin to commonbin`."""

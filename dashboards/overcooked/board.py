@@ -13,6 +13,7 @@ from games.overcooked.engine.tasks import recipe_text, tasks
 from games.overcooked.measures.metrics import history, score
 from games.overcooked.measures.references import published_references
 from games.overcooked.text.grammar import requests_in
+from games.players.player import Observation
 from judges.evidence.transcript import JsonObject, Transcript, TurnView
 from judges.overcooked.conversations import action_call
 from schemas.text import printable
@@ -56,6 +57,12 @@ class OvercookedDrawing:
         task = tasks()[game.task_id]
         limits = f"Level {task.level}; time limit {task.time_limit} timesteps, the fastest reference takes {task.time_shortest + 1}."
         return html.Div([html.H3("Order and recipe"), html.Pre(recipe_text(game.task_id)), html.P(limits)])
+
+    def seat(self, seen: Observation) -> Part:
+        """The kitchen, which both agents see alike."""
+        if seen.scene is None:
+            return html.Div()
+        return html.Div([html.Div([html.H3("The kitchen"), _kitchen(seen.scene())], className="picture")], className="boards")
 
     def action(self, verb: str, arguments: Mapping[str, Any]) -> str:
         """`pickup(egg, counter)`, and of a verified action whose it is: `Chef: pickup(egg, counter)`."""

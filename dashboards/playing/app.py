@@ -12,7 +12,7 @@ from flask import Flask, Response, jsonify, request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dashboards.access import Access, guard
-from dashboards.playing.pages import OPENING, SEAT
+from dashboards.playing.look import LOOK, document, look
 from dashboards.playing.tables import Tables
 from dashboards.requests import answer_faults
 from games.experiments.family import games
@@ -30,6 +30,7 @@ class _Opening(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     game: str
+    kind: str | None = None
     players: dict[str, str]
     number: int = Field(default=1, ge=0, le=2**31)
 
@@ -41,6 +42,12 @@ class _Answer(BaseModel):
     text: str = Field(max_length=_LONGEST_ANSWER)
 
 
+class _Survey(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    answers: dict[str, str] = Field(max_length=100)
+
+
 def create_play_app(tables: Tables, *, access: Access) -> Flask:
     """The server's app.
 
@@ -49,31 +56,43 @@ def create_play_app(tables: Tables, *, access: Access) -> Flask:
         access: who may open a table; seats have secrets of their own.
     """
     app = Flask("cotrace-play", static_folder=None)
-    guard(app, access, free=(_SEAT,))
+    guard(app, access, free=(_SEAT, LOOK))
     answer_faults(app)
+    _add_opening(app, tables)
+    _add_seats(app, tables)
+    return app
 
+
+def _add_opening(app: Flask, tables: Tables) -> None:
     @app.get("/")
     def opening() -> str:
-        return OPENING
+        return document("opening")
+
+    @app.get(f"{LOOK}<name>")
+    def shared(name: str) -> tuple[Response | str, HTTPStatus]:
+        found = look(name)
+        return (found, HTTPStatus.OK) if found else ("There is no such file.\n", HTTPStatus.NOT_FOUND)
 
     @app.get("/games")
     def offered() -> Response:
-        return jsonify([_offer(name, tables) for name in games()])
+        return jsonify([_offer(name, kind, tables) for name, game in games().items() for kind in game.KINDS])
 
     @app.post("/open")
     def begin() -> tuple[Response, HTTPStatus]:
         try:
             asked = _Opening.model_validate_json(request.get_data())
-            seats = tables.open(asked.game, asked.players, asked.number)
+            seats = tables.open(asked.game, asked.players, asked.number, asked.kind)
         except ValidationError as error:
             return _refused(str(error.errors()[0]["msg"]))
         except CotraceError as error:
             return _refused(str(error))
         return jsonify([{"agent": seat.agent, "href": f"{_SEAT}{seat.token}"} for seat in seats]), HTTPStatus.OK
 
+
+def _add_seats(app: Flask, tables: Tables) -> None:
     @app.get(f"{_SEAT}<token>")
     def seat(token: str) -> tuple[str, HTTPStatus]:
-        return (SEAT, HTTPStatus.OK) if tables.state(token) else ("There is no such seat.\n", HTTPStatus.NOT_FOUND)
+        return (document("seat"), HTTPStatus.OK) if tables.state(token) else ("There is no such seat.\n", HTTPStatus.NOT_FOUND)
 
     @app.get(f"{_SEAT}<token>/state")
     def state(token: str) -> tuple[Response, HTTPStatus]:
@@ -89,18 +108,24 @@ def create_play_app(tables: Tables, *, access: Access) -> Flask:
         heard = tables.say(token, answer.number, answer.text)
         return jsonify(heard), HTTPStatus.OK if heard else HTTPStatus.CONFLICT
 
-    return app
+    @app.post(f"{_SEAT}<token>/survey")
+    def answered(token: str) -> tuple[Response, HTTPStatus]:
+        try:
+            kept = tables.survey(token, _Survey.model_validate_json(request.get_data()).answers)
+        except (ValidationError, CotraceError) as error:
+            return _refused(str(error))
+        return jsonify(kept), HTTPStatus.OK if kept else HTTPStatus.CONFLICT
 
 
 def _refused(why: str) -> tuple[Response, HTTPStatus]:
     return jsonify({"error": why}), HTTPStatus.BAD_REQUEST
 
 
-def _offer(name: str, tables: Tables) -> dict[str, object]:
+def _offer(name: str, kind: str, tables: Tables) -> dict[str, object]:
     game = games()[name]
-    known = game.seats(game.one_game(1))
+    known = game.seats(game.one_game(1, kind))
     seats = {
         agent: [PERSON, *(f"{SCRIPT}{script}" for script in known.scripts.get(role, ())), *tables.partners]
         for agent, role in known.roles.items()
     }
-    return {"game": name, "title": title_of(name), "seats": seats}
+    return {"game": name, "kind": kind, "title": title_of(name), "seats": seats}

@@ -12,11 +12,16 @@ from typing import Any
 
 import orjson
 
-from games.experiments.family import Match, game_of
+from dashboards.boards import drawing_of
+from dashboards.markup import to_html
+from dashboards.playing.survey import keep, questions
+from games.experiments.family import Match, game_of, near
+from games.players.forms import Form
 from games.players.player import Observation, PlayerReply
 from games.players.running import Job, Table, Terms, run_games
 from games.players.seats import PERSON, is_model, seated, team_name
 from schemas.errors import CotraceError, UsageError
+from schemas.families import title_of
 
 __all__ = ["Seat", "Tables"]
 
@@ -28,10 +33,11 @@ class Seat:
 
     name = PERSON
 
-    def __init__(self, agent: str, role: str, phrases: Sequence[str]) -> None:
+    def __init__(self, agent: str, role: str, game: str) -> None:
         self.token = secrets.token_urlsafe(24)
-        self.agent, self.role, self.phrases = agent, role, phrases
+        self.agent, self.role, self.game = agent, role, game
         self._asked: Observation | None = None
+        self._shown: dict[str, Any] | None = None
         self._answer: asyncio.Future[str] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = threading.Lock()
@@ -40,8 +46,9 @@ class Seat:
         """Wait for the answer of the browser."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[str] = loop.create_future()
+        shown = self._told(seen)
         with self._lock:
-            self._loop, self._asked, self._answer = loop, seen, answer
+            self._loop, self._asked, self._shown, self._answer = loop, seen, shown, answer
         return PlayerReply(await answer)
 
     def say(self, number: int, text: str) -> bool:
@@ -49,19 +56,29 @@ class Seat:
         with self._lock:
             if self._answer is None or self._asked is None or self._asked.place != number or self._loop is None:
                 return False
-            answer, self._answer, self._asked = self._answer, None, None
+            answer, self._answer, self._asked, self._shown = self._answer, None, None, None
             self._loop.call_soon_threadsafe(answer.set_result, text)
             return True
 
     def shown(self) -> dict[str, Any]:
         """All that the browser is told."""
         with self._lock:
-            seen = self._asked
-        told: dict[str, Any] = {"agent": self.agent, "role": self.role, "phrases": list(self.phrases), "asked": None}
-        if seen is not None:
-            messages = [{"role": message["role"], "content": message["content"]} for message in seen.messages]
-            told["asked"] = {"number": seen.place, "turn": seen.turn, "messages": messages}
-        return told
+            return {"agent": self.agent, "role": self.role, "title": title_of(self.game), "asked": self._shown}
+
+    def _told(self, seen: Observation) -> dict[str, Any]:
+        """An observation as a page takes it; nothing in it comes from anywhere else."""
+        return {
+            "number": seen.place,
+            "turn": seen.turn,
+            "messages": [{"role": message["role"], "content": message["content"]} for message in seen.messages],
+            "picture": to_html(drawing_of(self.game).seat(seen)),
+            "forms": [_form(form) for form in game_of(self.game).forms(seen)],
+        }
+
+
+def _form(form: Form) -> dict[str, Any]:
+    slots = [{**slot._asdict(), "pieces": [_form(piece) for piece in slot.pieces]} for slot in form.slots]
+    return {"title": form.title, "text": form.text, "slots": slots}
 
 
 @dataclass(slots=True)
@@ -86,9 +103,16 @@ class Tables:
     partners: Sequence[str]
     terms: Terms
     _running: list[_Running] = field(default_factory=list)
+    _writing: threading.Lock = field(default_factory=threading.Lock)
 
-    def open(self, game_name: str, players: Mapping[str, str], number: int) -> list[Seat]:
+    def open(self, game_name: str, players: Mapping[str, str], number: int, kind: str | None = None) -> list[Seat]:
         """Begin a game; gives the seats of people.
+
+        Args:
+            game_name: the family's name.
+            players: seat -> player.
+            number: of the game.
+            kind: which of the family's games; None: its first.
 
         Raises:
             UsageError: there is no such game, seat or player.
@@ -96,14 +120,17 @@ class Tables:
         if len(self._running) >= _MOST_TABLES:
             raise UsageError(f"there are {_MOST_TABLES} tables already: start the server anew")
         game = game_of(game_name)
-        asked = game.one_game(number)
+        kind = game.KINDS[0] if kind is None else kind
+        if kind not in game.KINDS:
+            raise UsageError(f"{game_name} has no game {kind!r}{near(kind, game.KINDS)}")
+        asked = game.one_game(number, kind)
         known = game.seats(asked)
         names = {role: tuple(scripts) for role, scripts in known.scripts.items()}
         taken = seated([f"{seat}={player}" for seat, player in players.items()], known.roles, names, said="")
         for player in taken.values():
             if is_model(player) and player not in self.partners:
                 raise UsageError(f"{player} may not play here: name it with --partner when the server is started")
-        seats = [Seat(agent, role, game.PHRASES.get(role, ())) for agent, role in known.roles.items() if taken[agent] == PERSON]
+        seats = [Seat(agent, role, game_name) for agent, role in known.roles.items() if taken[agent] == PERSON]
         (task, *_) = game.tasks(asked, self.out)
         episode = f"table_{secrets.token_hex(4)}/{team_name(taken)}/{task.name}_{number}"
         match = Match(task, game.Condition(), taken, number, self.out / f"{episode}.jsonl", "people", episode, {})
@@ -122,8 +149,23 @@ class Tables:
         for running in self._running:
             for seat in running.seats:
                 if secrets.compare_digest(seat.token, token):
-                    return {**seat.shown(), "error": running.error, "ended": None if running.thread.is_alive() else _end(running.job.path)}
+                    ended = None if running.thread.is_alive() else _end(running.job.path)
+                    return {**seat.shown(), "error": running.error, "ended": ended, "survey": list(questions()) if ended else []}
         return None
+
+    def survey(self, token: str, answers: Mapping[str, str]) -> bool:
+        """Keep what a player says of its partner in the log of the game; False: there is no such seat, or its game is not over.
+
+        Raises:
+            UsageError: there is no such question or answer.
+        """
+        for running in self._running:
+            for seat in running.seats:
+                if secrets.compare_digest(seat.token, token) and not running.thread.is_alive() and _end(running.job.path):
+                    with self._writing:
+                        keep(running.job.path, seat.agent, answers)
+                    return True
+        return False
 
     def say(self, token: str, number: int, text: str) -> bool:
         """Answer for a seat; False: there is no such seat, or it is not asked that."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Final
 from pydantic import Field
 
 from games.asympuzl.feedback import FeedbackMode
+from games.asympuzl.forms import forms
 from games.asympuzl.game import GameSettings
 from games.asympuzl.play import PAPER_SEEDS
 from games.asympuzl.puzzle import MAX_SIZE
@@ -21,7 +22,7 @@ from games.players.running import Job
 from games.players.seats import Seats
 from games.playing import DEFAULT_START
 
-__all__ = ["PHRASES", "Condition", "Tasks", "job", "one_game", "seats", "tasks"]
+__all__ = ["KINDS", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
 
 
 class Tasks(Part):
@@ -46,11 +47,11 @@ class Condition(Part):
     tokenizer: str = DEFAULT_TOKENIZER
 
 
-PHRASES: Final[Mapping[str, Sequence[str]]] = {}
-"""Role -> beginnings of what can be written there, for people."""
+KINDS: Final = ("",)
+"""Kinds of single games."""
 
 
-def one_game(number: int) -> Tasks:
+def one_game(number: int, _: str = KINDS[0]) -> Tasks:
     """The task of a single game, for people who sit down at a table."""
     return Tasks(generate=1, first=number)
 

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from pydantic import Field
 
+from games.coordination.forms import forms
 from games.coordination.kitchen.rules import TICKS
 from games.coordination.play import CoordinationGame, PlayRequest, checked, read_decks
 from games.coordination.seated import SCRIPTS, SEATS, SeatedGame, course_of, header_of
@@ -20,7 +21,7 @@ from games.players.seats import Seats
 from games.playing import DEFAULT_START
 from schemas.errors import UsageError
 
-__all__ = ["PHRASES", "Condition", "Tasks", "job", "one_game", "seats", "tasks"]
+__all__ = ["KINDS", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
 
 
 class Tasks(Part):
@@ -53,13 +54,13 @@ class _Place(NamedTuple):
     decks: Mapping[int, Sequence[str]] | None
 
 
-PHRASES: Final[Mapping[str, Sequence[str]]] = {}
-"""Role -> beginnings of what can be written there, for people."""
+KINDS: Final[Sequence[CoordinationGame]] = ("collab_escape", "collab_capture", "hanabi", "overcooked")
+"""Kinds of single games."""
 
 
-def one_game(_: int) -> Tasks:
+def one_game(_: int, kind: CoordinationGame = KINDS[0]) -> Tasks:
     """The task of a single game, for people who sit down at a table."""
-    return Tasks(game="collab_escape")
+    return Tasks(game=kind)
 
 
 def seats(asked: Tasks) -> Seats:

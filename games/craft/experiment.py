@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -10,6 +10,7 @@ from typing import Final
 from pydantic import Field, model_validator
 
 from games.craft.engine.oracle import DEFAULT_SAMPLE
+from games.craft.forms import forms
 from games.craft.game import GameSettings
 from games.craft.seated import SCRIPTS, SEATS, SeatedGame, course_of, header_of
 from games.craft.targets.generator import StructureRules, generate_structures
@@ -22,7 +23,7 @@ from games.players.seats import Seats
 from games.playing import DEFAULT_START
 from schemas.errors import UsageError
 
-__all__ = ["PHRASES", "Condition", "Tasks", "job", "one_game", "seats", "tasks"]
+__all__ = ["KINDS", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
 
 
 class Tasks(Part):
@@ -61,14 +62,11 @@ class Condition(Part):
     simulations: int = Field(default=0, ge=0)
 
 
-PHRASES: Final[Mapping[str, Sequence[str]]] = {
-    "director": ("<message></message>",),
-    "builder": ("PLACE:bs:(0,0):0:CONFIRM:", "PLACE:bl:(0,0):0:(0,1):CONFIRM:", "REMOVE:(0,0):0:CONFIRM:", "CLARIFY:"),
-}
-"""Role -> beginnings of what can be written there, for people."""
+KINDS: Final = ("",)
+"""Kinds of single games."""
 
 
-def one_game(number: int) -> Tasks:
+def one_game(number: int, _: str = KINDS[0]) -> Tasks:
     """The task of a single game, for people who sit down at a table."""
     return Tasks(generate=1, seed=number, reachable=True)
 

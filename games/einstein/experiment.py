@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +13,7 @@ from games.einstein import seated
 from games.einstein.engine.generator import generate
 from games.einstein.engine.puzzle import OBJECT_COUNTS, parse_game_id
 from games.einstein.engine.rules import STEP_LIMIT, RulesName
+from games.einstein.forms import forms
 from games.einstein.game import Game
 from games.einstein.match_log import NO_VERIFIER, settings_of
 from games.experiments.family import Match, Part, Task, job_of
@@ -20,7 +21,7 @@ from games.players.running import Job
 from games.players.seats import Seats
 from games.playing import DEFAULT_START
 
-__all__ = ["PHRASES", "Condition", "Tasks", "job", "one_game", "seats", "tasks"]
+__all__ = ["KINDS", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
 
 
 class Tasks(Part):
@@ -52,18 +53,11 @@ class Condition(Part):
     step_limit: int = Field(default=STEP_LIMIT, ge=1)
 
 
-PHRASES: Final[Mapping[str, Sequence[str]]] = {
-    "player": (
-        "<ACTION>move block0 from player1_bin to commonbin</ACTION>",
-        "<ACTION>share block0 in top_left_bin</ACTION>",
-        "<ACTION>ask for block0</ACTION>",
-        "<ACTION>pass</ACTION>",
-    )
-}
-"""Role -> beginnings of what can be written there, for people."""
+KINDS: Final = ("",)
+"""Kinds of single games."""
 
 
-def one_game(number: int) -> Tasks:
+def one_game(number: int, _: str = KINDS[0]) -> Tasks:
     """The task of a single game, for people who sit down at a table."""
     return Tasks(generate=1, seed=number)
 

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, Protocol
 from pydantic import BaseModel, ConfigDict
 
 from games.players.course import Course, play_course
-from games.players.player import Player
+from games.players.forms import Form
+from games.players.player import Observation, Player
 from games.players.running import Job
 from games.players.seats import Seats
 from schemas.errors import UsageError
@@ -72,13 +73,18 @@ class ExperimentGame(Protocol):
         ...
 
     @property
-    def one_game(self) -> Callable[[int], Part]:
-        """The `Tasks` of a single game, drawn by a number: for people who sit down at a table."""
+    def KINDS(self) -> Sequence[str]:  # noqa: N802 - the module's constant
+        """Kinds of single games; one empty name where there is only one."""
         ...
 
     @property
-    def PHRASES(self) -> Mapping[str, Sequence[str]]:  # noqa: N802 - the module's constant
-        """Role -> beginnings of what can be written there, for people."""
+    def one_game(self) -> Callable[[int, Any], Part]:
+        """The `Tasks` of a single game of a kind, drawn by a number: for people who sit down at a table."""
+        ...
+
+    @property
+    def forms(self) -> Callable[[Observation], Sequence[Form]]:
+        """What a person can write when asked, as forms to fill in."""
         ...
 
     @property

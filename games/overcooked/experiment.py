@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,13 +13,14 @@ from pydantic import Field
 from games.experiments.family import Match, Part, Task, job_of
 from games.overcooked.agents import AGENT_RULES, Memory
 from games.overcooked.engine.tasks import recipe_text, task_of
+from games.overcooked.forms import forms
 from games.overcooked.play import PlayRequest, orders_of
 from games.overcooked.seated import SCRIPTS, SEATS, SeatedGame, Switches, course_of, header_of
 from games.players.running import Job
 from games.players.seats import Seats
 from games.playing import DEFAULT_START
 
-__all__ = ["PHRASES", "Condition", "Tasks", "job", "one_game", "seats", "tasks"]
+__all__ = ["KINDS", "Condition", "Tasks", "forms", "job", "one_game", "seats", "tasks"]
 
 
 class Tasks(Part):
@@ -42,11 +43,11 @@ class Condition(Part):
     recipe: str = "plain"
 
 
-PHRASES: Final[Mapping[str, Sequence[str]]] = {}
-"""Role -> beginnings of what can be written there, for people."""
+KINDS: Final = ("",)
+"""Kinds of single games."""
 
 
-def one_game(number: int) -> Tasks:
+def one_game(number: int, _: str = KINDS[0]) -> Tasks:
     """The task of a single game, for people who sit down at a table."""
     return Tasks(orders=[sorted(known)[number % len(known)] for known in [orders_of(PlayRequest(out=Path(), levels=(1, 2)))]])
 

@@ -194,6 +194,7 @@ def _observation(query: Query, recipe: str) -> Observation:
         purpose=query.kind,
         messages=[{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
         data=Shown(query.agent, query.kind, query.text),
+        scene=query.world.to_json,
     )
 
 

@@ -48,6 +48,10 @@ class Observation:
     """For a model or a person: system text and the situation in words."""
     data: Any
     """For a script: the family's own observation."""
+    options: Sequence[str] = ()
+    """The actions that the messages list, where they list them."""
+    scene: Callable[[], Any] | None = None
+    """What can be drawn for a person, where `data` is text alone: the state as logs write it, cut to what the messages say."""
 
 
 class PlayerReply(NamedTuple):

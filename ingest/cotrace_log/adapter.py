@@ -27,8 +27,8 @@ from ingest.reading.times import read_time
 from schemas.claims import text_hash
 from schemas.errors import BadInputError
 from schemas.families import offered
-from schemas.game import AgentEntry, Header, Turn, UtteranceEntry
-from schemas.records import Action, Agent, Call, Claim, Episode, Json, Run, Utterance
+from schemas.game import AgentEntry, End, Header, Turn, UtteranceEntry
+from schemas.records import Action, Agent, Call, Claim, Episode, Json, Label, Run, Utterance
 from schemas.records import Turn as TurnRow
 
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
@@ -42,6 +42,9 @@ UNKNOWN_MODEL: Final = "unknown"
 
 PLANTED: Final = "planted"
 """`labels.source` of the truth that scripted players write into their logs, and `claims.reader` of what they know their texts to claim."""
+
+SURVEY: Final = "survey"
+"""`labels.source` of the players' questionnaires."""
 
 _READ: Final = {"kind": "read"}
 _SCORES: Final = {"Yes": 1.0, "No": 0.0}
@@ -121,6 +124,7 @@ def _rows(log: LogLines, derived: Derived, episode: str, place: Place, *, replay
     rows["calls"] = [row for turn in log.turns for row in _calls(episode, turn, run.run_id)]
     personas = {agent.agent: agent.persona for agent in log.header.agents}
     rows["labels"] = [row for turn in log.turns for row in _labels(episode, turn, personas, _model(log.header))]
+    rows["labels"] += _surveys(episode, log.end)
     return rows
 
 
@@ -279,6 +283,23 @@ def _actions(episode: str, turn: Turn) -> Iterator[Action]:
 def _calls(episode: str, turn: Turn, run: str) -> Iterator[Call]:
     for call in turn.calls:
         yield call_row(call, "player", run=run, episode=episode, turn=turn.turn)
+
+
+def _surveys(episode: str, end: End | None) -> Iterator[Label]:
+    """What players said of their partners after the game."""
+    for said in () if end is None else end.survey:
+        yield Label(
+            source=SURVEY,
+            annotator=f"player {said.agent}",
+            rubric=said.rubric,
+            question=said.question,
+            unit_key=f"{episode}/{said.agent}",
+            episode_id=episode,
+            turn=None,
+            agent=said.agent,
+            answer=said.answer,
+            score=said.score,
+        )
 
 
 def _labels(episode: str, turn: Turn, personas: Mapping[str, str | None], model: str) -> Iterator[tuple[object, ...]]:

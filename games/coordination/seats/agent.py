@@ -102,6 +102,9 @@ class Situation:
     ground: Callable[[str, Sequence[str]], str]
     """Reply and listed actions -> the listed action that it means."""
 
+    scene: Callable[[], Any] | None = None
+    """What can be drawn of the state for this player."""
+
 
 class Shown(NamedTuple):
     """For a script: what is wanted, and what stands there."""
@@ -146,7 +149,7 @@ def decide(now: Situation, switches: Switches) -> Generator[Step, tuple[Said, ..
     messages = _messages(texts["games"][now.game]["system"], now, switches, _situation(now, now.actions, frame))
     actions, rejections = list(now.actions), 0
     while True:
-        reply = yield from _ask(now, "generate", messages)
+        reply = yield from _ask(now, "generate", messages, actions)
         said.append(("generator", reply))
         action = now.ground(reply.text, actions)
         if not switches.verification or rejections >= switches.verification_limit:
@@ -162,10 +165,15 @@ def decide(now: Situation, switches: Switches) -> Generator[Step, tuple[Said, ..
     return Decided(action, said, rejections)
 
 
-def _ask(now: Situation, purpose: str, messages: Sequence[Message]) -> Generator[Step, tuple[Said, ...], Said]:
+def _ask(
+    now: Situation, purpose: str, messages: Sequence[Message], left: Sequence[str] | None = None
+) -> Generator[Step, tuple[Said, ...], Said]:
     place = next(number for number, message in enumerate(messages) if message["role"] == "assistant")
     shown = Shown(now.game, now.player, purpose, messages[place + 1]["content"])
-    seen = Observation(agent=now.player, role="player", turn=now.turn, purpose=purpose, messages=messages, data=shown)
+    options = now.actions if left is None else left
+    seen = Observation(
+        agent=now.player, role="player", turn=now.turn, purpose=purpose, messages=messages, data=shown, options=options, scene=now.scene
+    )
     return (yield from ask(seen))
 
 

@@ -87,4 +87,5 @@ def _situation(at: Place, state: CaptureState, player: Player, done: dict[Player
         layout=texts_of(__package__)["games"]["collab_capture"]["layout"],
         partner_did=told,
         ground=lambda reply, left: ground(reply, left) or (stay if stay in left else left[0]),
+        scene=lambda: {"rooms": state.rooms, "doors": state.doors},
     )

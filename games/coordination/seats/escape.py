@@ -85,6 +85,7 @@ def _situation(at: Place, seen: tuple[EscapeState, Choice], player: Player, done
         layout=texts_of(__package__)["games"]["collab_escape"]["layout"],
         joint=", ",
         ground=lambda reply, left: ground(reply, left) or (WAIT if WAIT in left else left[0]),
+        scene=lambda: _shown(state),
     )
 
 

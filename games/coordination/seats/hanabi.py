@@ -81,7 +81,14 @@ def _situation(at: Place, seen: tuple[HanabiState, int], actions: Sequence[str],
         partner_did=done[partner][-1] if done[partner] else None,
         interprets=bool(done[partner]),
         ground=lambda reply, left: ground_by_similarity(reply, left, rng),
+        scene=lambda: _scene(state, player),
     )
+
+
+def _scene(state: HanabiState, player: Player) -> dict[str, Any]:
+    """The table for a player, who does not see its own cards."""
+    shown = shown_table(state)
+    return shown | {"hands": shown["hands"] | {player: [None] * len(shown["hands"][player])}}
 
 
 def _next_cards(state: HanabiState) -> str:

@@ -100,7 +100,16 @@ def _situation(at: Place, seen: tuple[Layout, KitchenState], cook: int, done: di
         layout=texts["layout"],
         joint=", ",
         ground=lambda reply, left: ground(reply, left) or (WAIT if WAIT in left else left[0]),
+        scene=lambda: _scene(layout, state, player, at),
     )
+
+
+def _scene(layout: Layout, state: KitchenState, player: Player, at: Place) -> dict[str, Any]:
+    """The kitchen for a player; without information about the partner that one is not in it."""
+    shown = shown_state(state, 0, layout)
+    if not at.switches.partner_information:
+        shown["cooks"] = {player: shown["cooks"][player]}
+    return {name: value for name, value in shown.items() if name != "score"}
 
 
 def _action(cook: int, states: tuple[KitchenState, KitchenState], low: str, macro: str, decided: Decided | None) -> ActionEntry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,9 @@ def client(out: Path, *, access: Access = LOCAL, partners: tuple[str, ...] = (),
     return create_play_app(tables, access=access).test_client()
 
 
-def opened(browser: FlaskClient, game: str, players: dict[str, str]) -> dict[str, str]:
+def opened(browser: FlaskClient, game: str, players: dict[str, str], kind: str = "") -> dict[str, str]:
     """Agent -> address of its seat."""
-    reply = browser.post("/open", data=json.dumps({"game": game, "players": players, "number": 5}))
+    reply = browser.post("/open", data=json.dumps({"game": game, "kind": kind or None, "players": players, "number": 5}))
     assert reply.status_code == 200, reply.get_data(as_text=True)
     return {seat["agent"]: seat["href"] for seat in reply.get_json()}
 
@@ -50,35 +51,85 @@ def log_of(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def test_two_people_at_one_table_see_each_their_own(tmp_path: Path) -> None:
-    """All bytes that each of two browsers gets, from the first to the last: no other director's target, no candidate for directors."""
+ALL_HUMAN = {
+    "craft": {"all": "human"},
+    "einstein": {"all": "human"},
+    "asympuzl": {"all": "human"},
+    "overcooked": {"all": "human"},
+    "coordination/collab_escape": {"all": "human"},
+    "coordination/collab_capture": {"all": "human"},
+    "coordination/hanabi": {"all": "human"},
+    "coordination/overcooked": {"all": "human"},
+}
+"""Family, or family and kind -> people in all seats."""
+
+PRIVATE = {
+    "director": "<think>{canary}</think><message>A small red block, please.</message>",
+    "builder": "CLARIFY:Where?",
+    "alice": '{canary} {{"message": "hello", "actions": []}}',
+    "bob": '{canary} {{"message": "hello", "actions": []}}',
+    "chef": "Chef analysis: {canary}\nChef plan: wait(1); request('wait(2)')\nChef say: [NOTHING]",
+    "assistant": "Assistant analysis: {canary}\nAssistant plan: wait(1)\nAssistant say: [NOTHING]",
+}
+"""Role -> an answer in whose private part something stands."""
+
+
+def answer_of(told: dict[str, Any]) -> str:
+    """An answer with a canary where nobody else may read it."""
+    canary, asked = f"canary-of-{told['agent']}", told["asked"]
+    if "<ACTION>" in asked["forms"][0]["text"]:
+        return f"<THINK>{canary}</THINK><ACTION>pass</ACTION>"
+    return PRIVATE.get(told["role"], "{canary}\n" + asked["forms"][0]["text"]).format(canary=canary)
+
+
+@pytest.mark.parametrize("name", ALL_HUMAN)
+def test_nothing_that_only_another_seat_knows_reaches_a_browser(name: str, tmp_path: Path) -> None:
+    """All bytes that each of the browsers at one table gets: no thought, no view of the goal and no clue of another seat."""
     browser = client(tmp_path)
-    seats = opened(browser, "craft", {"D1": "human", "D2": "script:plain", "D3": "script:plain", "builder": "human"})
-    assert set(seats) == {"D1", "Builder"}
-    heard: dict[str, str] = {"D1": browser.get(seats["D1"]).get_data(as_text=True), "Builder": ""}
-    over = False
+    family, _, kind = name.partition("/")
+    seats = opened(browser, family, ALL_HUMAN[name], kind)
+    heard = {agent: browser.get(href).get_data(as_text=True) for agent, href in seats.items()}
+    answered = dict.fromkeys(seats, 0)
     deadline = time.monotonic() + 30
-    while not over and time.monotonic() < deadline:
+    while min(answered.values()) < 3 and time.monotonic() < deadline:
         for agent, href in seats.items():
-            state = browser.get(f"{href}/state")
-            heard[agent] += state.get_data(as_text=True)
-            told = state.get_json()
-            over = over or bool(told["ended"])
-            if told["asked"] and told["asked"]["turn"] <= 3:
-                text = "CLARIFY:Where?" if agent == "Builder" else "<message>Mine is secret.</message>"
-                assert browser.post(f"{href}/say", json={"number": told["asked"]["number"], "text": text}).status_code == 200
-            elif told["asked"]:
-                over = True
-    views = {agent["agent"]: agent["private_view"] for agent in log_of(tmp_path)[0]["agents"]}
-    for director in ("D2", "D3"):
-        rows = json.dumps(views[director])
-        assert rows != json.dumps(views["D1"])
-        assert not any(json.dumps(rows)[1:-1] in text or rows in text for text in heard.values())
-    assert json.dumps(json.dumps(views["D1"]))[1:-1] in heard["D1"]
-    assert json.dumps(json.dumps(views["D1"]))[1:-1] not in heard["Builder"]
-    assert "Verified moves" in heard["Builder"]
-    assert "Verified moves" not in heard["D1"]
-    assert "Mine is secret." in heard["Builder"]  # it was said aloud
+            reply = browser.get(f"{href}/state")
+            told = reply.get_json()
+            heard[agent] += json.dumps(told, ensure_ascii=False)
+            if told["asked"]:
+                said = {"number": told["asked"]["number"], "text": answer_of(told)}
+                answered[agent] += browser.post(f"{href}/say", json=said).status_code == 200
+    assert min(answered.values()) >= 3 or name == "craft"  # three directors are drawn by chance
+    views = {agent["agent"]: secrets(agent) for agent in log_of(tmp_path)[0]["agents"]}
+    for agent, text in heard.items():
+        for other in set(seats) - {agent}:
+            assert f"canary-of-{other}" not in text
+            assert [secret for secret in views[other] if secret not in views[agent] and secret in text] == [], (
+                f"{agent} was told what {other} knows"
+            )
+        assert all(secret in text for secret in views[agent])
+
+
+def secrets(agent: dict[str, Any]) -> list[str]:
+    """What an agent of a log alone knows, as its page shows it."""
+    view = agent["private_view"] or {}
+    if agent["role"] == "director":
+        return [json.dumps(json.dumps(view))[1:-1]]
+    if agent["role"] == "bob":
+        return [" ".join(filter(None, (entry["shape"], entry["color"]))) + "<" for entry in view["clues"]]
+    return list(view.get("items", [])) + [line for line in view.get("recipe", "").splitlines()[1:] if line.strip()][:3]
+
+
+def test_a_player_of_hanabi_is_drawn_everything_but_its_own_cards(tmp_path: Path) -> None:
+    """Question marks lie in the own hand, the partner's cards are open."""
+    browser = client(tmp_path)
+    seats = opened(browser, "coordination", {"alice": "script:cautious", "bob": "human"}, "hanabi")
+    picture = waited(browser, seats["Bob"])["asked"]["picture"]
+    own = re.findall(r"title=\"Bob's card \d\">(.*?)<", picture.replace("&#x27;", "'"))
+    others = re.findall(r"title=\"Alice's card \d\">(.*?)<", picture.replace("&#x27;", "'"))
+    assert own == ["?"] * 5
+    assert len(others) == 5
+    assert all(re.fullmatch("[RYGWB][1-5]", card) for card in others)
 
 
 def test_a_game_is_played_to_its_end_and_is_a_log_like_any_other(tmp_path: Path) -> None:
@@ -108,10 +159,12 @@ def test_every_family_can_be_sat_down_to(tmp_path: Path) -> None:
     for offer in offers:
         first, *others = offer["seats"]
         others_play = {seat: next(player for player in offer["seats"][seat] if player.startswith("script:")) for seat in others}
-        seats = opened(browser, offer["game"], {first: "human"} | others_play)
+        seats = opened(browser, offer["game"], {first: "human"} | others_play, offer["kind"])
         state = waited(browser, seats[first])
         assert state["asked"], state
         assert len(state["asked"]["messages"]) >= 2
+        assert state["asked"]["forms"]
+        assert "<div" in state["asked"]["picture"]
 
 
 def test_a_model_may_sit_there_if_it_was_named(tmp_path: Path) -> None:
@@ -156,6 +209,8 @@ def test_whoever_has_a_seats_link_has_that_seat_and_nothing_else(tmp_path: Path)
     assert browser.get(seats["Player1"]).status_code == 200
     for nothing in ("/seat/wrong", "/seat/wrong/state", "/leaderboard", "/_dash-layout"):
         assert browser.get(nothing).status_code in {401, 404}
+    assert browser.get("/look/seat.js").status_code == 200
+    assert browser.get("/look/tables.py").status_code == 404
     assert browser.post("/seat/wrong/say", json={"number": 1, "text": "x"}).status_code == 409
     foreign = {"Origin": "http://elsewhere.example"}
     assert browser.post(f"{seats['Player1']}/say", json={"number": 1, "text": "x"}, headers=foreign).status_code == 403
