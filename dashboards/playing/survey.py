@@ -20,7 +20,7 @@ RUBRIC: Final = "partner_survey"
 def questions() -> Sequence[Mapping[str, Any]]:
     """The questions and what can be answered, as the page shows them."""
     rubric = find(RUBRIC, ())
-    return [{"id": question.id, "ask": question.ask, "answers": list(question.answers)} for question in rubric.questions]
+    return [{"id": question.id, "ask": question.ask, "answers": list(question.answers)} for question in rubric.questions.values()]
 
 
 def keep(path: Path, agent: str, answers: Mapping[str, str]) -> None:
@@ -31,7 +31,7 @@ def keep(path: Path, agent: str, answers: Mapping[str, str]) -> None:
         OSError: the log cannot be written.
     """
     rubric = find(RUBRIC, ())
-    known = {question.id: question.answers for question in rubric.questions}
+    known = {question.id: question.answers for question in rubric.questions.values()}
     for question, answer in answers.items():
         if answer not in known.get(question, ()):
             raise UsageError(f"{question}: {answer!r} is no answer of the questionnaire")

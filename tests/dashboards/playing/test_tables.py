@@ -79,7 +79,7 @@ def answer_of(told: dict[str, Any]) -> str:
     canary, asked = f"canary-of-{told['agent']}", told["asked"]
     if "<ACTION>" in asked["forms"][0]["text"]:
         return f"<THINK>{canary}</THINK><ACTION>pass</ACTION>"
-    return PRIVATE.get(told["role"], "{canary}\n" + asked["forms"][0]["text"]).format(canary=canary)
+    return str(PRIVATE.get(told["role"], "{canary}\n" + asked["forms"][0]["text"])).format(canary=canary)
 
 
 @pytest.mark.parametrize("name", ALL_HUMAN)
