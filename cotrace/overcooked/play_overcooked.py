@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cotrace.commands.options import COUNT, say, writing_to
+from cotrace.commands.planted import planted_option, play_planted
 from cotrace.commands.seats import seat_options
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ __all__ = ["command"]
     "--recipe", default="plain", show_default=True, help="plain, steps: a cut at the beginning action by action, or steps:1 to steps:5."
 )
 @click.option("--seed", default=3, show_default=True, help="The same seed gives the same games, byte for byte.")
+@planted_option
 @seat_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
 def command(
@@ -55,6 +57,7 @@ def command(
     seed: int,
     out: Path,
     *,
+    planted: int | None,
     seats: tuple[str, ...],
     **options: Any,
 ) -> int:
@@ -68,7 +71,10 @@ def command(
     Example:
       cotrace play overcooked --order boiled_egg --policy optimal --out logs/
       cotrace play overcooked --seat all=openai/gpt-4o --level 3 --rules paper --no-reflection --out logs/
+      cotrace play overcooked --planted 100 --out logs/planted
     """
+    if planted is not None:
+        return play_planted("overcooked", planted, seed, out)
     from cotrace.progress import playing_bar, progress_bar
     from games.overcooked.play import PlayRequest, play
 

@@ -8,12 +8,11 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.tasks import task_of, tasks
 from games.overcooked.engine.world import Rules
 from games.overcooked.entry import document
 from games.overcooked.game import Game, Player
-from games.overcooked.players.scripts import POLICIES, Planted, scripted_pair
+from games.overcooked.players.scripts import FAULTLESS, Planted, policy_of, scripted_pair
 from games.overcooked.text.grammar import normalised
 from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, check_seeds, report_of
 from schemas.errors import UsageError
@@ -32,7 +31,12 @@ class PlayRequest:
     """Names of orders; empty: those of ``levels``."""
 
     levels: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
-    policies: tuple[str, ...] = ("optimal",)
+    policies: tuple[str, ...] = (FAULTLESS,)
+    """Each `policy` or, from that turn on, `policy@turn`."""
+
+    partners: tuple[str, ...] = ()
+    """Policies of the Assistant, each with every one of ``policies`` as Chef; empty: both have the same."""
+
     games: int = 1
     """Games of each policy and order; they differ in their seed."""
 
@@ -47,7 +51,9 @@ class PlayRequest:
 class _Job(NamedTuple):
     path: Path
     order: str
-    policy: str
+    policies: tuple[str, str]
+    """Of Chef and Assistant."""
+
     seed: int
     horizon: int
     rules: Rules
@@ -69,9 +75,9 @@ def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayRep
 
 
 def play_order(
-    order: str, policy: str, *, seed: int = 3, horizon: int | None = None, rules: Rules = "published"
+    order: str, policy: str | tuple[str, str], *, seed: int = 3, horizon: int | None = None, rules: Rules = "published"
 ) -> Iterator[dict[str, Any]]:
-    """Play one game and give its whole log after every timestep, the last one complete.
+    """Play one game and give its whole log after every timestep, the last one complete; one policy for both, or Chef's and Assistant's.
 
     Raises:
         UsageError: there is no such order or policy.
@@ -82,20 +88,21 @@ def play_order(
     def recorded(agent: int) -> Sequence[str]:
         return [normalised(str(entry["action"])) for entry in holder[0].recorded[agent]]
 
-    chef, assistant, planted = scripted_pair(policy, order, recorded, seed)
+    policies = (policy, policy) if isinstance(policy, str) else policy
+    chef, assistant, planted = scripted_pair(policies, order, recorded, seed)
     players: tuple[Player, Player] = (chef, assistant)
     game = Game(order, players, horizon=limit, rules=rules)
     holder.append(game)
     steps: list[dict[str, Any]] = []
     for entry in game.play():
         steps.append(entry)
-        yield _log(game, steps, planted, _Job(Path(), order, policy, seed, limit, rules))
+        yield _log(game, steps, planted, _Job(Path(), order, policies, seed, limit, rules))
 
 
 def _log(game: Game, steps: Sequence[dict[str, Any]], planted: Sequence[Planted], job: _Job) -> dict[str, Any]:
     own = {
         "version": 1,
-        "players": [{"model": job.policy, "persona": job.policy} for _ in AGENTS],
+        "players": [{"model": policy, "persona": policy} for policy in job.policies],
         "seed": job.seed,
         "horizon": job.horizon,
         "rules": job.rules,
@@ -105,7 +112,7 @@ def _log(game: Game, steps: Sequence[dict[str, Any]], planted: Sequence[Planted]
             {
                 "timestep": label.timestep,
                 "agent": label.agent,
-                "rubric": "overcooked_initiating" if label.agent == 0 else "overcooked_responding",
+                "rubric": label.rubric,
                 "question": label.question,
                 "answer": label.answer,
             }
@@ -116,18 +123,18 @@ def _log(game: Game, steps: Sequence[dict[str, Any]], planted: Sequence[Planted]
 
 
 def _jobs(request: PlayRequest) -> Iterator[_Job]:
-    unknown = sorted(set(request.policies) - set(POLICIES))
-    if unknown:
-        raise UsageError(f"there is no overcooked policy {unknown[0]!r}: there are {', '.join(POLICIES)}")
+    for policy in (*request.policies, *request.partners):
+        policy_of(policy)
     orders = orders_of(request)
-    for policy in request.policies:
+    teams = [(chef, assistant) for chef in request.policies for assistant in request.partners or (chef,)]
+    for team in teams:
         for order in orders:
             task = task_of(order)
             for game in range(request.games):
                 at = request.started_at + timedelta(seconds=game)
                 name = f"experiment_{at:%Y-%m-%d_%H-%M-%S}_{order}.json"
-                path = request.out / policy / order / name
-                yield _Job(path, order, policy, request.seed + game, request.horizon or task.time_limit, request.rules)
+                path = request.out / "+".join(dict.fromkeys(team)) / order / name
+                yield _Job(path, order, team, request.seed + game, request.horizon or task.time_limit, request.rules)
 
 
 def orders_of(request: PlayRequest) -> tuple[str, ...]:
@@ -153,7 +160,7 @@ def _play_job(job: _Job) -> int | None:
         return None
     job.path.parent.mkdir(parents=True, exist_ok=True)
     log: dict[str, Any] = {}
-    for log in play_order(job.order, job.policy, seed=job.seed, horizon=job.horizon, rules=job.rules):
+    for log in play_order(job.order, job.policies, seed=job.seed, horizon=job.horizon, rules=job.rules):
         if len(log["content"]) % _WRITE_EVERY == 0:
             _write(job.path, log)
     _write(job.path, log)
@@ -178,10 +185,10 @@ def _is_there(job: _Job) -> bool:
     """
     try:
         own = orjson.loads(job.path.read_bytes())["cotrace"]
-        found = (own["order"], own["players"][0]["model"], own["seed"], own["horizon"], own["rules"])
+        found = (own["order"], tuple(player["model"] for player in own["players"]), own["seed"], own["horizon"], own["rules"])
         complete = own["complete"]
     except (orjson.JSONDecodeError, KeyError, TypeError, IndexError):
         found, complete = None, False
-    if found != (job.order, job.policy, job.seed, job.horizon, job.rules):
+    if found != (job.order, job.policies, job.seed, job.horizon, job.rules):
         raise another_game(job.path)
     return bool(complete)

@@ -15,6 +15,7 @@ from games.overcooked.measures.metrics import history
 from games.overcooked.measures.references import published_references, searched_references
 from games.overcooked.measures.taxonomy import initiating_category, paper_category, responding_category
 from games.overcooked.measures.truncation import GameRecord, finished_in_time
+from games.overcooked.players.scripts import PLANTED_FAULT
 from games.overcooked.replay import ReplayedStep
 from games.overcooked.text.grammar import normalised
 from ingest.overcooked.records import LogRecord, StepRecord
@@ -252,6 +253,7 @@ def labels(episode: str, record: LogRecord) -> Iterator[Label]:
             agent,
             label.answer,
             _SCORES.get(label.answer),
+            planted=label.answer if label.rubric == PLANTED_FAULT else None,
         )
 
 

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from games.overcooked.engine.layout import AGENTS
@@ -11,9 +11,13 @@ from games.overcooked.game import Query
 from games.overcooked.measures.evaluation import repaired
 from games.overcooked.players.script import Chunk, Script, call_words
 from games.overcooked.text.grammar import NOTHING
-from schemas.errors import UsageError
+from games.players.onset import Onset, onset_of
 
-__all__ = ["POLICIES", "Planted", "ScriptedPlayer", "scripted_pair"]
+__all__ = ["FAULTLESS", "PLANTED_FAULT", "POLICIES", "Planted", "ScriptedPlayer", "policy_of", "scripted_pair"]
+
+FAULTLESS: Final = "optimal"
+PLANTED_FAULT: Final = "planted_fault"
+"""Rubric of labels that say in which turns a planted fault shows."""
 
 Recorded = Callable[[int], Sequence[str]]
 """An agent's actions so far, without blanks."""
@@ -26,9 +30,14 @@ class Planted:
     timestep: int
     agent: int
     question: str
-    """``IC1`` for a request, ``RC1`` for an answer (rubrics overcooked_initiating and overcooked_responding)."""
+    """``IC1`` for a request, ``RC1`` for an answer (rubrics overcooked_initiating, overcooked_responding), ``fault`` where one shows."""
 
     answer: str
+
+    @property
+    def rubric(self) -> str:
+        """Of the question."""
+        return {"IC1": "overcooked_initiating", "RC1": "overcooked_responding"}.get(self.question, PLANTED_FAULT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +83,14 @@ class ScriptedPlayer:
     """One of two players of a team; both share a script."""
 
     agent: int
-    policy: Policy
+    onset: Onset
     script: Script
     recorded: Recorded
     rng: random.Random
     planted: list[Planted]
+    policy: Policy = field(default_factory=lambda: POLICIES[FAULTLESS])
+    """How it plays now."""
+
     queries: int = 0
     requests: int = 0
     faulty: bool = False
@@ -96,6 +108,7 @@ class ScriptedPlayer:
     def answer(self, query: Query) -> str:
         """Give an output with its three fields; the format breaker spoils every fourth one and mends it when asked."""
         self.queries += 1
+        self.policy = POLICIES[self.onset.at(query.world.timestep + 1, FAULTLESS)]
         self.script.advance_chef(repaired(self.recorded(0)))
         if query.kind == "format" and self.spoilt is not None:
             plan, say, thought = self.spoilt
@@ -103,8 +116,12 @@ class ScriptedPlayer:
         plan, say, thought = self._chef(query) if self.agent == 0 else self._assistant(query)
         if self.policy.breaks_format and query.kind == "turn" and self.queries % _SPOILT_EVERY == 1:
             self.spoilt = plan, say, thought
+            self._show(query, "format")
             return self._broken(plan, say)
         return _output(self.agent, thought, plan, say)
+
+    def _show(self, query: Query, fault: str) -> None:
+        self.planted.append(Planted(query.world.timestep, self.agent, "fault", fault))
 
     def _broken(self, plan: Sequence[str], say: str) -> str:
         """An output without analysis, without plan, or without both."""
@@ -124,13 +141,16 @@ class ScriptedPlayer:
             return own or ["wait(1)"], "Good. [END]", "The Assistant knows what to do; I go on with my own part."
         if query.kind == "answer":
             return own or ["wait(1)"], "Wait, please, I will ask you when I need something.", "The Assistant asks what to do."
-        wanted = None if query.kind == "validator" or self.policy.silent else self._next_request(query)
-        if wanted is not None:
+        wanted = None if query.kind == "validator" else self._next_request(query)
+        if wanted is not None and self.policy.silent:
+            self._show(query, "silence")
+        elif wanted is not None:
             return self._request(query, wanted)
         if not own:
             return ["wait(1)"], NOTHING, "What I need is not there yet, so I wait."
         self.paused = bool(self.policy.pauses) and not self.paused
         if self.paused:
+            self._show(query, "pause")
             return [f"wait({self.policy.pauses})"], NOTHING, "I will take my time."
         return own, NOTHING, "I have what I need for the next actions."
 
@@ -154,6 +174,7 @@ class ScriptedPlayer:
         else:
             asked = wrong
             self.faulty = True
+            self._show(query, fault or "")
             if wrong in self.script.chunks and fault == "premature":
                 self.script.served.add(self.script.chunks.index(wrong))
             if fault == "missing_step":
@@ -199,8 +220,10 @@ class ScriptedPlayer:
         plan = list(asked)
         if fault is not None:
             self.faulty = True
+            self._show(query, fault)
             plan = self._faulty_reply(fault, plan)
-        asked_wrongly = self.script.intended is None or self.planted[-1].answer not in ("correct", "missing_step")
+        request = next((found.answer for found in reversed(self.planted) if found.question == "IC1"), "correct")
+        asked_wrongly = self.script.intended is None or request not in ("correct", "missing_step")
         name = "followed_wrong_request" if asked_wrongly and fault is None else _REPLY_NAMES.get(fault or "", fault) or "correct"
         self.planted.append(Planted(query.world.timestep, 1, "RC1", name))
         self.script.accept(plan, self.recorded(1))
@@ -309,18 +332,34 @@ _PATIENCE: Final = 3
 _REPLY_NAMES: Final = {"short": "missing_step", "other": "wrong_parameter"}
 
 
-def scripted_pair(policy: str, order: str, recorded: Recorded, seed: int) -> tuple[ScriptedPlayer, ScriptedPlayer, list[Planted]]:
+def scripted_pair(
+    policies: tuple[str, str], order: str, recorded: Recorded, seed: int
+) -> tuple[ScriptedPlayer, ScriptedPlayer, list[Planted]]:
     """Make a team that shares a script; the list fills with what it plants.
+
+    Args:
+        policies: of Chef and Assistant, each `policy` or `policy@turn`: from that turn on, before it the faultless one.
+        order: what is cooked.
+        recorded: an agent's actions so far.
+        seed: fixes what is left to chance.
 
     Raises:
         UsageError: there is no such policy; names those there are.
     """
-    if policy not in POLICIES:
-        raise UsageError(f"there is no overcooked policy {policy!r}: there are {', '.join(POLICIES)}")
+    onsets = [policy_of(policy) for policy in policies]
     script, planted = Script.of(order), list[Planted]()
-    rng = random.Random(f"overcooked:{policy}:{order}:{seed}")
-    chef, assistant = (ScriptedPlayer(agent, POLICIES[policy], script, recorded, rng, planted) for agent in range(len(AGENTS)))
+    rng = random.Random(f"overcooked:{'+'.join(dict.fromkeys(policies))}:{order}:{seed}")
+    chef, assistant = (ScriptedPlayer(agent, onset, script, recorded, rng, planted) for agent, onset in enumerate(onsets))
     return chef, assistant, planted
+
+
+def policy_of(name: str) -> Onset:
+    """Read `policy` or `policy@turn`.
+
+    Raises:
+        UsageError: there is no such policy.
+    """
+    return onset_of(name, POLICIES, "overcooked policy")
 
 
 def _output(agent: int, thought: str, plan: Sequence[str], say: str) -> str:

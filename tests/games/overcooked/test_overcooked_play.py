@@ -63,7 +63,7 @@ def test_every_planted_fault_is_named(store: Store) -> None:
         "select l.answer, f.category from labels as l inner join failures as f on l.episode_id = f.episode_id and l.turn = f.turn "
         "and l.agent = f.agent and l.rubric = f.taxonomy",
     )
-    assert len(found) == query(store, "select count(*) from labels").item()
+    assert len(found) == query(store, "select count(*) from labels where rubric <> 'planted_fault'").item()
     assert found.filter(found["answer"] != found["category"]).is_empty()
     planted = set(query(store, "select distinct question || ' ' || answer from labels").to_series())
     faults = ("premature", "repetitive", "irrelevant", "infeasible", "wrong_parameter", "missing_step")
@@ -75,13 +75,26 @@ def test_the_engine_judge_agrees(store: Store) -> None:
     """What the checks read out of the stored conversation is what was planted."""
     ids = query(store, "select episode_id from episodes order by episode_id").to_series().to_list()
     games = {game.episode_id: game for game in load(store, ids)}
-    rows = query(store, "select episode_id, turn, agent, question, answer from labels").rows()
+    rows = query(store, "select episode_id, turn, agent, question, answer from labels where rubric <> 'planted_fault'").rows()
     wrong = [
         (agent, question, answer)
         for episode, turn, agent, question, answer in rows
         if CHECKS[f"overcooked.{question}"](games[episode], turn, agent).answer != answer
     ]
     assert wrong == []
+
+
+def test_the_turns_of_a_planted_fault_are_told(store: Store) -> None:
+    """Each faulty team marks the turns in which its fault shows, the good one none."""
+    shown = dict(
+        query(
+            store,
+            "select model, count(distinct turn) from episodes left join labels on labels.episode_id = episodes.episode_id "
+            "and rubric = 'planted_fault' and planted = answer group by all",
+        ).rows()
+    )
+    assert shown.pop("optimal") == 0
+    assert min(shown.values()) > 0
 
 
 def test_a_turn_without_conversation_is_not_judged(store: Store) -> None:
@@ -131,7 +144,7 @@ def test_the_sane_rules_record_fillings_rightly() -> None:
 @pytest.mark.parametrize(
     ("request_part", "message"),
     [
-        ({"policies": ("optimum",)}, "no overcooked policy 'optimum'"),
+        ({"policies": ("optimum",)}, "unknown overcooked policy 'optimum'"),
         ({"orders": ("soup",)}, "no overcooked order 'soup'"),
         ({"levels": (7,)}, "no overcooked level 7"),
         ({"games": 0}, "must be at least 1"),

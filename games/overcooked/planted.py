@@ -1,0 +1,64 @@
+"""Collab-Overcooked games with exactly one faulty player."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from games.overcooked.engine.layout import AGENTS
+from games.overcooked.engine.tasks import tasks
+from games.overcooked.play import PlayRequest, play
+from games.overcooked.players import scripts
+from games.players.planted import Case, cases, played_cases, the_faulty_one
+from games.playing import OnProgress, PlayReport
+
+__all__ = ["FAULTLESS", "fault_in", "play_planted"]
+
+FAULTLESS: Final = frozenset((scripts.FAULTLESS,))
+
+_CHEF, _ASSISTANT = AGENTS
+_FAULTS: Final = {
+    _CHEF: tuple(
+        name for name, policy in scripts.POLICIES.items() if policy.request or policy.pauses or policy.silent or policy.breaks_format
+    ),
+    _ASSISTANT: tuple(name for name, policy in scripts.POLICIES.items() if policy.reply or policy.breaks_format),
+}
+_HORIZON: Final = 120
+"""Steps: more than any fault costs."""
+
+_LATEST: Final = 12
+"""Conversations with a fault come at their own time: a later beginning only leaves faults out."""
+
+fault_in = partial(the_faulty_one, faultless=FAULTLESS)
+"""Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""
+
+
+def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, twins: bool = False) -> PlayReport:
+    """Play games with one faulty player each; what is there already is not played again.
+
+    Args:
+        out: folder for the logs.
+        games: how many.
+        seed: fixes all of them.
+        on_progress: called with the games finished and the games in all.
+        twins: play the same games with a faultless player in the faulty one's place.
+    """
+    chosen = cases(games, seed, _FAULTS, latest=_LATEST)
+    return played_cases(chosen, games, lambda case: play(_request(out, _twin(case) if twins else case, seed)), on_progress)
+
+
+def _twin(case: Case) -> Case:
+    return case._replace(script=scripts.FAULTLESS)
+
+
+def _request(out: Path, case: Case, seed: int) -> PlayRequest:
+    team = dict.fromkeys(AGENTS, scripts.FAULTLESS) | {case.seat: case.script}
+    return PlayRequest(
+        out=out / f"{case.place}",  # a log of the same team and order may be there already
+        orders=(case.rng.choice(sorted(tasks())),),
+        policies=(team[_CHEF],),
+        partners=(team[_ASSISTANT],),
+        seed=seed + case.place,
+        horizon=_HORIZON,
+    )

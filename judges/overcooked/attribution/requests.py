@@ -1,0 +1,101 @@
+"""What the agents asked of each other, what was answered, and how much of it is still to be done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from games.overcooked.engine.layout import AGENTS
+from games.overcooked.engine.tasks import tasks
+from games.overcooked.measures.taxonomy import initiating_category, responding_category
+from games.overcooked.text.grammar import requests_in
+from judges.evidence.transcript import Transcript
+from judges.overcooked.conversations import action_call, event_at, messages_of, references_of
+
+__all__ = ["Asked", "asked_of", "own_turns"]
+
+_AS_NEEDED = ("correct", "missing_step", "next_step")
+
+
+@dataclass(slots=True)
+class Asked:
+    """A request, and what has become of it."""
+
+    turn: int
+    seq: int
+    """The opener's message, as in `utterances`."""
+
+    opener: int
+    actions: Sequence[str]
+    """What was asked for, in order."""
+
+    request: str
+    """Its category, one of `games.overcooked.measures.taxonomy.INITIATING`."""
+
+    answer: str
+    """Category of the answer, one of `RESPONDING`."""
+
+    done: int = 0
+    """How many of the actions the responder has done since."""
+
+    @property
+    def responder(self) -> int:
+        """Who was asked."""
+        return 1 - self.opener
+
+    @property
+    def right(self) -> bool:
+        """Whether the order needs what was asked for, and that now."""
+        return self.request == "correct"
+
+    @property
+    def next(self) -> str | None:
+        """The next of the actions; None if all have been done."""
+        return self.actions[self.done] if self.done < len(self.actions) else None
+
+    @property
+    def words(self) -> str:
+        """What was asked for and when, in words."""
+        return f"asked for {'; '.join(self.actions)} in turn {self.turn}"
+
+
+def asked_of(game: Transcript) -> list[Asked]:
+    """All requests of a game in order; none where the order is not one of the benchmark's."""
+    if game.task_id not in tasks():
+        return []
+    found = (_asked(game, entry["turn"], entry["opener"]) for entry in game.details.get("conversations", ()))
+    return [asked for asked in found if asked is not None]
+
+
+def _asked(game: Transcript, turn: int, opener: str) -> Asked | None:
+    event = event_at(game, turn, opener)
+    if event is None or AGENTS[event.opener] != opener:
+        return None
+    messages, references = messages_of(game, game.turn(turn), opener), references_of(game, event.responder)
+    actions = [action for message in messages if message.agent == event.opener for action in requests_in(message.plan)]
+    if not actions:
+        return None
+    said = next((said.seq for said in game.turn(turn).said("public", opener)), 0)
+    kinds = initiating_category(event, messages, references), responding_category(event, messages, references)
+    return Asked(turn, said, event.opener, tuple(actions), *kinds)
+
+
+def own_turns(game: Transcript, agent: int) -> Iterator[int]:
+    """Turns in which an agent could open a conversation: those in which it wrote a plan that is no answer."""
+    name = AGENTS[agent]
+    asked_by_partner = {
+        (entry["turn"], seq)
+        for entry in game.details.get("conversations", ())
+        if entry["opener"] != name
+        for seq in range(entry["first_seq"], entry["last_seq"] + 1)
+    }
+    for turn in game.turns:
+        if any(said.agent == name and (turn.turn, said.seq) not in asked_by_partner for said in turn.utterances):
+            yield turn.turn
+
+
+def note_done(asked: Asked, game: Transcript, turn: int) -> None:
+    """Count what the responder did in a turn."""
+    for action in game.turn(turn).actions:
+        if action.accepted and action.agent == AGENTS[asked.responder] and action_call(action) == asked.next:
+            asked.done += 1
