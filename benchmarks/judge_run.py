@@ -4,7 +4,8 @@ Base 1 is a loop of instructor as installed (OpenAI client with its own transpor
 model wrapped once and the aiohttp transport. Both only ask and throw the answers away; the judge run also plans, renders prompts from the
 store, journals, validates and writes every verdict, counts tokens and cost, and reports progress. All three send the same prompts and get
 the same answers from the same server. Imports are done before the clocks start. Goals: at least 2.5 times the throughput of base 1, at
-most 1.6 times the CPU seconds of base 2.
+most 1.6 times the CPU seconds of base 2. Memory is the most that a fresh process held from its start, imports included, beside base 2 in
+a process of its own; goal: below 200 MB, and no more for five times the units.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.timing import peak_mb
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.transcript import load
 from judges.evidence.units import select, units
@@ -38,6 +40,7 @@ CALLS = 1_000
 AT_ONCE = 64
 LATENCY_MS = 50
 _TURNS_A_GAME = 20
+_MANY = 5
 _DIRECTORS = ("D1", "D2")
 
 
@@ -52,15 +55,40 @@ def main() -> None:
     """Measure and print one line a figure."""
     with tempfile.TemporaryDirectory() as folder, _server() as base_url:
         store = Store(Path(folder) / "bench.duckdb")
-        _fill(store)
+        _fill(store, CALLS)
         prompts = _prompts(store)
         _judge(store, base_url, model="local/warm-up", where="episode_id = 'game-0'")  # what only the first run pays: imports, schemas
         bare = _measured(lambda: asyncio.run(_loop(prompts, _plain_client(base_url), _plain_model())))
         tuned = _measured(lambda: asyncio.run(_loop(prompts, _tuned_client(base_url), _wrapped_model())))
         ours = _measured(lambda: _judge(store, base_url, model="local/fake", where=None))
+        memory = _memory(Path(folder), base_url)
     print(f"judge run, {CALLS} calls, {AT_ONCE} at once, {LATENCY_MS} ms: {CALLS / ours.wall_s:.0f} calls/s, {ours.cpu_s:.2f} CPU s")
     print(f"  throughput against instructor as installed: {bare.wall_s / ours.wall_s:.2f} (goal >= 2.5; base {bare.wall_s:.2f} s)")
     print(f"  CPU against wrapped once + aiohttp: {ours.cpu_s / tuned.cpu_s:.2f} (goal <= 1.6; base {tuned.cpu_s:.2f} s)")
+    print(f"  CPU a call: {1000 * ours.cpu_s / CALLS:.2f} ms (goal <= 4)")
+    print(memory)
+
+
+def _memory(folder: Path, base_url: str) -> str:
+    """A line on what fresh processes held."""
+    for name, calls in (("few", CALLS), ("many", _MANY * CALLS)):
+        (folder / name).mkdir()
+        (folder / name / "url").write_text(base_url)
+        _fill(Store(folder / name / "bench.duckdb"), calls)
+    bare, few, many = peak_mb(_loop_alone, folder / "few"), peak_mb(_judge_alone, folder / "few"), peak_mb(_judge_alone, folder / "many")
+    if bare is None or few is None or many is None:
+        return "  memory: this system does not tell"
+    times = f"{few / bare:.2f} times the {bare:.0f} MB of wrapped once + aiohttp"
+    return f"  memory: {few:.0f} MB (goal < 200), {times}; {many:.0f} MB for {_MANY} times the calls"
+
+
+def _judge_alone(folder: Path) -> None:
+    _judge(Store(folder / "bench.duckdb"), (folder / "url").read_text(), model="local/fake", where=None)
+
+
+def _loop_alone(folder: Path) -> None:
+    prompts = _prompts(Store(folder / "bench.duckdb"))
+    asyncio.run(_loop(prompts, _tuned_client((folder / "url").read_text()), _wrapped_model()))
 
 
 @contextmanager
@@ -135,9 +163,9 @@ def _prompts(store: Store) -> list[list[Message]]:
     return [maker.messages(prompt) for game in games for unit in units(rubric, game, None) for prompt in maker.prompts(unit)]
 
 
-def _fill(store: Store) -> None:
+def _fill(store: Store, calls: int) -> None:
     """Games of twenty turns with two directors each, as many as the calls need."""
-    games = [f"game-{number}" for number in range(CALLS // (_TURNS_A_GAME * len(_DIRECTORS)))]
+    games = [f"game-{number}" for number in range(calls // (_TURNS_A_GAME * len(_DIRECTORS)))]
     view = Json(
         '{"row_0": [{"color": "red", "size": 1}, {"color": "blue", "size": 2}, {"color": "blue", "size": 2}], "row_1": [], "row_2": []}'
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import types
 import typing
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from schemas.records import RECORDS, Col, Json
 
@@ -27,6 +28,9 @@ SQL_TYPES: dict[object, str] = {
     list[str]: "VARCHAR[]",
 }
 
+_FROM_ZERO: Final = frozenset({"count", "turns", "tokens", "bytes"})
+"""Units of which there is never less than none."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
@@ -44,6 +48,13 @@ class Column:
     def sql_type(self) -> str:
         """DuckDB type."""
         return SQL_TYPES[self.python_type]
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Least and greatest value; None where any will do."""
+        if self.unit in _FROM_ZERO or (self.name == "turn" and self.python_type is int):
+            return 0, math.inf
+        return (0.0, 1.0) if self.unit == "0..1" else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,14 +143,12 @@ def _pandera_schema(spec: Table) -> pa_polars.DataFrameSchema:
         datetime: pl.Datetime("us"),
         list[str]: pl.List(pl.String()),
     }
-    from_zero = {"count", "turns", "tokens", "bytes"}
 
     def checks(column: Column) -> list[pa_polars.Check]:
-        if column.unit in from_zero or (column.name == "turn" and column.python_type is int):
-            return [pa_polars.Check.ge(0)]
-        if column.unit == "0..1":
-            return [pa_polars.Check.in_range(0.0, 1.0)]
-        return []
+        if column.bounds is None:
+            return []
+        least, most = column.bounds
+        return [pa_polars.Check.ge(least) if most == math.inf else pa_polars.Check.in_range(least, most)]
 
     return pa_polars.DataFrameSchema(
         {c.name: pa_polars.Column(polars_types[c.python_type], checks=checks(c), nullable=c.nullable) for c in spec.columns},

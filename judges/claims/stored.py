@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from judges.claims.readers import Reader, read_by
 from judges.claims.rows import rows_of
 from judges.claims.texts import texts
-from schemas import batches
+from schemas.contract import checked, insert_columns
 from schemas.records import Call, Claim
 from schemas.store import Store
 
@@ -53,9 +53,8 @@ def put(store: Store, reader: Reader, rows: Sequence[Claim], calls: Sequence[Cal
         StoreError: the store cannot be written.
     """
     places = sorted({(row.episode_id, row.turn, row.seq) for row in rows})
-    arrow = batches.to_arrow({"claims": rows, "calls": calls})
-    batches.check(arrow)
+    columns = checked({"claims": rows, "calls": calls})
     with store.writing() as connection:
         connection.execute(_FORGET, [reader.name, *([place[at] for place in places] for at in range(3))])
         connection.execute("DELETE FROM calls WHERE call_id IN (SELECT unnest(?::VARCHAR[]))", [[call.call_id for call in calls]])
-        batches.insert(connection, arrow)
+        insert_columns(connection, columns)

@@ -37,7 +37,7 @@ __all__ = ["run"]
 _PROGRESS_EVERY_S = 0.1
 _CHUNK = 64
 """Calls that are found at a time."""
-_READ_AHEAD = 4096
+_READ_AHEAD = 1024
 """Calls that are found before they are made: most runs know soon how much there is to do, and no run fills the memory."""
 
 

@@ -10,8 +10,7 @@ import orjson
 
 from judges.runs.journal import Job, leftovers, set_aside
 from judges.runs.outcomes import Outcome
-from schemas import batches
-from schemas.errors import StoreError
+from schemas.contract import BadRowsError, checked, insert_columns
 from schemas.records import Call, JudgeRun, Verdict
 from schemas.store import Store
 from schemas.text import excerpt
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import duckdb
-    import pyarrow as pa
 
 __all__ = ["Known", "Progressed", "Replaces", "known_answers", "paid_for", "recover", "save", "take_up", "verdicts_of"]
 
@@ -29,10 +27,6 @@ _LONGEST_REASON = 4_000
 _Ended = Literal["interrupted", "finished"]
 
 Replaces = Literal["nothing", "failed", "all"]
-
-
-class BadRowsError(StoreError):
-    """Rows that no store takes, whatever its state."""
 
 
 class Known(NamedTuple):
@@ -123,21 +117,12 @@ def save(store: Store, state: Progressed, verdicts: Sequence[Verdict], calls: Se
         BadRowsError: a value does not fit its column.
         StoreError: the store cannot be written.
     """
-    arrow = _checked({"judge_runs": [state.run], "verdicts": verdicts, "calls": [_storable_call(call) for call in calls]})
+    columns = checked({"judge_runs": [state.run], "verdicts": verdicts, "calls": [_storable_call(call) for call in calls]})
     with store.writing() as connection:
         connection.execute("DELETE FROM judge_runs WHERE judge_run_id = ?", [state.run.judge_run_id])
         if state.replaces != "nothing" and verdicts:
             _delete_earlier(connection, state, verdicts)
-        batches.insert(connection, arrow)
-
-
-def _checked(rows: batches.Rows) -> dict[str, pa.Table]:
-    try:
-        arrow = batches.to_arrow(rows)
-        batches.check(arrow)
-    except (ValueError, TypeError, OverflowError, StoreError) as error:  # what pyarrow raises are the first two
-        raise BadRowsError(str(error)) from error
-    return arrow
+        insert_columns(connection, columns)
 
 
 def _delete_earlier(connection: duckdb.DuckDBPyConnection, state: Progressed, verdicts: Sequence[Verdict]) -> None:

@@ -1,0 +1,117 @@
+"""What a scoring run holds in memory: nothing that it does not need, and no more for many units than for few."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from judges.runs.verdict_store import BadRowsError, Progressed, save
+from providers.forms import Form
+from schemas import batches
+from schemas.contract import checked
+from schemas.errors import StoreError
+from schemas.records import Json, JudgeRun, TurnMetric, Verdict
+from schemas.store import Store
+from tests.judges.judged_games import store_of
+from tests.servers.stub_server import stub_server
+
+JUDGE = """
+import sys
+from cotrace.cli import main
+store, url = sys.argv[1:]
+sys.argv = ["cotrace", "judge", "--store", store, "--rubric", "pragmatic_sufficiency"]
+sys.argv += ["--model", "local/fake", "--base-url", url]
+try:
+    main()
+finally:
+    status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+    print("peak", int(status["VmHWM"].split()[0]) // 1024)
+    heavy = ("dspy", "instructor", "numba", "openai", "pandas", "pandera", "polars", "pyarrow", "scipy", "sklearn")
+    print("imported", *sorted(set(heavy) & set(sys.modules)))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells how much a process holds")
+def test_a_judge_run_takes_below_200_mb_and_imports_no_data_frames(tmp_path: Path) -> None:
+    """A whole `cotrace judge`, from the command line to the verdicts in the store."""
+    store = store_of(tmp_path / "s.duckdb", games=4, turns=10)
+    with stub_server() as url:
+        done = subprocess.run([sys.executable, "-c", JUDGE, str(store.path), url], capture_output=True, text=True, check=True)
+    told = dict(line.partition(" ")[::2] for line in done.stdout.splitlines())
+    assert told["imported"] == ""
+    assert int(told["peak"]) < 200
+
+
+def verdict(**changes: object) -> Verdict:
+    """An answer of run r."""
+    given = Verdict("r", "ps", "h", None, "PS1", "g/1", "u", "g", 1, None, "m", 1, "yes", 1.0, "so", "answered", None, None)
+    return given._replace(**changes)  # type: ignore[arg-type]
+
+
+def judge_run() -> JudgeRun:
+    """A run r."""
+    return JudgeRun("r", "ps", "h", None, "m", "m", Json("{}"), datetime(2026, 1, 1), None, 0, 0, 0, 0, None, "running")  # noqa: DTZ001
+
+
+BROKEN = {
+    "a turn below zero": (verdict(turn=-1), "column turn"),
+    "a probability above one": (verdict(probability=1.5), "column probability"),
+    "a null where none may be": (verdict(question=None), "column question"),
+    "a text for a number": (verdict(repeat="1"), "column repeat"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_rows_without_arrow_are_held_to_the_promises_that_pandera_checks(name: str) -> None:
+    """Both ways into the store refuse the same rows; the message names table and column."""
+    row, told = BROKEN[name]
+    with pytest.raises(BadRowsError, match=f"table verdicts, {told}"):
+        checked({"verdicts": [row]})
+    with pytest.raises((StoreError, ValueError, TypeError)):
+        batches.check(batches.to_arrow({"verdicts": [row]}))
+
+
+def test_rows_without_arrow_come_out_as_they_were(tmp_path: Path) -> None:
+    """Values that all rows share, nulls, and signs that no terminal shows."""
+    store = Store(tmp_path / "s.duckdb")
+    store.create()
+    rows = [verdict(), verdict(), verdict(question="PS2", reason="h\u00e9\n\0'\"", answer=None, score=None, probability=0.25)]
+    run = judge_run()
+    save(store, Progressed(run, replaces="nothing"), rows)
+    with store.reading() as connection:
+        assert sorted(map(repr, connection.execute("FROM verdicts").fetchall())) == sorted(repr(tuple(row)) for row in rows)
+        assert connection.execute("FROM judge_runs").fetchall() == [tuple(run)]
+
+
+@pytest.mark.parametrize("row", [verdict(reason="half \ud800"), verdict(repeat=2**70)], ids=["half a surrogate pair", "a huge number"])
+def test_what_no_column_can_hold_is_told_and_leaves_no_row(tmp_path: Path, row: Verdict) -> None:
+    """The transaction is rolled back whole."""
+    store = Store(tmp_path / "s.duckdb")
+    store.create()
+    with pytest.raises(BadRowsError, match="table verdicts"):
+        save(store, Progressed(judge_run(), replaces="nothing"), [row])
+    with store.reading() as connection:
+        assert connection.execute("SELECT count(*) FROM judge_runs").fetchone() == (0,)
+
+
+def test_forms_are_described_to_models_as_instructor_does() -> None:
+    """The schema is made without instructor, and is the same: what was cached and journaled before stays valid."""
+    from instructor.processing.schema import generate_openai_schema
+
+    from judges.optimization.dispatcher import Written
+    from judges.rubric.answer_types import answer_model
+    from judges.rubric.files import find
+
+    groups = [group for name in ("spatial_grounding", "mast", "mind_modeling") for group in find(name).groups()]
+    for model in (*map(answer_model, groups), Written):
+        assert Form(model).tool._asdict() == generate_openai_schema(model)
+
+
+def test_one_table_has_the_same_bounds_both_ways() -> None:
+    """A count cannot be negative, whichever way it goes in."""
+    with pytest.raises(BadRowsError, match="table turn_metrics, column turn: -1 is not between 0 and inf"):
+        checked({"turn_metrics": [TurnMetric("e", -1, "craft.iou_score", 0.5)]})
