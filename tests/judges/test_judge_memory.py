@@ -8,11 +8,12 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
-from judges.runs.verdict_store import BadRowsError, Progressed, save
+from judges.runs.verdict_store import Progressed, save
 from providers.forms import Form
 from schemas import batches
-from schemas.contract import checked
+from schemas.contract import BadRowsError, checked
 from schemas.errors import StoreError
 from schemas.records import Json, JudgeRun, TurnMetric, Verdict
 from schemas.store import Store
@@ -107,7 +108,8 @@ def test_forms_are_described_to_models_as_instructor_does() -> None:
     from judges.rubric.files import find
 
     groups = [group for name in ("spatial_grounding", "mast", "mind_modeling") for group in find(name).groups()]
-    for model in (*map(answer_model, groups), Written):
+    models: list[type[BaseModel]] = [*map(answer_model, groups), Written]
+    for model in models:
         assert Form(model).tool._asdict() == generate_openai_schema(model)
 
 
