@@ -43,8 +43,14 @@ _RELATIONS: Final = frozenset(("on_top", "below", "next_to", "left_of", "right_o
 _PARTED: Final = frozenset((",", ";", ":"))
 _MEASURES: Final = frozenset(("high", "tall", "deep", *"0123456789"))
 _HEIGHTS: Final = _MEASURES | {"height", "stack", "stacked", "below", "beneath", "under", "free", "blocks", "s"}
+_PERSONS: Final = frozenset(_TABLES["persons"].split())
+_SEEING: Final = tuple(_TABLES["seeing"].split())
+_THROWING: Final = frozenset(("away", "out", "off", "down", "hence", "gone", "begone", "minus", "less", "without"))
 _OWN: Final = frozenset(("my", "our", "mine"))
 _PAIR: Final = 2
+_LABEL: Final = 2
+"""Words before a colon up to which they are the name of what follows: ``board: empty``."""
+
 _PLAIN_NOUNS: Final = frozenset(_TABLES["plain_nouns"].split())
 _MEASURED: Final = frozenset(("width", "length", "stature", "girth", "format", "size", "sized"))
 """Words beside which a size stands."""
@@ -157,7 +163,7 @@ class ClauseWords:
 
     def _is_apart(self, token: Token) -> bool:
         """Whether no block is named in the same part between commas and buts."""
-        begin, end = next(bounds for bounds in self._bounds if bounds[0] <= token.start < bounds[1])
+        begin, end = next(bounds for bounds in self.bounds if bounds[0] <= token.start < bounds[1])
         return not any(begin <= block.start < end for block in self.blocks)
 
     def _tells_height(self, token: Token) -> bool:
@@ -193,31 +199,39 @@ class ClauseWords:
     def cues(self) -> frozenset[str]:
         """All cues of the clause; denial only where it stands in one part with a block or with the words of asking."""
         cues = cues_of(self.items, self.words)
-        denied = any("denial" in part and part & (ASKS | TAKES | {"block"}) for part in self._parts)
+        denied = any("denial" in part and part & (ASKS | TAKES | {"block"}) for part in self.parts)
         return cues | {"denial"} if denied else cues - {"denial"}
 
     @cached_property
     def cues_beside(self) -> frozenset[str]:
         """Cues that may turn the meaning of a block: those of all parts but what only leads up to the first one that names a block."""
-        begin = next((number for number, part in enumerate(self._parts) if "block" in part or "pointing" in part), 0)
-        beside = frozenset().union(*self._parts[begin:]) - {"block", "pointing", "denial"}
+        begin = next((number for number, part in enumerate(self.parts) if "block" in part or "pointing" in part), 0)
+        beside = frozenset().union(*self.parts[begin:]) - {"block", "pointing", "denial"}
         return beside & self.cues | (self.cues & {"denial"})
 
     @cached_property
-    def _parts(self) -> list[frozenset[str]]:
+    def parts(self) -> list[frozenset[str]]:
         """Cues of the parts between commas and buts, with ``block`` where one is named, ``pointing`` where a place or a pronoun stands."""
         parts = []
-        for begin, end in self._bounds:
+        for begin, end in self.bounds:
             items = [item for item in self.items if begin <= item.start < end]
             denied = any(begin <= token.start < end and kind_of(token.word) == "denial" for token in self._strange)
             kinds = {"block" if item.color or item.size else "pointing" for item in items if item.kind in _POINTING}
+            kinds |= {word for word in ("there", "yet") if any(token.word == word and begin <= token.start < end for token in self.words)}
             parts.append(cues_of(items) | ({"denial"} if denied else frozenset()) | kinds)
         return parts
 
     @cached_property
-    def _bounds(self) -> list[tuple[int, int]]:
-        cuts = [item.start for item in self.items if item.value in _PARTED or item.kind == "but" or self._closes(item)]
-        return list(zip([0, *cuts], [*cuts, self.words[-1].end], strict=True))
+    def bounds(self) -> list[tuple[int, int]]:
+        """Where its parts begin and end: between commas, buts and ends of sentences; a short label goes with what follows its colon."""
+        cuts = [0]
+        for item in self.items:
+            label = (
+                item.value == ":" and sum(cuts[-1] <= token.start < item.start and token.word.isalpha() for token in self.words) <= _LABEL
+            )
+            if (item.value in _PARTED and not label) or item.kind in ("but", "end") or self._closes(item):
+                cuts.append(item.start)
+        return list(zip(cuts, [*cuts[1:], self.words[-1].end], strict=True))
 
     def _closes(self, item: Item) -> bool:
         """Whether an ``and`` leads to no block and no place any more: ``there must be a red one and now is not``."""
@@ -247,12 +261,23 @@ class ClauseWords:
         if not self.claims and self._points_at_request:
             return "a request"
         layers = {claim.layer for claim in self.claims} | (set() if self.blocks else self.layers)
-        if not related and any(item.kind == "layer" and item.number not in layers for item in self.items):
+        if not related and not self._describes_layer and any(item.kind == "layer" and item.number not in layers for item in self.items):
             return "a layer"
         cells = {cell for claim in self.claims for cell in claim.cells or ()} | (set() if self.blocks else self.cells)
-        if self._only_mentions or self._names_whole_wall or all(_is_among(item, cells, self._walls) for item in self.items):
+        if self._only_mentions or self._names_whole_wall or all(_is_among(item, cells, self._walls) for item in self._places):
             return ""
         return "a place"
+
+    @property
+    def _describes_layer(self) -> bool:
+        """Whether it only says how a layer is: ``so layer 1 is open``."""
+        kinds = {item.kind for item in self.items}
+        return (
+            not self.blocks
+            and bool(kinds & {"state", "empty"})
+            and not kinds & {"pron", "there", "block"}
+            and not self.cues & (ASKS | TAKES)
+        )
 
     @property
     def _has_loose_block(self) -> bool:
@@ -271,6 +296,12 @@ class ClauseWords:
             return True
         ordered = any(one.startswith("act") and other in ("pron", "there") for one, other in pairwise(kinds))
         return ordered and not said & (_SPEECH | _LIGHT)
+
+    @property
+    def _places(self) -> list[Item]:
+        """The items that may name a place; beside coordinates ``right`` and ``left`` are words like others."""
+        located = any(item.kind == "cell" for item in self.items)
+        return [item for item in self.items if not (located and item.kind == "side")]
 
     @property
     def _only_mentions(self) -> bool:
@@ -309,6 +340,11 @@ class ClauseWords:
         return len(verbs) == 1 and said.get((verbs[0].start, verbs[0].end)) in AMBIGUOUS
 
     @property
+    def throws(self) -> bool:
+        """Whether a word is left over with which something may be thrown out: ``away, that red one``."""
+        return any(token.word in _THROWING for token in self._strange)
+
+    @property
     def puts_into(self) -> bool:
         """Whether a pronoun is filled with something, and so stands for a place: ``fill it with a red block``."""
         kinds = [item.kind for item in self.items]
@@ -325,9 +361,31 @@ class ClauseWords:
         return any(block.indefinite or block.number == 1 for block in self.blocks)
 
     @property
+    def goes_on(self) -> bool:
+        """Whether it may go on about the block of the sentence before: ``It comes out`` and such."""
+        points = any(item.kind in ("pron", "there", "empty") for item in self.items) or kind_of(self.words[0].word) == "denial"
+        return points and not any(item.kind in _PLACES | {"layer"} for item in self.items)
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether its claims leave nothing open that another word could fill: action, block and every cell are given."""
+        return bool(self.claims) and all(_is_complete(claim) for claim in self.claims)
+
+    @property
+    def may_judge(self) -> bool:
+        """Whether it has a word of seeing or of persons; else it says neither who sees a place nor what is thought of others."""
+        return any(token.word in _PERSONS or token.word.startswith(_SEEING) for token in self.words)
+
+    @property
     def is_talk(self) -> bool:
         """Whether no word of it could ask for anything, or name a block or a place."""
         return not self.claims and not any(item.kind in _GAME or item.kind.startswith("act") for item in self.items)
+
+
+def _is_complete(claim: Claim) -> bool:
+    cells = len(claim.cells or ())
+    known = None not in (claim.color, claim.size, claim.layer) and claim.certain
+    return known and cells == (_PAIR if claim.size == "l" else 1)
 
 
 def _is_among(item: Item, cells: set[str], walls: Iterable[str]) -> bool:

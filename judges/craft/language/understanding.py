@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from judges.craft.language.clause_words import AGAINST, ASKS, TAKES, ClauseWords
 from judges.craft.language.items import Item
+from judges.craft.language.mentions import mentioned
 from judges.craft.language.model import Claim, Unread
 from judges.craft.language.places import Scene
 from judges.craft.language.tokens import Token
@@ -20,6 +21,12 @@ from judges.craft.language.walls import Board, height
 __all__ = ["looked_at_again"]
 
 _DOMINO = 2
+_REACH = 2
+"""Sentences before and behind the one with the block that may go on about it."""
+
+_TAKING_BACK = frozenset(("void", "act.pass", "repair", "act.replace", "instead"))
+"""Cues of taking back or turning what another sentence says."""
+
 _SIDE_LETTERS = frozenset("lmcr")
 
 
@@ -47,24 +54,73 @@ def looked_at_again(
         clauses.append(ClauseWords(words, found, [claim for claim in claims if number in claim.told_in], scene.speaker, own, cells, layers))
     claims = [claim for claim in claims if not _is_support(claim, clauses)]
     judged = tuple(replace(claim, doubt=_doubt(claim, clauses, scene.board)) for claim in claims)
+    judged, clauses = _with_mentions(judged, clauses, scene.board)
     doubts = {number: claim.doubt for claim in judged if claim.doubt for number in claim.told_in}
     unread = [_unread(clause, doubts.get(number, "")) for number, clause in enumerate(clauses)]
     return judged, tuple(clause for clause in unread if clause is not None)
 
 
+def _with_mentions(claims: tuple[Claim, ...], clauses: list[ClauseWords], board: Board) -> tuple[tuple[Claim, ...], list[ClauseWords]]:
+    """Let whole mentions take the place of what was read of their sentences without certainty."""
+    if any(clause.cues & _TAKING_BACK for clause in clauses):
+        return claims, clauses
+    for number, clause in enumerate(clauses):
+        own = [claim for claim in claims if number in claim.told_in]
+        if not clause.blocks or (own and all(claim.certain for claim in own) and not clause.left_over):
+            continue
+        stretch, told_in = _stretch(clauses, number)
+        mention = mentioned(stretch, board, told_in)
+        if mention is None or any(not claim.told_in <= told_in for claim in own):
+            continue
+        kept = [claim for claim in claims if not claim.told_in & told_in]
+        first = mention.is_instruction and not any(claim.first for claim in kept)
+        claims = tuple(sorted((*kept, replace(mention, first=first)), key=lambda claim: claim.start))
+        clauses = [replace(c, claims=[replace(mention, first=first)]) if at in told_in else c for at, c in enumerate(clauses)]
+    return claims, clauses
+
+
+def _stretch(clauses: Sequence[ClauseWords], number: int) -> tuple[ClauseWords, frozenset[int]]:
+    """A sentence with those before it that say where, and those behind it that go on about its block."""
+    begin, end = number, number + 1
+    while not _is_located(clauses[begin:end]) and begin > max(0, number - _REACH) and _is_open(clauses[begin - 1]):
+        begin -= 1
+    while end < min(len(clauses), number + 1 + _REACH) and _is_open(clauses[end]) and clauses[end].goes_on:
+        end += 1
+    parts = clauses[begin:end]
+    own = clauses[number]
+    words, items, remarks = ([one for part in parts for one in getattr(part, name)] for name in ("words", "items", "remarks"))
+    return ClauseWords(words, items, [], own.speaker, remarks, own.cells, own.layers), frozenset(range(begin, end))
+
+
+def _is_located(clauses: Sequence[ClauseWords]) -> bool:
+    kinds = {item.kind for clause in clauses for item in clause.items}
+    return "layer" in kinds and not kinds.isdisjoint(("cell", "side"))
+
+
+def _is_open(clause: ClauseWords) -> bool:
+    return not (clause.blocks or clause.claims)
+
+
 def _unread(clause: ClauseWords, doubt: str) -> Unread | None:
     unknown = ", ".join(token.word for token in clause.unknown)
-    why = unknown or clause.left_over or doubt
+    why = ("" if clause.is_filled and not clause.left_over and not doubt else unknown) or clause.left_over or doubt
     if not why or (clause.is_about_support and not unknown):
-        return None
+        return _unjudged(clause, unknown)
     return Unread(
         start=clause.words[0].start,
         end=clause.words[-1].end,
         why=why,
         may_ask=not clause.is_talk,
         may_name=not clause.is_talk and (bool(unknown) or clause.left_over == "a place" or clause.names_by_words),
-        may_judge=bool(unknown),
+        may_judge=bool(unknown) and (clause.may_judge or not clause.is_talk),
     )
+
+
+def _unjudged(clause: ClauseWords, unknown: str) -> Unread | None:
+    """A clause that holds nothing of blocks and places beyond its claims, yet may say who sees a place."""
+    if not unknown or not clause.may_judge:
+        return None
+    return Unread(start=clause.words[0].start, end=clause.words[-1].end, why=unknown, may_ask=False, may_name=False, may_judge=True)
 
 
 def _is_support(claim: Claim, clauses: Sequence[ClauseWords]) -> bool:
@@ -138,8 +194,8 @@ def _asking_doubt(clause: ClauseWords, claim: Claim, own: Sequence[ClauseWords],
     """Give why a clause may not ask for the block it names: it does by a word, or by naming block and place and nothing else."""
     if clause.is_ambiguous and (stands or not clause.is_new):
         return "its verb puts down as well as throws away"
-    if stands and clause.cues & {"praise", "see", "board"} and "act.place" not in clause.cues:
-        return "such a block is there, and is remarked"
+    if stands and (clause.cues & {"praise", "see", "board"} or "wish" not in clause.cues) and not clause.cues & {"act.place", "act.cap"}:
+        return "such a block is there"
     if clause.cues & {"act.place", "act.cap", "wish"}:
         return "denied" if "denial" in clause.cues and "target" not in clause.cues else ""
     if "target" in clause.cues:
@@ -156,7 +212,7 @@ def _bare_doubt(clause: ClauseWords, claim: Claim, own: Sequence[ClauseWords], o
     """Give why a block without any word of asking may not be asked for."""
     if stands or not (claim.origins.get("cells") == "stated" or any(other.is_bare_place for other in own)):
         return "no word of asking, and " + ("such a block is there" if stands else "no place of its own")
-    if clause.unknown or clause.words[-1].word == "?":
+    if clause.unknown or clause.throws or clause.words[-1].word == "?":
         return "no word of asking, and unknown words or a question"
     return "a word of taking away or of denial stands elsewhere" if any(other.cues & (TAKES | {"denial"}) for other in others) else ""
 

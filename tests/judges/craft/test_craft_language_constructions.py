@@ -320,3 +320,32 @@ def test_row_of_blocks_to_be_removed_is_not_placed(verb: str) -> None:
     """Blocks of a layer that are listed behind another action are no row to be built."""
     claims = found(f"On my top layer, {verb} the small red, the small blue and the small green.", "D1")
     assert not [claim for claim in claims if claim[0] == "place" and claim[2] is not None]
+
+
+BARE_BOARD = {cell: [] for wall in WALLS.values() for cell in wall}
+MENTIONS = {
+    "The drawing says small red block at (0,0), layer 0, not installed yet.": "place",
+    "The plan promised a small red block for layer 0 of (0,0), and none was found there.": "place",
+    "What should be at (0,0) on layer 0? A small red block. What is there? Nothing.": "place",
+    "Cell: (0,0), layer: 0, target: small red, board: none.": "place",
+    "I do not think the small red block at (0,0), layer 0, should be there; better take it off.": "remove",
+    "The small red block at (0,0), layer 0, is a defect, remove it.": "remove",
+    "What should be at (0,0) on layer 0? A small red block. Is it needed? No.": None,
+    "The target has a small red block at (0,0), layer 0, but do not place it yet.": None,
+    "On layer 0 of (0,0) I see a small red block.": None,
+}
+
+
+@pytest.mark.parametrize(("text", "verb"), MENTIONS.items())
+def test_a_block_with_its_place_and_layer_is_wanted_or_not_whatever_the_verb(text: str, verb: str | None) -> None:
+    """Words of need, lack and fault and the board tell what a whole mention asks for; where they do not, nothing is claimed for certain."""
+    certain = [claim for claim in read(text, "D1", BARE_BOARD).claims if claim.certain]
+    asked = [(claim.verb, claim.color, claim.size, claim.cells, claim.layer) for claim in certain if claim.is_instruction]
+    assert asked == ([] if verb is None else [(verb, "r", "s", ("(0,0)",), 0)])
+
+
+def test_a_block_that_stands_is_not_asked_for_by_a_word_of_lack_alone() -> None:
+    """Beside the same words a block that is there already stays undecided."""
+    board = BARE_BOARD | {"(0,0)": ["rs"]}
+    claims = read("The drawing says small red block at (0,0), layer 0, not installed yet.", "D1", board).claims
+    assert not any(claim.certain and claim.is_instruction for claim in claims)
