@@ -322,7 +322,7 @@ def test_row_of_blocks_to_be_removed_is_not_placed(verb: str) -> None:
     assert not [claim for claim in claims if claim[0] == "place" and claim[2] is not None]
 
 
-BARE_BOARD = {cell: [] for wall in WALLS.values() for cell in wall}
+BARE_BOARD: dict[str, list[str]] = {cell: [] for wall in WALLS.values() for cell in wall}
 MENTIONS = {
     "The drawing says small red block at (0,0), layer 0, not installed yet.": "place",
     "The plan promised a small red block for layer 0 of (0,0), and none was found there.": "place",
