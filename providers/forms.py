@@ -21,8 +21,10 @@ class Form:
     """A Pydantic model that a reply has to fill in."""
 
     def __init__(self, model: type[BaseModel]) -> None:
+        from instructor.processing.schema import generate_openai_schema
+
         self.model = model
-        self.tool = _tool(model)
+        self.tool = Tool(**generate_openai_schema(model))
 
     def read(self, text: str) -> BaseModel:
         """The filled model.
@@ -37,14 +39,6 @@ class Form:
             if salvaged is None:
                 raise Unusable(_explained(error), text) from error
             return salvaged
-
-
-def _tool(model: type[BaseModel]) -> Tool:
-    """The model's JSON schema as a tool to call: word for word what `instructor` makes of it, without its 50 MB and the OpenAI client."""
-    schema = model.model_json_schema()
-    described = schema.get("description") or f"Correctly extracted `{model.__name__}` with all the required parameters with correct types"
-    parameters = {name: value for name, value in schema.items() if name not in {"title", "description"}}
-    return Tool(schema["title"], described, parameters | {"required": sorted(schema.get("required", []))})
 
 
 def parse_reply(model: type[BaseModel], text: str) -> BaseModel | None:

@@ -15,6 +15,7 @@ EXTRAS: Final[Mapping[str, str]] = {
     "certifi": "judge",
     "genai_prices": "judge",
     "httpx": "judge",
+    "instructor": "judge",
     "openai": "judge",
     "yarl": "judge",
     "dspy": "optimize",

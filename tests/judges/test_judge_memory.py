@@ -8,10 +8,8 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel
 
 from judges.runs.verdict_store import Progressed, save
-from providers.forms import Form
 from schemas import batches
 from schemas.contract import BadRowsError, checked
 from schemas.errors import StoreError
@@ -31,7 +29,7 @@ try:
 finally:
     status = dict(line.split(":", 1) for line in open("/proc/self/status"))
     print("peak", int(status["VmHWM"].split()[0]) // 1024)
-    heavy = ("dspy", "instructor", "numba", "openai", "pandas", "pandera", "polars", "pyarrow", "scipy", "sklearn")
+    heavy = ("dspy", "numba", "pandas", "pandera", "polars", "pyarrow", "scipy", "sklearn")
     print("imported", *sorted(set(heavy) & set(sys.modules)))
 """
 
@@ -97,20 +95,6 @@ def test_what_no_column_can_hold_is_told_and_leaves_no_row(tmp_path: Path, row: 
         save(store, Progressed(judge_run(), replaces="nothing"), [row])
     with store.reading() as connection:
         assert connection.execute("SELECT count(*) FROM judge_runs").fetchone() == (0,)
-
-
-def test_forms_are_described_to_models_as_instructor_does() -> None:
-    """The schema is made without instructor, and is the same: what was cached and journaled before stays valid."""
-    from instructor.processing.schema import generate_openai_schema
-
-    from judges.optimization.dispatcher import Written
-    from judges.rubric.answer_types import answer_model
-    from judges.rubric.files import find
-
-    groups = [group for name in ("spatial_grounding", "mast", "mind_modeling") for group in find(name).groups()]
-    models: list[type[BaseModel]] = [*map(answer_model, groups), Written]
-    for model in models:
-        assert Form(model).tool._asdict() == generate_openai_schema(model)
 
 
 def test_one_table_has_the_same_bounds_both_ways() -> None:
