@@ -36,7 +36,7 @@ from schemas.tables import TABLES
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["NAMES", "VIEWS", "View", "ViewColumn", "ensure_installed", "install", "view"]
+__all__ = ["NAMES", "VIEWS", "ViewColumn", "ViewFile", "ensure_installed", "install", "view"]
 
 _HASH = "views_hash"
 _READ_BY_PEOPLE = frozenset({"scored_turns", "games", "verdicts_latest", "turn_costs", "remove_gap"})
@@ -60,7 +60,7 @@ class ViewColumn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class ViewFile:
     """One ``.sql`` file."""
 
     name: str
@@ -80,7 +80,7 @@ class View:
     sql: str
 
 
-def view(name: str) -> View:
+def view(name: str) -> ViewFile:
     """The view of that name.
 
     Raises:
@@ -142,7 +142,7 @@ def _hash() -> str:
     return hashlib.sha256("\0".join([*(spec.sql for spec in VIEWS), *(spec.ddl() for spec in TABLES)]).encode()).hexdigest()
 
 
-def _load(name: str, sql: str, known: dict[str, tuple[ViewColumn, ...]]) -> View:
+def _load(name: str, sql: str, known: dict[str, tuple[ViewColumn, ...]]) -> ViewFile:
     header = _header(sql)
     sections, columns = _parse(header)
     if not header[0].startswith(f"-- {name}: "):
@@ -150,7 +150,7 @@ def _load(name: str, sql: str, known: dict[str, tuple[ViewColumn, ...]]) -> View
     own = {column.name for column in columns}
     inherited = known[sections["Columns as in:"].rstrip(".")] if "Columns as in:" in sections else ()
     grain = f"One row is {sections['One row is']}" if "One row is" in sections else ""
-    return View(
+    return ViewFile(
         name=name,
         kind=_kind(sql, grain),
         summary=f"{sections['summary']} {grain}".strip(),
@@ -261,17 +261,17 @@ def _in_order(texts: dict[str, str]) -> list[str]:
     return list(TopologicalSorter({name: set() if name in macros else wanted for name, wanted in after.items()}).static_order())
 
 
-def _load_all() -> tuple[View, ...]:
+def _load_all() -> tuple[ViewFile, ...]:
     known = {spec.name: tuple(ViewColumn(name=c.name, unit=c.unit, doc=c.doc) for c in spec.columns) for spec in TABLES}
     texts = _texts()
-    loaded: list[View] = []
+    loaded: list[ViewFile] = []
     for name in _in_order(texts):
         loaded.append(_load(name, texts[name], known))
         known[name] = loaded[-1].columns
     return tuple(loaded)
 
 
-VIEWS: tuple[View, ...] = _load_all()
+VIEWS: tuple[ViewFile, ...] = _load_all()
 """All ``.sql`` files, each after those it reads."""
 
 NAMES: tuple[str, ...] = tuple(spec.name for spec in VIEWS if spec.kind == "view")

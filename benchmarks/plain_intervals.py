@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analytics.comparison.differences import Scale, paired
+from analytics.comparison.differences import ValueRange, paired
 from analytics.rates.correction import Units, rogan_gladen_known
 from analytics.statistics.cluster_intervals import mean_interval, share_interval
 from analytics.statistics.partial_correlations import correlation
@@ -95,7 +95,7 @@ def _paired(scene: Scene, data_sets: int, random: np.random.Generator) -> Drawn:
     """Two teams on the same tasks, their chances of success equal on each: the truth is 0."""
     runs, levels = _sizes(scene, 4), _levels(scene, data_sets, random)
     sides = [random.binomial(runs.astype(int), levels) / runs for _ in range(2)]
-    found = [paired(one, other, Scale(1.0)) for one, other in zip(*sides, strict=True)]
+    found = [paired(one, other, ValueRange(1.0)) for one, other in zip(*sides, strict=True)]
     return _column(found, 1), _column(found, 2)
 
 

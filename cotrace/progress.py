@@ -12,7 +12,7 @@ import click
 from schemas.wording import money, seconds
 
 if TYPE_CHECKING:
-    from games.players.progress import Progress as PlayProgress
+    from games.players.progress import PlayProgress
 
 __all__ = ["playing_bar", "progress_bar"]
 

@@ -15,7 +15,7 @@ from analytics.literals import with_literals
 from dashboards.address import Address
 from dashboards.parts import Part, aria, data
 from dashboards.requests import checked
-from dashboards.tables import NUMERIC, Column, Request, Rows, block, every_row, written
+from dashboards.tables import NUMERIC, GridColumn, RowRange, TableRows, block, every_row, written
 from schemas.errors import CotraceError, UsageError
 
 if TYPE_CHECKING:
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
     from dashboards.reader import Reader
 
-__all__ = ["Table", "fold", "grid", "register", "table_links"]
+__all__ = ["Grid", "fold", "grid", "register", "table_links"]
 
 
-class Table(NamedTuple):
+class Grid(NamedTuple):
     """A table that pages show; a page lists its own in `TABLES`."""
 
     name: str
     """In addresses and files: `failures-counts`."""
-    make: Callable[[Reader, str], Rows]
+    make: Callable[[Reader, str], TableRows]
     """Gives its rows under the reader's address; the second argument is the part of the page where it stands, empty where there is one."""
-    title: str = "Table"
+    title: str = "Grid"
 
 
 _ROW: Final = 34
@@ -45,14 +45,14 @@ _FILES: Final = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
 _TITLES: Final = {"csv": "CSV", "parquet": "Parquet"}
 
 
-def grid(read: Reader, table: Table, part: str = "") -> Part:
+def grid(read: Reader, table: Grid, part: str = "") -> Part:
     """A table of the page, at the given part of it."""
     rows = table.make(read, part)
     if read.is_whole:
         return html_table(read, rows)
     from dash_ag_grid import AgGrid
 
-    total = block(read, rows, Request(size=1)).total
+    total = block(read, rows, RowRange(size=1)).total
     height = min(total, _MOST_ROWS) * _ROW + 62
     return html.Div(
         AgGrid(
@@ -85,7 +85,7 @@ def grid(read: Reader, table: Table, part: str = "") -> Part:
     )
 
 
-def fold(read: Reader, table: Table, part: str = "", *, is_open: bool = False) -> Part:
+def fold(read: Reader, table: Grid, part: str = "", *, is_open: bool = False) -> Part:
     """A table that is folded away until somebody wants it, with its files beside its name."""
     if read.is_whole:
         return html.Div([html.H3(table.title), grid(read, table, part)])
@@ -104,7 +104,7 @@ def fold(read: Reader, table: Table, part: str = "", *, is_open: bool = False) -
     )
 
 
-def table_links(read: Reader, table: Table, part: str = "") -> Part:
+def table_links(read: Reader, table: Grid, part: str = "") -> Part:
     """CSV, Parquet, and the query or command that gives the same rows."""
     if read.is_whole:
         return None
@@ -113,16 +113,16 @@ def table_links(read: Reader, table: Table, part: str = "") -> Part:
     return html.Span([*files, _origin(read, table.make(read, part))], className="table-links")
 
 
-def _origin(read: Reader, rows: Rows) -> Part:
+def _origin(read: Reader, rows: TableRows) -> Part:
     if rows.frame is not None:
         return html.Code(rows.source, title="This command gives the same rows") if rows.source else None
     query = with_literals(*read.bound(rows.sql, rows.parameters, filter_on=rows.filter_on))
     return html.A("Query", href=f"/sql?{urlencode({'query': query})}", title="Open this table's query")
 
 
-def html_table(read: Reader, rows: Rows, most: int = 200) -> Part:
+def html_table(read: Reader, rows: TableRows, most: int = 200) -> Part:
     """The same table without a grid, for files and print."""
-    found = block(read, rows, Request(size=most))
+    found = block(read, rows, RowRange(size=most))
     kinds = {name: "num" if column.kind in NUMERIC else "words" if column.kind == "words" else "" for name, column in rows.columns.items()}
     body = []
     for texts in written(read, rows, found.rows):
@@ -136,7 +136,7 @@ def html_table(read: Reader, rows: Rows, most: int = 200) -> Part:
     return html.Div([html.Table([html.Thead(head), html.Tbody(body)]), cut], className="scroll", tabIndex=0)
 
 
-def _definition(name: str, column: Column, *, linked: bool) -> dict[str, Any]:
+def _definition(name: str, column: GridColumn, *, linked: bool) -> dict[str, Any]:
     is_number = column.kind in NUMERIC
     definition: dict[str, Any] = {
         "field": name,
@@ -156,7 +156,7 @@ def _definition(name: str, column: Column, *, linked: bool) -> dict[str, Any]:
     return {key: value for key, value in definition.items() if value is not None}
 
 
-def register(app: Dash, opened: Callable[[Address], AbstractContextManager[Reader]], tables: Mapping[str, Table]) -> None:
+def register(app: Dash, opened: Callable[[Address], AbstractContextManager[Reader]], tables: Mapping[str, Grid]) -> None:
     """Make the grids of all pages work.
 
     Args:
@@ -215,17 +215,17 @@ def register(app: Dash, opened: Callable[[Address], AbstractContextManager[Reade
         return Response(_file(found, kind), mimetype=_FILES[kind], headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
-def _made(tables: Mapping[str, Table], name: str, read: Reader, part: str) -> Rows:
+def _made(tables: Mapping[str, Grid], name: str, read: Reader, part: str) -> TableRows:
     return _known(tables, name).make(read, part)
 
 
-def _known(tables: Mapping[str, Table], name: str) -> Table:
+def _known(tables: Mapping[str, Grid], name: str) -> Grid:
     if name not in tables:
         raise UsageError(f"there is no table {name!r}")
     return tables[name]
 
 
-def _request(asked: Mapping[str, Any]) -> Request:
+def _request(asked: Mapping[str, Any]) -> RowRange:
     """What AG Grid asks for.
 
     Raises:
@@ -237,9 +237,9 @@ def _request(asked: Mapping[str, Any]) -> Request:
         raise UsageError("the rows that were asked for make no sense") from error
 
 
-def _as_request(asked: Mapping[str, Any]) -> Request:
+def _as_request(asked: Mapping[str, Any]) -> RowRange:
     start, end = int(asked.get("startRow") or 0), int(asked.get("endRow") or _BLOCK)
-    return Request(
+    return RowRange(
         start=start,
         size=max(1, min(end - start, 1000)),
         sort=[(str(entry["colId"]), entry["sort"] == "desc") for entry in asked.get("sortModel") or ()],

@@ -12,7 +12,7 @@ from judges.rubric.model import ANY_BENCHMARK, Rubric, UnitKind
 if TYPE_CHECKING:
     from dashboards.reader import Reader
 
-__all__ = ["LABELLED_HERE", "ORDERS", "Progress", "next_task", "progress"]
+__all__ = ["LABELLED_HERE", "ORDERS", "LabelProgress", "next_task", "progress"]
 
 ORDERS: dict[str, tuple[str, str]] = {
     "random": ("in random order", "dashboard"),
@@ -71,7 +71,7 @@ LIMIT $limit OFFSET $offset
 """
 
 
-class Progress(NamedTuple):
+class LabelProgress(NamedTuple):
     """How far a person is with a rubric."""
 
     labelled: int
@@ -79,7 +79,7 @@ class Progress(NamedTuple):
     units: int
 
 
-def progress(read: Reader, rubric: Rubric, annotator: str) -> Progress:
+def progress(read: Reader, rubric: Rubric, annotator: str) -> LabelProgress:
     """Units this person has labelled, and all units of the rubric under the filters."""
     row = read.rows(
         f"""
@@ -90,7 +90,7 @@ def progress(read: Reader, rubric: Rubric, annotator: str) -> Progress:
         """,
         {**_about(rubric), "rubric": rubric.name, "annotator": annotator},
     ).row(0, named=True)
-    return Progress(row["labelled"], row["units"])
+    return LabelProgress(row["labelled"], row["units"])
 
 
 def next_task(read: Reader, rubric: Rubric, annotator: str, *, order: str, skip: int) -> Task | None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 from dash import html
 
 from dashboards.figures.dots import Axis, Dot, dot_plot
-from dashboards.grid import Table, fold
+from dashboards.grid import Grid, fold
 from dashboards.one_benchmark import narrowed
 from dashboards.parts import Part, card, figure
 from dashboards.reader import Reader
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 from dashboards.teams import team_names
 from schemas import wording
 from schemas.families import family
@@ -83,21 +83,21 @@ def leaderboard(read: Reader, rows: pl.DataFrame) -> go.Figure:
     return dot_plot(dots, Axis(title="score", high=1 if bounded else None))
 
 
-def _leaderboard(read: Reader, benchmark: str) -> Rows:
-    return Rows(
+def _leaderboard(read: Reader, benchmark: str) -> TableRows:
+    return TableRows(
         sql=_LEADERBOARD.replace("{filters}", "{filters} AND benchmark = $benchmark"),
         parameters={"levels": list(read.address.all("level")) or None, "benchmark": benchmark},
         filter_on=("condition", "model"),
         columns={
-            "model": Column(heading="Team"),
-            "condition": Column(heading="Condition", kind="condition"),
-            "n": Column(heading="Games", kind="count"),
-            "score_mean": Column(heading="Score", kind="score", low="score_low", high="score_high"),
-            "ceiling_share_mean": Column(heading="Of ceiling", kind="score", hint="score over what verified moves can reach"),
-            "success_rate": Column(heading="Goal reached", kind="share", part="successes", whole="n"),
-            "failed_rate": Column(heading="Refused actions", kind="share", part="failed", whole="attempted"),
-            "clarify_rate": Column(heading="Asked instead", kind="share", part="clarify", whole="turns"),
-            "adherence": Column(heading="Followed the oracle", kind="share", part="followed", whole="oracle_turns"),
+            "model": GridColumn(heading="Team"),
+            "condition": GridColumn(heading="Condition", kind="condition"),
+            "n": GridColumn(heading="Games", kind="count"),
+            "score_mean": GridColumn(heading="Score", kind="score", low="score_low", high="score_high"),
+            "ceiling_share_mean": GridColumn(heading="Of ceiling", kind="score", hint="score over what verified moves can reach"),
+            "success_rate": GridColumn(heading="Goal reached", kind="share", part="successes", whole="n"),
+            "failed_rate": GridColumn(heading="Refused actions", kind="share", part="failed", whole="attempted"),
+            "clarify_rate": GridColumn(heading="Asked instead", kind="share", part="clarify", whole="turns"),
+            "adherence": GridColumn(heading="Followed the oracle", kind="share", part="followed", whole="oracle_turns"),
         },
         link=lambda row: games_of_team(read, row),
     )
@@ -108,4 +108,4 @@ def games_of_team(read: Reader, row: Mapping[str, Any]) -> str:
     return read.address.narrowed("/game", benchmark=row["benchmark"], model=row["model"], condition=row["condition"])
 
 
-LEADERBOARD: Final = Table("leaderboard", _leaderboard, "In numbers")
+LEADERBOARD: Final = Grid("leaderboard", _leaderboard, "In numbers")

@@ -18,7 +18,7 @@ from dashboards.playing.tables import Tables
 from schemas.errors import CotraceError
 from schemas.store import Store
 
-__all__ = ["Place", "serve", "serve_tables"]
+__all__ = ["ServedAt", "serve", "serve_tables"]
 
 _THREADS: Final = 8
 _EVERYWHERE: Final = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - to tell that it is
@@ -26,7 +26,7 @@ _MOST_BYTES: Final = 4 * 2**20
 """Of a request; the largest that a page sends is a few KB."""
 
 
-class Place(NamedTuple):
+class ServedAt(NamedTuple):
     """Where the dashboard is served, and to whom."""
 
     host: str
@@ -37,7 +37,7 @@ class Place(NamedTuple):
     """What a browser has to bring; None: nothing on this machine's own address, elsewhere a new one."""
 
 
-def serve(store: Store, place: Place, rubric_folders: Sequence[Path] = (), *, on_ready: Callable[[str], None]) -> None:
+def serve(store: Store, place: ServedAt, rubric_folders: Sequence[Path] = (), *, on_ready: Callable[[str], None]) -> None:
     """Serve the dashboard until interrupted.
 
     Args:
@@ -52,7 +52,7 @@ def serve(store: Store, place: Place, rubric_folders: Sequence[Path] = (), *, on
     _serve(place, lambda access: create_app(store, rubric_folders, access=access).server, on_ready)
 
 
-def serve_tables(tables: Tables, place: Place, *, on_ready: Callable[[str], None]) -> None:
+def serve_tables(tables: Tables, place: ServedAt, *, on_ready: Callable[[str], None]) -> None:
     """Serve tables for people until interrupted, and nothing else.
 
     Raises:
@@ -61,7 +61,7 @@ def serve_tables(tables: Tables, place: Place, *, on_ready: Callable[[str], None
     _serve(place, lambda access: create_play_app(tables, access=access), on_ready)
 
 
-def _serve(place: Place, make: Callable[[Access], Flask], on_ready: Callable[[str], None]) -> None:
+def _serve(place: ServedAt, make: Callable[[Access], Flask], on_ready: Callable[[str], None]) -> None:
     host, port, token = place
     local = is_loopback(host)
     access = Access(token if local else token or new_token(), any_host=not local)

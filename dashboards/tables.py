@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from dashboards.reader import Reader
 
-__all__ = ["Block", "Column", "Kind", "Request", "Rows", "block", "every_row", "written"]
+__all__ = ["GridColumn", "Kind", "RowBlock", "RowRange", "TableRows", "block", "every_row", "written"]
 
 Kind = Literal["text", "words", "name", "condition", "truth", "share", "score", "count", "number", "money", "seconds", "p", "when"]
 
@@ -38,7 +38,7 @@ _WRITERS: Final[Mapping[str, Callable[[Any], str]]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class GridColumn:
     """How a column is headed and written."""
 
     heading: str
@@ -55,10 +55,10 @@ class Column:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rows:
+class TableRows:
     """The rows of a table: a query under the filters of the address, or a frame that a report has computed."""
 
-    columns: Mapping[str, Column]
+    columns: Mapping[str, GridColumn]
     """Shown ones, in order."""
     sql: str = ""
     """`{filters}` stands for the condition that the address sets; ordered as the table is at first."""
@@ -72,7 +72,7 @@ class Rows:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class RowRange:
     """Which rows a grid asks for."""
 
     start: int = 0
@@ -84,14 +84,14 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Block:
+class RowBlock:
     """Some rows of a table, and how many there are in all."""
 
     rows: pl.DataFrame
     total: int
 
 
-def block(read: Reader, rows: Rows, request: Request) -> Block:
+def block(read: Reader, rows: TableRows, request: RowRange) -> RowBlock:
     """The rows that a grid asks for.
 
     Raises:
@@ -105,15 +105,15 @@ def block(read: Reader, rows: Rows, request: Request) -> Block:
         total = int(
             _run(read, rows, f"SELECT count(*) FROM ({sql})", {k: v for k, v in values.items() if not k.startswith("block_")}).item()
         )
-    return Block(found.drop("rows_in_all"), total)
+    return RowBlock(found.drop("rows_in_all"), total)
 
 
-def every_row(read: Reader, rows: Rows, request: Request | None = None) -> pl.DataFrame:
+def every_row(read: Reader, rows: TableRows, request: RowRange | None = None) -> pl.DataFrame:
     """All rows with all columns, as the query gives them: what a file of the table holds."""
-    return _run(read, rows, *_chosen(read, rows, request or Request()))
+    return _run(read, rows, *_chosen(read, rows, request or RowRange()))
 
 
-def written(read: Reader, rows: Rows, found: pl.DataFrame) -> Iterator[dict[str, str]]:
+def written(read: Reader, rows: TableRows, found: pl.DataFrame) -> Iterator[dict[str, str]]:
     """The rows as texts for the shown columns; `link` beside them where a row leads somewhere, and `code` of the condition."""
     for row in found.iter_rows(named=True):
         texts = {name: _cell(read, column, name, row) for name, column in rows.columns.items()}
@@ -124,7 +124,7 @@ def written(read: Reader, rows: Rows, found: pl.DataFrame) -> Iterator[dict[str,
         yield texts
 
 
-def _cell(read: Reader, column: Column, name: str, row: Mapping[str, Any]) -> str:
+def _cell(read: Reader, column: GridColumn, name: str, row: Mapping[str, Any]) -> str:
     value = row[name]
     if column.part:
         return wording.share_of(row[column.part], row[column.whole])
@@ -139,14 +139,14 @@ def _cell(read: Reader, column: Column, name: str, row: Mapping[str, Any]) -> st
     return f"{text} {ends}".rstrip()
 
 
-def _run(read: Reader, rows: Rows, sql: str, values: dict[str, object]) -> pl.DataFrame:
+def _run(read: Reader, rows: TableRows, sql: str, values: dict[str, object]) -> pl.DataFrame:
     if rows.frame is None:
         return frame(read.connection, sql, values)
     with sealed_memory(computed_rows=rows.frame.to_arrow()) as connection:
         return frame(connection, sql, values)
 
 
-def _chosen(read: Reader, rows: Rows, request: Request) -> tuple[str, dict[str, object]]:
+def _chosen(read: Reader, rows: TableRows, request: RowRange) -> tuple[str, dict[str, object]]:
     """The query under the grid's own conditions and order."""
     sql, values = "SELECT * FROM computed_rows", dict[str, object]()
     if rows.frame is None:
@@ -170,7 +170,7 @@ def _chosen(read: Reader, rows: Rows, request: Request) -> tuple[str, dict[str, 
     return sql, values
 
 
-def _check(rows: Rows, name: str) -> None:
+def _check(rows: TableRows, name: str) -> None:
     if name not in rows.columns:
         raise UsageError(f"the table has no column {name!r}: it has {', '.join(rows.columns)}")
 

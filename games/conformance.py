@@ -26,13 +26,13 @@ from typing import Any, Final, NamedTuple, Protocol
 from schemas.errors import CotraceError, UsageError
 
 __all__ = [
-    "CHECKS",
+    "CONFORMANCE_CHECKS",
     "ConformanceError",
     "Environment",
-    "LoggedGame",
     "LoggedStep",
+    "ReadBack",
+    "Ruling",
     "Subject",
-    "Verdict",
     "cut_log_is_prefix",
     "log_replays",
     "other_seed_other_game",
@@ -84,7 +84,7 @@ class Environment(Protocol):
         ...
 
 
-class Verdict(NamedTuple):
+class Ruling(NamedTuple):
     """What the engine made of an attempted action."""
 
     accepted: bool | None
@@ -104,7 +104,7 @@ class LoggedStep(NamedTuple):
     """The state after them as the log holds it."""
 
 
-class LoggedGame(NamedTuple):
+class ReadBack(NamedTuple):
     """A log, read back."""
 
     environment: Environment
@@ -124,13 +124,13 @@ class Subject:
     answer: Callable[[Environment, random.Random], Any]
     """What the next agent might answer: sensible, clumsy or nonsense."""
 
-    verdicts: Callable[[Any], Sequence[Verdict]]
+    verdicts: Callable[[Any], Sequence[Ruling]]
     """What ``act`` gave -> the engine's verdicts on the actions of that answer; empty where it held none."""
 
     write_log: Callable[[Path, int], Path]
     """Folder, seed -> the log of a whole scripted game, JSON Lines."""
 
-    read_log: Callable[[Sequence[bytes]], LoggedGame]
+    read_log: Callable[[Sequence[bytes]], ReadBack]
     """The first lines of a log, one at least -> the game as far as they tell it."""
 
     logged_state: Callable[[Environment], Any]
@@ -146,8 +146,10 @@ class Subject:
             UsageError: a check is unknown, or has no reason.
         """
         for check, reason in self.lacks.items():
-            if check not in CHECKS or not reason.strip():
-                raise UsageError(f"{self.name}: lacks {check!r} because {reason!r}; give a check ({', '.join(CHECKS)}) and a reason")
+            if check not in CONFORMANCE_CHECKS or not reason.strip():
+                raise UsageError(
+                    f"{self.name}: lacks {check!r} because {reason!r}; give a check ({', '.join(CONFORMANCE_CHECKS)}) and a reason"
+                )
 
 
 def same_seed_same_game(subject: Subject, seed: int, folder: Path) -> None:  # noqa: ARG001 - all checks are called alike
@@ -244,7 +246,7 @@ def cut_log_is_prefix(subject: Subject, seed: int, folder: Path) -> None:
         _replay(subject, part)
 
 
-CHECKS: Final[Mapping[str, Callable[[Subject, int, Path], None]]] = {
+CONFORMANCE_CHECKS: Final[Mapping[str, Callable[[Subject, int, Path], None]]] = {
     "same_seed_same_game": same_seed_same_game,
     "other_seed_other_game": other_seed_other_game,
     "turns_are_kept": turns_are_kept,
@@ -275,7 +277,7 @@ def _refuses(subject: Subject, environment: Environment, agent: str, answer: Any
     raise ConformanceError(f"{subject.name}: {agent} could act {when}; refuse it with a UsageError")
 
 
-def _replay(subject: Subject, game: LoggedGame) -> None:
+def _replay(subject: Subject, game: ReadBack) -> None:
     for number, step in enumerate(game.steps, start=1):
         for answer in step.answers:
             game.environment.act(game.environment.next_agent, answer)

@@ -20,10 +20,10 @@ from providers.forms import Form
 from providers.journal import Journal
 from providers.prices import Budget, Price
 from providers.provider import ModelSettings
-from providers.request import Entry, Reply, Request, Usage, call_of, fingerprint, now, shown
-from providers.server import Question, Server, Taken
+from providers.request import JournalEntry, Reply, Request, Usage, call_of, fingerprint, now, shown
+from providers.server import ModelQuestion, Server, Taken
 
-__all__ = ["Asker", "Entry", "Reply", "Request", "Terms", "Usage"]
+__all__ = ["Asker", "JournalEntry", "Reply", "Request", "Terms", "Usage"]
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class Terms:
     """None: no limit."""
     cache: ReplyCache | None = None
     """None: everything is asked."""
-    journal: Journal[Any, Entry] | None = None
+    journal: Journal[Any, JournalEntry] | None = None
     """What it holds from an earlier start is not asked again. None: nothing is kept."""
     forced: bool = True
     """Whether a reply is given out only when it is safe from a power cut; else when it is safe from a kill, some milliseconds earlier."""
@@ -105,13 +105,13 @@ class Asker:
         self.usage.add(reply)
         return reply
 
-    def _question(self, request: Request) -> Question:
+    def _question(self, request: Request) -> ModelQuestion:
         form = None
         if request.form is not None:
             form = self._forms.get(request.form) or self._forms.setdefault(request.form, Form(request.form))
-        return Question(messages=request.messages, tools=request.tools, form=form)
+        return ModelQuestion(messages=request.messages, tools=request.tools, form=form)
 
-    def _from_journal(self, request: Request, question: Question, asked: bytes) -> Reply | None:
+    def _from_journal(self, request: Request, question: ModelQuestion, asked: bytes) -> Reply | None:
         entry = self._known.get((request.key, shown(asked)))
         if entry is None or request.key is None:
             return None
@@ -120,7 +120,7 @@ class Asker:
         )
         return Reply(call=entry.call, completion=entry.completion, filled=filled, source="journal")
 
-    async def _from_cache_or_model(self, request: Request, question: Question, asked: bytes) -> Reply:
+    async def _from_cache_or_model(self, request: Request, question: ModelQuestion, asked: bytes) -> Reply:
         if self._cache is None:
             return await self._from_model(request, question, asked)
         key = asked + request.sample.to_bytes(4, "big")
@@ -135,16 +135,16 @@ class Asker:
                 self._cache.put(key, reply.completion)
             return reply
 
-    async def _from_model(self, request: Request, question: Question, asked: bytes) -> Reply:
+    async def _from_model(self, request: Request, question: ModelQuestion, asked: bytes) -> Reply:
         async with self._free:
             asked_at = now()
             taken = await self._least_busy(question)
         call = call_of(request, shown(asked), asked_at, taken, self._priced)
         if self._journal is not None and taken.status != "unasked":
-            await self._journal.write(Entry(request.key, request.note, call, taken.completion), forced=self._forced)
+            await self._journal.write(JournalEntry(request.key, request.note, call, taken.completion), forced=self._forced)
         return Reply(call=call, completion=taken.completion, filled=taken.filled)
 
-    async def _least_busy(self, question: Question) -> Taken:
+    async def _least_busy(self, question: ModelQuestion) -> Taken:
         """Ask the least busy server; where one turns out hopeless, the others go on without it.
 
         Raises:

@@ -17,7 +17,7 @@ from providers.completion import Tokens
 from schemas.errors import UsageError
 from schemas.extras import needed
 
-__all__ = ["Budget", "BudgetSpentError", "Price", "PriceLine", "TokenEstimate", "near", "price_line", "price_of"]
+__all__ = ["Budget", "BudgetSpentError", "Price", "PriceLine", "TokenEstimate", "price_line", "price_of", "similar_models"]
 
 _CHARACTERS_A_TOKEN = 3.0
 """A low guess (English has about four), used until the server's own counts are known."""
@@ -98,7 +98,7 @@ def price_line(model: str, own_file: Path | None = None) -> PriceLine | None:
     return listed
 
 
-def near(model: str) -> list[str]:
+def similar_models(model: str) -> list[str]:
     """Models of the same provider with similar names, for a name that the list does not have."""
     provider, _, name = model.partition("/")
     known = PROVIDERS.get(provider)

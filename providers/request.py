@@ -16,10 +16,10 @@ from providers.completion import NO_TOKENS, Completion, Tokens
 from providers.messages import Message, Tool
 from providers.prices import Price
 from providers.provider import ModelSettings
-from providers.server import Question, Taken
+from providers.server import ModelQuestion, Taken
 from schemas.records import Call
 
-__all__ = ["Entry", "Reply", "Request", "Source", "Usage", "call_of", "fingerprint", "now", "shown"]
+__all__ = ["JournalEntry", "Reply", "Request", "Source", "Usage", "call_of", "fingerprint", "now", "shown"]
 
 Source = Literal["model", "cache", "journal"]
 
@@ -71,7 +71,7 @@ class Reply:
         return self.completion.text if self.completion else ""
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     """A line of a journal."""
 
     key: str | None
@@ -113,7 +113,7 @@ class Usage:
             self.cost += call.cost or 0.0
 
 
-def fingerprint(settings: ModelSettings, question: Question) -> bytes:
+def fingerprint(settings: ModelSettings, question: ModelQuestion) -> bytes:
     """16 bytes over all that could change the reply."""
     content = [
         settings.model,

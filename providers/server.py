@@ -22,7 +22,7 @@ from providers.prices import Budget, BudgetSpentError, Price, TokenEstimate
 from providers.protocols.protocol import Sheet
 from providers.provider import ModelSettings
 
-__all__ = ["Question", "Server", "Taken"]
+__all__ = ["ModelQuestion", "Server", "Taken"]
 
 _BAD_REQUEST: Final = frozenset({400, 413, 422})
 _BAD_REQUESTS_BEFORE_GIVING_UP: Final = 5
@@ -33,7 +33,7 @@ _MOST_LIMITED_TRIES: Final = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Question:
+class ModelQuestion:
     """What a model is asked."""
 
     messages: Sequence[Message]
@@ -85,7 +85,7 @@ class Server:
         """Close the connections."""
         await self._endpoint.close()
 
-    async def ask(self, question: Question) -> Taken:
+    async def ask(self, question: ModelQuestion) -> Taken:
         """Have the question answered; a reply that does not fit is shown back with the reason, a bounded number of times.
 
         Raises:
@@ -129,7 +129,7 @@ class Server:
             if self._bad_requests >= _BAD_REQUESTS_BEFORE_GIVING_UP:
                 raise HopelessError(f"the server turns every request down: {fault.reason}")
 
-    async def _request_until_reply(self, question: Question, chat: Sequence[Message], taken: Taken) -> None:
+    async def _request_until_reply(self, question: ModelQuestion, chat: Sequence[Message], taken: Taken) -> None:
         retrying = AsyncRetrying(
             retry=retry_if_exception(lambda error: isinstance(error, Fault) and error.again),
             wait=wait_after,
@@ -148,7 +148,7 @@ class Server:
         nobody_there = isinstance(error, NobodyThere)
         return nobody_there or state.attempt_number >= min(_TRIES_TO_REACH_A_SERVER, self._settings.tries)
 
-    async def _request(self, question: Question, chat: Sequence[Message], taken: Taken) -> None:
+    async def _request(self, question: ModelQuestion, chat: Sequence[Message], taken: Taken) -> None:
         sheet = question.sheet(chat)
         characters = _size(sheet)
         tokens = self._estimate.tokens(characters)
@@ -158,7 +158,7 @@ class Server:
         async with self._health.turn():
             await self._send(sheet, question, taken, characters, reserved)
 
-    async def _send(self, sheet: Sheet, question: Question, taken: Taken, characters: int, reserved: float) -> None:
+    async def _send(self, sheet: Sheet, question: ModelQuestion, taken: Taken, characters: int, reserved: float) -> None:
         await self._budget.reserve(reserved)
         spent = 0.0
         try:
@@ -194,7 +194,7 @@ class Server:
         return self._price.of(completion.tokens) if self._price else 0.0
 
 
-def _use(completion: Completion, question: Question, taken: Taken) -> None:
+def _use(completion: Completion, question: ModelQuestion, taken: Taken) -> None:
     """Read what the model wrote.
 
     Raises:

@@ -23,9 +23,9 @@ __all__ = [
     "FailureEntry",
     "FileState",
     "Header",
-    "Label",
     "LogWriter",
     "OracleEntry",
+    "PlantedLabel",
     "ReplyEntry",
     "SampleEntry",
     "SurveyEntry",
@@ -131,7 +131,7 @@ class ActionEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class PlantedLabel:
     """A planted answer to a rubric question. ``agent`` None means the group."""
 
     rubric: str
@@ -222,7 +222,7 @@ class Turn:
     state_after: Any = None
     goal_reached: bool | None = None
     error: str | None = None
-    labels: Sequence[Label] = ()
+    labels: Sequence[PlantedLabel] = ()
     samples: SampleEntry | None = None
     """None unless the acting agent gave several answers of which one was chosen."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
-from analytics.comparison.differences import FEWEST, Difference, Scale, paired, unpaired
+from analytics.comparison.differences import FEWEST, MeanDifference, ValueRange, paired, unpaired
 from analytics.comparison.game_values import game_values
 from analytics.comparison.team_names import short_names
 from analytics.statistics.shifts import holm
@@ -114,13 +114,13 @@ def _pairs(games: pl.DataFrame) -> Iterator[_Row]:
         yield _compared(first, second, sides[first], sides[second], scale)
 
 
-def _scale(games: pl.DataFrame) -> Scale:
+def _scale(games: pl.DataFrame) -> ValueRange:
     import polars as pl
 
     if games["low"].has_nulls() or games["high"].has_nulls():
-        return Scale(None)
+        return ValueRange(None)
     ends = games.select(((pl.col("value") == pl.col("low")) | (pl.col("value") == pl.col("high"))).all()).item()
-    return Scale(float((games["high"] - games["low"]).max()), yes_or_no=bool(ends))  # type: ignore[arg-type]
+    return ValueRange(float((games["high"] - games["low"]).max()), yes_or_no=bool(ends))  # type: ignore[arg-type]
 
 
 def _differing(a: tuple[object, ...], b: tuple[object, ...]) -> list[str]:
@@ -128,7 +128,7 @@ def _differing(a: tuple[object, ...], b: tuple[object, ...]) -> list[str]:
     return [name for name, one, other in zip(names, a, b, strict=True) if one != other]
 
 
-def _compared(a: tuple[Any, ...], b: tuple[Any, ...], of_a: pl.DataFrame, of_b: pl.DataFrame, scale: Scale) -> _Row:
+def _compared(a: tuple[Any, ...], b: tuple[Any, ...], of_a: pl.DataFrame, of_b: pl.DataFrame, scale: ValueRange) -> _Row:
     shared = of_a.join(of_b, on="task", how="inner", suffix="_b", maintain_order="left")
     is_paired = len(shared) > 1
     if is_paired:
@@ -154,7 +154,7 @@ def _compared(a: tuple[Any, ...], b: tuple[Any, ...], of_a: pl.DataFrame, of_b: 
     }
 
 
-def _named(found: Difference) -> _Row:
+def _named(found: MeanDifference) -> _Row:
     return dict(zip(("difference", "low", "high", "p"), found, strict=True))
 
 

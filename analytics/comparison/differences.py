@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["FEWEST", "Difference", "Scale", "paired", "unpaired"]
+__all__ = ["FEWEST", "MeanDifference", "ValueRange", "paired", "unpaired"]
 
 FEWEST: Final = 6
 """Shared tasks below which no p below 0.05 is possible: 2 / 2^5 = 0.0625."""
@@ -26,7 +26,7 @@ FEWEST: Final = 6
 _STEADY: Final = 1e-12
 
 
-class Scale(NamedTuple):
+class ValueRange(NamedTuple):
     """What values there can be."""
 
     span: float | None
@@ -35,7 +35,7 @@ class Scale(NamedTuple):
     """Whether there are only the two ends."""
 
 
-class Difference(NamedTuple):
+class MeanDifference(NamedTuple):
     """First minus second; None where there is too little."""
 
     value: float
@@ -44,7 +44,7 @@ class Difference(NamedTuple):
     p: float | None
 
 
-def paired(first: Floats, second: Floats, scale: Scale) -> Difference:
+def paired(first: Floats, second: Floats, scale: ValueRange) -> MeanDifference:
     """Mean difference over shared tasks.
 
     Args:
@@ -57,12 +57,12 @@ def paired(first: Floats, second: Floats, scale: Scale) -> Difference:
     differences = first - second
     mean = float(differences.mean())
     if len(differences) < 2:  # noqa: PLR2004 - a variance needs two
-        return Difference(mean, None, None, None)
+        return MeanDifference(mean, None, None, None)
     p = sign_flip_p(differences) if len(differences) >= FEWEST else None
-    return Difference(mean, *_ends(differences, scale), p)
+    return MeanDifference(mean, *_ends(differences, scale), p)
 
 
-def unpaired(first: Floats, second: Floats, scale: Scale) -> Difference:
+def unpaired(first: Floats, second: Floats, scale: ValueRange) -> MeanDifference:
     """Difference of the means over the tasks of either, with Welch's interval (1947, Biometrika 34).
 
     Args:
@@ -77,16 +77,16 @@ def unpaired(first: Floats, second: Floats, scale: Scale) -> Difference:
 
     mean = float(first.mean() - second.mean())
     if min(len(first), len(second)) < 2:  # noqa: PLR2004
-        return Difference(mean, None, None, None)
+        return MeanDifference(mean, None, None, None)
     variances = np.array([side.var(ddof=1) / len(side) for side in (first, second)])
     if variances.sum() <= _STEADY:
-        return Difference(mean, *_of_steady(mean, min(len(first), len(second)), scale.span), exchange_p(first, second))
+        return MeanDifference(mean, *_of_steady(mean, min(len(first), len(second)), scale.span), exchange_p(first, second))
     freedom = variances.sum() ** 2 / (variances**2 / np.array([len(first) - 1, len(second) - 1])).sum()
     half = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * math.sqrt(float(variances.sum()))
-    return Difference(mean, *_inside(mean - half, mean + half, scale.span), exchange_p(first, second))
+    return MeanDifference(mean, *_inside(mean - half, mean + half, scale.span), exchange_p(first, second))
 
 
-def _ends(differences: Floats, scale: Scale) -> tuple[float | None, float | None]:
+def _ends(differences: Floats, scale: ValueRange) -> tuple[float | None, float | None]:
     """Student's; of yes and no, and where all differences are the same, those of a bounded mean."""
     import numpy as np
     from scipy import stats

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.papers.item import Cell, Item, Note, given, units
+from analytics.papers.item import Item, Note, TableCell, given, units
 from analytics.query import query
 from schemas.store import Store
 
@@ -26,7 +26,7 @@ _HANABI: Final = (
 )
 
 
-def _against_answers(store: Store) -> list[Cell]:
+def _against_answers(store: Store) -> list[TableCell]:
     """Figure 2: score in a game against accuracy by type, one point a model that has both."""
     from scipy import stats
 
@@ -43,7 +43,7 @@ def _against_answers(store: Store) -> list[Cell]:
         if len(part) >= 4 and x.std() > 0 and y.std() > 0:  # noqa: PLR2004 - an interval needs four points
             found = stats.pearsonr(x, y)
             ends = found.confidence_interval(0.95)
-            cells.append(Cell(str(game), str(kind), float(found.statistic), None, float(ends.low), float(ends.high), len(part)))
+            cells.append(TableCell(str(game), str(kind), float(found.statistic), None, float(ends.low), float(ends.high), len(part)))
     return cells
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.papers.item import Cell, Item, Note, units
+from analytics.papers.item import Item, Note, TableCell, units
 from analytics.query import query
 from schemas.store import Store
 
@@ -45,7 +45,7 @@ _VERDICTS: Final = f"""
 """
 
 
-def _features(store: Store) -> list[Cell]:
+def _features(store: Store) -> list[TableCell]:
     """Table 7: features of a model against its progress, one point a model."""
     from scipy import stats
 
@@ -74,8 +74,8 @@ def _features(store: Store) -> list[Cell]:
             continue
         pearson, rho = stats.pearsonr(x, y), float(stats.spearmanr(x, y).statistic)
         ends = pearson.confidence_interval(0.95)
-        cells.append(Cell(name, "Pearson r", float(pearson.statistic), None, float(ends.low), float(ends.high), len(teams)))
-        cells.append(Cell(name, "Spearman rho", rho, None, None, None, len(teams)))
+        cells.append(TableCell(name, "Pearson r", float(pearson.statistic), None, float(ends.low), float(ends.high), len(teams)))
+        cells.append(TableCell(name, "Spearman rho", rho, None, None, None, len(teams)))
     return cells
 
 
@@ -102,8 +102,8 @@ _PERSONAS: Final = (
 )
 
 
-def _personas(store: Store) -> list[Cell]:
-    return [Cell(str(row), str(agent), float(n), n=int(n)) for row, agent, n, *_ in query(store, _PERSONAS).iter_rows()]
+def _personas(store: Store) -> list[TableCell]:
+    return [TableCell(str(row), str(agent), float(n), n=int(n)) for row, agent, n, *_ in query(store, _PERSONAS).iter_rows()]
 
 
 ITEMS: Final = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from analytics.losses.truths import RUBRIC, Truth, truths
+from analytics.losses.truths import RUBRIC, LossTruth, truths
 from analytics.query import query
 from analytics.statistics.intervals import wilson
 from judges.attribution.thumb import RULES, Guess, chance
@@ -111,7 +111,7 @@ class _Judge(NamedTuple):
     """Game -> how far it was right, of games that it was asked about."""
 
 
-def _judges(store: Store, known: Sequence[Truth]) -> list[_Judge]:
+def _judges(store: Store, known: Sequence[LossTruth]) -> list[_Judge]:
     by_game = {one.episode_id: one for one in known}
     found = [*_asked(store, by_game)]
     ruled: dict[str, dict[str, _Hit]] = {f"rule: {name}": {} for name in RULES}
@@ -125,7 +125,7 @@ def _judges(store: Store, known: Sequence[Truth]) -> list[_Judge]:
     return [*found, *(_Judge(name, hits) for name, hits in ruled.items()), _Judge("chance", drawn)]
 
 
-def _asked(store: Store, by_game: Mapping[str, Truth]) -> Iterator[_Judge]:
+def _asked(store: Store, by_game: Mapping[str, LossTruth]) -> Iterator[_Judge]:
     """The engine, about the games that it attributed, and models, about those that they answered."""
     attributed = {episode for (episode,) in query(store, "SELECT DISTINCT episode_id FROM attributions").rows()}
     for sql, parameters, all_asked in ((_ENGINE, {}, True), (_MODELS, {"rubric": RUBRIC}, False)):
@@ -137,14 +137,14 @@ def _asked(store: Store, by_game: Mapping[str, Truth]) -> Iterator[_Judge]:
             yield _Judge(judge, {episode: _hit(truth, made.get(episode)) for episode, truth in by_game.items() if episode in asked})
 
 
-def _hit(truth: Truth, guess: Guess | None) -> _Hit:
+def _hit(truth: LossTruth, guess: Guess | None) -> _Hit:
     if guess is None:
         return _Hit(0.0, 0.0, None, 0.0)
     off = None if truth.turn is None else float(abs(guess.turn - truth.turn))
     return _Hit(1.0, float(guess.agent == truth.agent), off, float(off == 0))
 
 
-def _rows(chosen: Sequence[Truth], judges: Sequence[_Judge]) -> Iterator[dict[str, Any]]:
+def _rows(chosen: Sequence[LossTruth], judges: Sequence[_Judge]) -> Iterator[dict[str, Any]]:
     for judge in judges:
         hits = [judge.hits[one.episode_id] for one in chosen if one.episode_id in judge.hits]
         stepped = [judge.hits[one.episode_id] for one in chosen if one.episode_id in judge.hits and one.turn is not None]

@@ -10,7 +10,7 @@ from games.players.planted import Planted
 from schemas.families import module
 from schemas.store import Store
 
-__all__ = ["RUBRIC", "Truth", "planted_faults", "truths", "turns_at_work"]
+__all__ = ["RUBRIC", "LossTruth", "planted_faults", "truths", "turns_at_work"]
 
 RUBRIC: Final = "decisive_error"
 """Rubric of labels and verdicts: question `agent` has a name, question `step` a turn, from 1."""
@@ -27,7 +27,7 @@ _PLANTED: Final = """
 _COSTS: Final = "SELECT episode_id, turn, cost FROM turn_costs WHERE cost > 1e-9 AND isfinite(cost) ORDER BY episode_id, cost DESC, turn"
 
 
-class Truth(NamedTuple):
+class LossTruth(NamedTuple):
     """The decisive error of a game."""
 
     episode_id: str
@@ -40,7 +40,7 @@ class Truth(NamedTuple):
     """`people` or `planted`."""
 
 
-def truths(store: Store) -> list[Truth]:
+def truths(store: Store) -> list[LossTruth]:
     """All that are known, people's first.
 
     Of a game with one planted fault the agent is the faulty one, and the turn the costliest of those in which its fault is known to be at
@@ -53,13 +53,13 @@ def truths(store: Store) -> list[Truth]:
     return [*_of_people(store), *_of_planted(store)]
 
 
-def _of_people(store: Store) -> Iterator[Truth]:
+def _of_people(store: Store) -> Iterator[LossTruth]:
     for episode, benchmark, agent, step in query(store, _LABELS, {"rubric": RUBRIC}).rows():
         if agent is not None:
-            yield Truth(episode, benchmark, agent, int(step) if step is not None and step.isdecimal() else None, "people")
+            yield LossTruth(episode, benchmark, agent, int(step) if step is not None and step.isdecimal() else None, "people")
 
 
-def _of_planted(store: Store) -> Iterator[Truth]:
+def _of_planted(store: Store) -> Iterator[LossTruth]:
     faults = planted_faults(store)
     at_work = turns_at_work(store, faults)
     found: set[str] = set()
@@ -68,7 +68,7 @@ def _of_planted(store: Store) -> Iterator[Truth]:
             benchmark, fault = faults[episode]
             if turn >= fault.turn and (episode not in at_work or turn in at_work[episode]):
                 found.add(episode)
-                yield Truth(episode, benchmark, fault.agent, turn, "planted")
+                yield LossTruth(episode, benchmark, fault.agent, turn, "planted")
 
 
 def turns_at_work(store: Store, faults: Mapping[str, tuple[str, Planted]]) -> dict[str, set[int]]:

@@ -12,10 +12,10 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Cell", "Cells", "Item", "Note", "given", "ratios", "units"]
+__all__ = ["Item", "Note", "TableCell", "TableCells", "given", "ratios", "units"]
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """A number of a table; None where the logs have too little."""
 
     row: str
@@ -30,7 +30,7 @@ class Cell(NamedTuple):
     """Units."""
 
 
-Cells = Callable[[Store], list[Cell]]
+TableCells = Callable[[Store], list[TableCell]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Item:
     title: str
     needs: str
     """What the logs must hold; of one that no logs can give, what it is instead."""
-    cells: Cells | None = None
+    cells: TableCells | None = None
     """None: no log can give it."""
 
     @property
@@ -63,7 +63,7 @@ class Note:
     """Run on the store; None: shown from the paper's own numbers or from the engine, as `says` tells."""
 
 
-def units(sql: str, *, ddof: int = 1, with_sem: bool = True, percent: tuple[str, ...] = (), by_cluster: bool = False) -> Cells:
+def units(sql: str, *, ddof: int = 1, with_sem: bool = True, percent: tuple[str, ...] = (), by_cluster: bool = False) -> TableCells:
     """Cells that are means of units, with intervals over clusters.
 
     The interval is that of a bounded mean where all values are between 0 and 1 (`analytics.statistics.cluster_intervals.mean_interval`),
@@ -82,7 +82,7 @@ def units(sql: str, *, ddof: int = 1, with_sem: bool = True, percent: tuple[str,
         "GROUP BY ALL ORDER BY ALL"
     )
 
-    def cells(store: Store) -> list[Cell]:
+    def cells(store: Store) -> list[TableCell]:
         found = query(store, grouped)
         parts = found.group_by("r", "c", maintain_order=True)
         return [_cell(str(row), str(column), part, _How(ddof, with_sem, percent, by_cluster)) for (row, column), part in parts]
@@ -90,7 +90,7 @@ def units(sql: str, *, ddof: int = 1, with_sem: bool = True, percent: tuple[str,
     return cells
 
 
-def ratios(sql: str, *, percent: tuple[str, ...] = ()) -> Cells:
+def ratios(sql: str, *, percent: tuple[str, ...] = ()) -> TableCells:
     """Cells that are shares of many units, counted by cluster, with the interval of `units`; the paper prints no standard error.
 
     Args:
@@ -103,7 +103,7 @@ def ratios(sql: str, *, percent: tuple[str, ...] = ()) -> Cells:
     )
     how = _How(1, with_sem=False, percent=percent, by_cluster=False)
 
-    def cells(store: Store) -> list[Cell]:
+    def cells(store: Store) -> list[TableCell]:
         parts = query(store, grouped).group_by("r", "c", maintain_order=True)
         return [_cell(str(row), str(column), part, how) for (row, column), part in parts]
 
@@ -117,7 +117,7 @@ class _How(NamedTuple):
     by_cluster: bool
 
 
-def _cell(row: str, column: str, part: pl.DataFrame, how: _How) -> Cell:
+def _cell(row: str, column: str, part: pl.DataFrame, how: _How) -> TableCell:
     import numpy as np
 
     sums, sizes = part["total"].to_numpy().astype(float), part["n"].to_numpy().astype(float)
@@ -131,7 +131,7 @@ def _cell(row: str, column: str, part: pl.DataFrame, how: _How) -> Cell:
     low, high = _ends(sums, sizes, is_share=bool(part["is_share"].all()))
     scale = 100 if column.endswith(how.percent) else 1
     value, sem, low, high = (None if number is None else number * scale for number in (mean, sem, low, high))
-    return Cell(row, column, value, sem, low, high, int(n))
+    return TableCell(row, column, value, sem, low, high, int(n))
 
 
 def _ends(sums: Floats, sizes: Floats, *, is_share: bool) -> tuple[float | None, float | None]:
@@ -153,19 +153,19 @@ def _ends(sums: Floats, sizes: Floats, *, is_share: bool) -> tuple[float | None,
     return mean - half, mean + half
 
 
-def given(sql: str) -> Cells:
+def given(sql: str) -> TableCells:
     """Cells as a query gives them: row, col, value, sem, low, high, n."""
 
-    def cells(store: Store) -> list[Cell]:
+    def cells(store: Store) -> list[TableCell]:
         return list(_read(query(store, f'SELECT "row"::VARCHAR, col::VARCHAR, value, sem, low, high, n::BIGINT FROM ({sql}) ORDER BY ALL')))
 
     return cells
 
 
-def _read(rows: pl.DataFrame) -> Iterator[Cell]:
+def _read(rows: pl.DataFrame) -> Iterator[TableCell]:
     for row, column, *numbers, n in rows.iter_rows():
         value, sem, low, high = (None if number is None else float(number) for number in numbers)
-        yield Cell(str(row), str(column), value, sem, low, high, n or 0)
+        yield TableCell(str(row), str(column), value, sem, low, high, n or 0)
 
 
 if TYPE_CHECKING:

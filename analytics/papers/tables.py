@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
-from analytics.papers.item import Cell, Item, Note
+from analytics.papers.item import Item, Note, TableCell
 from schemas.errors import UsageError
 from schemas.families import family, offered
 from schemas.store import Store
@@ -95,7 +95,7 @@ def _printed(name: str, item: str) -> Iterator[_Printed]:
             yield _Printed(line["row"], line["column"], value, sem)
 
 
-def _joined(ours: list[Cell], printed: list[_Printed]) -> pl.DataFrame:
+def _joined(ours: list[TableCell], printed: list[_Printed]) -> pl.DataFrame:
     import polars as pl
 
     by_key = {(_key(cell.row), _key(cell.column)): cell for cell in ours}
@@ -113,7 +113,7 @@ def _joined(ours: list[Cell], printed: list[_Printed]) -> pl.DataFrame:
     return pl.DataFrame(found, schema=schema, orient="row")
 
 
-def _cell(row: str, column: str, cell: Cell | None, one: _Printed | None) -> dict[str, object]:
+def _cell(row: str, column: str, cell: TableCell | None, one: _Printed | None) -> dict[str, object]:
     value, paper = (None if cell is None else cell.value), (None if one is None else one.value)
     return {
         "row": row,
@@ -141,7 +141,7 @@ def _key(name: str) -> str:
     return re.sub(r"[^a-z0-9:+|]", "", name.rpartition("/")[2].lower())
 
 
-def _missing(item: Item, ours: list[Cell], printed: list[_Printed]) -> str:
+def _missing(item: Item, ours: list[TableCell], printed: list[_Printed]) -> str:
     if item.cells is None:
         return f"{item.name} cannot come from logs: {item.needs}"
     if not ours:

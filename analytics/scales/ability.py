@@ -41,7 +41,7 @@ _FEWEST: Final = 3
 _Row = dict[str, Any]
 
 
-class Scale(NamedTuple):
+class AbilityScale(NamedTuple):
     """Abilities and difficulties in the same units, difficulties with mean 0; a team's error is that of its distance from the mean team."""
 
     ability: Floats
@@ -139,7 +139,7 @@ def _islands(team: NDArray[np.int64], task: NDArray[np.int64]) -> list[NDArray[n
     return [of_node[team] == number for number in numbers[np.argsort(-counts, kind="stable")]]
 
 
-def _rows(kind: str, scale: Scale, values: Floats, team: NDArray[np.int64], task: NDArray[np.int64]) -> list[_Row]:
+def _rows(kind: str, scale: AbilityScale, values: Floats, team: NDArray[np.int64], task: NDArray[np.int64]) -> list[_Row]:
     import numpy as np
     from scipy import stats
 
@@ -165,7 +165,7 @@ def _rows(kind: str, scale: Scale, values: Floats, team: NDArray[np.int64], task
     ]
 
 
-def additive_scale(values: Floats, team: NDArray[np.int64], task: NDArray[np.int64]) -> Scale:
+def additive_scale(values: Floats, team: NDArray[np.int64], task: NDArray[np.int64]) -> AbilityScale:
     """Value = ability of the team - difficulty of the task + rest: least squares with a level for each task.
 
     Levels are free, not drawn from a distribution, since who plays which task may depend on how hard it is. The covariance is that of
@@ -188,10 +188,10 @@ def additive_scale(values: Floats, team: NDArray[np.int64], task: NDArray[np.int
     residuals = left - level[task]
     covariance = cluster_covariance(inside, residuals, np.ones(len(values)), task)
     noise = float((residuals**2).sum()) / max(len(values) - len(counts) - len(found), 1)
-    return Scale(able + level.mean(), _apart(covariance), level.mean() - level, np.sqrt(noise / counts))
+    return AbilityScale(able + level.mean(), _apart(covariance), level.mean() - level, np.sqrt(noise / counts))
 
 
-def rasch_scale(values: Floats, team: NDArray[np.int64], task: NDArray[np.int64]) -> Scale:
+def rasch_scale(values: Floats, team: NDArray[np.int64], task: NDArray[np.int64]) -> AbilityScale:
     """Log odds of yes = ability of the team - difficulty of the task (Rasch 1960).
 
     Abilities are those of the conditional likelihood given how many of a task's games succeeded, which holds no difficulty (Andersen 1970,
@@ -226,7 +226,7 @@ def rasch_scale(values: Floats, team: NDArray[np.int64], task: NDArray[np.int64]
     hard = np.array([_difficulty(able[team[task == one]], share) for one, share in enumerate(wanted)])
     chance = 1 / (1 + np.exp(hard[task] - able[team]))
     error = 1 / np.sqrt(np.bincount(task, weights=chance * (1 - chance)))
-    return Scale(able - hard.mean(), _apart(covariance), hard - hard.mean(), error)
+    return AbilityScale(able - hard.mean(), _apart(covariance), hard - hard.mean(), error)
 
 
 def _difficulty(able: Floats, share: float) -> float:

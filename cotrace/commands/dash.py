@@ -12,7 +12,7 @@ from schemas.errors import UsageError
 from schemas.store import Store
 
 if TYPE_CHECKING:
-    from dashboards.server import Place
+    from dashboards.server import ServedAt
 
 __all__ = ["announce", "command"]
 
@@ -71,10 +71,10 @@ def command(
       cotrace dash --port 8051
       cotrace dash --play --partner openai/gpt-4o-mini
     """
-    from dashboards.server import Place, serve
+    from dashboards.server import ServedAt, serve
 
     if play:
-        _serve_tables(Place(host, port, token), partners, base_url, out)
+        _serve_tables(ServedAt(host, port, token), partners, base_url, out)
         return
     if partners or base_url:
         raise UsageError("--partner and --base-url are for tables: add --play")
@@ -83,10 +83,10 @@ def command(
     store.check()
     for clash in clashes(folders):
         say(f"left out: {clash}")
-    serve(store, Place(host, port, token), folders, on_ready=lambda link: announce(store, link))
+    serve(store, ServedAt(host, port, token), folders, on_ready=lambda link: announce(store, link))
 
 
-def _serve_tables(place: Place, partners: tuple[str, ...], base_url: str | None, out: Path) -> None:
+def _serve_tables(place: ServedAt, partners: tuple[str, ...], base_url: str | None, out: Path) -> None:
     from dashboards.playing.tables import Tables
     from dashboards.server import serve_tables
     from games.players.running import Terms

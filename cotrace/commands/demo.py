@@ -67,11 +67,11 @@ def command(folder: Path, structures: int, host: str, port: int, *, serve: bool)
     say(f"everything on one page: cotrace report all --format html --store {store.path} > report.html")
     if serve:
         from cotrace.commands.dash import announce
-        from dashboards.server import Place
+        from dashboards.server import ServedAt
         from dashboards.server import serve as serve_pages
 
         say("5. Dashboard")
-        serve_pages(store, Place(host, port), on_ready=lambda link: announce(store, link))
+        serve_pages(store, ServedAt(host, port), on_ready=lambda link: announce(store, link))
     else:
         say(f"5. Look at it: cotrace dash --store {store.path}")
     return code if is_clean else 1

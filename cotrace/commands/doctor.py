@@ -20,7 +20,7 @@ from schemas.errors import CotraceError
 from schemas.extras import EXTRAS
 from schemas.store import Store
 
-__all__ = ["Finding", "command", "findings"]
+__all__ = ["Diagnosis", "command", "findings"]
 
 _NEEDED: Final = ("duckdb", "polars", "pyarrow", "pandera", "pydantic", "orjson")
 _COUNTS: Final = """
@@ -32,7 +32,7 @@ SELECT
 _FREE_BYTES: Final = 1 << 30
 
 
-class Finding(NamedTuple):
+class Diagnosis(NamedTuple):
     """One line."""
 
     mark: str
@@ -61,57 +61,57 @@ def command(store: Store) -> int:
     return 1 if wrong else 0
 
 
-def findings(store: Store) -> Iterator[Finding]:
+def findings(store: Store) -> Iterator[Diagnosis]:
     """What there is, from the ground up."""
-    yield Finding("ok", "cotrace", f"{__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}")
+    yield Diagnosis("ok", "cotrace", f"{__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}")
     for package in _NEEDED:
         found = _version(package)
-        yield Finding("ok" if found else "!", package, found or f"missing: pip install {package}")
+        yield Diagnosis("ok" if found else "!", package, found or f"missing: pip install {package}")
     for extra in dict.fromkeys(EXTRAS.values()):
         missing = [package for package, brings in EXTRAS.items() if brings == extra and find_spec(package) is None]
         said = f"{', '.join(missing)} missing: pip install 'cotrace[{extra}]'" if missing else "all there"
-        yield Finding("-" if missing else "ok", f"[{extra}]", said)
+        yield Diagnosis("-" if missing else "ok", f"[{extra}]", said)
     yield from _keys()
     yield _disk(store)
     yield from _store(store)
 
 
-def _keys() -> Iterator[Finding]:
+def _keys() -> Iterator[Diagnosis]:
     present = {name: [key for key in one.keys if os.environ.get(key)] for name, one in PROVIDERS.items()}
     for provider, keys in present.items():
         if keys:
-            yield Finding("ok", f"{provider}/", f"{keys[0]} is set")
+            yield Diagnosis("ok", f"{provider}/", f"{keys[0]} is set")
     if not any(present.values()):
-        yield Finding("-", "keys", f"none set of {', '.join(key for one in PROVIDERS.values() for key in one.keys)}")
-        yield Finding("-", "models", "need a key, or --base-url of a local server; engine judges need neither")
+        yield Diagnosis("-", "keys", f"none set of {', '.join(key for one in PROVIDERS.values() for key in one.keys)}")
+        yield Diagnosis("-", "models", "need a key, or --base-url of a local server; engine judges need neither")
 
 
-def _disk(store: Store) -> Finding:
+def _disk(store: Store) -> Diagnosis:
     folder = next((place for place in (store.path.resolve().parent, Path.cwd()) if place.is_dir()), Path("/"))
     free = shutil.disk_usage(folder).free
     said = f"{free / (1 << 30):.1f} GB free in {folder}"
     if not os.access(folder, os.W_OK):
-        return Finding("!", "disk", f"{folder} cannot be written: choose another --store")
-    return Finding("ok" if free > _FREE_BYTES else "!", "disk", said)
+        return Diagnosis("!", "disk", f"{folder} cannot be written: choose another --store")
+    return Diagnosis("ok" if free > _FREE_BYTES else "!", "disk", said)
 
 
-def _store(store: Store) -> Iterator[Finding]:
+def _store(store: Store) -> Iterator[Diagnosis]:
     if not store.exists():
-        yield Finding("-", "store", f"none at {store.path}: cotrace ingest PATH makes it, cotrace demo plays games first")
+        yield Diagnosis("-", "store", f"none at {store.path}: cotrace ingest PATH makes it, cotrace demo plays games first")
         return
     try:
         with store.reading() as connection:
             counts = connection.execute(_COUNTS).fetchone()
     except CotraceError as error:
-        yield Finding("!", "store", str(error))
+        yield Diagnosis("!", "store", str(error))
         return
     games, turns, verdicts, labels, rejects, running = counts or (0,) * 6
     size = store.path.stat().st_size / (1 << 20)
-    yield Finding("ok", "store", f"{store.path}, {size:.1f} MB: {games} games, {turns} turns, {verdicts} verdicts, {labels} labels")
+    yield Diagnosis("ok", "store", f"{store.path}, {size:.1f} MB: {games} games, {turns} turns, {verdicts} verdicts, {labels} labels")
     if rejects:
-        yield Finding("-", "rejects", f"{rejects} parts of logs could not be used: cotrace report rejects")
+        yield Diagnosis("-", "rejects", f"{rejects} parts of logs could not be used: cotrace report rejects")
     if running:
-        yield Finding(
+        yield Diagnosis(
             "-", "judge runs", f"{running} marked as running: under way, or killed; the same command again goes on where it stopped"
         )
 

@@ -125,13 +125,13 @@ def tell_models(models: Iterable[ModelSettings], prices: Path | None, max_cost: 
         UsageError: there is no such provider, or a price file is malformed.
     """
     from providers.catalogue import provider_of
-    from providers.prices import near, price_line
+    from providers.prices import price_line, similar_models
 
     for settings in dict.fromkeys(models):
         protocol, line = provider_of(settings).protocol, price_line(settings.model, prices)
         names_are_own = settings.base_url is not None or protocol == "azure"
         if (line is None and not names_are_own) or (line is not None and line.is_guess):
-            similar = [] if names_are_own else near(settings.model)
+            similar = [] if names_are_own else similar_models(settings.model)
             meant = f"; did you mean {' or '.join(similar)}?" if similar else ""
             say(f"warning: {settings.model} is on no price list: its name may be wrong{meant}")
         if line is not None and (max_cost is not None or line.is_guess):

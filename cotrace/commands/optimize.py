@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from analytics.statistics.intervals import Estimate
     from judges.optimization.cases import Case
     from judges.optimization.dispatcher import Answers
-    from judges.optimization.search import Expected, Found, Request
+    from judges.optimization.search import Expected, Optimization, OptimizationResult
     from judges.rubric.model import Rubric
     from providers.provider import ModelSettings
 
@@ -125,11 +125,11 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     return 0
 
 
-def _request(parent: Rubric, store: Store, options: Mapping[str, Any]) -> Request:
+def _request(parent: Rubric, store: Store, options: Mapping[str, Any]) -> Optimization:
     from analytics.judging.optimization_gain import METRICS, mean_agreement
     from judges.optimization.cases import cases_of, optimizable, split
     from judges.optimization.optimizers import OPTIMIZERS
-    from judges.optimization.search import Request, narrowed
+    from judges.optimization.search import Optimization, narrowed
 
     parts = split(cases_of(store, parent, options["labels"]), held_out=options["held_out"], seed=options["seed"])
     questions, left_out = optimizable(parent, parts, options["questions"])
@@ -142,7 +142,7 @@ def _request(parent: Rubric, store: Store, options: Mapping[str, Any]) -> Reques
         return mean_agreement(options["metric"], _judged(cases, said), possible)
 
     demonstrations = options["demonstrations"]
-    return Request(
+    return Optimization(
         rubric=rubric,
         parts=parts.of(rubric),
         optimizer=options["optimizer"],
@@ -208,7 +208,7 @@ def _judged(cases: Sequence[Case], said: Sequence[Answers]) -> list[Judged]:
     ]
 
 
-def _tell_plan(request: Request, plan: Expected) -> None:
+def _tell_plan(request: Optimization, plan: Expected) -> None:
     from judges.optimization.cases import PARTS
 
     questions = ", ".join(request.rubric.questions)
@@ -228,7 +228,7 @@ def _games(cases: Sequence[Case]) -> int:
     return len({case.episode_id for case in cases})
 
 
-def _tell_usage(found: Found, plan: Expected) -> None:
+def _tell_usage(found: OptimizationResult, plan: Expected) -> None:
     usage = found.usage
     cost = "no price known" if plan.cost is None else f"{usage.cost:.4f} USD"
     say(

@@ -13,14 +13,22 @@ from providers.request import now
 if TYPE_CHECKING:
     from analytics.judging.optimization_gain import Gain
     from analytics.statistics.intervals import Estimate
-    from judges.optimization.search import Found, Request
+    from judges.optimization.search import Optimization, OptimizationResult
     from judges.rubric.model import Rubric
 
 __all__ = ["provenance"]
 
 
 def provenance(
-    parent: Rubric, request: Request, found: Found, gained: Sequence[Gain], *, labels: str, metric: str, conclusion: str, test: int
+    parent: Rubric,
+    request: Optimization,
+    found: OptimizationResult,
+    gained: Sequence[Gain],
+    *,
+    labels: str,
+    metric: str,
+    conclusion: str,
+    test: int,
 ) -> dict[str, Any]:
     """The key `provenance` of the new file; its keys are explained in docs/optimize.md."""
     optimizer = OPTIMIZERS[request.optimizer]
@@ -53,7 +61,7 @@ def provenance(
     }
 
 
-def _labels(request: Request) -> int:
+def _labels(request: Optimization) -> int:
     return sum(n for part in request.parts for case in part for given in case.labels.values() for n in given.values())
 
 

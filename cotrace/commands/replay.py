@@ -54,7 +54,7 @@ def command(
     from cotrace.commands.seats import tell, terms_of
     from cotrace.progress import playing_bar
     from games.continuations.play import Change, Logged, continuations
-    from games.players.running import Table, run_games
+    from games.players.running import Seating, run_games
     from ingest.cotrace_log.logged_game import logged_game
 
     if to_end and turns is not None:
@@ -65,7 +65,7 @@ def command(
     change = Change(turn=turn, seats=seats, given=given, turns=turns, repeats=repeats)
     folder = out or Path("replays") / found.episode
     sitting, jobs = continuations(found, change, folder)
-    table = Table(scripts=sitting.scripts, seats=sitting.roles, terms=terms_of(options), journal=folder / ".journal")
+    table = Seating(scripts=sitting.scripts, seats=sitting.roles, terms=terms_of(options), journal=folder / ".journal")
     with writing_to(folder), playing_bar() as show:
         report = run_games(jobs, table, show)
     code = tell(report, folder, next_step=False)

@@ -37,7 +37,7 @@ def command(
       cotrace play coordqa single_turn_trials.csv --model openai/gpt-4o-mini --base-url http://localhost:8000/v1 --out answers/
     """
     from cotrace.progress import progress_bar
-    from games.coordination.qa.ask import RESPONDENT, SCRIPTS, AskRequest, ask
+    from games.coordination.qa.ask import RESPONDENT, SCRIPTS, AskRequest, ask_questions
     from games.players.seats import is_model, seated
     from providers.provider import ModelSettings
     from schemas.errors import UsageError
@@ -51,7 +51,7 @@ def command(
         tell_models([settings], options["prices"], None)
     request = AskRequest(questions=questions, out=out, respondent=player, settings=settings, trials=trials, concurrency=concurrency)
     with writing_to(out), progress_bar("asking") as show:
-        report = ask(request, show)
+        report = ask_questions(request, show)
     say(f"{report.asked} questions asked, {report.kept} were answered before, {report.failed} came to nothing; answers in {report.path}")
     say(f"next: cotrace ingest {out}")
     return 1 if report.failed else 0

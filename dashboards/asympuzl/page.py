@@ -9,11 +9,11 @@ from dash import html
 
 from dashboards.figures.dots import Axis, Dot, dot_plot
 from dashboards.figures.theme import MODEL_COLORS, plain, styled
-from dashboards.grid import Table, fold
+from dashboards.grid import Grid, fold
 from dashboards.pages import game
 from dashboards.parts import Part, card, figure, link_choices, note, stat
 from dashboards.reader import Reader
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 from games.asympuzl.feedback import FEEDBACK_MODES, PAPER_NAMES
 from schemas.wording import count, share, share_interval, share_of
 
@@ -238,29 +238,29 @@ def _stats(rows: pl.DataFrame, cut: int) -> Part:
     )
 
 
-def _configurations(read: Reader, _: str) -> Rows:
-    return Rows(
+def _configurations(read: Reader, _: str) -> TableRows:
+    return TableRows(
         sql=_TABLE,
         columns={
-            "model": Column(heading="Team"),
-            "size": Column(heading="Positions", kind="count"),
-            "feedback_mode": Column(heading="Feedback", kind="name"),
-            "success_rate": Column(heading="Solved", kind="share", part="wins", whole="games"),
-            "low": Column(heading="95 % from", kind="share"),
-            "high": Column(heading="to", kind="share"),
-            "writes_a": Column(heading="Actions/position A", kind="number"),
-            "writes_b": Column(heading="B", kind="number"),
-            "overcorrections": Column(heading="Right made wrong", kind="count"),
-            "repeated": Column(heading="Repeated messages", kind="count"),
-            "output_a": Column(heading="Output tokens A", kind="number"),
-            "output_b": Column(heading="B", kind="number"),
-            "share_a": Column(heading="Message share A", kind="share"),
-            "share_b": Column(heading="B", kind="share"),
-            "tokenizer": Column(heading="Tokenizer"),
+            "model": GridColumn(heading="Team"),
+            "size": GridColumn(heading="Positions", kind="count"),
+            "feedback_mode": GridColumn(heading="Feedback", kind="name"),
+            "success_rate": GridColumn(heading="Solved", kind="share", part="wins", whole="games"),
+            "low": GridColumn(heading="95 % from", kind="share"),
+            "high": GridColumn(heading="to", kind="share"),
+            "writes_a": GridColumn(heading="Actions/position A", kind="number"),
+            "writes_b": GridColumn(heading="B", kind="number"),
+            "overcorrections": GridColumn(heading="Right made wrong", kind="count"),
+            "repeated": GridColumn(heading="Repeated messages", kind="count"),
+            "output_a": GridColumn(heading="Output tokens A", kind="number"),
+            "output_b": GridColumn(heading="B", kind="number"),
+            "share_a": GridColumn(heading="Message share A", kind="share"),
+            "share_b": GridColumn(heading="B", kind="share"),
+            "tokenizer": GridColumn(heading="Tokenizer"),
         },
         link=lambda row: _games_of(read, row),
     )
 
 
-CONFIGURATIONS: Final = Table("asympuzl-configurations", _configurations, "Configurations")
+CONFIGURATIONS: Final = Grid("asympuzl-configurations", _configurations, "Configurations")
 TABLES = (CONFIGURATIONS,)

@@ -8,10 +8,10 @@ from dash import html
 
 from analytics.statistics.intervals import pearson
 from dashboards.figures.dots import Axis, Dot, dot_plot
-from dashboards.grid import Table, fold
+from dashboards.grid import Grid, fold
 from dashboards.parts import Part, card, figure, link_choices, note
 from dashboards.reader import Reader
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 from schemas import wording
 
 if TYPE_CHECKING:
@@ -151,82 +151,82 @@ def _correlation_card(read: Reader) -> Part:
     return card("Agentic scores and CoordinationQA", fold(read, CORRELATIONS, is_open=True), hint=hint)
 
 
-def _accuracy(read: Reader, _: str) -> Rows:
-    return Rows(
+def _accuracy(read: Reader, _: str) -> TableRows:
+    return TableRows(
         sql=_ACCURACY,
         columns={
-            "respondent": Column(heading="Respondent"),
-            "type": Column(heading="Type"),
-            "trials": Column(heading="Trials", kind="count"),
-            "accuracy": Column(heading="As published", kind="share"),
-            "accuracy_low": Column(heading="95 % from", kind="share"),
-            "accuracy_high": Column(heading="to", kind="share"),
-            "accuracy_se": Column(heading="SE (ddof 0)", kind="number"),
-            "accuracy_se_sample": Column(heading="SE (ddof 1)", kind="number"),
-            "accuracy_read": Column(heading="Read with care", kind="share"),
-            "accuracy_corrected": Column(heading="and corrected key", kind="share"),
-            "chance": Column(heading="Chance", kind="share"),
-            "chance_upstream": Column(heading="Chance, published model", kind="share"),
+            "respondent": GridColumn(heading="Respondent"),
+            "type": GridColumn(heading="Type"),
+            "trials": GridColumn(heading="Trials", kind="count"),
+            "accuracy": GridColumn(heading="As published", kind="share"),
+            "accuracy_low": GridColumn(heading="95 % from", kind="share"),
+            "accuracy_high": GridColumn(heading="to", kind="share"),
+            "accuracy_se": GridColumn(heading="SE (ddof 0)", kind="number"),
+            "accuracy_se_sample": GridColumn(heading="SE (ddof 1)", kind="number"),
+            "accuracy_read": GridColumn(heading="Read with care", kind="share"),
+            "accuracy_corrected": GridColumn(heading="and corrected key", kind="share"),
+            "chance": GridColumn(heading="Chance", kind="share"),
+            "chance_upstream": GridColumn(heading="Chance, published model", kind="share"),
         },
         link=lambda row: read.address.narrowed("/game", benchmark="coordination", model=row["respondent"], level=row["type"]),
     )
 
 
-def _lost(read: Reader, _: str) -> Rows:
-    return Rows(
+def _lost(read: Reader, _: str) -> TableRows:
+    return TableRows(
         sql=_LOST,
         columns={
-            "respondent": Column(heading="Respondent"),
-            "read_kind": Column(heading="The response is", kind="name"),
-            "answers": Column(heading="Answers", kind="count"),
-            "same": Column(heading="Published scoring reads the same", kind="count"),
-            "misread": Column(heading="reads another letter", kind="count"),
-            "guessed": Column(heading="guesses where none is named", kind="count"),
-            "credited": Column(heading="and credits the guess", kind="count"),
+            "respondent": GridColumn(heading="Respondent"),
+            "read_kind": GridColumn(heading="The response is", kind="name"),
+            "answers": GridColumn(heading="Answers", kind="count"),
+            "same": GridColumn(heading="Published scoring reads the same", kind="count"),
+            "misread": GridColumn(heading="reads another letter", kind="count"),
+            "guessed": GridColumn(heading="guesses where none is named", kind="count"),
+            "credited": GridColumn(heading="and credits the guess", kind="count"),
         },
         link=lambda row: read.address.narrowed("/game", benchmark="coordination", model=row["respondent"]),
     )
 
 
-def _games(read: Reader, _: str) -> Rows:
-    return Rows(
+def _games(read: Reader, _: str) -> TableRows:
+    return TableRows(
         sql=_GAMES,
         columns={
-            "game": Column(heading="Game", kind="name"),
-            "variant": Column(heading="Layout or scenario", kind="name"),
-            "model": Column(heading="Players"),
-            "n": Column(heading="Games", kind="count"),
-            "score": Column(heading="Score or rate", kind="number"),
-            "se": Column(heading="SE (ddof 0)", kind="number"),
-            "se_sample": Column(heading="SE (ddof 1)", kind="number"),
-            "bombed": Column(heading="Bombed", kind="share"),
-            "turns_of_successes": Column(heading="Turns, successes", kind="number"),
-            "turns": Column(heading="Turns, all", kind="number"),
+            "game": GridColumn(heading="Game", kind="name"),
+            "variant": GridColumn(heading="Layout or scenario", kind="name"),
+            "model": GridColumn(heading="Players"),
+            "n": GridColumn(heading="Games", kind="count"),
+            "score": GridColumn(heading="Score or rate", kind="number"),
+            "se": GridColumn(heading="SE (ddof 0)", kind="number"),
+            "se_sample": GridColumn(heading="SE (ddof 1)", kind="number"),
+            "bombed": GridColumn(heading="Bombed", kind="share"),
+            "turns_of_successes": GridColumn(heading="Turns, successes", kind="number"),
+            "turns": GridColumn(heading="Turns, all", kind="number"),
         },
         link=lambda row: read.address.narrowed("/game", benchmark="coordination", model=row["model"], level=row["game"]),
     )
 
 
-def _correlations(read: Reader, _: str) -> Rows:
+def _correlations(read: Reader, _: str) -> TableRows:
     import polars as pl
 
     rows = read.rows(_PAIRS)
     found = [pearson(row["scores"], row["accuracies"]) if row["n"] >= _LEAST else None for row in rows.iter_rows(named=True)]
     estimates = {end: [getattr(estimate, end, None) for estimate in found] for end in ("value", "low", "high")}
     frame = rows.select("game", "type", "n").with_columns(pl.Series(name, values, dtype=pl.Float64) for name, values in estimates.items())
-    return Rows(
+    return TableRows(
         frame=frame,
         columns={
-            "game": Column(heading="Game", kind="name"),
-            "type": Column(heading="Questions"),
-            "n": Column(heading="Models", kind="count"),
-            "value": Column(heading="Pearson r", kind="score", low="low", high="high"),
+            "game": GridColumn(heading="Game", kind="name"),
+            "type": GridColumn(heading="Questions"),
+            "n": GridColumn(heading="Models", kind="count"),
+            "value": GridColumn(heading="Pearson r", kind="score", low="low", high="high"),
         },
     )
 
 
-ACCURACY: Final = Table("coordqa-accuracy", _accuracy, "In numbers")
-LOST: Final = Table("coordqa-letters", _lost, "Letters")
-GAMES: Final = Table("coordination-games", _games, "Scores")
-CORRELATIONS: Final = Table("coordination-correlations", _correlations, "Correlations")
+ACCURACY: Final = Grid("coordqa-accuracy", _accuracy, "In numbers")
+LOST: Final = Grid("coordqa-letters", _lost, "Letters")
+GAMES: Final = Grid("coordination-games", _games, "Scores")
+CORRELATIONS: Final = Grid("coordination-correlations", _correlations, "Correlations")
 TABLES = (ACCURACY, LOST, GAMES, CORRELATIONS)

@@ -9,10 +9,10 @@ from dash import html
 from dashboards.figures.dots import Axis, Dot, dot_plot
 from dashboards.figures.palette import OUTCOMES, SERIES
 from dashboards.figures.theme import plain, styled
-from dashboards.grid import Table, fold
+from dashboards.grid import Grid, fold
 from dashboards.parts import Part, card, figure, link_choices, note
 from dashboards.reader import Reader
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 from dashboards.teams import TeamName, team_names
 from schemas import wording
 
@@ -231,26 +231,26 @@ def _spirals(read: Reader, row: dict[str, Any]) -> str:
     return read.address.narrowed("/spirals", benchmark="craft", model=row["model"], condition=row["condition"])
 
 
-def _gaps(read: Reader, _: str) -> Rows:
-    return Rows(
+def _gaps(read: Reader, _: str) -> TableRows:
+    return TableRows(
         sql=_TEAMS,
         parameters=_asked(read),
         filter_on=("condition", "model"),
         columns={
-            "model": Column(heading="Team"),
-            "condition": Column(heading="Condition", kind="condition"),
-            "builder": Column(heading="Builder"),
-            "games": Column(heading="Games", kind="count"),
-            "attempted_rate": Column(heading="Attempted", kind="share", part="n_attempted_remove", whole="n_attempted"),
-            "oracle_rate": Column(heading="Oracle", kind="share"),
-            "n_oracle_turns": Column(heading="Turns with candidates", kind="count"),
-            "gap": Column(heading="Gap", kind="score"),
-            "gap_mean_of_games": Column(heading="Mean of games", kind="score", low="gap_low", high="gap_high"),
-            "progress": Column(heading="Progress", kind="score"),
+            "model": GridColumn(heading="Team"),
+            "condition": GridColumn(heading="Condition", kind="condition"),
+            "builder": GridColumn(heading="Builder"),
+            "games": GridColumn(heading="Games", kind="count"),
+            "attempted_rate": GridColumn(heading="Attempted", kind="share", part="n_attempted_remove", whole="n_attempted"),
+            "oracle_rate": GridColumn(heading="Oracle", kind="share"),
+            "n_oracle_turns": GridColumn(heading="Turns with candidates", kind="count"),
+            "gap": GridColumn(heading="Gap", kind="score"),
+            "gap_mean_of_games": GridColumn(heading="Mean of games", kind="score", low="gap_low", high="gap_high"),
+            "progress": GridColumn(heading="Progress", kind="score"),
         },
         link=lambda row: read.address.narrowed("/game", benchmark="craft", model=row["model"], condition=row["condition"]),
     )
 
 
-GAPS: Final = Table("remove-gap", _gaps, "Every team in numbers")
+GAPS: Final = Grid("remove-gap", _gaps, "Every team in numbers")
 TABLES = (GAPS,)

@@ -10,12 +10,12 @@ from dashboards.address import Address
 from dashboards.figures.dots import Axis, Dot, dot_plot
 from dashboards.figures.palette import OUTCOMES
 from dashboards.figures.theme import plain, styled
-from dashboards.grid import Table, fold
+from dashboards.grid import Grid, fold
 from dashboards.pages import game
 from dashboards.pages import turns as turns_page
 from dashboards.parts import Part, card, figure, link_choices, note, stat
 from dashboards.reader import Reader
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 from games.einstein.measures.labels import CATEGORIES, NO_ERROR
 from schemas.wording import count, in_words, number, share, share_of
 
@@ -256,46 +256,46 @@ def errors(rows: pl.DataFrame, per: str, address: Address) -> go.Figure:
     return styled(drawn, height=400, legend=False)
 
 
-def _numbers(read: Reader, _: str) -> Rows:
+def _numbers(read: Reader, _: str) -> TableRows:
     by, split = _axes(read)
     heads = {
-        name: Column(heading=_GROUPS[name], kind="text" if name in {"model", "run"} else "name") for name in dict.fromkeys((by, split))
+        name: GridColumn(heading=_GROUPS[name], kind="text" if name in {"model", "run"} else "name") for name in dict.fromkeys((by, split))
     }
-    return Rows(
+    return TableRows(
         sql=_measured(by, split),
         columns=heads
         | {
-            "success_rate": Column(heading="Solved", kind="share", part="wins", whole="games"),
-            "success_low": Column(heading="95 % from", kind="share"),
-            "success_high": Column(heading="to", kind="share"),
-            "sub_r": Column(heading="Objects in bins", kind="share"),
-            "step_ratio": Column(heading="Steps over optimum", kind="number"),
-            "ratio_half": Column(heading="±", kind="number"),
-            "corrected": Column(heading="Corrections", kind="number"),
-            "at_limit": Column(heading="Solved in the last step", kind="count"),
+            "success_rate": GridColumn(heading="Solved", kind="share", part="wins", whole="games"),
+            "success_low": GridColumn(heading="95 % from", kind="share"),
+            "success_high": GridColumn(heading="to", kind="share"),
+            "sub_r": GridColumn(heading="Objects in bins", kind="share"),
+            "step_ratio": GridColumn(heading="Steps over optimum", kind="number"),
+            "ratio_half": GridColumn(heading="±", kind="number"),
+            "corrected": GridColumn(heading="Corrections", kind="number"),
+            "at_limit": GridColumn(heading="Solved in the last step", kind="count"),
         },
         link=lambda row: _games_address(read.address, by, row[by]),
     )
 
 
-def _error_rows(read: Reader, _: str) -> Rows:
+def _error_rows(read: Reader, _: str) -> TableRows:
     address = read.address
-    return Rows(
+    return TableRows(
         frame=_categories(read),
         source="cotrace report einstein-errors",
         columns={
-            "category": Column(heading="Category", kind="name"),
-            "count": Column(heading="Steps", kind="count"),
-            "total": Column(heading="of", kind="count"),
-            "steps": Column(heading="Share of steps", kind="share"),
-            "concerned": Column(heading="Actions concerned"),
-            "number": Column(heading="their number", kind="count"),
-            "relevant": Column(heading="Share of them", kind="share"),
+            "category": GridColumn(heading="Category", kind="name"),
+            "count": GridColumn(heading="Steps", kind="count"),
+            "total": GridColumn(heading="of", kind="count"),
+            "steps": GridColumn(heading="Share of steps", kind="share"),
+            "concerned": GridColumn(heading="Actions concerned"),
+            "number": GridColumn(heading="their number", kind="count"),
+            "relevant": GridColumn(heading="Share of them", kind="share"),
         },
         link=lambda row: address.narrowed(turns_page.PATH, benchmark="einstein", taxonomy="einstein_published", category=row["category"]),
     )
 
 
-NUMBERS: Final = Table("einstein", _numbers, "Groups in numbers")
-ERRORS: Final = Table("einstein-errors", _error_rows, "Errors in numbers")
+NUMBERS: Final = Grid("einstein", _numbers, "Groups in numbers")
+ERRORS: Final = Grid("einstein-errors", _error_rows, "Errors in numbers")
 TABLES = (NUMBERS, ERRORS)

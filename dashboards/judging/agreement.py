@@ -11,11 +11,11 @@ from analytics.agreement.pairs import ALL
 from analytics.agreement.report import agreement_report
 from dashboards.computed import computed
 from dashboards.figures.dots import Axis
-from dashboards.grid import Table, fold
+from dashboards.grid import Grid, fold
 from dashboards.judging.common import WHOLE_STORE, choices, chosen, dots, nothing_yet, words_of
 from dashboards.parts import Part, card, figure
 from dashboards.reader import Reader
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -116,22 +116,22 @@ def _least(values: pl.Series) -> float:
     return float(found) if isinstance(found, float) else 0.0
 
 
-def _numbers(read: Reader, rubric: str) -> Rows:
+def _numbers(read: Reader, rubric: str) -> TableRows:
     _, _, rows = _compared(read, rubric)
-    return Rows(
+    return TableRows(
         frame=rows.with_columns(words_of(rows, r"[^;]* gives? the same answer in [^;]*; ")),
         source=f"cotrace report agreement --where \"rubric = '{rubric}'\"",
         columns={
-            "question": Column(heading="Question"),
-            "raters": Column(heading="Who"),
-            "units": Column(heading="Units", kind="count"),
-            "games": Column(heading="Games", kind="count"),
-            "agreement": Column(heading="Equal answers", kind="score", low="agreement_low", high="agreement_high"),
-            "kappa": Column(heading="Kappa", kind="score", low="kappa_low", high="kappa_high"),
-            "ac1": Column(heading="AC1", kind="score"),
-            "sensitivity": Column(heading="Finds yes", kind="score"),
-            "specificity": Column(heading="Finds no", kind="score"),
-            "words": Column(heading="What to make of it", kind="words"),
+            "question": GridColumn(heading="Question"),
+            "raters": GridColumn(heading="Who"),
+            "units": GridColumn(heading="Units", kind="count"),
+            "games": GridColumn(heading="Games", kind="count"),
+            "agreement": GridColumn(heading="Equal answers", kind="score", low="agreement_low", high="agreement_high"),
+            "kappa": GridColumn(heading="Kappa", kind="score", low="kappa_low", high="kappa_high"),
+            "ac1": GridColumn(heading="AC1", kind="score"),
+            "sensitivity": GridColumn(heading="Finds yes", kind="score"),
+            "specificity": GridColumn(heading="Finds no", kind="score"),
+            "words": GridColumn(heading="What to make of it", kind="words"),
         },
         link=lambda row: read.address.to(question=row["question"], raters=row["raters"]),
     )
@@ -152,21 +152,21 @@ def _confusion_card(read: Reader, rubric: str) -> Part:
     return card(f"{row['question']}: {row['rater_b']} said", fold(read, CONFUSION, rubric, is_open=True), hint=hint)
 
 
-def _confusion(read: Reader, rubric: str) -> Rows:
+def _confusion(read: Reader, rubric: str) -> TableRows:
     import polars as pl
 
     row = _chosen_row(read, rubric)
     counts: dict[str, dict[str, int]] = orjson.loads(row["confusion"]) if row else {}
     answers = sorted({*counts, *(answer for said in counts.values() for answer in said)})
     matrix = pl.DataFrame([{"said": said} | {f"n_{answer}": counts.get(said, {}).get(answer, 0) for answer in answers} for said in answers])
-    heads = {"said": Column(heading=f"{row['rater_a']} said" if row else "")}
-    return Rows(
+    heads = {"said": GridColumn(heading=f"{row['rater_a']} said" if row else "")}
+    return TableRows(
         frame=matrix,
         source=f"cotrace report confusion --where \"rubric = '{rubric}'\"",
-        columns=heads | {f"n_{answer}": Column(heading=answer, kind="count") for answer in answers},
+        columns=heads | {f"n_{answer}": GridColumn(heading=answer, kind="count") for answer in answers},
     )
 
 
-NUMBERS: Final = Table("agreement", _numbers, "In numbers")
-CONFUSION: Final = Table("confusion", _confusion, "Pairs of answers")
+NUMBERS: Final = Grid("agreement", _numbers, "In numbers")
+CONFUSION: Final = Grid("confusion", _confusion, "Pairs of answers")
 TABLES = (NUMBERS, CONFUSION)

@@ -9,11 +9,11 @@ from dash import html
 from analytics.rates.corrected import corrected_rates
 from dashboards.computed import computed
 from dashboards.figures.dots import Axis
-from dashboards.grid import Table, fold
+from dashboards.grid import Grid, fold
 from dashboards.judging.common import choices, chosen, dots, nothing_yet, words_of
 from dashboards.parts import Part, card, figure, note
 from dashboards.reader import Reader
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,22 +65,22 @@ def _rows_of(read: Reader, rubric: str) -> pl.DataFrame:
     return rows.with_columns(pl.col("model").fill_null(_OUTSIDE)).sort("question", "model")
 
 
-def _rates(read: Reader, rubric: str) -> Rows:
+def _rates(read: Reader, rubric: str) -> TableRows:
     rows = _rows_of(read, rubric)
-    return Rows(
+    return TableRows(
         frame=rows.with_columns(words_of(rows, r".*?, corrected [^)]*\): ", r"[^;]*; ")),
         source=f"cotrace report corrected-rates --where \"rubric = '{rubric}'\"",
         columns={
-            "question": Column(heading="Question"),
-            "model": Column(heading="Team"),
-            "units": Column(heading="Units", kind="count"),
-            "games": Column(heading="Games", kind="count"),
-            "labels": Column(heading="Labels", kind="count"),
-            "judge_rate": Column(heading="Judge says", kind="share"),
-            "label_rate": Column(heading="Labels say", kind="share"),
-            "rate": Column(heading="Corrected (95 %)", kind="share", low="rate_low", high="rate_high"),
-            "rogan_gladen": Column(heading="By error rates (95 %)", kind="share", low="rogan_gladen_low", high="rogan_gladen_high"),
-            "words": Column(heading="What to make of it", kind="words"),
+            "question": GridColumn(heading="Question"),
+            "model": GridColumn(heading="Team"),
+            "units": GridColumn(heading="Units", kind="count"),
+            "games": GridColumn(heading="Games", kind="count"),
+            "labels": GridColumn(heading="Labels", kind="count"),
+            "judge_rate": GridColumn(heading="Judge says", kind="share"),
+            "label_rate": GridColumn(heading="Labels say", kind="share"),
+            "rate": GridColumn(heading="Corrected (95 %)", kind="share", low="rate_low", high="rate_high"),
+            "rogan_gladen": GridColumn(heading="By error rates (95 %)", kind="share", low="rogan_gladen_low", high="rogan_gladen_high"),
+            "words": GridColumn(heading="What to make of it", kind="words"),
         },
     )
 
@@ -102,5 +102,5 @@ def _of_model(what: str) -> pl.Expr:
     return pl.concat_str("model", pl.lit(f", {what}"))
 
 
-RATES: Final = Table("corrected-rates", _rates, "In numbers")
+RATES: Final = Grid("corrected-rates", _rates, "In numbers")
 TABLES = (RATES,)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from dash import html
 
-from dashboards.grid import Table, fold
+from dashboards.grid import Grid, fold
 from dashboards.judging.common import WHOLE_STORE
 from dashboards.parts import Part, card, stat
 from dashboards.reader import Reader
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 from schemas.wording import count, money
 
 if TYPE_CHECKING:
@@ -42,16 +42,16 @@ _SUMS = """
     1000 * sum(cost) / nullif(sum(verdicts) FILTER (cost IS NOT NULL), 0) AS cost_per_1000
 """
 _NUMBERS: Final = {
-    "units": Column(heading="Units", kind="count"),
-    "calls": Column(heading="Calls", kind="count"),
-    "verdicts": Column(heading="Verdicts", kind="count"),
-    "failed": Column(heading="Failed", kind="count"),
-    "tokens_in": Column(heading="Tokens in", kind="count"),
-    "tokens_out": Column(heading="Tokens out", kind="count"),
-    "seconds": Column(heading="Time", kind="seconds"),
-    "cost": Column(heading="Cost", kind="money"),
-    "tokens_per_1000": Column(heading="Tokens / 1000 verdicts", kind="count"),
-    "cost_per_1000": Column(heading="Cost / 1000 verdicts", kind="money"),
+    "units": GridColumn(heading="Units", kind="count"),
+    "calls": GridColumn(heading="Calls", kind="count"),
+    "verdicts": GridColumn(heading="Verdicts", kind="count"),
+    "failed": GridColumn(heading="Failed", kind="count"),
+    "tokens_in": GridColumn(heading="Tokens in", kind="count"),
+    "tokens_out": GridColumn(heading="Tokens out", kind="count"),
+    "seconds": GridColumn(heading="Time", kind="seconds"),
+    "cost": GridColumn(heading="Cost", kind="money"),
+    "tokens_per_1000": GridColumn(heading="Tokens / 1000 verdicts", kind="count"),
+    "cost_per_1000": GridColumn(heading="Cost / 1000 verdicts", kind="money"),
 }
 _BY_JUDGE = f"{_JOBS} SELECT judge, variant, count(*) AS jobs, {_SUMS} FROM jobs GROUP BY ALL ORDER BY judge, variant"
 _BY_JOB = f"""
@@ -90,21 +90,25 @@ def _tiles(by_judge: pl.DataFrame) -> Part:
     )
 
 
-def _by_judge(_: Reader, rubric: str) -> Rows:
-    heads = {"judge": Column(heading="Judge"), "variant": Column(heading="Visible evidence"), "jobs": Column(heading="Jobs", kind="count")}
-    return Rows(sql=_BY_JUDGE, parameters={"rubric": rubric}, columns=heads | _NUMBERS)
-
-
-def _by_job(_: Reader, rubric: str) -> Rows:
+def _by_judge(_: Reader, rubric: str) -> TableRows:
     heads = {
-        "at": Column(heading="Began (UTC)", kind="when"),
-        "judge": Column(heading="Judge"),
-        "variant": Column(heading="Visible evidence"),
-        "status": Column(heading="Status", kind="name"),
+        "judge": GridColumn(heading="Judge"),
+        "variant": GridColumn(heading="Visible evidence"),
+        "jobs": GridColumn(heading="Jobs", kind="count"),
     }
-    return Rows(sql=_BY_JOB, parameters={"rubric": rubric}, columns=heads | _NUMBERS)
+    return TableRows(sql=_BY_JUDGE, parameters={"rubric": rubric}, columns=heads | _NUMBERS)
 
 
-BY_JUDGE: Final = Table("cost-by-judge", _by_judge, "Judges")
-BY_JOB: Final = Table("cost-by-job", _by_job, "Jobs")
+def _by_job(_: Reader, rubric: str) -> TableRows:
+    heads = {
+        "at": GridColumn(heading="Began (UTC)", kind="when"),
+        "judge": GridColumn(heading="Judge"),
+        "variant": GridColumn(heading="Visible evidence"),
+        "status": GridColumn(heading="Status", kind="name"),
+    }
+    return TableRows(sql=_BY_JOB, parameters={"rubric": rubric}, columns=heads | _NUMBERS)
+
+
+BY_JUDGE: Final = Grid("cost-by-judge", _by_judge, "Judges")
+BY_JOB: Final = Grid("cost-by-job", _by_job, "Jobs")
 TABLES = (BY_JUDGE, BY_JOB)

@@ -9,11 +9,11 @@ from dash import html
 from analytics.drift.report import drift_report
 from dashboards.computed import computed
 from dashboards.figures.dots import Axis
-from dashboards.grid import Table, fold
+from dashboards.grid import Grid, fold
 from dashboards.judging.common import WHOLE_STORE, choices, chosen, dots, nothing_yet, words_of
 from dashboards.parts import Part, card, figure
 from dashboards.reader import Reader
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -96,31 +96,31 @@ def _tests_card(read: Reader, rubric: str) -> Part:
     )
 
 
-def _tests(read: Reader, rubric: str) -> Rows:
+def _tests(read: Reader, rubric: str) -> TableRows:
     import polars as pl
 
     _, kind, rows = _tested(read, rubric)
     columns = {
-        "question": Column(heading="Question"),
-        "answer": Column(heading="Answer"),
-        "at": Column(heading="Job of", kind="when"),
-        "units": Column(heading="Units", kind="count"),
-        "games": Column(heading="Games", kind="count"),
-        "rate_before": Column(heading="Before", kind="share"),
-        "rate_after": Column(heading="After", kind="share"),
-        "difference": Column(heading="Difference (95 %)", kind="share", low="low", high="high"),
-        "agreement": Column(heading="Same answer", kind="share"),
-        "p_corrected": Column(heading="p, corrected", kind="p"),
-        "words": Column(heading="What to make of it", kind="words"),
+        "question": GridColumn(heading="Question"),
+        "answer": GridColumn(heading="Answer"),
+        "at": GridColumn(heading="Job of", kind="when"),
+        "units": GridColumn(heading="Units", kind="count"),
+        "games": GridColumn(heading="Games", kind="count"),
+        "rate_before": GridColumn(heading="Before", kind="share"),
+        "rate_after": GridColumn(heading="After", kind="share"),
+        "difference": GridColumn(heading="Difference (95 %)", kind="share", low="low", high="high"),
+        "agreement": GridColumn(heading="Same answer", kind="share"),
+        "p_corrected": GridColumn(heading="p, corrected", kind="p"),
+        "words": GridColumn(heading="What to make of it", kind="words"),
     }
     if kind != "again":
         del columns["agreement"]
-    return Rows(
+    return TableRows(
         frame=rows.with_columns(words_of(rows, r"[^;]*; "), at=pl.col("later_at").dt.strftime("%Y-%m-%d %H:%M")),
         source=f"cotrace report drift --where \"rubric = '{rubric}'\"",
         columns=columns,
     )
 
 
-TESTS: Final = Table("drift", _tests, "Comparisons")
+TESTS: Final = Grid("drift", _tests, "Comparisons")
 TABLES = (TESTS,)

@@ -9,11 +9,11 @@ from dash import html
 
 from dashboards.figures.palette import OUTCOMES
 from dashboards.figures.theme import plain, styled
-from dashboards.grid import Table, fold
+from dashboards.grid import Grid, fold
 from dashboards.pages import game
 from dashboards.parts import Part, card, figure, note
 from dashboards.reader import Reader
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -133,16 +133,16 @@ def _votes(read: Reader, splits: pl.DataFrame, asked: dict[str, Any]) -> Part:
     )
 
 
-def _split(_: Reader, rubric: str) -> Rows:
-    return Rows(
+def _split(_: Reader, rubric: str) -> TableRows:
+    return TableRows(
         sql=_MOST_SPLIT,
         parameters={"rubric": rubric},
         columns={
-            "turn": Column(heading="Turn"),
-            "question": Column(heading="Question"),
-            "votes": Column(heading="Votes"),
-            "entropy": Column(heading="Bits", kind="number"),
-            "said": Column(heading="Who said what", kind="words"),
+            "turn": GridColumn(heading="Turn"),
+            "question": GridColumn(heading="Question"),
+            "votes": GridColumn(heading="Votes"),
+            "entropy": GridColumn(heading="Bits", kind="number"),
+            "said": GridColumn(heading="Who said what", kind="words"),
         },
         link=_game_address,
     )
@@ -187,35 +187,35 @@ def _flags_card(read: Reader, asked: dict[str, Any]) -> Part:
     )
 
 
-def _flags(_: Reader, rubric: str) -> Rows:
-    return Rows(
+def _flags(_: Reader, rubric: str) -> TableRows:
+    return TableRows(
         sql=_FLAGS,
         parameters={"rubric": rubric},
         columns={
-            "judge": Column(heading="Judge"),
-            "flag": Column(heading="Flag", kind="name"),
-            "units": Column(heading="Units", kind="count"),
-            "verdicts": Column(heading="Verdicts", kind="count"),
-            "score_mean": Column(heading="Mean score", kind="score"),
+            "judge": GridColumn(heading="Judge"),
+            "flag": GridColumn(heading="Flag", kind="name"),
+            "units": GridColumn(heading="Units", kind="count"),
+            "verdicts": GridColumn(heading="Verdicts", kind="count"),
+            "score_mean": GridColumn(heading="Mean score", kind="score"),
         },
     )
 
 
-def _flagged(_: Reader, rubric: str) -> Rows:
-    return Rows(
+def _flagged(_: Reader, rubric: str) -> TableRows:
+    return TableRows(
         sql=_FLAGGED,
         parameters={"rubric": rubric},
         columns={
-            "turn": Column(heading="Turn"),
-            "agent": Column(heading="Agent"),
-            "flagged": Column(heading="Flag", kind="name"),
-            "unit_id": Column(heading="Unit"),
+            "turn": GridColumn(heading="Turn"),
+            "agent": GridColumn(heading="Agent"),
+            "flagged": GridColumn(heading="Flag", kind="name"),
+            "unit_id": GridColumn(heading="Unit"),
         },
         link=_game_address,
     )
 
 
-SPLIT: Final = Table("split-units", _split, "Units that split most")
-FLAGS: Final = Table("flags", _flags, "By flag")
-FLAGGED: Final = Table("flagged-units", _flagged, "Where")
+SPLIT: Final = Grid("split-units", _split, "Units that split most")
+FLAGS: Final = Grid("flags", _flags, "By flag")
+FLAGGED: Final = Grid("flagged-units", _flagged, "Where")
 TABLES = (SPLIT, FLAGS, FLAGGED)

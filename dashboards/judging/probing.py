@@ -10,11 +10,11 @@ from analytics.judging.probes import probe_report
 from analytics.judging.self_preference import self_preference_report
 from dashboards.computed import computed
 from dashboards.figures.dots import Axis
-from dashboards.grid import Table, fold
+from dashboards.grid import Grid, fold
 from dashboards.judging.common import WHOLE_STORE, choices, chosen, dots, nothing_yet, words_of
 from dashboards.parts import Part, card, figure
 from dashboards.reader import Reader
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,23 +78,23 @@ def _probe_card(read: Reader, rows: pl.DataFrame, rubric: str, expected: str) ->
     )
 
 
-def _probe_rows(read: Reader, part: str) -> Rows:
+def _probe_rows(read: Reader, part: str) -> TableRows:
     expected, _, rubric = part.partition("/")
     _, _, told, _ = _probed(read, rubric)
     rows = told.filter(told["expects"] == expected)
-    return Rows(
+    return TableRows(
         frame=rows.with_columns(words_of(rows, r"changes [^,]* though nothing that matters changed, ")),
         source=f"cotrace report probes --where \"rubric = '{rubric}'\"",
         columns={
-            "question": Column(heading="Question"),
-            "probe": Column(heading="Probe", kind="name"),
-            "pairs": Column(heading="Pairs", kind="count"),
-            "games": Column(heading="Games", kind="count"),
-            "unanswered": Column(heading="Unanswered", kind="count"),
-            "rate": Column(heading="Changed (95 %)" if expected == "same" else "Found (95 %)", kind="share", low="low", high="high"),
-            "repeats_differ": Column(heading="By chance", kind="share"),
-            "shift": Column(heading="Shift", kind="score"),
-            "words": Column(heading="What to make of it", kind="words"),
+            "question": GridColumn(heading="Question"),
+            "probe": GridColumn(heading="Probe", kind="name"),
+            "pairs": GridColumn(heading="Pairs", kind="count"),
+            "games": GridColumn(heading="Games", kind="count"),
+            "unanswered": GridColumn(heading="Unanswered", kind="count"),
+            "rate": GridColumn(heading="Changed (95 %)" if expected == "same" else "Found (95 %)", kind="share", low="low", high="high"),
+            "repeats_differ": GridColumn(heading="By chance", kind="share"),
+            "shift": GridColumn(heading="Shift", kind="score"),
+            "words": GridColumn(heading="What to make of it", kind="words"),
         },
     )
 
@@ -107,30 +107,30 @@ def _own_card(read: Reader, rubric: str) -> Part:
     )
 
 
-def _own_rows(read: Reader, rubric: str) -> Rows:
+def _own_rows(read: Reader, rubric: str) -> TableRows:
     _, _, _, own = _probed(read, rubric)
-    return Rows(
+    return TableRows(
         frame=own.with_columns(words_of(own, r".*; ")),
         source=f"cotrace report self-preference --where \"rubric = '{rubric}'\"",
         columns={
-            "question": Column(heading="Question"),
-            "own_units": Column(heading="Own units", kind="count"),
-            "other_units": Column(heading="Others'", kind="count"),
-            "rate_difference": Column(heading="Score, own more (95 %)", kind="score", low="rate_low", high="rate_high"),
-            "own_labels": Column(heading="Own labels", kind="count"),
-            "other_labels": Column(heading="Others'", kind="count"),
-            "own_sensitivity": Column(heading="Own yes found", kind="share"),
-            "other_sensitivity": Column(heading="Others'", kind="share"),
-            "own_specificity": Column(heading="Own no found", kind="share"),
-            "other_specificity": Column(heading="Others'", kind="share"),
-            "preference": Column(
+            "question": GridColumn(heading="Question"),
+            "own_units": GridColumn(heading="Own units", kind="count"),
+            "other_units": GridColumn(heading="Others'", kind="count"),
+            "rate_difference": GridColumn(heading="Score, own more (95 %)", kind="score", low="rate_low", high="rate_high"),
+            "own_labels": GridColumn(heading="Own labels", kind="count"),
+            "other_labels": GridColumn(heading="Others'", kind="count"),
+            "own_sensitivity": GridColumn(heading="Own yes found", kind="share"),
+            "other_sensitivity": GridColumn(heading="Others'", kind="share"),
+            "own_specificity": GridColumn(heading="Own no found", kind="share"),
+            "other_specificity": GridColumn(heading="Others'", kind="share"),
+            "preference": GridColumn(
                 heading="Score at the same label, own more (95 %)", kind="score", low="preference_low", high="preference_high"
             ),
-            "words": Column(heading="What to make of it", kind="words"),
+            "words": GridColumn(heading="What to make of it", kind="words"),
         },
     )
 
 
-PROBES: Final = Table("probes", _probe_rows, "In numbers")
-OWN: Final = Table("self-preference", _own_rows, "In numbers")
+PROBES: Final = Grid("probes", _probe_rows, "In numbers")
+OWN: Final = Grid("self-preference", _own_rows, "In numbers")
 TABLES = (PROBES, OWN)

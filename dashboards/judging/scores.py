@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 from dash import html
 
 from dashboards.figures.dots import Axis, Dot, dot_plot
-from dashboards.grid import Table, fold
+from dashboards.grid import Grid, fold
 from dashboards.judging.common import choices, chosen
 from dashboards.parts import Part, card, figure, note
 from dashboards.reader import Reader
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 from dashboards.teams import team_names
 from judges.rubric.files import find, names
 from schemas import wording
@@ -266,9 +266,9 @@ def report_figure(read: Reader) -> go.Figure | None:
     return by_question(read, read.rows(_BY_QUESTION, asked), _questions(read, asked["rubric"]))
 
 
-def _counts(read: Reader, rubric: str) -> Rows:
+def _counts(read: Reader, rubric: str) -> TableRows:
     judge, variant = _asked(read, read.rows(_JUDGES, {"rubric": rubric}))
-    return Rows(
+    return TableRows(
         sql="""
             SELECT * FROM judge_scores_by(true, levels := $levels)
             WHERE {filters} AND rubric = $rubric AND judge = $judge AND coalesce(variant, '') = $variant
@@ -277,21 +277,21 @@ def _counts(read: Reader, rubric: str) -> Rows:
         parameters={"rubric": rubric, "judge": judge, "variant": variant, "levels": list(read.address.all("level")) or None},
         filter_on=("benchmark", "condition", "model"),
         columns={
-            "question": Column(heading="Question"),
-            "model": Column(heading="Team"),
-            "condition": Column(heading="Condition", kind="condition"),
-            "outcome": Column(heading="Turn", kind="name"),
-            "score_mean": Column(heading="Mean score", kind="score", low="score_low", high="score_high"),
-            "scored": Column(heading="Scored", kind="count"),
-            "categorised": Column(heading="Categories", kind="count"),
-            "na": Column(heading="N/A", kind="count"),
-            "undecided": Column(heading="Undecided", kind="count"),
-            "failed": Column(heading="Failed", kind="count"),
-            "episodes": Column(heading="Games", kind="count"),
+            "question": GridColumn(heading="Question"),
+            "model": GridColumn(heading="Team"),
+            "condition": GridColumn(heading="Condition", kind="condition"),
+            "outcome": GridColumn(heading="Turn", kind="name"),
+            "score_mean": GridColumn(heading="Mean score", kind="score", low="score_low", high="score_high"),
+            "scored": GridColumn(heading="Scored", kind="count"),
+            "categorised": GridColumn(heading="Categories", kind="count"),
+            "na": GridColumn(heading="N/A", kind="count"),
+            "undecided": GridColumn(heading="Undecided", kind="count"),
+            "failed": GridColumn(heading="Failed", kind="count"),
+            "episodes": GridColumn(heading="Games", kind="count"),
         },
         link=lambda row: read.address.narrowed("/game", benchmark=row["benchmark"], model=row["model"], condition=row["condition"]),
     )
 
 
-COUNTS: Final = Table("judge-scores", _counts, "Counts of every team")
+COUNTS: Final = Grid("judge-scores", _counts, "Counts of every team")
 TABLES = (COUNTS,)

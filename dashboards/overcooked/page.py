@@ -9,11 +9,11 @@ from dash import html
 
 from dashboards.figures.palette import look
 from dashboards.figures.theme import color_of, plain, styled
-from dashboards.grid import Table, fold
+from dashboards.grid import Grid, fold
 from dashboards.pages import game
 from dashboards.parts import Part, card, figure, link_choices, note, stat
 from dashboards.reader import Reader
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 from games.overcooked.measures.taxonomy import INITIATING, RESPONDING
 from schemas.wording import count, in_words, share, share_interval, share_of
 
@@ -287,45 +287,45 @@ def _games_of(read: Reader, row: Mapping[str, Any]) -> str:
     return read.address.narrowed(game.PATH, benchmark="overcooked", model=row["model"], level=row.get("level"))
 
 
-def _levels(read: Reader, _: str) -> Rows:
-    return Rows(
+def _levels(read: Reader, _: str) -> TableRows:
+    return TableRows(
         sql=_LEVELS,
         columns={
-            "model": Column(heading="Team"),
-            "level": Column(heading="Level"),
-            "sr": Column(heading="Delivered in time", kind="share", part="wins", whole="n_games"),
-            "pc_mean": Column(heading="PC", kind="share", low="pc_low", high="pc_high"),
-            "pc_fair_mean": Column(heading="PC, all references", kind="share"),
-            "conversations": Column(heading="Conversations", kind="count"),
-            "ic_code": Column(heading="Right requests, code", kind="share"),
-            "ic_paper": Column(heading="Right requests, paper", kind="share"),
-            "rc_code": Column(heading="Right answers, code", kind="share"),
-            "rc_paper": Column(heading="Right answers, paper", kind="share"),
+            "model": GridColumn(heading="Team"),
+            "level": GridColumn(heading="Level"),
+            "sr": GridColumn(heading="Delivered in time", kind="share", part="wins", whole="n_games"),
+            "pc_mean": GridColumn(heading="PC", kind="share", low="pc_low", high="pc_high"),
+            "pc_fair_mean": GridColumn(heading="PC, all references", kind="share"),
+            "conversations": GridColumn(heading="Conversations", kind="count"),
+            "ic_code": GridColumn(heading="Right requests, code", kind="share"),
+            "ic_paper": GridColumn(heading="Right requests, paper", kind="share"),
+            "rc_code": GridColumn(heading="Right answers, code", kind="share"),
+            "rc_paper": GridColumn(heading="Right answers, paper", kind="share"),
         },
         link=lambda row: _games_of(read, row),
     )
 
 
-def _decline(read: Reader, _: str) -> Rows:
-    return Rows(
+def _decline(read: Reader, _: str) -> TableRows:
+    return TableRows(
         sql=_DECLINE,
         filter_on=("condition", "model"),
         columns={
-            "model": Column(heading="Team"),
-            "capability": Column(heading="Capability", kind="name"),
-            "scale": Column(heading="Over", kind="name"),
-            "n": Column(heading="Conversations", kind="count"),
-            "rate": Column(heading="Right", kind="share"),
-            "n_first": Column(heading="First", kind="count"),
-            "rate_first": Column(heading="Right", kind="share"),
-            "n_last": Column(heading="Last", kind="count"),
-            "rate_last": Column(heading="Right", kind="share"),
-            "slope": Column(heading="Slope", kind="score"),
+            "model": GridColumn(heading="Team"),
+            "capability": GridColumn(heading="Capability", kind="name"),
+            "scale": GridColumn(heading="Over", kind="name"),
+            "n": GridColumn(heading="Conversations", kind="count"),
+            "rate": GridColumn(heading="Right", kind="share"),
+            "n_first": GridColumn(heading="First", kind="count"),
+            "rate_first": GridColumn(heading="Right", kind="share"),
+            "n_last": GridColumn(heading="Last", kind="count"),
+            "rate_last": GridColumn(heading="Right", kind="share"),
+            "slope": GridColumn(heading="Slope", kind="score"),
         },
         link=lambda row: _games_of(read, row),
     )
 
 
-LEVELS: Final = Table("overcooked-levels", _levels, "In numbers")
-DECLINE: Final = Table("overcooked-decline", _decline, "Decline of every team")
+LEVELS: Final = Grid("overcooked-levels", _levels, "In numbers")
+DECLINE: Final = Grid("overcooked-decline", _decline, "Decline of every team")
 TABLES = (LEVELS, DECLINE)

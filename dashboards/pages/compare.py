@@ -14,11 +14,11 @@ from dashboards.comparison.side_by_side import side_by_side
 from dashboards.computed import kept
 from dashboards.figures.palette import SERIES
 from dashboards.figures.theme import plain, styled
-from dashboards.grid import Table, fold, grid
+from dashboards.grid import Grid, fold, grid
 from dashboards.one_benchmark import benchmark_choices, shown_benchmark
 from dashboards.parts import Part, card, figure, link_choices, note
 from dashboards.reader import Reader
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 from schemas.text import printable
 from schemas.wording import count, in_words, number
 
@@ -175,7 +175,7 @@ def _games_href(row: Mapping[str, Any]) -> str:
     return f"{PATH}?left={row['game_a']}&right={row['game_b']}"
 
 
-def _pairs(read: Reader, benchmark: str) -> Rows:
+def _pairs(read: Reader, benchmark: str) -> TableRows:
     import polars as pl
 
     found = _report(read).filter(pl.col("benchmark") == benchmark)
@@ -183,41 +183,41 @@ def _pairs(read: Reader, benchmark: str) -> Rows:
         pl.Series("a", [_side(row, "a") for row in found.iter_rows(named=True)], dtype=pl.String),
         pl.Series("b", [_side(row, "b") for row in found.iter_rows(named=True)], dtype=pl.String),
     )
-    return Rows(
+    return TableRows(
         frame=named,
         source=f"cotrace report compare --metric {_metric(read)}",
         columns={
-            "a": Column(heading="Ahead"),
-            "b": Column(heading="Of"),
-            "tasks": Column(heading="Tasks", kind="count"),
-            "difference": Column(heading="By (95 %)", kind="score", low="low", high="high"),
-            "mean_a": Column(heading="Mean", kind="score"),
-            "mean_b": Column(heading="Mean of the other", kind="score"),
-            "wins": Column(heading="Won", kind="count"),
-            "ties": Column(heading="Even", kind="count"),
-            "losses": Column(heading="Lost", kind="count"),
-            "p_holm": Column(heading="p, corrected", kind="p"),
+            "a": GridColumn(heading="Ahead"),
+            "b": GridColumn(heading="Of"),
+            "tasks": GridColumn(heading="Tasks", kind="count"),
+            "difference": GridColumn(heading="By (95 %)", kind="score", low="low", high="high"),
+            "mean_a": GridColumn(heading="Mean", kind="score"),
+            "mean_b": GridColumn(heading="Mean of the other", kind="score"),
+            "wins": GridColumn(heading="Won", kind="count"),
+            "ties": GridColumn(heading="Even", kind="count"),
+            "losses": GridColumn(heading="Lost", kind="count"),
+            "p_holm": GridColumn(heading="p, corrected", kind="p"),
         },
         link=lambda row: read.address.to(pair=row["pair"], benchmark=benchmark),
     )
 
 
-def _tasks(read: Reader, part: str) -> Rows:
+def _tasks(read: Reader, part: str) -> TableRows:
     benchmark, _, _ = part.partition("/")
     row = _pair(read, benchmark)
-    return Rows(
+    return TableRows(
         frame=tasks_of(read, row),
         source=f"cotrace report compare --metric {_metric(read)}",
         columns={
-            "task": Column(heading="Task", kind="name"),
-            "value_a": Column(heading=_side(row, "a"), kind="number"),
-            "value_b": Column(heading=_side(row, "b"), kind="number"),
-            "difference": Column(heading="Difference", kind="number"),
+            "task": GridColumn(heading="Task", kind="name"),
+            "value_a": GridColumn(heading=_side(row, "a"), kind="number"),
+            "value_b": GridColumn(heading=_side(row, "b"), kind="number"),
+            "difference": GridColumn(heading="Difference", kind="number"),
         },
         link=_games_href,
     )
 
 
-PAIRS: Final = Table("compare-pairs", _pairs, "Pairs of teams")
-TASKS: Final = Table("compare-tasks", _tasks, "Tasks: a click opens both games side by side")
+PAIRS: Final = Grid("compare-pairs", _pairs, "Pairs of teams")
+TASKS: Final = Grid("compare-tasks", _tasks, "Tasks: a click opens both games side by side")
 TABLES = (PAIRS, TASKS)

@@ -10,12 +10,12 @@ from dash import html
 from dashboards.address import Address
 from dashboards.figures.palette import OTHER, SERIES
 from dashboards.figures.theme import color_of, plain, styled
-from dashboards.grid import Table, fold
+from dashboards.grid import Grid, fold
 from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
 from dashboards.pages import turns
 from dashboards.parts import Part, card, figure, link_choices, note
 from dashboards.reader import Reader
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 from schemas.wording import count, in_words, share, share_interval, share_of
 
 if TYPE_CHECKING:
@@ -230,21 +230,21 @@ def chart(rows: pl.DataFrame, by: str, taxonomy: str, address: Address) -> go.Fi
     return styled(drawn, height=430)
 
 
-def _counts(read: Reader, _: str) -> Rows:
+def _counts(read: Reader, _: str) -> TableRows:
     asked = _asked(read, _taxonomies(read))
     benchmark, taxonomy, by = asked or ("", "", "model")
-    return Rows(
+    return TableRows(
         sql=_COUNTS.format(by=by),
         parameters={"taxonomy": taxonomy, "benchmark": benchmark},
         filter_on=OTHER_FILTERS,
         columns={
-            by: Column(heading=_GROUPS[by], kind="count" if by == "turn" else "text"),
-            "category": Column(heading="Category", kind="name"),
-            "turns": Column(heading="Turns", kind="count"),
-            "denominator": Column(heading="of", kind="count"),
-            "share": Column(heading="Share", kind="share"),
-            "share_low": Column(heading="95 % from", kind="share", hint="over games: turns of one game are not independent"),
-            "share_high": Column(heading="to", kind="share"),
+            by: GridColumn(heading=_GROUPS[by], kind="count" if by == "turn" else "text"),
+            "category": GridColumn(heading="Category", kind="name"),
+            "turns": GridColumn(heading="Turns", kind="count"),
+            "denominator": GridColumn(heading="of", kind="count"),
+            "share": GridColumn(heading="Share", kind="share"),
+            "share_low": GridColumn(heading="95 % from", kind="share", hint="over games: turns of one game are not independent"),
+            "share_high": GridColumn(heading="to", kind="share"),
         },
         link=lambda row: read.address.narrowed(
             turns.PATH, benchmark=benchmark, taxonomy=taxonomy, category=row["category"], **{by: str(row[by])}
@@ -252,5 +252,5 @@ def _counts(read: Reader, _: str) -> Rows:
     )
 
 
-COUNTS: Final = Table("failures", _counts, "Counts, with intervals over games")
+COUNTS: Final = Grid("failures", _counts, "Counts, with intervals over games")
 TABLES = (COUNTS,)

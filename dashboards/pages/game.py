@@ -9,7 +9,7 @@ from dash import html
 from dashboards.address import FILTERS, Address
 from dashboards.boards import drawing_of
 from dashboards.costs import cost_in_words
-from dashboards.grid import Table, grid, table_links
+from dashboards.grid import Grid, grid, table_links
 from dashboards.markup import svg
 from dashboards.parts import Part, aria, card, data, note
 from dashboards.playback.asked import words_of
@@ -18,7 +18,7 @@ from dashboards.playback.happened import happened_column, objections_of, tried
 from dashboards.playback.said import said_column
 from dashboards.playback.timeline import legend, timeline
 from dashboards.reader import Reader
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 from judges.evidence.transcript import Transcript, TurnView, read_games
 from schemas.text import printable
 from schemas.wording import NOTHING, in_words
@@ -78,19 +78,19 @@ def _games(read: Reader) -> Part:
     return html.Div([html.H1("Games"), listing])
 
 
-def _rows(_: Reader, __: str) -> Rows:
-    return Rows(
+def _rows(_: Reader, __: str) -> TableRows:
+    return TableRows(
         sql=_GAMES,
         columns={
-            "task_id": Column(heading="Task", kind="name"),
-            "model": Column(heading="Team"),
-            "condition": Column(heading="Condition", kind="condition"),
-            "level": Column(heading="Tier"),
-            "turns_taken": Column(heading="Turns", kind="count"),
-            "score": Column(heading="Score", kind="score"),
-            "success": Column(heading="Success", kind="truth"),
-            "decisive": Column(heading="Decisive turn", kind="count"),
-            "stop_reason": Column(heading="Ended because", kind="name"),
+            "task_id": GridColumn(heading="Task", kind="name"),
+            "model": GridColumn(heading="Team"),
+            "condition": GridColumn(heading="Condition", kind="condition"),
+            "level": GridColumn(heading="Tier"),
+            "turns_taken": GridColumn(heading="Turns", kind="count"),
+            "score": GridColumn(heading="Score", kind="score"),
+            "success": GridColumn(heading="Success", kind="truth"),
+            "decisive": GridColumn(heading="Decisive turn", kind="count"),
+            "stop_reason": GridColumn(heading="Ended because", kind="name"),
         },
         link=lambda row: f"{PATH}?episode={row['episode_id']}&turn=1",
     )
@@ -207,5 +207,5 @@ def _here(read: Reader, turn: TurnView) -> dict[str, str]:
     return {"episode": read.address.one("episode"), "turn": str(turn.turn)}
 
 
-GAMES: Final = Table("games", _rows, "Games")
+GAMES: Final = Grid("games", _rows, "Games")
 TABLES = (GAMES,)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 from dash import html
 
 from dashboards.family_card import family_card
-from dashboards.grid import Table, fold
+from dashboards.grid import Grid, fold
 from dashboards.leaderboard import LEADERBOARD, games_of_team, leaderboard, leaderboard_card, leaderboard_rows
 from dashboards.one_benchmark import in_order, narrowed
 from dashboards.parts import Later, Part, card, note
 from dashboards.reader import Reader
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 from schemas import wording
 
 if TYPE_CHECKING:
@@ -77,18 +77,18 @@ def _metrics_card(read: Reader, benchmark: str) -> Part:
     )
 
 
-def _metrics(read: Reader, benchmark: str) -> Rows:
-    return Rows(
+def _metrics(read: Reader, benchmark: str) -> TableRows:
+    return TableRows(
         sql=_METRIC_ROWS,
         parameters={"benchmark": benchmark},
         columns={
-            "metric": Column(heading="Metric", kind="name"),
-            "model": Column(heading="Team"),
-            "condition": Column(heading="Condition", kind="condition"),
-            "mean": Column(heading="Mean", kind="number", low="low", high="high"),
-            "n": Column(heading="Games", kind="count"),
-            "lowest": Column(heading="Least", kind="number"),
-            "highest": Column(heading="Most", kind="number"),
+            "metric": GridColumn(heading="Metric", kind="name"),
+            "model": GridColumn(heading="Team"),
+            "condition": GridColumn(heading="Condition", kind="condition"),
+            "mean": GridColumn(heading="Mean", kind="number", low="low", high="high"),
+            "n": GridColumn(heading="Games", kind="count"),
+            "lowest": GridColumn(heading="Least", kind="number"),
+            "highest": GridColumn(heading="Most", kind="number"),
         },
         link=lambda row: games_of_team(read, row),
     )
@@ -98,5 +98,5 @@ _FAMILY: Final = Later("overview-family", family_card, 300)
 _BOARD: Final = Later("overview-leaderboard", leaderboard_card, 420)
 _METRICS: Final = Later("overview-metrics", _metrics_card, 90)
 LATER = (_FAMILY, _BOARD, _METRICS)
-METRICS: Final = Table("metrics", _metrics, "Metrics of every team")
+METRICS: Final = Grid("metrics", _metrics, "Metrics of every team")
 TABLES = (LEADERBOARD, METRICS)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 from dash import html
 
 from dashboards.computed import state_of
-from dashboards.grid import Table, grid, table_links
+from dashboards.grid import Grid, grid, table_links
 from dashboards.parts import Part, card, data, link_choices, stat
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 from schemas.wording import count, money
 
 if TYPE_CHECKING:
@@ -122,74 +122,74 @@ def _tiles(totals: dict[str, Any]) -> Part:
     )
 
 
-def _played(read: Reader, _: str) -> Rows:
-    return Rows(
+def _played(read: Reader, _: str) -> TableRows:
+    return TableRows(
         sql=_PLAYED,
         columns={
-            "name": Column(heading="Experiment"),
-            "benchmark": Column(heading="Family", kind="name"),
-            "condition": Column(heading="Condition", kind="condition"),
-            "teams": Column(heading="Teams"),
-            "at": Column(heading="Began", kind="when"),
-            "games": Column(heading="Games", kind="count"),
-            "ended": Column(heading="Ended", kind="count"),
-            "won": Column(heading="Reached the goal", kind="count"),
-            "cut": Column(heading="Cut", kind="count"),
-            "broke": Column(heading="Broke", kind="count"),
-            "cost": Column(heading="Cost", kind="money"),
+            "name": GridColumn(heading="Experiment"),
+            "benchmark": GridColumn(heading="Family", kind="name"),
+            "condition": GridColumn(heading="Condition", kind="condition"),
+            "teams": GridColumn(heading="Teams"),
+            "at": GridColumn(heading="Began", kind="when"),
+            "games": GridColumn(heading="Games", kind="count"),
+            "ended": GridColumn(heading="Ended", kind="count"),
+            "won": GridColumn(heading="Reached the goal", kind="count"),
+            "cut": GridColumn(heading="Cut", kind="count"),
+            "broke": GridColumn(heading="Broke", kind="count"),
+            "cost": GridColumn(heading="Cost", kind="money"),
         },
         link=lambda row: read.address.narrowed("/game", benchmark=row["benchmark"], condition=row["condition"]),
     )
 
 
-def _judged(read: Reader, _: str) -> Rows:
-    return Rows(
+def _judged(read: Reader, _: str) -> TableRows:
+    return TableRows(
         sql=_JUDGED,
         columns={
-            "rubric": Column(heading="Rubric", kind="name"),
-            "judge": Column(heading="Judge"),
-            "at": Column(heading="Began (UTC)", kind="when"),
-            "status": Column(heading="Status", kind="name"),
-            "units": Column(heading="Units", kind="count"),
-            "verdicts": Column(heading="Verdicts", kind="count"),
-            "failed": Column(heading="Failed", kind="count"),
-            "calls": Column(heading="Calls", kind="count"),
-            "tokens": Column(heading="Tokens", kind="count"),
-            "cost": Column(heading="Cost", kind="money"),
-            "seconds": Column(heading="Time", kind="seconds"),
+            "rubric": GridColumn(heading="Rubric", kind="name"),
+            "judge": GridColumn(heading="Judge"),
+            "at": GridColumn(heading="Began (UTC)", kind="when"),
+            "status": GridColumn(heading="Status", kind="name"),
+            "units": GridColumn(heading="Units", kind="count"),
+            "verdicts": GridColumn(heading="Verdicts", kind="count"),
+            "failed": GridColumn(heading="Failed", kind="count"),
+            "calls": GridColumn(heading="Calls", kind="count"),
+            "tokens": GridColumn(heading="Tokens", kind="count"),
+            "cost": GridColumn(heading="Cost", kind="money"),
+            "seconds": GridColumn(heading="Time", kind="seconds"),
         },
         link=lambda row: read.address.narrowed("/judges", rubric=row["rubric"]),
     )
 
 
-def _read(_: Reader, __: str) -> Rows:
-    return Rows(
+def _read(_: Reader, __: str) -> TableRows:
+    return TableRows(
         sql=_READ,
         columns={
-            "file": Column(heading="File"),
-            "at": Column(heading="Read (UTC)", kind="when"),
-            "format": Column(heading="Format", kind="name"),
-            "episodes": Column(heading="Games", kind="count"),
-            "rejected": Column(heading="Rejected", kind="count"),
-            "bytes": Column(heading="Bytes", kind="count"),
+            "file": GridColumn(heading="File"),
+            "at": GridColumn(heading="Read (UTC)", kind="when"),
+            "format": GridColumn(heading="Format", kind="name"),
+            "episodes": GridColumn(heading="Games", kind="count"),
+            "rejected": GridColumn(heading="Rejected", kind="count"),
+            "bytes": GridColumn(heading="Bytes", kind="count"),
         },
     )
 
 
-def _rejected(_: Reader, __: str) -> Rows:
+def _rejected(_: Reader, __: str) -> TableRows:
     columns = {"path": "File", "locator": "Where", "reason": "Why", "excerpt": "What stood there"}
-    return Rows(sql=_REJECTED, columns={name: Column(heading=heading, kind="words") for name, heading in columns.items()})
+    return TableRows(sql=_REJECTED, columns={name: GridColumn(heading=heading, kind="words") for name, heading in columns.items()})
 
 
-def _calls(_: Reader, __: str) -> Rows:
-    return Rows(
+def _calls(_: Reader, __: str) -> TableRows:
+    return TableRows(
         sql=_CALLS,
         columns={
-            "at": Column(heading="Asked (UTC)", kind="when"),
-            "purpose": Column(heading="By", kind="name"),
-            "model": Column(heading="Model"),
-            "attempts": Column(heading="Attempts", kind="count"),
-            "error": Column(heading="Why", kind="words"),
+            "at": GridColumn(heading="Asked (UTC)", kind="when"),
+            "purpose": GridColumn(heading="By", kind="name"),
+            "model": GridColumn(heading="Model"),
+            "attempts": GridColumn(heading="Attempts", kind="count"),
+            "error": GridColumn(heading="Why", kind="words"),
         },
         link=lambda row: f"/game?episode={row['episode_id']}&turn={row['turn']}" if row["episode_id"] else PATH,
     )
@@ -204,10 +204,10 @@ def register(app: Dash, store: Store, _: Sequence[Path]) -> None:
 
 
 _TABLES: Final = {
-    "played": Table("runs-played", _played, "Experiments"),
-    "judged": Table("runs-judged", _judged, "Scoring jobs"),
-    "read": Table("runs-read", _read, "Files"),
-    "rejected": Table("runs-rejected", _rejected, "Rejected parts"),
-    "calls": Table("runs-calls", _calls, "Calls that failed"),
+    "played": Grid("runs-played", _played, "Experiments"),
+    "judged": Grid("runs-judged", _judged, "Scoring jobs"),
+    "read": Grid("runs-read", _read, "Files"),
+    "rejected": Grid("runs-rejected", _rejected, "Rejected parts"),
+    "calls": Grid("runs-calls", _calls, "Calls that failed"),
 }
 TABLES = tuple(_TABLES.values())

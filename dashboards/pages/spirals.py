@@ -8,12 +8,12 @@ from dash import html
 
 from dashboards.figures.palette import mark_of
 from dashboards.figures.theme import plain, styled
-from dashboards.grid import Table, fold
+from dashboards.grid import Grid, fold
 from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, narrowed, shown_benchmark
 from dashboards.pages import game
 from dashboards.parts import Part, card, figure, note, pager
 from dashboards.reader import Reader
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 from schemas import wording
 
 if TYPE_CHECKING:
@@ -207,22 +207,22 @@ def _lane(spiral: dict[str, Any], row: int) -> dict[str, Any]:
     return {"type": "rect", **edges, "fillcolor": mark_of(spiral["kind"]).color, "line": {"width": 0}}
 
 
-def _kinds(read: Reader, benchmark: str) -> Rows:
-    return Rows(
+def _kinds(read: Reader, benchmark: str) -> TableRows:
+    return TableRows(
         sql=_BY_KIND,
         parameters={"benchmark": benchmark},
         filter_on=OTHER_FILTERS,
         columns={
-            "model": Column(heading="Team"),
-            "condition": Column(heading="Condition", kind="condition"),
-            "kind": Column(heading="Kind", kind="name"),
-            "spirals": Column(heading="Spirals", kind="count"),
-            "games": Column(heading="Games", kind="count"),
-            "turns_wasted": Column(heading="Turns wasted", kind="count"),
+            "model": GridColumn(heading="Team"),
+            "condition": GridColumn(heading="Condition", kind="condition"),
+            "kind": GridColumn(heading="Kind", kind="name"),
+            "spirals": GridColumn(heading="Spirals", kind="count"),
+            "games": GridColumn(heading="Games", kind="count"),
+            "turns_wasted": GridColumn(heading="Turns wasted", kind="count"),
         },
         link=lambda row: read.address.narrowed(game.PATH, benchmark=benchmark, model=row["model"], condition=row["condition"]),
     )
 
 
-KINDS: Final = Table("spirals", _kinds, "Spirals in numbers")
+KINDS: Final = Grid("spirals", _kinds, "Spirals in numbers")
 TABLES = (KINDS,)

@@ -12,12 +12,12 @@ from dash import html
 
 from analytics.query import frame
 from dashboards.figures.rows_chart import CHARTS, axes_of, rows_chart
-from dashboards.grid import Table, grid, table_links
+from dashboards.grid import Grid, grid, table_links
 from dashboards.markup import svg
 from dashboards.parts import Part, card, data, figure, link_choices, note
 from dashboards.questions import QUESTIONS
 from dashboards.reader import reader
-from dashboards.tables import Column, Kind, Request, Rows, block
+from dashboards.tables import GridColumn, Kind, RowRange, TableRows, block
 from schemas.errors import CotraceError, UsageError
 from schemas.read_only_sql import as_query, without_end
 from schemas.text import printable
@@ -103,7 +103,7 @@ def _answer(read: Reader, asked: str) -> Part:
             sql = as_query(asked, read.connection)
             if sql.split(None, 1)[0].lower() == "explain":
                 return card("Plan", html.Pre("\n".join(str(row[-1]) for row in frame(read.connection, sql).rows())))
-            found = block(read, _rows(read, ""), Request(size=_CHARTED))
+            found = block(read, _rows(read, ""), RowRange(size=_CHARTED))
     except CotraceError as error:
         return note(str(error))
     address = read.address
@@ -130,15 +130,15 @@ def _chart(read: Reader, rows: pl.DataFrame, kind: str) -> list[Part]:
     return [*chosen, figure("sql-chart", rows_chart(rows, kind, x, y), label=f"{y} by {x}")]
 
 
-def _rows(read: Reader, _: str) -> Rows:
+def _rows(read: Reader, _: str) -> TableRows:
     """The rows of the address's query."""
     sql = as_query(read.address.one("query"), read.connection)
     if sql.split(None, 1)[0].lower() == "explain":
         raise UsageError("a plan is no table")
     sql = without_end(sql)
     described = frame(read.connection, f"SELECT * FROM (\n{sql}\n) LIMIT 0")
-    columns = {name: Column(heading=name, kind=_kind(dtype)) for name, dtype in described.schema.items()}
-    return Rows(sql=f"FROM (\n{sql}\n)", columns=columns, filter_on=(), link=_game if "episode_id" in columns else None)
+    columns = {name: GridColumn(heading=name, kind=_kind(dtype)) for name, dtype in described.schema.items()}
+    return TableRows(sql=f"FROM (\n{sql}\n)", columns=columns, filter_on=(), link=_game if "episode_id" in columns else None)
 
 
 def _game(row: Mapping[str, Any]) -> str:
@@ -186,5 +186,5 @@ def register(app: Dash, store: Store, rubric_folders: Sequence[Path]) -> None:
         return jsonify(dict(rows.rows()))
 
 
-RESULT: Final = Table("sql", _rows, "Result")
+RESULT: Final = Grid("sql", _rows, "Result")
 TABLES = (RESULT,)

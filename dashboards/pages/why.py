@@ -10,11 +10,11 @@ from dash import html
 from analytics.losses.words import amount, of_link
 from dashboards.figures.palette import OTHER, SERIES
 from dashboards.figures.theme import color_of, plain, styled
-from dashboards.grid import Table, fold
+from dashboards.grid import Grid, fold
 from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
 from dashboards.pages import game
 from dashboards.parts import Part, card, figure, note
-from dashboards.tables import Column, Rows
+from dashboards.tables import GridColumn, TableRows
 from schemas.wording import count, in_words, share
 
 if TYPE_CHECKING:
@@ -211,46 +211,46 @@ def _curve(rows: pl.DataFrame, unit: str) -> go.Figure:
 # -- tables -----------------------------------------------------------------------------------------------
 
 
-def _turns(read: Reader, part: str) -> Rows:  # noqa: ARG001 - every table has this form
+def _turns(read: Reader, part: str) -> TableRows:  # noqa: ARG001 - every table has this form
     columns = {
-        "turn": Column(heading="Turn", kind="count"),
-        "model": Column(heading="Team"),
-        "task_id": Column(heading="Task"),
-        "whose": Column(heading="Whose"),
-        "link": Column(heading="Broken link", kind="name"),
-        "cost": Column(heading="Cost", kind="number"),
-        "evidence": Column(heading="Evidence", kind="words"),
+        "turn": GridColumn(heading="Turn", kind="count"),
+        "model": GridColumn(heading="Team"),
+        "task_id": GridColumn(heading="Task"),
+        "whose": GridColumn(heading="Whose"),
+        "link": GridColumn(heading="Broken link", kind="name"),
+        "cost": GridColumn(heading="Cost", kind="number"),
+        "evidence": GridColumn(heading="Evidence", kind="words"),
     }
-    return Rows(columns=columns, sql=_TURNS, link=lambda row: f"{game.PATH}?episode={row['episode_id']}&turn={row['turn']}")
+    return TableRows(columns=columns, sql=_TURNS, link=lambda row: f"{game.PATH}?episode={row['episode_id']}&turn={row['turn']}")
 
 
-def _categories(read: Reader, part: str) -> Rows:  # noqa: ARG001
+def _categories(read: Reader, part: str) -> TableRows:  # noqa: ARG001
     columns = {
-        "model": Column(heading="Team"),
-        "condition": Column(heading="Condition", kind="condition"),
-        "taxonomy": Column(heading="Taxonomy", kind="name"),
-        "category": Column(heading="Category", kind="name"),
-        "turns": Column(heading="Turns", kind="count"),
-        "cost_a_turn": Column(heading="Lost a turn", kind="number"),
-        "share": Column(heading="Share of the loss", kind="share"),
+        "model": GridColumn(heading="Team"),
+        "condition": GridColumn(heading="Condition", kind="condition"),
+        "taxonomy": GridColumn(heading="Taxonomy", kind="name"),
+        "category": GridColumn(heading="Category", kind="name"),
+        "turns": GridColumn(heading="Turns", kind="count"),
+        "cost_a_turn": GridColumn(heading="Lost a turn", kind="number"),
+        "share": GridColumn(heading="Share of the loss", kind="share"),
     }
-    return Rows(columns=columns, sql=_CATEGORIES, filter_on=("benchmark", "model", "condition"))
+    return TableRows(columns=columns, sql=_CATEGORIES, filter_on=("benchmark", "model", "condition"))
 
 
-def _spirals(read: Reader, part: str) -> Rows:  # noqa: ARG001
+def _spirals(read: Reader, part: str) -> TableRows:  # noqa: ARG001
     columns = {
-        "model": Column(heading="Team"),
-        "condition": Column(heading="Condition", kind="condition"),
-        "turns_inside": Column(heading="Turns inside", kind="count"),
-        "turns_outside": Column(heading="Turns outside", kind="count"),
-        "cost_inside": Column(heading="Lost a turn inside", kind="number"),
-        "cost_outside": Column(heading="Lost a turn outside", kind="number"),
-        "share_inside": Column(heading="Share of the loss inside", kind="share"),
+        "model": GridColumn(heading="Team"),
+        "condition": GridColumn(heading="Condition", kind="condition"),
+        "turns_inside": GridColumn(heading="Turns inside", kind="count"),
+        "turns_outside": GridColumn(heading="Turns outside", kind="count"),
+        "cost_inside": GridColumn(heading="Lost a turn inside", kind="number"),
+        "cost_outside": GridColumn(heading="Lost a turn outside", kind="number"),
+        "share_inside": GridColumn(heading="Share of the loss inside", kind="share"),
     }
-    return Rows(columns=columns, sql=_SPIRALS, filter_on=("benchmark", "model", "condition"))
+    return TableRows(columns=columns, sql=_SPIRALS, filter_on=("benchmark", "model", "condition"))
 
 
-TURNS: Final = Table("why-turns", _turns, "The costliest turns, with evidence")
-CATEGORIES: Final = Table("why-categories", _categories, "By failure category")
-SPIRALS: Final = Table("why-spirals", _spirals, "Inside and outside of spirals")
+TURNS: Final = Grid("why-turns", _turns, "The costliest turns, with evidence")
+CATEGORIES: Final = Grid("why-categories", _categories, "By failure category")
+SPIRALS: Final = Grid("why-spirals", _spirals, "Inside and outside of spirals")
 TABLES = (TURNS, CATEGORIES, SPIRALS)

@@ -18,7 +18,7 @@ from dashboards.playing.survey import keep, questions
 from games.experiments.family import Match, game_of, near
 from games.players.forms import Form
 from games.players.player import Observation, PlayerReply
-from games.players.running import Job, Table, Terms, run_games
+from games.players.running import Job, Seating, Terms, run_games
 from games.players.seats import PERSON, is_model, seated, team_name
 from schemas.errors import CotraceError, UsageError
 from schemas.families import title_of
@@ -135,7 +135,7 @@ class Tables:
         episode = f"table_{secrets.token_hex(4)}/{team_name(taken)}/{task.name}_{number}"
         match = Match(task, game.Condition(), taken, number, self.out / f"{episode}.jsonl", "people", episode, {})
         people = {seat.agent: seat for seat in seats}
-        table = Table(
+        table = Seating(
             scripts=known.scripts, seats=known.roles, terms=self.terms, journal=(self.out / episode).parents[1] / ".journal", people=people
         )
         running = _Running(game.job(match), seats, threading.Thread())
@@ -173,7 +173,7 @@ class Tables:
         return any(seat.say(number, text) for seat in seats)
 
 
-def _play(running: _Running, table: Table) -> None:
+def _play(running: _Running, table: Seating) -> None:
     try:
         run_games([running.job], table)
     except (CotraceError, OSError) as error:

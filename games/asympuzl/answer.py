@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NoReturn
 
 from games.asympuzl.puzzle import Entry, Vocabulary
 
-__all__ = ["FAULTS", "Answer", "Fault", "Request", "parse_answer", "read_request"]
+__all__ = ["FAULTS", "Answer", "Fault", "RequestedAction", "parse_answer", "read_request"]
 
 Fault = Literal["bad_structure", "bad_position", "unknown_shape", "unknown_color"]
 
@@ -26,7 +26,7 @@ _TAIL: Final = re.compile(r"\s*(?:```\s*)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RequestedAction:
     """One action as asked for."""
 
     replace: int | None
@@ -64,7 +64,7 @@ class Answer:
     message: str
     """What the partner gets; may be empty."""
 
-    requests: tuple[Request, ...]
+    requests: tuple[RequestedAction, ...]
     preamble: str
     """The text before the object; the whole answer where there is none."""
 
@@ -90,7 +90,7 @@ def parse_answer(text: str, words: Vocabulary) -> Answer:
     )
 
 
-def read_request(action: Any, words: Vocabulary) -> Request:
+def read_request(action: Any, words: Vocabulary) -> RequestedAction:
     """Read one element of ``actions``."""
     fields = action if isinstance(action, dict) else {}
     by = fields.get("by")
@@ -98,7 +98,7 @@ def read_request(action: Any, words: Vocabulary) -> Request:
     replace = fields.get("replace")
     replace = replace if isinstance(replace, int) and not isinstance(replace, bool) else None
     shape, color = _word(by.get("shape")), _word(by.get("color"))
-    return Request(replace, shape, color, _fault(replace, shape, color, words))
+    return RequestedAction(replace, shape, color, _fault(replace, shape, color, words))
 
 
 def _fault(replace: int | None, shape: str | None, color: str | None, words: Vocabulary) -> Fault | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from games.asympuzl.answer import Request
+from games.asympuzl.answer import RequestedAction
 from games.asympuzl.puzzle import Entry
 
 __all__ = ["Applied", "apply"]
@@ -18,7 +18,7 @@ class Applied:
     index: int
     """From 0, place in the list of actions."""
 
-    request: Request
+    request: RequestedAction
     before: Entry | None
     """What stood at the position; None where there is no such position."""
 
@@ -41,7 +41,7 @@ class Applied:
 
 
 def apply(
-    hypothesis: Sequence[Entry], requests: Sequence[Request], truth: Sequence[Entry]
+    hypothesis: Sequence[Entry], requests: Sequence[RequestedAction], truth: Sequence[Entry]
 ) -> tuple[tuple[Entry, ...], tuple[Applied, ...]]:
     """Carry out actions in order; gives the new hypothesis and what each action did."""
     entries = list(hypothesis)

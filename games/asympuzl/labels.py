@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple, get_args
 from games.asympuzl.facts import Facts, color_words, read_facts, shape_words
 from games.asympuzl.puzzle import COLORS, Agent, Entry, Puzzle, Vocabulary, other, wrong_positions
 
-__all__ = ["FAILURES", "Done", "Found", "Label", "Move", "labels_of"]
+__all__ = ["FAILURES", "Done", "FoundLabel", "Label", "Move", "labels_of"]
 
 Label = Literal[
     "no_json",
@@ -68,21 +68,21 @@ class Done:
         return read_facts(self.message, words, self.agent) if self.read is None else self.read
 
 
-class Found(NamedTuple):
+class FoundLabel(NamedTuple):
     """A label and what it rests on."""
 
     label: Label
     evidence: str
 
 
-def labels_of(history: Sequence[Done], puzzle: Puzzle) -> list[Found]:
+def labels_of(history: Sequence[Done], puzzle: Puzzle) -> list[FoundLabel]:
     """The labels of the last turn in the history.
 
     Args:
         history: turns of both agents in the order of play, the one in question last.
         puzzle: the puzzle they play.
     """
-    return [Found(label, evidence) for label, rule in _RULES.items() if (evidence := rule(history, puzzle)) is not None]
+    return [FoundLabel(label, evidence) for label, rule in _RULES.items() if (evidence := rule(history, puzzle)) is not None]
 
 
 def _no_json(history: Sequence[Done], puzzle: Puzzle) -> str | None:  # noqa: ARG001 - one face for all rules

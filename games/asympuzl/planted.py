@@ -9,7 +9,7 @@ from typing import Final
 from games.asympuzl.play import PlayRequest, play
 from games.asympuzl.players import personas
 from games.asympuzl.puzzle import AGENTS
-from games.players.planted import Case, cases, played_cases, the_faulty_one
+from games.players.planted import PlantedGame, cases, played_cases, the_faulty_one
 from games.playing import OnProgress, PlayReport
 
 __all__ = ["FAULTLESS", "fault_in", "play_planted"]
@@ -38,11 +38,11 @@ def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | Non
     return played_cases(chosen, games, lambda case: play(_request(out, _twin(case) if twins else case, seed)), on_progress)
 
 
-def _twin(case: Case) -> Case:
+def _twin(case: PlantedGame) -> PlantedGame:
     return case._replace(script=personas.FAULTLESS)
 
 
-def _request(out: Path, case: Case, seed: int) -> PlayRequest:
+def _request(out: Path, case: PlantedGame, seed: int) -> PlayRequest:
     team: dict[str, str] = dict.fromkeys(AGENTS, personas.FAULTLESS)
     team[case.seat] = case.script
     return PlayRequest(

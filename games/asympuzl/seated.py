@@ -21,7 +21,7 @@ from games.asympuzl.turn_entry import Answered, entries_json, turn_entry
 from games.players.course import Course, Said, Step, ask, play_course
 from games.players.player import Observation, Player
 from games.players.progress import OnProgress
-from games.players.running import Job, RunReport, Table, Terms, run_games
+from games.players.running import Job, RunReport, Seating, Terms, run_games
 from games.players.seats import evaluated, seated, team_name
 from games.playing import check_seeds
 from schemas.errors import BadInputError
@@ -248,5 +248,5 @@ def play_request(
     seats = SOLO_SEATS if solo else SEATS
     taken = seated(asked, seats, {role: tuple(scripts) for role, scripts in SCRIPTS.items()})
     tokenizer(request.tokenizer)("")  # one without its tables fails here, before anything is written
-    table = Table(scripts=SCRIPTS, seats=seats, terms=terms, journal=request.out / ".journal")
+    table = Seating(scripts=SCRIPTS, seats=seats, terms=terms, journal=request.out / ".journal")
     return run_games(list(jobs_of(request, taken, solo=solo)), table, on_progress)

@@ -23,7 +23,7 @@ from games.coordination.seats.scripts import SCRIPTS
 from games.players.course import Course, play_course
 from games.players.player import Player as Seated
 from games.players.progress import OnProgress
-from games.players.running import Job, RunReport, Table, Terms, run_games
+from games.players.running import Job, RunReport, Seating, Terms, run_games
 from games.players.seats import evaluated, seated, team_name
 from schemas.errors import BadInputError
 from schemas.game import AgentEntry, Header
@@ -187,5 +187,5 @@ def play_request(
     """
     scripts = {"player": SCRIPTS[request.game]} if request.game in SCRIPTS else {}
     taken = seated(asked, SEATS, {role: tuple(known) for role, known in scripts.items()})
-    table = Table(scripts=scripts, seats=SEATS, terms=terms, journal=request.out / ".journal")
+    table = Seating(scripts=scripts, seats=SEATS, terms=terms, journal=request.out / ".journal")
     return run_games(list(jobs_of(request, taken, switches)), table, on_progress)

@@ -12,7 +12,7 @@ from games.craft.play import PlayRequest, play
 from games.craft.players.builders import BUILDERS
 from games.craft.players.match import FAULTLESS_BUILDER, FAULTLESS_DIRECTOR
 from games.craft.players.personas import PERSONAS
-from games.players.planted import Case, cases, played_cases, the_faulty_one
+from games.players.planted import PlantedGame, cases, played_cases, the_faulty_one
 from games.playing import OnProgress, PlayReport
 
 __all__ = ["FAULTLESS", "fault_in", "play_planted"]
@@ -49,11 +49,11 @@ def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | Non
     )
 
 
-def _twin(case: Case) -> Case:
+def _twin(case: PlantedGame) -> PlantedGame:
     return case._replace(script=FAULTLESS_BUILDER if case.seat == _BUILDER else FAULTLESS_DIRECTOR)
 
 
-def _request(out: Path, case: Case, seed: int) -> PlayRequest:
+def _request(out: Path, case: PlantedGame, seed: int) -> PlayRequest:
     builder = FAULTLESS_BUILDER if case.seat == _BUILDER else case.rng.choice(_FAULTLESS_BUILDERS)
     team: dict[str, str] = dict.fromkeys(DIRECTORS, FAULTLESS_DIRECTOR)
     team |= {_BUILDER: builder, case.seat: case.script}

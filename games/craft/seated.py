@@ -25,7 +25,7 @@ from games.craft.text.simulation import asked_for, simulated
 from games.players.course import Course, Said, Step, ask, play_course
 from games.players.player import Observation, Player
 from games.players.progress import OnProgress
-from games.players.running import Job, RunReport, Table, Terms, run_games
+from games.players.running import Job, RunReport, Seating, Terms, run_games
 from games.players.seats import seated
 from providers.messages import Message
 from schemas.game import AgentEntry, End, Header
@@ -136,7 +136,7 @@ def play_request(
         )
         for index, structure in enumerate(structures_of(request))
     ]
-    table = Table(scripts=SCRIPTS, seats=SEATS, terms=terms, journal=request.out / ".journal")
+    table = Seating(scripts=SCRIPTS, seats=SEATS, terms=terms, journal=request.out / ".journal")
     jobs = [_job(game, request.out / f"{game.episode}.jsonl") for game in games]
     return run_games(jobs, table, on_progress)
 

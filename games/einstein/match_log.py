@@ -20,7 +20,7 @@ from games.einstein.replay import Step
 from games.einstein.text.verifiers import VERIFIERS
 from schemas.claims import written
 from schemas.errors import BadInputError
-from schemas.game import ActionEntry, AgentEntry, End, Header, Label, LogWriter, SampleEntry, Turn, UtteranceEntry
+from schemas.game import ActionEntry, AgentEntry, End, Header, LogWriter, PlantedLabel, SampleEntry, Turn, UtteranceEntry
 
 __all__ = [
     "NO_VERIFIER",
@@ -248,10 +248,10 @@ def _with_claims(said: UtteranceEntry, played: PlayedStep) -> UtteranceEntry:
     return replace(said, claims=[vouched, *claims])
 
 
-def _labels(game: Game, agent: str, step: Step, played: PlayedStep) -> list[Label]:
+def _labels(game: Game, agent: str, step: Step, played: PlayedStep) -> list[PlantedLabel]:
     found = truths(game.setting, step, played.intent, reasoning=game.settings.reasoning)
     return [
-        Label(
+        PlantedLabel(
             rubric=truth.rubric, question=truth.question, agent=agent, answer=truth.answer, basis=truth.basis, planted=played.intent.habit
         )
         for truth in found

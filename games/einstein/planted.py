@@ -10,7 +10,7 @@ from games.einstein.engine.modes import ACTION_MODES
 from games.einstein.game import AGENTS, GameSettings
 from games.einstein.play import PlayRequest, play
 from games.einstein.players import personas
-from games.players.planted import Case, cases, played_cases, the_faulty_one
+from games.players.planted import PlantedGame, cases, played_cases, the_faulty_one
 from games.playing import OnProgress, PlayReport
 
 __all__ = ["FAULTLESS", "fault_in", "play_planted"]
@@ -39,11 +39,11 @@ def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | Non
     return played_cases(chosen, games, lambda case: play(_request(out, _twin(case) if twins else case, seed)), on_progress)
 
 
-def _twin(case: Case) -> Case:
+def _twin(case: PlantedGame) -> PlantedGame:
     return case._replace(script=personas.FAULTLESS)
 
 
-def _request(out: Path, case: Case, seed: int) -> PlayRequest:
+def _request(out: Path, case: PlantedGame, seed: int) -> PlayRequest:
     team = dict.fromkeys(AGENTS, personas.FAULTLESS) | {case.seat: case.script}
     mode = case.rng.choice(ACTION_MODES)
     return PlayRequest(

@@ -21,7 +21,7 @@ from games.einstein.players.player import ScriptedPlayer
 from games.players.course import Course, play_course
 from games.players.player import Observation, Player
 from games.players.progress import OnProgress
-from games.players.running import Job, RunReport, Table, Terms, run_games
+from games.players.running import Job, RunReport, Seating, Terms, run_games
 from games.players.seats import seated
 from providers.messages import Message
 from schemas.game import Header
@@ -65,7 +65,7 @@ def play_request(request: PlayRequest, asked: Sequence[str], terms: Terms, *, on
         OSError: a file cannot be written.
     """
     taken = seated(asked, SEATS, {role: tuple(scripts) for role, scripts in SCRIPTS.items()})
-    table = Table(scripts=SCRIPTS, seats=SEATS, terms=terms, journal=request.out / ".journal")
+    table = Seating(scripts=SCRIPTS, seats=SEATS, terms=terms, journal=request.out / ".journal")
     jobs = [_job(request, taken, settings, puzzle) for settings in request.conditions for puzzle in puzzles_of(request)]
     return run_games(jobs, table, on_progress)
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from games.experiments.family import ExperimentGame, Match, Part, Task, game_of
 from games.experiments.file import DEFAULT, ExperimentFile, ModelEntry, Source, read_experiment
-from games.players.running import Job, Table, Terms
+from games.players.running import Job, Seating, Terms
 from games.players.seats import Seats, is_model, seated
 from games.playing import check_seeds
 from providers.prices import price_of
@@ -48,7 +48,7 @@ class Experiment:
     out: Path
     jobs: Sequence[Job]
     """Team after team within a condition, condition after condition within a task: stopped early, all of them have been played alike."""
-    table: Table
+    table: Seating
     counts: Mapping[str, int]
     """tasks, seeds, conditions, teams -> how many."""
 
@@ -75,7 +75,7 @@ def load(path: Path, changes: Changes = Changes()) -> Experiment:
     tasks = _at(source, ("tasks",), lambda: game.tasks(asked, path.parent))[: changes.take]
     terms = _terms(content, changes, source, teams)
     out = changes.out or content.out or Path("logs") / content.name
-    table = Table(scripts=seats.scripts, seats=seats.roles, terms=terms, journal=out / ".journal")
+    table = Seating(scripts=seats.scripts, seats=seats.roles, terms=terms, journal=out / ".journal")
     matches = [_match(content.name, out, table, one) for one in product(content.seeds, tasks, conditions, teams)]
     jobs = [_at(source, ("conditions",), lambda match=match: game.job(match)) for match in matches]
     counts = {"tasks": len(tasks), "seeds": len(content.seeds), "conditions": len(conditions), "teams": len(teams)}
@@ -181,7 +181,7 @@ def _check_limits(settings: ModelSettings, terms: Terms, source: Source) -> None
 # -- names ----------------------------------------------------------------------------------------
 
 
-def _match(run: str, out: Path, table: Table, game: tuple[int, Task, Part, Mapping[str, str]]) -> Match:
+def _match(run: str, out: Path, table: Seating, game: tuple[int, Task, Part, Mapping[str, str]]) -> Match:
     seed, task, condition, taken = game
     episode = f"{_condition_name(condition)}/{_team_name(taken, table.seats)}/{task.name}_{seed}"
     asked = {name: table.terms.of(name).answering() for name in sorted(set(taken.values())) if is_model(name)}

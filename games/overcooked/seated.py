@@ -26,7 +26,7 @@ from games.overcooked.turn_entry import turn_entry
 from games.players.course import Course, play_course
 from games.players.player import Observation, Player
 from games.players.progress import OnProgress
-from games.players.running import Job, RunReport, Table, Terms, run_games
+from games.players.running import Job, RunReport, Seating, Terms, run_games
 from games.players.seats import evaluated, seated, team_name
 from schemas.errors import BadInputError, UsageError
 from schemas.game import AgentEntry, End, Header
@@ -235,5 +235,5 @@ def play_request(
         OSError: a file cannot be written.
     """
     taken = seated(asked, SEATS, {role: tuple(scripts) for role, scripts in SCRIPTS.items()})
-    table = Table(scripts=SCRIPTS, seats=SEATS, terms=terms, journal=request.out / ".journal")
+    table = Seating(scripts=SCRIPTS, seats=SEATS, terms=terms, journal=request.out / ".journal")
     return run_games(list(jobs_of(request, taken, switches)), table, on_progress)

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from games.players.onset import onset_of
 from games.playing import OnProgress, PlayReport
 
-__all__ = ["Case", "Planted", "cases", "played_cases", "the_faulty_one"]
+__all__ = ["Planted", "PlantedGame", "cases", "played_cases", "the_faulty_one"]
 
 _LATEST: Final = 8
 """The latest turn from which on a planted fault begins, unless games are shorter."""
@@ -29,7 +29,7 @@ class Planted(NamedTuple):
     """From which on, from 1; the fault need not show in that very turn."""
 
 
-class Case(NamedTuple):
+class PlantedGame(NamedTuple):
     """A game to be played."""
 
     place: int
@@ -60,7 +60,7 @@ def the_faulty_one(scripts: Mapping[str, str | None], faultless: Collection[str]
     return Planted(agent, onset.script, onset.turn)
 
 
-def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]], *, latest: int = _LATEST) -> Iterator[Case]:
+def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]], *, latest: int = _LATEST) -> Iterator[PlantedGame]:
     """Every fault of every seat by turns, from the start or from a later turn.
 
     Args:
@@ -74,10 +74,12 @@ def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]], *, latest:
     rng.shuffle(pairs)
     for place, (seat, fault) in enumerate(islice(cycle(pairs), games)):
         turn = rng.choice((1, rng.randint(2, latest)))
-        yield Case(place, seat, fault if turn == 1 else f"{fault}@{turn}", random.Random(f"planted:{seed}:{place}"))
+        yield PlantedGame(place, seat, fault if turn == 1 else f"{fault}@{turn}", random.Random(f"planted:{seed}:{place}"))
 
 
-def played_cases(chosen: Iterator[Case], games: int, play: Callable[[Case], PlayReport], on_progress: OnProgress | None) -> PlayReport:
+def played_cases(
+    chosen: Iterator[PlantedGame], games: int, play: Callable[[PlantedGame], PlayReport], on_progress: OnProgress | None
+) -> PlayReport:
     """Play them one by one; gives one report for all."""
     reports: list[PlayReport] = []
     for case in chosen:

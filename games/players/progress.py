@@ -10,13 +10,13 @@ from typing import Final, NamedTuple
 from games.players.player import Observation, Player, PlayerReply
 from providers.request import Usage
 
-__all__ = ["OnProgress", "Progress", "Watch", "WatchedPlayer"]
+__all__ = ["OnProgress", "PlayProgress", "Watch", "WatchedPlayer"]
 
 _EVERY_S: Final = 0.2
 """Most often that anybody is told."""
 
 
-class Progress(NamedTuple):
+class PlayProgress(NamedTuple):
     """How far a run is."""
 
     games: int
@@ -32,7 +32,7 @@ class Progress(NamedTuple):
     """If it goes on as so far, and unfinished games need all their turns; None: not known yet."""
 
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[PlayProgress], None]
 
 
 class Watch:
@@ -71,11 +71,11 @@ class Watch:
         if self._tell is not None:
             self._tell(self._progress())
 
-    def _progress(self) -> Progress:
+    def _progress(self) -> PlayProgress:
         parts = (turn / most for game, turn in self._turn.items() if (most := self._most[game]))
         done = (self._ended + sum(parts)) / len(self._most)
         took = time.monotonic() - self._began
-        return Progress(
+        return PlayProgress(
             games=self._kept + self._ended,
             total=self._kept + len(self._most),
             turns=self._turns_of_ended + sum(self._turn.values()),

@@ -14,7 +14,7 @@ from games.players.progress import OnProgress, Watch, WatchedPlayer
 from games.players.seats import PERSON, SCRIPT, is_model
 from games.players.spent import spent_before
 from games.playing import another_game
-from providers.asker import Asker, Entry
+from providers.asker import Asker, JournalEntry
 from providers.asker import Terms as AskerTerms
 from providers.event_loop import run_to_end
 from providers.journal import Journal
@@ -24,7 +24,7 @@ from providers.request import Usage
 from schemas.errors import UsageError
 from schemas.game import Header, state_of_file
 
-__all__ = ["Job", "RunReport", "Table", "Terms", "run_games"]
+__all__ = ["Job", "RunReport", "Seating", "Terms", "run_games"]
 
 _CALLS = 256
 """Requests of a model under way at once; how many games there are bounds them already."""
@@ -51,7 +51,7 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class Seating:
     """Who can sit down, and on which terms."""
 
     scripts: Mapping[str, Mapping[str, Callable[[Any], str]]]
@@ -103,7 +103,7 @@ class RunReport:
     first_error: str | None = None
 
 
-def run_games(jobs: Sequence[Job], table: Table, on_progress: OnProgress | None = None) -> RunReport:
+def run_games(jobs: Sequence[Job], table: Seating, on_progress: OnProgress | None = None) -> RunReport:
     """Play what is not there yet.
 
     Raises:
@@ -115,14 +115,14 @@ def run_games(jobs: Sequence[Job], table: Table, on_progress: OnProgress | None 
     return run_to_end(_run(jobs, table, on_progress))
 
 
-async def _run(jobs: Sequence[Job], table: Table, on_progress: OnProgress | None) -> RunReport:
+async def _run(jobs: Sequence[Job], table: Seating, on_progress: OnProgress | None) -> RunReport:
     left = [job for job in jobs if not _is_whole(job)]
     report = RunReport(kept=len(jobs) - len(left))
     if not left:
         return report
     prices = {name: _price(name, table.terms) for name in sorted(_models(left))}
     table.journal.parent.mkdir(parents=True, exist_ok=True)
-    journal: Journal[dict[str, str], Entry] = Journal(table.journal, {"job": "play"}, Entry)
+    journal: Journal[dict[str, str], JournalEntry] = Journal(table.journal, {"job": "play"}, JournalEntry)
     usage, done = Usage(), False
     try:
         async with AsyncExitStack() as stack:
@@ -160,7 +160,7 @@ def _price(model: str, terms: Terms) -> Price | None:
     return price
 
 
-def _budget(jobs: Sequence[Job], table: Table, journal: Journal[dict[str, str], Entry], report: RunReport) -> Budget:
+def _budget(jobs: Sequence[Job], table: Seating, journal: Journal[dict[str, str], JournalEntry], report: RunReport) -> Budget:
     """What is left of it: games and replies that are there already have cost something."""
     if table.terms.max_cost is None:
         return Budget(None)
@@ -170,7 +170,7 @@ def _budget(jobs: Sequence[Job], table: Table, journal: Journal[dict[str, str], 
 
 @dataclass(frozen=True, slots=True)
 class _Seats:
-    table: Table
+    table: Seating
     askers: Mapping[str, Asker]
     watch: Watch
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import orjson
 
-from providers.request import Entry
+from providers.request import JournalEntry
 
 __all__ = ["spent_before"]
 
 
-def spent_before(logs: Iterable[Path], replies: Iterable[Entry]) -> float:
+def spent_before(logs: Iterable[Path], replies: Iterable[JournalEntry]) -> float:
     """USD that the calls in the logs and the replies of a journal have cost, each call once; a call without price costs nothing.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from games.asympuzl.answer import FAULTS, Request
+from games.asympuzl.answer import FAULTS, RequestedAction
 from games.asympuzl.feedback import FeedbackMode
 from games.asympuzl.puzzle import MAX_SIZE, Agent, Entry, Puzzle
 
@@ -93,13 +93,13 @@ class ActionRecord(_Record):
     right_before: bool | None = None
     right_after: bool | None = None
 
-    def request(self) -> Request:
+    def request(self) -> RequestedAction:
         """The action for the rules; an invalid one whose reason they do not know counts as wrong in form."""
         place = self.replace if isinstance(self.replace, int) and not isinstance(self.replace, bool) else None
         shape, color = (None if text is None else _word(text) for text in (self.shape, self.color))
         if self.valid and place is not None and shape is not None and color is not None:
-            return Request(place, shape, color, None)
-        return Request(place, shape, color, next((fault for fault in FAULTS if fault == self.reason), "bad_structure"))
+            return RequestedAction(place, shape, color, None)
+        return RequestedAction(place, shape, color, next((fault for fault in FAULTS if fault == self.reason), "bad_structure"))
 
 
 class TurnRecord(_Record):

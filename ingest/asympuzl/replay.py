@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from games.asympuzl.game import AgentTurn, answer_turn
 from games.asympuzl.hypothesis import Applied, apply
-from games.asympuzl.labels import Done, Found, Move, labels_of
+from games.asympuzl.labels import Done, FoundLabel, Move, labels_of
 from games.asympuzl.prompts import Heard
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle
 from ingest.asympuzl.differences import Difference, answer_differences, effect_differences, game_differences, shown_differences
@@ -37,7 +37,7 @@ class ReplayedTurn:
     undoes: tuple[bool, ...]
     """For each of them: it takes back a right entry, or changes a position that this agent had changed before."""
 
-    labels: tuple[Found, ...]
+    labels: tuple[FoundLabel, ...]
     differences: tuple[Difference, ...]
 
     ok_after: bool

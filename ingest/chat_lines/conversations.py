@@ -30,21 +30,21 @@ class Row(NamedTuple):
     values: AnyMapping[str, Any]
 
 
-class Found(NamedTuple):
+class FoundConversation(NamedTuple):
     """A conversation and its name in the file, or why there is none."""
 
     name: str
     conversation: Conversation | BadInputError
 
 
-def conversations(rows: Iterable[Row], mapping: Mapping, file: str) -> Iterator[Found]:
+def conversations(rows: Iterable[Row], mapping: Mapping, file: str) -> Iterator[FoundConversation]:
     """The conversations of a file, in order of their first rows; one that cannot be read costs no other."""
     grouped = _by_row(rows, mapping) if mapping.conversation.messages else _by_id(rows, mapping)
     for name, locator, first, messages in grouped:
         try:
-            yield Found(name, _conversation(name, first, messages(), mapping, file))
+            yield FoundConversation(name, _conversation(name, first, messages(), mapping, file))
         except BadInputError as error:
-            yield Found(name, BadInputError(error.reason, locator=f"{locator}{error.locator}", excerpt=error.excerpt))
+            yield FoundConversation(name, BadInputError(error.reason, locator=f"{locator}{error.locator}", excerpt=error.excerpt))
 
 
 class _Later:

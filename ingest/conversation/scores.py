@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-__all__ = ["Outcome", "number", "numbers", "outcome"]
+__all__ = ["SampleOutcome", "number", "numbers", "outcome"]
 
 _WORDS: Final[Mapping[str, float]] = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
 
-class Outcome(NamedTuple):
+class SampleOutcome(NamedTuple):
     """How a sample ended."""
 
     success: bool | None
@@ -52,11 +52,11 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, float]]:
             yield name, found
 
 
-def outcome(scores: Mapping[str, Any]) -> Outcome:
+def outcome(scores: Mapping[str, Any]) -> SampleOutcome:
     """Success and score by the first scorer whose value is one number; success is known where that is 0, 1 or one of the letters."""
     for value in scores.values():
         found = number(value)
         if found is not None:
             is_grade = not isinstance(value, int | float) or isinstance(value, bool) or found in (0.0, 1.0)
-            return Outcome(found >= 1 if is_grade and 0 <= found <= 1 else None, found)
-    return Outcome(None, None)
+            return SampleOutcome(found >= 1 if is_grade and 0 <= found <= 1 else None, found)
+    return SampleOutcome(None, None)

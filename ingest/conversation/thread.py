@@ -17,7 +17,7 @@ from ingest.conversation.parts import called_tool, parts_of
 from ingest.conversation.rows import ModelCall
 from ingest.reading.json_text import dumps
 
-__all__ = ["Request", "thread_of"]
+__all__ = ["ModelRequest", "thread_of"]
 
 _READER: Final = "assistant"
 """Who reads what a model is sent, where the log names no agent."""
@@ -26,7 +26,7 @@ Raw = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ModelRequest:
     """A request to a model, in the order of time."""
 
     inputs: Sequence[Raw]
@@ -50,7 +50,7 @@ class _Entry:
     call: ModelCall | None = None
 
 
-def thread_of(messages: Sequence[Raw], requests: Sequence[Request]) -> list[Message]:
+def thread_of(messages: Sequence[Raw], requests: Sequence[ModelRequest]) -> list[Message]:
     """All messages in order: those of the conversation as it is logged, and those that only requests hold, where they came up."""
     thread = _Thread(messages)
     for request in requests:
@@ -87,7 +87,7 @@ class _Thread:
             yield entry
             yield from self._after[index]
 
-    def add(self, request: Request) -> None:
+    def add(self, request: ModelRequest) -> None:
         """Take what a request holds that is not there yet, and what it tells of the rest."""
         times: Counter[str] = Counter()
         taken: set[int] = set()

@@ -15,7 +15,7 @@ from games.coordination.escape.rules import FIXES_NEEDED
 from games.coordination.hanabi.rules import DECK
 from games.coordination.players import Player
 from ingest.coordination.observations import told_in_capture, told_in_escape, told_in_hanabi, told_in_kitchen
-from ingest.coordination.parts import PRINTED_ON_FAILURE, Difference
+from ingest.coordination.parts import PRINTED_ON_FAILURE, ReplayDifference
 from ingest.coordination.records import CaptureStep, EscapeStep, HanabiStep, KitchenStep, Step, TableRecord
 
 __all__ = ["compared", "contradictions"]
@@ -24,7 +24,7 @@ _LIFELESS: Final = 0
 """Score that the published engine gives a game whose lives are lost."""
 
 
-def contradictions(steps: Sequence[Step]) -> list[list[Difference]]:
+def contradictions(steps: Sequence[Step]) -> list[list[ReplayDifference]]:
     """What cannot all be true, by turn."""
     first, last = steps[0], steps[-1]
     found = [[*_of_line(step, last=step is last, first=first), *_OF_STEP[type(step)](step)] for step in steps]
@@ -35,31 +35,31 @@ def contradictions(steps: Sequence[Step]) -> list[list[Difference]]:
     return found
 
 
-def compared(pairs: Mapping[str, tuple[Any, Any]]) -> list[Difference]:
+def compared(pairs: Mapping[str, tuple[Any, Any]]) -> list[ReplayDifference]:
     """The differences among pairs of what is logged and what would have to stand there."""
-    return [Difference(name, repr(logged), repr(due)) for name, (logged, due) in pairs.items() if logged != due]
+    return [ReplayDifference(name, repr(logged), repr(due)) for name, (logged, due) in pairs.items() if logged != due]
 
 
 _GAMES: Final = {HanabiStep: "hanabi", KitchenStep: "overcooked", CaptureStep: "collab_capture", EscapeStep: "collab_escape"}
 
 
-def _of_line(step: Step, *, last: bool, first: Step) -> Iterator[Difference]:
+def _of_line(step: Step, *, last: bool, first: Step) -> Iterator[ReplayDifference]:
     if step.terminal and not last:
-        yield Difference("terminal", "True", "False")
+        yield ReplayDifference("terminal", "True", "False")
     if step.game not in {None, _GAMES[type(step)]}:
-        yield Difference("game", repr(step.game), repr(_GAMES[type(step)]))
+        yield ReplayDifference("game", repr(step.game), repr(_GAMES[type(step)]))
     for name in ("seed", "scenario", "layout"):
         if getattr(step, name, None) != getattr(first, name, None):
-            yield Difference(name, repr(getattr(step, name)), repr(getattr(first, name)))
+            yield ReplayDifference(name, repr(getattr(step, name)), repr(getattr(first, name)))
 
 
-def _of_policies(steps: Sequence[Step]) -> Iterator[tuple[int, Difference]]:
+def _of_policies(steps: Sequence[Step]) -> Iterator[tuple[int, ReplayDifference]]:
     """Players that are somebody else in a later turn, with the turn's place."""
     known: dict[Player, tuple[str | None, str | None]] = {}
     for place, step in enumerate(steps):
         for player, policy in _policies(step):
             if known.setdefault(player, policy) != policy:
-                yield place, Difference(f"{player}.policy", repr(policy), repr(known[player]))
+                yield place, ReplayDifference(f"{player}.policy", repr(policy), repr(known[player]))
 
 
 def _policies(step: Step) -> Iterator[tuple[Player, tuple[str | None, str | None]]]:
@@ -74,7 +74,7 @@ def _policies(step: Step) -> Iterator[tuple[Player, tuple[str | None, str | None
 # -- Hanabi -------------------------------------------------------------------------------------------------------------------------------
 
 
-def _of_hanabi(step: HanabiStep) -> Iterator[Difference]:
+def _of_hanabi(step: HanabiStep) -> Iterator[ReplayDifference]:
     stages = [call.stage for call in step.calls]
     after = step.state_after
     stacked = sum(after.fireworks.values())
@@ -94,7 +94,7 @@ def _of_hanabi(step: HanabiStep) -> Iterator[Difference]:
     yield from told_in_hanabi(step)
     for when, table in (("before", step.state_before), ("after", after)):
         if too_many := _more_than_the_deck(table):
-            yield Difference(f"state_{when}.cards", repr(too_many), "None")
+            yield ReplayDifference(f"state_{when}.cards", repr(too_many), "None")
 
 
 def _more_than_the_deck(table: TableRecord) -> dict[str, int]:
@@ -104,7 +104,7 @@ def _more_than_the_deck(table: TableRecord) -> dict[str, int]:
     return dict(seen - Counter(DECK))
 
 
-def _hanabi_chain(before: HanabiStep, step: HanabiStep) -> list[Difference]:
+def _hanabi_chain(before: HanabiStep, step: HanabiStep) -> list[ReplayDifference]:
     """The table stays as it was left, and the players take turns."""
     was, now = before.state_after.model_dump(), step.state_before.model_dump()
     pairs = {f"state_before.{name}": (value, was[name]) for name, value in now.items()}
@@ -114,22 +114,22 @@ def _hanabi_chain(before: HanabiStep, step: HanabiStep) -> list[Difference]:
 # -- kitchen ------------------------------------------------------------------------------------------------------------------------------
 
 
-def _of_kitchen(step: KitchenStep) -> Iterator[Difference]:
+def _of_kitchen(step: KitchenStep) -> Iterator[ReplayDifference]:
     if step.tick == 0 and step.score != step.sparse_reward:
-        yield Difference("score", repr(step.score), repr(step.sparse_reward))
+        yield ReplayDifference("score", repr(step.score), repr(step.sparse_reward))
     yield from told_in_kitchen(step)
     places = [tuple(found.position) for found in step.objects]
     if len(set(places)) < len(places):
-        yield Difference("objects", repr(places), repr(list(dict.fromkeys(places))))
+        yield ReplayDifference("objects", repr(places), repr(list(dict.fromkeys(places))))
     for action in step.actions:
         if action.selected is not None and action.current_macro is not None and action.selected != action.current_macro:
-            yield Difference(f"{action.player}.current_macro", repr(action.current_macro), repr(action.selected))
+            yield ReplayDifference(f"{action.player}.current_macro", repr(action.current_macro), repr(action.selected))
         asked = action.response is not None or action.selected is not None
         if action.new_macro != asked:
-            yield Difference(f"{action.player}.new_macro", repr(action.new_macro), repr(asked))
+            yield ReplayDifference(f"{action.player}.new_macro", repr(action.new_macro), repr(asked))
 
 
-def _kitchen_chain(before: KitchenStep, step: KitchenStep) -> list[Difference]:
+def _kitchen_chain(before: KitchenStep, step: KitchenStep) -> list[ReplayDifference]:
     """Points add up, and a player who was not asked goes on with its macro."""
     pairs: dict[str, tuple[Any, Any]] = {"score": (step.score, before.score + step.sparse_reward)}
     for was, now in zip(before.actions, step.actions, strict=True):
@@ -141,7 +141,7 @@ def _kitchen_chain(before: KitchenStep, step: KitchenStep) -> list[Difference]:
 # -- rooms --------------------------------------------------------------------------------------------------------------------------------
 
 
-def _of_capture(step: CaptureStep) -> Iterator[Difference]:
+def _of_capture(step: CaptureStep) -> Iterator[ReplayDifference]:
     pairs: dict[str, tuple[Any, Any]] = {"captured": (step.captured, step.capture_kind is not None)}
     pairs["terminal"] = (step.terminal, step.captured or step.turn >= TURN_LIMIT)
     for player in step.players:
@@ -156,11 +156,11 @@ def _of_capture(step: CaptureStep) -> Iterator[Difference]:
     yield from told_in_capture(step)
 
 
-def _capture_chain(before: CaptureStep, step: CaptureStep) -> list[Difference]:
+def _capture_chain(before: CaptureStep, step: CaptureStep) -> list[ReplayDifference]:
     return compared({"rooms_before": (step.rooms_before, before.rooms_after), "doors_before": (step.doors_before, before.doors_after)})
 
 
-def _of_escape(step: EscapeStep) -> Iterator[Difference]:
+def _of_escape(step: EscapeStep) -> Iterator[ReplayDifference]:
     pairs: dict[str, tuple[Any, Any]] = {
         "terminal": (step.terminal, step.outcome != "continue"),
         "exit_gate_before": (step.exit_gate_before, min(step.generators_before.values()) >= FIXES_NEEDED),
@@ -171,15 +171,15 @@ def _of_escape(step: EscapeStep) -> Iterator[Difference]:
     yield from told_in_escape(step)
 
 
-def _escape_chain(before: EscapeStep, step: EscapeStep) -> list[Difference]:
+def _escape_chain(before: EscapeStep, step: EscapeStep) -> list[ReplayDifference]:
     return compared({"generators_before": (step.generators_before, before.generators_after)})
 
 
 _OF_STEP: Final = cast(
-    "Mapping[type, Callable[[Step], Iterator[Difference]]]",
+    "Mapping[type, Callable[[Step], Iterator[ReplayDifference]]]",
     {HanabiStep: _of_hanabi, KitchenStep: _of_kitchen, CaptureStep: _of_capture, EscapeStep: _of_escape},
 )
 _OF_PAIR: Final = cast(
-    "Mapping[type, Callable[[Step, Step], list[Difference]]]",
+    "Mapping[type, Callable[[Step, Step], list[ReplayDifference]]]",
     {HanabiStep: _hanabi_chain, KitchenStep: _kitchen_chain, CaptureStep: _capture_chain, EscapeStep: _escape_chain},
 )

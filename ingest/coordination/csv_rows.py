@@ -10,10 +10,10 @@ from typing import NamedTuple
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
-__all__ = ["Rows", "read_rows"]
+__all__ = ["TextTable", "read_rows"]
 
 
-class Rows(NamedTuple):
+class TextTable(NamedTuple):
     """A table of text."""
 
     names: tuple[str, ...]
@@ -26,7 +26,7 @@ class Rows(NamedTuple):
     """Why the table ends before the file does; None if it does not."""
 
 
-def read_rows(data: bytes) -> Rows:
+def read_rows(data: bytes) -> TextTable:
     """Read a file up to the first row that is cut or missing.
 
     Raises:
@@ -47,7 +47,7 @@ def read_rows(data: bytes) -> Rows:
         cut = BadInputError("the last row breaks off: the record ends before it", locator=f"row {len(rows)}")
     if not rows:
         raise cut or BadInputError("no row: the game broke off at once, or the file was cut")
-    return Rows(names, rows, cut)
+    return TextTable(names, rows, cut)
 
 
 def _fault(names: tuple[str, ...], fields: list[str], expected: int) -> BadInputError | None:

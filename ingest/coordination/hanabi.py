@@ -9,7 +9,7 @@ from games.coordination.hanabi.moves import move_category
 from games.coordination.hanabi.rules import MAX_SCORE, Effect, HanabiState, Known, Move, Verb, apply, is_legal, legal_moves
 from games.coordination.hanabi.wording import listed
 from games.coordination.players import PLAYERS, Player
-from ingest.coordination.parts import Act, Category, Difference, GameParts, Said, TurnParts
+from ingest.coordination.parts import Act, Category, GameParts, ReplayDifference, Said, TurnParts
 from ingest.coordination.records import HanabiStep, MoveRecord, TableRecord
 from ingest.coordination.values import hanabi_values
 from schemas.errors import BadInputError
@@ -50,11 +50,11 @@ def hanabi_game(steps: Sequence[HanabiStep]) -> GameParts:
     )
 
 
-def _end_differences(steps: Sequence[HanabiStep], after: HanabiState) -> list[Difference]:
+def _end_differences(steps: Sequence[HanabiStep], after: HanabiState) -> list[ReplayDifference]:
     """Whether the last turn ends the game: no life, all stacks, or both have moved since the last card was drawn."""
     emptied = [step.state_before.deck_size for step in steps[-2:]] == [0, 0]
     over = after.lives == 0 or after.stacked == MAX_SCORE or emptied
-    return [] if steps[-1].terminal == over else [Difference("terminal", repr(steps[-1].terminal), repr(over))]
+    return [] if steps[-1].terminal == over else [ReplayDifference("terminal", repr(steps[-1].terminal), repr(over))]
 
 
 def _stop_reason(after: HanabiState) -> str:
@@ -150,17 +150,17 @@ def _state(record: TableRecord, step: HanabiStep) -> HanabiState:
     )
 
 
-def _listed_differences(step: HanabiStep, before: HanabiState) -> list[Difference]:
+def _listed_differences(step: HanabiStep, before: HanabiState) -> list[ReplayDifference]:
     """The moves that the player was offered, where the log has them; logs differ in the case of letters."""
     due = [text.lower() for text in listed(legal_moves(before, step.seat), step.player)]
     logged = [text.lower() for text in step.legal_actions]
-    return [Difference("legal_actions", repr(logged), repr(due))] if logged and logged != due else []
+    return [ReplayDifference("legal_actions", repr(logged), repr(due))] if logged and logged != due else []
 
 
-def _differences(step: HanabiStep, states: tuple[HanabiState, HanabiState], effect: Effect) -> list[Difference]:
+def _differences(step: HanabiStep, states: tuple[HanabiState, HanabiState], effect: Effect) -> list[ReplayDifference]:
     replayed, logged = states
     found = [
-        Difference(f"state.{name}", repr(getattr(logged, name)), repr(getattr(replayed, name)))
+        ReplayDifference(f"state.{name}", repr(getattr(logged, name)), repr(getattr(replayed, name)))
         for name in ("hands", "knowledge", "fireworks", "discards", "tokens", "lives", "deck")
         if getattr(logged, name) != getattr(replayed, name)
     ]
@@ -172,4 +172,4 @@ def _differences(step: HanabiStep, states: tuple[HanabiState, HanabiState], effe
         "touched_cards": (tuple(step.effect.touched_cards or ()), effect.touched),
         "newly_revealed": (tuple(step.effect.newly_revealed or ()), effect.newly_revealed),
     }
-    return found + [Difference(f"effect.{name}", repr(a), repr(b)) for name, (a, b) in pairs.items() if a != b]
+    return found + [ReplayDifference(f"effect.{name}", repr(a), repr(b)) for name, (a, b) in pairs.items() if a != b]

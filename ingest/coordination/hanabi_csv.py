@@ -18,7 +18,7 @@ from games.coordination.hanabi.rules import COLORS, HAND, MAX_SCORE, HanabiState
 from games.coordination.hanabi.wording import COLOR_NAMES
 from games.coordination.players import Player
 from ingest.coordination.csv_checks import hanabi_row_differences
-from ingest.coordination.csv_rows import Rows
+from ingest.coordination.csv_rows import TextTable
 from ingest.coordination.hanabi import hanabi_game
 from ingest.coordination.parts import GameParts
 from ingest.coordination.records import HanabiStep
@@ -73,7 +73,7 @@ class _Row(NamedTuple):
     fields: Mapping[str, str]
 
 
-def player_of(rows: Rows) -> Player:
+def player_of(rows: TextTable) -> Player:
     """Whose file it is.
 
     Raises:
@@ -85,7 +85,9 @@ def player_of(rows: Rows) -> Player:
     return "Alice" if found[1] == "Alice" else "Bob"
 
 
-def hanabi_record(name: str, files: Mapping[Player, Rows], models: Mapping[Player, str | None]) -> tuple[GameParts, list[BadInputError]]:
+def hanabi_record(
+    name: str, files: Mapping[Player, TextTable], models: Mapping[Player, str | None]
+) -> tuple[GameParts, list[BadInputError]]:
     """The game of two files, and why it ends before they do, if it does.
 
     Args:
@@ -112,7 +114,7 @@ def hanabi_record(name: str, files: Mapping[Player, Rows], models: Mapping[Playe
     return parts, rejects
 
 
-def _merged(files: Mapping[Player, Rows], rejects: list[BadInputError]) -> list[_Row]:
+def _merged(files: Mapping[Player, TextTable], rejects: list[BadInputError]) -> list[_Row]:
     """The rows of both in turn, up to the first that is missing or cannot be read."""
     first, second = (files[player].rows for player in SEATS)
     merged: list[_Row] = []

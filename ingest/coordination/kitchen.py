@@ -9,7 +9,7 @@ from games.coordination.kitchen.macros import cookers, macro_category
 from games.coordination.kitchen.rules import COOKING_TICKS, DELIVERY, DIRECTIONS, TICKS, Cook, Item, KitchenState, Ticked, start, step
 from games.coordination.kitchen.shown import shown_state
 from games.coordination.players import PLAYERS
-from ingest.coordination.parts import Act, Category, Difference, GameParts, Said, TurnParts
+from ingest.coordination.parts import Act, Category, GameParts, ReplayDifference, Said, TurnParts
 from ingest.coordination.records import CookAction, ItemRecord, KitchenStep
 from schemas.errors import BadInputError
 
@@ -67,7 +67,7 @@ def _turn(layout: Layout, entry: KitchenStep, states: tuple[KitchenState, Kitche
     asked = [action for action in entry.actions if action.new_macro]
     differences = list(_state_differences("state", ticked.state, after))
     if ticked.reward != entry.sparse_reward:
-        differences.append(Difference("reward", str(entry.sparse_reward), str(ticked.reward)))
+        differences.append(ReplayDifference("reward", str(entry.sparse_reward), str(ticked.reward)))
     return TurnParts(
         before=shown_state(before, entry.score - entry.sparse_reward, layout),
         after=shown_state(after, entry.score, layout),
@@ -128,11 +128,13 @@ def _state(entry: KitchenStep, layout: Layout) -> KitchenState:
     return KitchenState(cooks, objects)
 
 
-def _state_differences(name: str, replayed: KitchenState, logged: KitchenState) -> list[Difference]:
+def _state_differences(name: str, replayed: KitchenState, logged: KitchenState) -> list[ReplayDifference]:
     cooks = [
-        Difference(f"{name}.{player}", repr(tuple(b)), repr(tuple(a)))
+        ReplayDifference(f"{name}.{player}", repr(tuple(b)), repr(tuple(a)))
         for player, a, b in zip(PLAYERS, replayed.cooks, logged.cooks, strict=True)
         if a != b
     ]
-    objects = [] if replayed.objects == logged.objects else [Difference(f"{name}.objects", repr(logged.objects), repr(replayed.objects))]
+    objects = (
+        [] if replayed.objects == logged.objects else [ReplayDifference(f"{name}.objects", repr(logged.objects), repr(replayed.objects))]
+    )
     return [*cooks, *objects]

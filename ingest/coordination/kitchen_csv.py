@@ -15,7 +15,7 @@ from games.coordination.kitchen.macros import macro_category
 from games.coordination.kitchen.rules import COOKING_TICKS, Item
 from games.coordination.players import PLAYERS, Player, partner_of
 from ingest.coordination.csv_checks import kitchen_row_differences
-from ingest.coordination.csv_rows import Rows
+from ingest.coordination.csv_rows import TextTable
 from ingest.coordination.parts import Act, Category, GameParts, Said, TurnParts
 from schemas.errors import BadInputError
 
@@ -30,7 +30,7 @@ _TICKS: Final = {"not cooking": 0, "still cooking": 1, "cooked": COOKING_TICKS}
 """Words for a soup -> ticks that mean the same to the rules."""
 
 
-def player_of(rows: Rows) -> Player:
+def player_of(rows: TextTable) -> Player:
     """Whose file it is: the own distances come first.
 
     Raises:
@@ -42,7 +42,7 @@ def player_of(rows: Rows) -> Player:
     return "Alice" if found[2] == "Alice" else "Bob"
 
 
-def kitchen_record(player: Player, rows: Rows, model: str | None) -> GameParts:
+def kitchen_record(player: Player, rows: TextTable, model: str | None) -> GameParts:
     """The decisions of one player.
 
     Raises:
@@ -72,7 +72,7 @@ def kitchen_record(player: Player, rows: Rows, model: str | None) -> GameParts:
     )
 
 
-def _layout(rows: Rows) -> Layout:
+def _layout(rows: TextTable) -> Layout:
     """The kitchen that has just the places of the columns; kitchen counters have none."""
     named = {found[1] for found in map(_DISTANCE.fullmatch, rows.names) if found}
     for layout in LAYOUTS.values():

@@ -8,7 +8,7 @@ from typing import Final
 
 from games.coordination.hanabi.wording import COLOR_NAMES
 from games.coordination.players import PLAYERS, Player, partner_of
-from ingest.coordination.parts import Difference
+from ingest.coordination.parts import ReplayDifference
 from ingest.coordination.records import CaptureStep, EscapeStep, HanabiStep, ItemRecord, KitchenStep
 
 __all__ = ["told_in_capture", "told_in_escape", "told_in_hanabi", "told_in_kitchen"]
@@ -29,7 +29,7 @@ _HOLDING: Final = re.compile(r"I am holding ([a-z ]+)\. (?:Alice|Bob) is holding
 _HELD: Final = {"onion": "onion", "dish": "plate", "soup": "soup in plate"}
 
 
-def told_in_capture(step: CaptureStep) -> Iterator[Difference]:
+def told_in_capture(step: CaptureStep) -> Iterator[ReplayDifference]:
     """Rooms and doors."""
     rooms, doors = step.rooms_before, [_gate(is_open=step.doors_before[door]) for door in ("1-2", "3-4")]
     for player in step.players:
@@ -38,7 +38,7 @@ def told_in_capture(step: CaptureStep) -> Iterator[Difference]:
         yield from _differing(name, _CAPTURE, player.observation_text, due)
 
 
-def told_in_escape(step: EscapeStep) -> Iterator[Difference]:
+def told_in_escape(step: EscapeStep) -> Iterator[ReplayDifference]:
     """Rooms and the exit gate."""
     rooms = step.rooms_before
     for player in step.players:
@@ -47,7 +47,7 @@ def told_in_escape(step: EscapeStep) -> Iterator[Difference]:
         yield from _differing(name, _ESCAPE, player.observation_text, due)
 
 
-def told_in_hanabi(step: HanabiStep) -> Iterator[Difference]:
+def told_in_hanabi(step: HanabiStep) -> Iterator[ReplayDifference]:
     """Tokens, lives, deck, stacks and the partner's cards."""
     table, text = step.state_before, step.observation_text or ""
     counts = tuple(map(str, (table.information_tokens, table.life_tokens, table.deck_size)))
@@ -55,14 +55,14 @@ def told_in_hanabi(step: HanabiStep) -> Iterator[Difference]:
     stacks = dict(_STACK.findall(text))
     due = {COLOR_NAMES[color]: str(rank) for color, rank in table.fireworks.items()}
     if stacks and stacks != due:
-        yield Difference(f"{step.player}.observation_text", repr(stacks), repr(due))
+        yield ReplayDifference(f"{step.player}.observation_text", repr(stacks), repr(due))
     cards = ["".join(card) for card in _CARD.findall(text)]
     hand = table.hands.get(partner_of(step.player), [])
     if cards and cards != hand:
-        yield Difference(f"{step.player}.observation_text", repr(cards), repr(hand))
+        yield ReplayDifference(f"{step.player}.observation_text", repr(cards), repr(hand))
 
 
-def told_in_kitchen(step: KitchenStep) -> Iterator[Difference]:
+def told_in_kitchen(step: KitchenStep) -> Iterator[ReplayDifference]:
     """What both hold, where both are told of."""
     held: dict[Player, str] = {cook.name: _words(cook.held) for cook in step.players}
     for action in step.actions:
@@ -71,10 +71,10 @@ def told_in_kitchen(step: KitchenStep) -> Iterator[Difference]:
             yield from _differing(action.player, _HOLDING, action.observation_text, due)
 
 
-def _differing(player: Player, wording: re.Pattern[str], text: str | None, due: tuple[str, ...]) -> Iterator[Difference]:
+def _differing(player: Player, wording: re.Pattern[str], text: str | None, due: tuple[str, ...]) -> Iterator[ReplayDifference]:
     found = wording.search(text or "")
     if found is not None and found.groups() != due:
-        yield Difference(f"{player}.observation_text", repr(found.groups()), repr(due))
+        yield ReplayDifference(f"{player}.observation_text", repr(found.groups()), repr(due))
 
 
 def _gate(*, is_open: bool) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from games.coordination.players import Player
 
-__all__ = ["PRINTED_ON_FAILURE", "Act", "Category", "Difference", "GameParts", "Planted", "Said", "TurnParts", "Valued", "planted"]
+__all__ = ["PRINTED_ON_FAILURE", "Act", "Category", "GameParts", "Planted", "ReplayDifference", "Said", "TurnParts", "Valued", "planted"]
 
 
 PRINTED_ON_FAILURE: Final = 35
@@ -61,7 +61,7 @@ class Valued(NamedTuple):
     kind: str = "exact"
 
 
-class Difference(NamedTuple):
+class ReplayDifference(NamedTuple):
     """Where log and replay differ."""
 
     field: str
@@ -94,7 +94,7 @@ class TurnParts:
     injected: Mapping[Player, Sequence[str]] = field(default_factory=dict)
     """Player who decided in this turn -> what its script did wrong on purpose."""
 
-    differences: Sequence[Difference] = ()
+    differences: Sequence[ReplayDifference] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
     values: Sequence[Valued] = ()
 

@@ -13,7 +13,7 @@ from typing import Final
 from games.coordination.hanabi.match import SEATS
 from games.coordination.players import Player, partner_of
 from ingest.coordination import hanabi_csv, kitchen_csv
-from ingest.coordination.csv_rows import Rows, read_rows
+from ingest.coordination.csv_rows import TextTable, read_rows
 from ingest.coordination.parts import GameParts
 from ingest.coordination.player_names import other_half, player_file
 from ingest.coordination.rows import game_rows
@@ -62,7 +62,7 @@ def read(data: bytes, place: Place) -> Reading:
     return found
 
 
-def _hanabi(rows: Rows, place: Place) -> Reading:
+def _hanabi(rows: TextTable, place: Place) -> Reading:
     path, player = Path(place.path), hanabi_csv.player_of(rows)
     other = other_half(path)
     if other is None:
@@ -71,7 +71,7 @@ def _hanabi(rows: Rows, place: Place) -> Reading:
             f"put {partner_of(player)}_<model>_<time>.csv of the same game beside it, under the published names"
         )
     partner = partner_of(player)
-    files: dict[Player, Rows] = {player: rows, partner: _half(other, partner)}
+    files: dict[Player, TextTable] = {player: rows, partner: _half(other, partner)}
     if player != SEATS[0]:
         return Reading(note=f"the other half of the game in {other.name}")
     models = {player: _model(path), partner: _model(other)}
@@ -80,7 +80,7 @@ def _hanabi(rows: Rows, place: Place) -> Reading:
     return _added(name, parts, rejects, place)
 
 
-def _half(path: Path, player: Player) -> Rows:
+def _half(path: Path, player: Player) -> TextTable:
     """The rows of the other half.
 
     Raises:
@@ -96,7 +96,7 @@ def _half(path: Path, player: Player) -> Rows:
     return rows
 
 
-def _kitchen(rows: Rows, place: Place) -> Reading:
+def _kitchen(rows: TextTable, place: Place) -> Reading:
     path = Path(place.path)
     parts = kitchen_csv.kitchen_record(kitchen_csv.player_of(rows), rows, _model(path))
     return _added(path.stem, parts, [rows.cut] if rows.cut else [], place)

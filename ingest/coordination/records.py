@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from games.coordination.players import PLAYERS, Player
 
-__all__ = ["Call", "CaptureStep", "EscapeStep", "HanabiStep", "KitchenStep", "Step"]
+__all__ = ["CaptureStep", "EscapeStep", "HanabiStep", "KitchenStep", "LoggedCall", "Step"]
 
 Count = Annotated[int, Field(ge=0, lt=2**31)]
 Number = Annotated[int, Field(ge=1, lt=2**31)]
@@ -50,7 +50,7 @@ _Doors = Annotated[dict[Literal["1-2", "3-4"], bool], _all("1-2", "3-4")]
 _Generators = Annotated[dict[Literal["room 1", "room 6"], Count], _all("room 1", "room 6")]
 
 
-class Call(_Record):
+class LoggedCall(_Record):
     """One request to a model, and its reply."""
 
     stage: Literal["tom", "generator", "verifier"]
@@ -125,7 +125,7 @@ class HanabiStep(_Line):
     state_after: TableRecord
     observation_text: str | None = None
     legal_actions: list[str] = []
-    calls: list[Call] = []
+    calls: list[LoggedCall] = []
     n_generator_calls: Count | None = None
     n_rejections: Count = 0
     intended_action: str | None = None
@@ -227,7 +227,7 @@ class EscapePlayer(_Record):
     style: str | None = None
     observation_text: str | None = None
     available_actions: list[str] = []
-    calls: list[Call] = []
+    calls: list[LoggedCall] = []
     intended: str | None = None
     executed: str
     injected: list[str] = []

@@ -11,7 +11,7 @@ from games.coordination.escape import moves as escape_moves
 from games.coordination.escape import rules as escape
 from games.coordination.players import PLAYERS, Player
 from games.coordination.value.escape import EscapeTurn
-from ingest.coordination.parts import PRINTED_ON_FAILURE, Act, Category, Difference, GameParts, Said, TurnParts
+from ingest.coordination.parts import PRINTED_ON_FAILURE, Act, Category, GameParts, ReplayDifference, Said, TurnParts
 from ingest.coordination.records import CapturePlayer, CaptureStep, EscapePlayer, EscapeStep
 from ingest.coordination.values import CaptureTurn, capture_values, escape_values
 from schemas.errors import BadInputError
@@ -99,8 +99,8 @@ def _styles(steps: Sequence[CaptureStep] | Sequence[EscapeStep]) -> dict[Player,
     return {player.player: player.style for player in steps[0].players}
 
 
-def _differences(pairs: Mapping[str, tuple[object, object]]) -> list[Difference]:
-    return [Difference(name, repr(logged), repr(replayed)) for name, (logged, replayed) in pairs.items() if logged != replayed]
+def _differences(pairs: Mapping[str, tuple[object, object]]) -> list[ReplayDifference]:
+    return [ReplayDifference(name, repr(logged), repr(replayed)) for name, (logged, replayed) in pairs.items() if logged != replayed]
 
 
 def _capture_turn(step: CaptureStep) -> TurnParts:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from ingest.files.worker import FileResult, Known
+from ingest.files.worker import FileResult, KnownPath
 from schemas.batches import insert, to_arrow
 from schemas.errors import BadInputError
 from schemas.records import Reject, Source
@@ -39,10 +39,12 @@ class Loaded:
     """Rows added to each table."""
 
 
-def known_sources(connection: duckdb.DuckDBPyConnection) -> dict[str, Known]:
+def known_sources(connection: duckdb.DuckDBPyConnection) -> dict[str, KnownPath]:
     """What the store has of each path."""
     rows = connection.execute("SELECT path, source_id, format, adapter_version FROM sources").fetchall()
-    return {path: Known(source_id=source_id, format=log_format, adapter_version=version) for path, source_id, log_format, version in rows}
+    return {
+        path: KnownPath(source_id=source_id, format=log_format, adapter_version=version) for path, source_id, log_format, version in rows
+    }
 
 
 def load(connection: duckdb.DuckDBPyConnection, files: Sequence[FileResult], tables: Mapping[str, pa.Table]) -> Loaded:

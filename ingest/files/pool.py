@@ -9,7 +9,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import Final
 
-from ingest.files.worker import Chunk, Job, read_chunk, start_reader
+from ingest.files.worker import Chunk, FileToRead, read_chunk, start_reader
 from ingest.reading.adapter_types import Adapter
 from schemas.errors import CotraceError
 from schemas.processes import worker_pool
@@ -23,7 +23,7 @@ _POOL_FROM_BYTES: Final = 16 << 20
 """Below this much input a pool takes longer to start than it saves."""
 
 
-def read_portions(portions: Sequence[Sequence[Job]], reader: str | Adapter | None, workers: int) -> Iterator[Chunk]:
+def read_portions(portions: Sequence[Sequence[FileToRead]], reader: str | Adapter | None, workers: int) -> Iterator[Chunk]:
     """Read portions one after the other, as many at once as there are workers; `reader`: the only format, by name or as an adapter.
 
     Raises:
@@ -35,7 +35,7 @@ def read_portions(portions: Sequence[Sequence[Job]], reader: str | Adapter | Non
     return _in_processes(portions, reader, min(workers, len(portions)))
 
 
-def _in_processes(portions: Sequence[Sequence[Job]], reader: str | Adapter | None, workers: int) -> Iterator[Chunk]:
+def _in_processes(portions: Sequence[Sequence[FileToRead]], reader: str | Adapter | None, workers: int) -> Iterator[Chunk]:
     """Spawned, not forked: a fork would copy the threads' locks of whoever calls."""
     waiting: deque[Future[Chunk]] = deque()
     try:

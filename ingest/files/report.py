@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["Progress", "RejectedPart", "Report", "Timing"]
+__all__ = ["IngestProgress", "RejectedPart", "Report", "Timing"]
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class IngestProgress:
     """How far an ingest is."""
 
     files_done: int

@@ -16,9 +16,9 @@ from typing import Final
 from ingest.adapters import adapter
 from ingest.files.load import known_sources
 from ingest.files.pool import read_portions
-from ingest.files.report import Progress, Report
-from ingest.files.sources import Found, Search, search
-from ingest.files.worker import Chunk, Job, Known, unreadable
+from ingest.files.report import IngestProgress, Report
+from ingest.files.sources import FoundFile, SourceSearch, search
+from ingest.files.worker import Chunk, FileToRead, KnownPath, unreadable
 from ingest.files.writer import Writer
 from ingest.reading.adapter_types import Adapter
 from schemas.store import Store
@@ -36,7 +36,7 @@ def ingest_paths(
     *,
     log_format: str | Adapter | None = None,
     workers: int | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[IngestProgress], None] | None = None,
 ) -> Report:
     """Read logs into a store, which is made if it does not exist.
 
@@ -65,7 +65,7 @@ def ingest_paths(
     writer.add(Chunk([unreadable(missed, known.get(missed.found.stored_path)) for missed in found.unreadable], {}, 0.0, 0.0))
     files = found.files
     while files:
-        jobs = [Job(file, known.get(file.stored_path)) for file in files]
+        jobs = [FileToRead(file, known.get(file.stored_path)) for file in files]
         for chunk in read_portions(list(_portions(jobs)), log_format, workers or _cores()):
             writer.add(chunk)
             progress.count(chunk)
@@ -77,7 +77,7 @@ def ingest_paths(
     return report
 
 
-def _without_logs(paths: Sequence[str | Path], found: Search, report: Report) -> Iterator[str]:
+def _without_logs(paths: Sequence[str | Path], found: SourceSearch, report: Report) -> Iterator[str]:
     """Named folders in which no file was read, is known already, or was refused."""
     left_alone = {path for path, _ in report.others}
     tried = [file.path for file in found.files if printable(file.path) not in left_alone]
@@ -88,7 +88,7 @@ def _without_logs(paths: Sequence[str | Path], found: Search, report: Report) ->
             yield printable(folder)
 
 
-def _known(store: Store) -> dict[str, Known]:
+def _known(store: Store) -> dict[str, KnownPath]:
     with store.reading() as connection:
         return known_sources(connection)
 
@@ -97,8 +97,8 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _portions(jobs: Sequence[Job]) -> Iterator[list[Job]]:
-    portion: list[Job] = []
+def _portions(jobs: Sequence[FileToRead]) -> Iterator[list[FileToRead]]:
+    portion: list[FileToRead] = []
     size = 0
     for job in jobs:
         if portion and (len(portion) == _PORTION_FILES or size + job.found.size > _PORTION_BYTES):
@@ -113,9 +113,9 @@ def _portions(jobs: Sequence[Job]) -> Iterator[list[Job]]:
 class _Counter:
     """Tells how far the reading is."""
 
-    def __init__(self, files: Sequence[Found], on_progress: Callable[[Progress], None] | None) -> None:
+    def __init__(self, files: Sequence[FoundFile], on_progress: Callable[[IngestProgress], None] | None) -> None:
         self._tell = on_progress
-        self._done = Progress(0, len(files), 0, sum(file.size for file in files))
+        self._done = IngestProgress(0, len(files), 0, sum(file.size for file in files))
 
     def count(self, chunk: Chunk) -> None:
         """Count a portion as done."""

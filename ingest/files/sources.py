@@ -13,13 +13,13 @@ from typing import Final
 from schemas.errors import UsageError
 from schemas.text import printable
 
-__all__ = ["Found", "Missed", "Search", "cannot_read", "search"]
+__all__ = ["FoundFile", "Missed", "SourceSearch", "cannot_read", "search"]
 
 _IRREGULAR: Final = "neither a file nor a folder (a pipe, socket or device): name a log file"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundFile:
     """A file."""
 
     path: str
@@ -47,15 +47,15 @@ class Found:
 class Missed:
     """Something that is there but cannot be read as a log, and why."""
 
-    found: Found
+    found: FoundFile
     reason: str
 
 
 @dataclass(slots=True)
-class Search:
+class SourceSearch:
     """What a search found, each list sorted by path."""
 
-    files: list[Found] = field(default_factory=list)
+    files: list[FoundFile] = field(default_factory=list)
     others: list[Missed] = field(default_factory=list)
     """Not logs: hidden folders, pipes, folders that were already searched under another name."""
 
@@ -66,13 +66,13 @@ class Search:
     """Named paths where nothing is, printable."""
 
 
-def search(paths: Sequence[str | Path]) -> Search:
+def search(paths: Sequence[str | Path]) -> SourceSearch:
     """Find the files under paths. Links are followed; each folder is searched once, so that loops end.
 
     Raises:
         UsageError: none of the paths exists.
     """
-    found = Search()
+    found = SourceSearch()
     seen_folders: set[tuple[int, int]] = set()
     for path in paths:
         _named(os.path.abspath(path), found, seen_folders)  # noqa: PTH100  # resolve() would follow links
@@ -83,8 +83,8 @@ def search(paths: Sequence[str | Path]) -> Search:
     return found
 
 
-def _named(path: str, found: Search, seen_folders: set[tuple[int, int]]) -> None:
-    this = Found(path=path, file=Path(path).name, size=0, named=True)
+def _named(path: str, found: SourceSearch, seen_folders: set[tuple[int, int]]) -> None:
+    this = FoundFile(path=path, file=Path(path).name, size=0, named=True)
     try:
         status = Path(path).stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -101,9 +101,9 @@ def _named(path: str, found: Search, seen_folders: set[tuple[int, int]]) -> None
         found.unreadable.append(Missed(this, _IRREGULAR))
 
 
-def _folder(top: str, found: Search, seen: set[tuple[int, int]]) -> None:
+def _folder(top: str, found: SourceSearch, seen: set[tuple[int, int]]) -> None:
     """Search a folder and those in it; not recursive, since a tree may be deeper than Python's stack."""
-    waiting = [Found(path=top, file=".", size=0, named=True)]
+    waiting = [FoundFile(path=top, file=".", size=0, named=True)]
     while waiting:
         folder = waiting.pop()
         try:
@@ -119,9 +119,9 @@ def _folder(top: str, found: Search, seen: set[tuple[int, int]]) -> None:
         waiting.extend(_inner_folders(top, entries, found))
 
 
-def _inner_folders(top: str, entries: Sequence[os.DirEntry[str]], found: Search) -> Iterator[Found]:
+def _inner_folders(top: str, entries: Sequence[os.DirEntry[str]], found: SourceSearch) -> Iterator[FoundFile]:
     for entry in entries:
-        this = Found(path=entry.path, file=os.path.relpath(entry.path, top), size=0, named=False)
+        this = FoundFile(path=entry.path, file=os.path.relpath(entry.path, top), size=0, named=False)
         try:
             status = entry.stat()
         except OSError as error:

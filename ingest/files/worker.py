@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from ingest.adapters import adapter, companions, recognise
 from ingest.files.kinds import judge_unknown
-from ingest.files.sources import Found, Missed, cannot_read
+from ingest.files.sources import FoundFile, Missed, cannot_read
 from ingest.reading.adapter_types import Adapter, Place, Reading
 from ingest.reading.json_text import utf8
 from schemas.batches import to_arrow
@@ -25,7 +25,7 @@ from schemas.text import excerpt, printable
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["MOST_BYTES", "Chunk", "FileResult", "Job", "Known", "Status", "read_chunk", "start_reader", "unreadable"]
+__all__ = ["MOST_BYTES", "Chunk", "FileResult", "FileToRead", "KnownPath", "Status", "read_chunk", "start_reader", "unreadable"]
 
 Status = Literal["read", "unchanged", "other"]
 
@@ -35,7 +35,7 @@ MOST_BYTES: Final = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownPath:
     """What the store has of a path."""
 
     source_id: str
@@ -44,18 +44,18 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class FileToRead:
     """A file to read."""
 
-    found: Found
-    known: Known | None
+    found: FoundFile
+    known: KnownPath | None
 
 
 @dataclass(slots=True, kw_only=True)
 class FileResult:
     """What became of one file."""
 
-    found: Found
+    found: FoundFile
     status: Status
     source_id: str = ""
     """sha256 of the bytes; of the path where the file could not be read; empty for other files."""
@@ -97,14 +97,14 @@ def start_reader() -> None:
     gc.freeze()
 
 
-def read_chunk(jobs: Sequence[Job], forced_reader: str | Adapter | None) -> Chunk:
+def read_chunk(jobs: Sequence[FileToRead], forced_reader: str | Adapter | None) -> Chunk:
     """Read some files, with the only adapter or that of a format. No fault of a file reaches the others: it becomes a reject."""
     forced = adapter(forced_reader) if isinstance(forced_reader, str) else forced_reader
     with _without_collector():
         return _chunk(jobs, forced)
 
 
-def _chunk(jobs: Sequence[Job], forced: Adapter | None) -> Chunk:
+def _chunk(jobs: Sequence[FileToRead], forced: Adapter | None) -> Chunk:
     """Read some files; the rows are gone when this returns, so that the collector does not visit them when it is back."""
     started = time.perf_counter()
     results: list[FileResult] = []
@@ -130,21 +130,21 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def unreadable(missed: Missed, known: Known | None) -> FileResult:
+def unreadable(missed: Missed, known: KnownPath | None) -> FileResult:
     """What becomes of something that cannot be opened: a reject, told apart by its path since there are no bytes."""
     path_hash = hashlib.sha256(missed.found.path.encode(errors="surrogateescape")).hexdigest()
     result = FileResult(found=missed.found, status="read", source_id=path_hash, rejects=[BadInputError(missed.reason)])
     return _unless_known(result, known)
 
 
-def _read(job: Job, forced: Adapter | None) -> tuple[FileResult, Reading]:
+def _read(job: FileToRead, forced: Adapter | None) -> tuple[FileResult, Reading]:
     try:
         return _opened(job, forced)
     except OSError as error:
         return unreadable(Missed(job.found, cannot_read(error)), job.known), Reading()
 
 
-def _opened(job: Job, forced: Adapter | None) -> tuple[FileResult, Reading]:
+def _opened(job: FileToRead, forced: Adapter | None) -> tuple[FileResult, Reading]:
     found = job.found
     with Path(found.path).open("rb") as file:
         head = file.read(_HEAD_BYTES)
@@ -155,7 +155,7 @@ def _opened(job: Job, forced: Adapter | None) -> tuple[FileResult, Reading]:
     return _decoded(job, data, reader)
 
 
-def _reader(found: Found, head: bytes, forced: Adapter | None) -> Adapter | None:
+def _reader(found: FoundFile, head: bytes, forced: Adapter | None) -> Adapter | None:
     if forced is None:
         return recognise(head)
     return forced if found.named or forced.sniff(head) else None
@@ -171,7 +171,7 @@ def _readable(head: bytes) -> bytes:
     return head
 
 
-def _unread(job: Job, head: bytes, reader: Adapter | None) -> FileResult:
+def _unread(job: FileToRead, head: bytes, reader: Adapter | None) -> FileResult:
     found = job.found
     if reader is not None:
         reason = f"{found.size:,} bytes are more than cotrace reads at once ({MOST_BYTES:,}): split the file by games"
@@ -185,14 +185,14 @@ def _unread(job: Job, head: bytes, reader: Adapter | None) -> FileResult:
     return _unless_known(FileResult(found=found, status="read", source_id=source_id, size=found.size, rejects=[reject]), job.known)
 
 
-def _unless_known(result: FileResult, known: Known | None) -> FileResult:
+def _unless_known(result: FileResult, known: KnownPath | None) -> FileResult:
     """The result, or that nothing has changed since the store took the file in."""
-    if known == Known(source_id=result.source_id, format=result.format, adapter_version=result.adapter_version):
+    if known == KnownPath(source_id=result.source_id, format=result.format, adapter_version=result.adapter_version):
         result.status, result.rejects = "unchanged", []
     return result
 
 
-def _decoded(job: Job, data: bytes, reader: Adapter) -> tuple[FileResult, Reading]:
+def _decoded(job: FileToRead, data: bytes, reader: Adapter) -> tuple[FileResult, Reading]:
     found = job.found
     result = FileResult(
         found=found,
@@ -210,13 +210,13 @@ def _decoded(job: Job, data: bytes, reader: Adapter) -> tuple[FileResult, Readin
     return result, reading
 
 
-def _path_as_data(found: Found, reader: Adapter) -> bytes:
+def _path_as_data(found: FoundFile, reader: Adapter) -> bytes:
     """The last parts of a path where they say what the bytes do not: equal answers of two trials are no duplicates."""
     parts = Path(found.path).parts[-reader.PATH_PARTS :] if reader.PATH_PARTS else ()
     return "/".join(parts).encode(errors="surrogateescape")
 
 
-def _companions(found: Found, reader: Adapter) -> bytes:
+def _companions(found: FoundFile, reader: Adapter) -> bytes:
     """Hashes of the files that this one is read with: one that comes later, or changes, makes it another source."""
     beside = companions(reader, Path(found.path))
     return b"".join(hashlib.sha256(path.read_bytes()).digest() for path in beside)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ingest.conversation.chat import Message
 from ingest.conversation.rows import ModelCall
-from ingest.conversation.thread import Request, thread_of
+from ingest.conversation.thread import ModelRequest, thread_of
 
 if TYPE_CHECKING:
     from inspect_ai.event import ModelEvent
@@ -39,7 +39,7 @@ def _raw(message: ChatMessage) -> dict[str, Any]:
     return message.model_dump(mode="json", exclude_none=True)
 
 
-def _requests(events: Sequence[Any]) -> Iterator[Request]:
+def _requests(events: Sequence[Any]) -> Iterator[ModelRequest]:
     """Requests to models outside of scorers, in order, those inside of tools and subtasks included."""
     spans: dict[str, _Span] = {}
     steps: list[_Span] = []
@@ -70,9 +70,9 @@ def _around(spans: dict[str, _Span], span: str | None) -> Iterator[_Span]:
         span = spans[span].parent
 
 
-def _request(event: ModelEvent, agent: str | None) -> Request:
+def _request(event: ModelEvent, agent: str | None) -> ModelRequest:
     failed = event.error is not None or not event.output.choices
-    return Request(
+    return ModelRequest(
         inputs=[_raw(message) for message in event.input],
         answers=[] if failed else [_raw(event.output.message)],
         agent=agent,

@@ -1,4 +1,4 @@
-"""Label files as people and programs write them: each usable line as one `Line`, each other one as a reason.
+"""Label files as people and programs write them: each usable line as one `LabelLine`, each other one as a reason.
 
 Three forms, told apart by their columns (docs/labels.md): cotrace's own, planted truth, and CRAFT's human validation.
 """
@@ -16,7 +16,7 @@ from ingest.reading.json_text import loads, utf8
 from schemas.errors import BadInputError, UsageError
 from schemas.text import excerpt
 
-__all__ = ["PLANTED_PREFIX", "Form", "Game", "Line", "Record", "form_of", "plain_answer", "records"]
+__all__ = ["PLANTED_PREFIX", "GameReference", "LabelForm", "LabelLine", "Record", "form_of", "plain_answer", "records"]
 
 PLANTED_PREFIX: Final = "planted:"
 """`labels.source` of planted truth out of a file begins with it."""
@@ -31,7 +31,7 @@ Record = Mapping[str, str]
 """Column -> text; empty where there is nothing."""
 
 
-class Game(NamedTuple):
+class GameReference(NamedTuple):
     """What a line says about the game it means; None: it does not say."""
 
     episode_id: str | None = None
@@ -41,27 +41,27 @@ class Game(NamedTuple):
     seed: int | None = None
 
 
-class Line(NamedTuple):
+class LabelLine(NamedTuple):
     """One label."""
 
     annotator: str
     rubric: str
     question: str
     unit_key: str
-    game: Game
+    game: GameReference
     turn: int | None
     agent: str | None
     answer: str
     score: float | None
 
 
-class Form(NamedTuple):
+class LabelForm(NamedTuple):
     """A form of label files."""
 
     name: str
     columns: frozenset[str]
     """Columns that it must have."""
-    line: Callable[[Record, Counter[str]], Line]
+    line: Callable[[Record, Counter[str]], LabelLine]
     """Reads a record; the counter counts what the form numbers itself. Raises `BadInputError`."""
     planted: bool = False
 
@@ -126,7 +126,7 @@ def _from_csv(text: str) -> Iterator[tuple[int, Record | BadInputError]]:
             yield rows.line_num, {name: field.strip() for name, field in zip(names, row, strict=True)}
 
 
-def form_of(columns: Iterable[str]) -> Form:
+def form_of(columns: Iterable[str]) -> LabelForm:
     """The form of a file with these columns.
 
     Raises:
@@ -143,7 +143,7 @@ def form_of(columns: Iterable[str]) -> Form:
     )
 
 
-def _own(record: Record, _: Counter[str]) -> Line:
+def _own(record: Record, _: Counter[str]) -> LabelLine:
     turn = _whole(record, "turn", least=1)
     episode, agent = record.get("episode_id") or None, record.get("agent") or None
     unit_key = record.get("unit_key") or "/".join(str(part) for part in (episode, turn, agent) if part is not None)
@@ -152,12 +152,12 @@ def _own(record: Record, _: Counter[str]) -> Line:
     if episode is None:
         episode, turn, agent = _from_unit_key(unit_key, turn, agent)
     answer = _given(record, "answer")
-    return Line(
+    return LabelLine(
         annotator=_given(record, "annotator"),
         rubric=_given(record, "rubric"),
         question=_given(record, "question"),
         unit_key=unit_key,
-        game=Game(episode_id=episode),
+        game=GameReference(episode_id=episode),
         turn=turn,
         agent=agent,
         answer=answer,
@@ -175,12 +175,12 @@ def _from_unit_key(unit_key: str, turn: int | None, agent: str | None) -> tuple[
     return episode, turn, agent
 
 
-def _planted(record: Record, _: Counter[str]) -> Line:
+def _planted(record: Record, _: Counter[str]) -> LabelLine:
     answer, group = _given(record, "truth"), record["director"] in {"", "GROUP"}
-    game = Game(model=_given(record, "model"), builder=record.get("builder") or None, task_id=_given(record, "structure_id"))
+    game = GameReference(model=_given(record, "model"), builder=record.get("builder") or None, task_id=_given(record, "structure_id"))
     turn = _whole(record, "turn", least=1)
     names = [game.model, game.builder, game.task_id, record.get("run"), record["turn"], "" if group else record["director"]]
-    return Line(
+    return LabelLine(
         annotator=_given(record, "model"),
         rubric=_rubric(record, "judge"),
         question=_given(record, "question"),
@@ -193,7 +193,7 @@ def _planted(record: Record, _: Counter[str]) -> Line:
     )
 
 
-def _validation(record: Record, repeats: Counter[str]) -> Line:
+def _validation(record: Record, repeats: Counter[str]) -> LabelLine:
     answer, key, question = _given(record, "Response"), _given(record, "Key"), _given(record, "Question")
     if record["UserType"] not in {"human", "llm"}:
         raise BadInputError(f"UserType {excerpt(record['UserType'], 30)!r}: it is human or llm")
@@ -206,12 +206,12 @@ def _validation(record: Record, repeats: Counter[str]) -> Line:
     if stated and plain_answer(answer) != "na" and _score(answer, stated) != score:
         raise BadInputError(f"Response {answer} with ResponseScore {stated}: one of them is wrong")
     game = _CRAFT_KEY.fullmatch(key)
-    return Line(
+    return LabelLine(
         annotator=annotator,
         rubric=_rubric(record, "Judge"),
         question=question,
         unit_key=key,
-        game=Game(model=game["model"], task_id=game["task"]) if game else Game(),
+        game=GameReference(model=game["model"], task_id=game["task"]) if game else GameReference(),
         turn=int(game["turn"]) if game else None,
         agent=None,
         answer=answer,
@@ -220,9 +220,11 @@ def _validation(record: Record, repeats: Counter[str]) -> Line:
 
 
 FORMS: Final = (
-    Form("craft human validation", frozenset({"Key", "Judge", "Question", "User", "UserType", "Response"}), _validation),
-    Form("planted truth", frozenset({"model", "structure_id", "turn", "director", "judge", "question", "truth"}), _planted, planted=True),
-    Form("labels", frozenset({"rubric", "question", "annotator", "answer"}), _own),
+    LabelForm("craft human validation", frozenset({"Key", "Judge", "Question", "User", "UserType", "Response"}), _validation),
+    LabelForm(
+        "planted truth", frozenset({"model", "structure_id", "turn", "director", "judge", "question", "truth"}), _planted, planted=True
+    ),
+    LabelForm("labels", frozenset({"rubric", "question", "annotator", "answer"}), _own),
 )
 
 

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ingest.labels.files import PLANTED_PREFIX, Game, Line, Record, form_of, plain_answer, records
+from ingest.labels.files import PLANTED_PREFIX, GameReference, LabelLine, Record, form_of, plain_answer, records
 from ingest.reading.json_text import loads
 from schemas.batches import check, insert, to_arrow
 from schemas.errors import BadInputError, UsageError
@@ -91,7 +91,7 @@ def import_labels(file: Path, store: Store, known: Answers | None = None) -> Lab
     )
 
 
-def _refuse_impossible(line: Line, known: Answers) -> None:
+def _refuse_impossible(line: LabelLine, known: Answers) -> None:
     """Refuse what the line's rubric, where it is known, does not ask or cannot have for an answer.
 
     N/A passes everywhere: in planted truth it says that the truth is not determined.
@@ -168,7 +168,7 @@ def add_labels(store: Store, labels: list[Label]) -> None:
 _Refused = list[tuple[int, BadInputError]]
 
 
-def _read(file: Path) -> tuple[list[tuple[int, Line]], _Refused, bool, int]:
+def _read(file: Path) -> tuple[list[tuple[int, LabelLine]], _Refused, bool, int]:
     """Usable lines, refused ones, whether the file holds planted truth, and how many rows of a template wait for an answer."""
     try:
         data = file.read_bytes()
@@ -180,7 +180,7 @@ def _read(file: Path) -> tuple[list[tuple[int, Line]], _Refused, bool, int]:
         raise UsageError(f"{file} holds no label that can be read: docs/labels.md shows what it should hold")
     form = form_of(first)
     numbering: Counter[str] = Counter()
-    lines: list[tuple[int, Line]] = []
+    lines: list[tuple[int, LabelLine]] = []
     refused: _Refused = []
     seen: dict[tuple[str, ...], int] = {}
     unanswered = 0
@@ -210,7 +210,7 @@ def _whole(record: Record | BadInputError, columns: frozenset[str]) -> Record:
     return record
 
 
-def _refuse_second(line: Line, number: int, seen: dict[tuple[str, ...], int]) -> None:
+def _refuse_second(line: LabelLine, number: int, seen: dict[tuple[str, ...], int]) -> None:
     key = (line.annotator, line.rubric, line.question, line.unit_key)
     if key in seen:
         what = f"{excerpt(line.annotator, 40)} answered {line.question} about {excerpt(line.unit_key, 60)}"
@@ -224,7 +224,7 @@ def _source(file: Path, *, planted: bool) -> str:
     return f"{PLANTED_PREFIX}{name}" if planted else name
 
 
-def _label(source: str, line: Line, games: _KnownGames, folder: str, imported_at: datetime) -> Label:
+def _label(source: str, line: LabelLine, games: _KnownGames, folder: str, imported_at: datetime) -> Label:
     game = games.find(line.game, folder)
     if game is not None and line.turn is not None and line.turn > game.turns:
         raise BadInputError(f"turn {line.turn}: the game {game.episode_id} has {game.turns}")
@@ -266,7 +266,7 @@ class _KnownGames:
             self._by_id[game.episode_id] = game
             self._by_task.setdefault((_name(game.model), task_id), []).append(game)
 
-    def find(self, said: Game, folder: str) -> _Known | None:
+    def find(self, said: GameReference, folder: str) -> _Known | None:
         """The one game that is meant, of several the one in the labels' folder; None if there is none.
 
         Raises:

@@ -9,7 +9,7 @@ from ingest.conversation.chat import Message, said_by
 from ingest.conversation.parts import called_tool
 from ingest.conversation.rows import Conversation, ModelCall
 from ingest.conversation.scores import numbers, outcome
-from ingest.conversation.thread import Request, thread_of
+from ingest.conversation.thread import ModelRequest, thread_of
 from ingest.otel.spans import Span, messages
 from schemas.errors import BadInputError
 
@@ -79,14 +79,14 @@ def _agent(span: Span, by_id: Mapping[str, Span]) -> str | None:
     return None
 
 
-def _request(span: Span, by_id: Mapping[str, Span]) -> Request | None:
+def _request(span: Span, by_id: Mapping[str, Span]) -> ModelRequest | None:
     """The request to a model that a span tells; None if it tells none. What frames others (an agent's span) repeats their messages."""
     if span.attributes.get("gen_ai.operation.name") in {"invoke_agent", "create_agent", "invoke_workflow", _TOOLS}:
         return None
     inputs, answers = messages(span, "input"), messages(span, "output")
     if not inputs and not answers:
         return None
-    return Request(inputs=inputs, answers=answers, agent=_agent(span, by_id), call=_call(span, inputs), at=span.start)
+    return ModelRequest(inputs=inputs, answers=answers, agent=_agent(span, by_id), call=_call(span, inputs), at=span.start)
 
 
 def _call(span: Span, inputs: Sequence[Mapping[str, Any]]) -> ModelCall:

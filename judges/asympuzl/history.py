@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from games.asympuzl.answer import FAULTS, Fault, Request
+from games.asympuzl.answer import FAULTS, Fault, RequestedAction
 from games.asympuzl.claims import Fact, facts_of
 from games.asympuzl.hypothesis import apply
 from games.asympuzl.labels import Done, Label, Move, labels_of
@@ -98,9 +98,9 @@ def _told(transcript: Transcript, turn: TurnView, agent: Agent) -> tuple[Fact, .
     return all_certain((reading_of(transcript, turn.turn, said) for said in turn.said("public", agent) if reads(said)), Fact)
 
 
-def _request(action: ActionView) -> Request:
+def _request(action: ActionView) -> RequestedAction:
     place, shape, color = (action.arguments.get(name) for name in ("position", "shape", "color"))
     if action.accepted and isinstance(place, int):
-        return Request(place, str(shape).strip().lower(), _color(color), None)
+        return RequestedAction(place, str(shape).strip().lower(), _color(color), None)
     fault: Fault = next((name for name in FAULTS if name == action.error_code), "bad_structure")
-    return Request(place if isinstance(place, int) else None, None, None, fault)
+    return RequestedAction(place if isinstance(place, int) else None, None, None, fault)

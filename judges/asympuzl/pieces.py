@@ -5,63 +5,65 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from judges.evidence.pieces import AGENT_UNITS, Piece, Scene, action_text
+from judges.evidence.pieces import AGENT_UNITS, Piece, UnitContext, action_text
 from judges.evidence.text import Entry, one_line
 from judges.evidence.transcript import TurnView, UtteranceView
 
 __all__ = ["PIECES"]
 
 
-def _clues(scene: Scene) -> list[Entry]:
-    view = scene.game.agents.get(scene.agent_name)
+def _clues(context: UnitContext) -> list[Entry]:
+    view = context.game.agents.get(context.agent_name)
     listed = (view.private_view or {}).get("clues", ()) if view else ()
-    return [Entry(f"The clues of {one_line(scene.agent_name)}:", _positions(listed))] if listed else []
+    return [Entry(f"The clues of {one_line(context.agent_name)}:", _positions(listed))] if listed else []
 
 
-def _hypothesis(scene: Scene) -> list[Entry]:
-    return _hypotheses(scene, (("before its answer", scene.now.state_before), ("after its answer", scene.now.state_after)))
+def _hypothesis(context: UnitContext) -> list[Entry]:
+    return _hypotheses(context, (("before its answer", context.now.state_before), ("after its answer", context.now.state_after)))
 
 
-def _hypotheses(scene: Scene, states: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Entry]:
-    name = scene.agent_name
+def _hypotheses(context: UnitContext, states: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Entry]:
+    name = context.agent_name
     return [Entry(f"The hypothesis of {one_line(name)} {when}:", _positions(state[name])) for when, state in states if state.get(name)]
 
 
-def _own_actions(scene: Scene) -> list[Entry]:
-    lines = [_action(action.verb, action.arguments, action.error_text) for action in scene.now.actions if action.agent == scene.agent_name]
-    return [Entry(f"The actions of {one_line(scene.agent_name)}, in order:", "\n".join(lines))] if lines else []
+def _own_actions(context: UnitContext) -> list[Entry]:
+    lines = [
+        _action(action.verb, action.arguments, action.error_text) for action in context.now.actions if action.agent == context.agent_name
+    ]
+    return [Entry(f"The actions of {one_line(context.agent_name)}, in order:", "\n".join(lines))] if lines else []
 
 
 def _action(verb: str, arguments: Mapping[str, Any], error: str | None) -> str:
     return action_text(verb, arguments) + (f" (skipped: {error})" if error else "")
 
 
-def _partner_message(scene: Scene) -> list[Entry]:
+def _partner_message(context: UnitContext) -> list[Entry]:
     """The latest message of the partner that this agent had when it answered: of this turn if the partner spoke before it."""
-    heard = [said for turn in _recent(scene) for said in _before(scene, turn) if said.agent != scene.agent_name]
+    heard = [said for turn in _recent(context) for said in _before(context, turn) if said.agent != context.agent_name]
     return [Entry(f"{one_line(heard[-1].agent)} had said last:", heard[-1].text)] if heard else []
 
 
-def _previous_message(scene: Scene) -> list[Entry]:
-    earlier = [said for turn in _recent(scene)[:-1] for said in turn.said("public", scene.agent_name)]
-    return [Entry(f"{one_line(scene.agent_name)} itself had said before:", earlier[-1].text)] if earlier else []
+def _previous_message(context: UnitContext) -> list[Entry]:
+    earlier = [said for turn in _recent(context)[:-1] for said in turn.said("public", context.agent_name)]
+    return [Entry(f"{one_line(context.agent_name)} itself had said before:", earlier[-1].text)] if earlier else []
 
 
-def _recent(scene: Scene) -> Sequence[TurnView]:
+def _recent(context: UnitContext) -> Sequence[TurnView]:
     """The turn before, if there is one, and this turn."""
-    return [turn for turn in scene.game.turns if scene.now.turn - 1 <= turn.turn <= scene.now.turn]
+    return [turn for turn in context.game.turns if context.now.turn - 1 <= turn.turn <= context.now.turn]
 
 
-def _before(scene: Scene, turn: TurnView) -> list[UtteranceView]:
+def _before(context: UnitContext, turn: TurnView) -> list[UtteranceView]:
     said = turn.said("public")
-    if turn.turn < scene.now.turn:
+    if turn.turn < context.now.turn:
         return said
-    own = next((place for place, one in enumerate(said) if one.agent == scene.agent_name), len(said))
+    own = next((place for place, one in enumerate(said) if one.agent == context.agent_name), len(said))
     return said[:own]
 
 
-def _puzzle_truth(scene: Scene) -> list[Entry]:
-    listed = (scene.game.goal or {}).get("truth", ())
+def _puzzle_truth(context: UnitContext) -> list[Entry]:
+    listed = (context.game.goal or {}).get("truth", ())
     return [Entry("The right solution:", _positions(listed))] if listed else []
 
 

@@ -20,7 +20,7 @@ from judges.attribution.job import selected_games
 from judges.evidence.transcript import Transcript, load
 from judges.runs.journal import folder_of
 from judges.runs.verdict_store import Progressed, save
-from providers.asker import Asker, Entry, Request, Terms
+from providers.asker import Asker, JournalEntry, Request, Terms
 from providers.cache import ReplyCache
 from providers.event_loop import run_to_end
 from providers.journal import Journal
@@ -121,7 +121,7 @@ class _Job:
     async def go(self, episodes: Sequence[str], on_progress: Callable[[int, int], None] | None) -> AskingReport:
         """Ask, some games at once."""
         request = self._request
-        journal: Journal[dict[str, str], Entry] = Journal(self._journal_path(), {"job": RUBRIC}, Entry)
+        journal: Journal[dict[str, str], JournalEntry] = Journal(self._journal_path(), {"job": RUBRIC}, JournalEntry)
         done = False
         try:
             with closing(ReplyCache(request.cache)) if request.cache else nullcontext() as cache:

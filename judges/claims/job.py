@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judges.claims.extraction import form_of, read_reply
-from judges.claims.questions import Question, ReadingRequest, open_texts
+from judges.claims.questions import ReadingQuestion, ReadingRequest, open_texts
 from judges.claims.rows import rows_of
 from judges.claims.stored import put
 from judges.runs.journal import folder_of
-from providers.asker import Asker, Entry, Reply, Request, Terms
+from providers.asker import Asker, JournalEntry, Reply, Request, Terms
 from providers.cache import ReplyCache
 from providers.event_loop import run_to_end
 from providers.journal import Journal
@@ -78,14 +78,14 @@ class _Job:
         self._rows: list[Claim] = []
         self._calls: list[Call] = []
 
-    def prepare(self) -> list[Question]:
+    def prepare(self) -> list[ReadingQuestion]:
         """What is to be asked."""
         questions, self.report.texts, self.report.read_before = open_texts(self._request, self._store)
         return questions
 
-    async def go(self, questions: Sequence[Question]) -> ReadingReport:
+    async def go(self, questions: Sequence[ReadingQuestion]) -> ReadingReport:
         """Ask it."""
-        journal: Journal[dict[str, str], Entry] = Journal(self._journal_path(), {"job": "claims"}, Entry)
+        journal: Journal[dict[str, str], JournalEntry] = Journal(self._journal_path(), {"job": "claims"}, JournalEntry)
         done = False
         try:
             await self._ask_all(questions, journal)
@@ -99,7 +99,7 @@ class _Job:
         folder.mkdir(parents=True, exist_ok=True)
         return folder / f"{hashlib.blake2b(self._request.settings.model.encode(), digest_size=6).hexdigest()}.jsonl"
 
-    async def _ask_all(self, questions: Sequence[Question], journal: Journal[dict[str, str], Entry]) -> None:
+    async def _ask_all(self, questions: Sequence[ReadingQuestion], journal: Journal[dict[str, str], JournalEntry]) -> None:
         request = self._request
         with closing(ReplyCache(request.cache)) if request.cache else nullcontext() as cache:
             terms = Terms(budget=Budget(request.max_cost), cache=cache, journal=journal, concurrency=request.concurrency)
@@ -108,7 +108,7 @@ class _Job:
                     await asyncio.gather(*(self._ask(asker, one) for one in portion))
                     await asyncio.to_thread(self._save)
 
-    async def _ask(self, asker: Asker, one: Question) -> None:
+    async def _ask(self, asker: Asker, one: ReadingQuestion) -> None:
         first = one.texts[0]
         asked = Request(
             messages=one.messages,
@@ -121,7 +121,7 @@ class _Job:
         )
         self._take(one, await asker.ask(asked))
 
-    def _take(self, one: Question, reply: Reply) -> None:
+    def _take(self, one: ReadingQuestion, reply: Reply) -> None:
         report = self.report
         self._spend(reply)
         if reply.call.status == "unasked":
@@ -153,5 +153,5 @@ class _Job:
         put(self._store, self._request.reader, rows, calls)
 
 
-def _portions(questions: Sequence[Question], size: int) -> Iterator[Sequence[Question]]:
+def _portions(questions: Sequence[ReadingQuestion], size: int) -> Iterator[Sequence[ReadingQuestion]]:
     return (questions[start : start + size] for start in range(0, len(questions), size))

@@ -8,7 +8,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judges.claims.extraction import Example
-from judges.claims.questions import Prompt
+from judges.claims.questions import PromptParts
 from schemas.errors import UsageError
 
 __all__ = ["PromptFile", "prompt_in"]
@@ -24,14 +24,14 @@ class PromptFile(BaseModel):
     examples: list[Example] = []
 
 
-def prompt_in(path: Path | None) -> Prompt:
+def prompt_in(path: Path | None) -> PromptParts:
     """The prompt of a file; None: the one that is built in.
 
     Raises:
         UsageError: the file cannot be read, or is no such prompt.
     """
     if path is None:
-        return Prompt()
+        return PromptParts()
     try:
         found = PromptFile.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -40,4 +40,4 @@ def prompt_in(path: Path | None) -> Prompt:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
         raise UsageError(f"--prompt {path}: {where}: {first['msg'].lower()} (docs/claims.md)") from error
-    return Prompt({found.benchmark: found.instructions}, {found.benchmark: found.examples})
+    return PromptParts({found.benchmark: found.instructions}, {found.benchmark: found.examples})

@@ -17,14 +17,24 @@ from providers.prices import TokenEstimate, price_of
 from providers.provider import ModelSettings
 from schemas.store import Store
 
-__all__ = ["OpenTexts", "Prompt", "Question", "ReadingPlan", "ReadingRequest", "benchmarks_of", "open_texts", "plan_reading", "question"]
+__all__ = [
+    "OpenTexts",
+    "PromptParts",
+    "ReadingPlan",
+    "ReadingQuestion",
+    "ReadingRequest",
+    "benchmarks_of",
+    "open_texts",
+    "plan_reading",
+    "question",
+]
 
 _TOKENS_A_CLAIM = 60
 _CLAIMS_A_TEXT = 3
 """For the estimate of a dry run."""
 
 
-class Prompt(NamedTuple):
+class PromptParts(NamedTuple):
     """What may be changed about how a model is asked, by benchmark."""
 
     instructions: Mapping[str, str] = {}
@@ -44,7 +54,7 @@ class ReadingRequest:
     """Only their games; None: of all."""
     earlier: bool = False
     """With all turns before the selected ones, too: engine checks look back."""
-    prompt: Prompt = field(default_factory=Prompt)
+    prompt: PromptParts = field(default_factory=PromptParts)
     cache: Path | None = None
     concurrency: int = 32
     max_cost: float | None = None
@@ -78,7 +88,7 @@ class ReadingPlan(NamedTuple):
 
 
 @dataclass(slots=True)
-class Question:
+class ReadingQuestion:
     """One prompt, and the texts that it stands for."""
 
     room: Room
@@ -96,7 +106,7 @@ class Question:
 class OpenTexts(NamedTuple):
     """What a model has still to read."""
 
-    questions: list[Question]
+    questions: list[ReadingQuestion]
     texts: int
     """Of the selection, those that were read before included."""
     read_before: int
@@ -109,7 +119,7 @@ def open_texts(request: ReadingRequest, store: Store) -> OpenTexts:
         StoreError: the store cannot be opened.
         UsageError: the condition is no SQL.
     """
-    questions: dict[str, Question] = {}
+    questions: dict[str, ReadingQuestion] = {}
     count = before = 0
     for text in texts(store, request.where, request.reader, benchmarks=request.benchmarks, earlier=request.earlier):
         count += 1
@@ -121,12 +131,12 @@ def open_texts(request: ReadingRequest, store: Store) -> OpenTexts:
     return OpenTexts(list(questions.values()), count, before)
 
 
-def question(text: Text, prompt: Prompt) -> Question:
+def question(text: Text, prompt: PromptParts) -> ReadingQuestion:
     """What a model is asked about a text."""
     benchmark = text.game.benchmark
     instructions = prompt.instructions.get(benchmark, text.room.instructions)
     frame = text.room.frame(text.game, text.turn, text.said)
-    return Question(text.room, text.said.text, messages_for(instructions, frame, text.said.text, prompt.examples.get(benchmark, ())))
+    return ReadingQuestion(text.room, text.said.text, messages_for(instructions, frame, text.said.text, prompt.examples.get(benchmark, ())))
 
 
 def plan_reading(request: ReadingRequest, store: Store) -> ReadingPlan:
@@ -143,6 +153,6 @@ def plan_reading(request: ReadingRequest, store: Store) -> ReadingPlan:
     return ReadingPlan(count, before, len(questions), tokens_in, tokens_out, cost, questions[0].messages if questions else [])
 
 
-def _tokens(questions: Iterable[Question]) -> tuple[int, int]:
+def _tokens(questions: Iterable[ReadingQuestion]) -> tuple[int, int]:
     estimate, shown = TokenEstimate(), [sum(len(message["content"]) for message in one.messages) for one in questions]
     return round(sum(map(estimate.tokens, shown))), len(shown) * _CLAIMS_A_TEXT * _TOKENS_A_CLAIM

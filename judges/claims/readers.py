@@ -14,9 +14,9 @@ from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 from judges.claims import generic
-from judges.claims.agreement import agreed
 from judges.claims.reading import Read, Reading, Unread
 from judges.claims.rows import read_of
+from judges.claims.two_readers import agreed
 from judges.evidence.transcript import Transcript, UtteranceView
 from schemas.errors import UsageError
 from schemas.families import module

@@ -12,7 +12,7 @@ from judges.evidence.transcript import ClaimView, UtteranceView
 from schemas.claims import kind_of, read_claim, text_hash, written
 from schemas.records import Claim, Json
 
-__all__ = ["READ", "UNREAD", "Place", "read_of", "rows_of"]
+__all__ = ["READ", "UNREAD", "TextPlace", "read_of", "rows_of"]
 
 READ: Final = "read"
 """Kind of the row that says that a reader has read a text."""
@@ -21,7 +21,7 @@ UNREAD: Final = "unread"
 """Kind of the rows of what it did not understand."""
 
 
-class Place(NamedTuple):
+class TextPlace(NamedTuple):
     """Where a text stands."""
 
     episode_id: str
@@ -29,7 +29,7 @@ class Place(NamedTuple):
     said: UtteranceView
 
 
-def rows_of(read: Read[object], place: Place, reader: str, prompt_hash: str | None = None) -> Iterator[Claim]:
+def rows_of(read: Read[object], place: TextPlace, reader: str, prompt_hash: str | None = None) -> Iterator[Claim]:
     """The rows of a reading: first the one that says who read the text."""
     said = place.said
     views = [

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from judges.claims.readers import Reader, reading_room
-from judges.claims.rows import Place
+from judges.claims.rows import TextPlace
 from judges.evidence.transcript import Transcript, UtteranceView, load
 from judges.evidence.units import games_where
 from schemas.store import Store
@@ -48,9 +48,9 @@ class Text(NamedTuple):
     room: Room
 
     @property
-    def place(self) -> Place:
+    def place(self) -> TextPlace:
         """Where it stands."""
-        return Place(self.game.episode_id, self.turn, self.said)
+        return TextPlace(self.game.episode_id, self.turn, self.said)
 
 
 def texts(

@@ -14,7 +14,7 @@ from games.coordination.players import Player
 from judges.coordination import claims_hanabi, claims_kitchen, claims_rooms
 from judges.evidence.transcript import TurnView
 
-__all__ = ["Claim", "claims"]
+__all__ = ["Statement", "claims"]
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+(?=[A-Z\"'])|\n")
 _ACTION: Final = re.compile(r"\s*\**Action\b", re.IGNORECASE)
@@ -35,20 +35,20 @@ _FORMS: Final[Mapping[str, Callable[[TurnView, Player], Sequence[tuple[re.Patter
 """Game -> its forms for a turn and a player: pattern, and whether what it matched is true; None where the state does not tell."""
 
 
-class Claim(NamedTuple):
+class Statement(NamedTuple):
     """A statement."""
 
     text: str
     is_true: bool
 
 
-def claims(game: str, turn: TurnView, player: Player, text: str) -> list[Claim]:
+def claims(game: str, turn: TurnView, player: Player, text: str) -> list[Statement]:
     """The statements that can be checked, in the order of the forms."""
     if game not in _FORMS:
         return []
     said = list(_statements(text))
     return [
-        Claim(match[0].strip(), is_true)
+        Statement(match[0].strip(), is_true)
         for pattern, truth in _FORMS[game](turn, player)
         for sentence in said
         for match in pattern.finditer(sentence)

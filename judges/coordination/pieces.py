@@ -6,7 +6,7 @@ from typing import Final
 
 from games.coordination.players import partner_of
 from judges.coordination.situation import QUESTIONS, action_of, game_of, player_named
-from judges.evidence.pieces import AGENT_UNITS, Piece, Scene, action_text
+from judges.evidence.pieces import AGENT_UNITS, Piece, UnitContext, action_text
 from judges.evidence.text import Entry, one_line
 from judges.evidence.transcript import JsonObject
 
@@ -16,16 +16,16 @@ _HIDDEN: Final = frozenset({"hands", "knowledge", "player", "adversary_choice", 
 """Parts of a state that are not shown as they stand: own cards and the killer's decision are not known, the rest is written out."""
 
 
-def _view(scene: Scene) -> list[Entry]:
-    state = scene.now.state_before
-    if game_of(scene.game) == QUESTIONS:
+def _view(context: UnitContext) -> list[Entry]:
+    state = context.now.state_before
+    if game_of(context.game) == QUESTIONS:
         return [Entry("The question:", str(state.get("question")))]
     lines = [f"{name.replace('_', ' ')}: {_plain(value)}" for name, value in state.items() if name not in _HIDDEN]
-    return [Entry(f"What {one_line(scene.agent_name)} sees before this turn:", "\n".join([*lines, *_cards(scene, state)]))]
+    return [Entry(f"What {one_line(context.agent_name)} sees before this turn:", "\n".join([*lines, *_cards(context, state)]))]
 
 
-def _cards(scene: Scene, state: JsonObject) -> list[str]:
-    player = player_named(scene.agent_name)
+def _cards(context: UnitContext, state: JsonObject) -> list[str]:
+    player = player_named(context.agent_name)
     if player is None or "hands" not in state:
         return []
     partner = partner_of(player)
@@ -49,18 +49,18 @@ def _plain(value: object) -> str:
     return one_line(str(value))
 
 
-def _reply(scene: Scene) -> list[Entry]:
+def _reply(context: UnitContext) -> list[Entry]:
     """The replies of the judged agent's model that stand: of a player they are private, of a respondent they are the answer."""
-    kept = [said for said in scene.now.utterances if said.agent == scene.agent_name and not said.superseded and said.text.strip()]
+    kept = [said for said in context.now.utterances if said.agent == context.agent_name and not said.superseded and said.text.strip()]
     return [Entry(f"{one_line(said.agent)} wrote:", said.text) for said in kept]
 
 
-def _move(scene: Scene) -> list[Entry]:
-    action = action_of(scene.now, scene.agent_name)
-    if action is None or game_of(scene.game) == QUESTIONS:
+def _move(context: UnitContext) -> list[Entry]:
+    action = action_of(context.now, context.agent_name)
+    if action is None or game_of(context.game) == QUESTIONS:
         return []
     given = {name: value for name, value in action.arguments.items() if name not in {"was", "asked"}}
-    return [Entry(f"{one_line(scene.agent_name)} did:", action_text(action.verb, given))]
+    return [Entry(f"{one_line(context.agent_name)} did:", action_text(action.verb, given))]
 
 
 PIECES: Final = (

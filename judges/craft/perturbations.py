@@ -19,12 +19,12 @@ from games.craft.claims import Request, compatible
 from games.craft.engine.blocks import CELLS, COLORS, DIRECTORS, MAX_HEIGHT, SIZES, WALLS, Director
 from games.craft.engine.move import Move
 from judges.claims.reading import Open, Reading, Shown, find_in
-from judges.craft.checks.evidence import Game, game_of
-from judges.craft.checks.evidence import Scene as Turn
 from judges.craft.checks.pragmatic_sufficiency import describes_candidate_block, suffices
+from judges.craft.checks.prepared import PreparedGame, game_of
+from judges.craft.checks.prepared import PreparedTurn as Turn
 from judges.craft.language.typed import read_text
 from judges.engine.checks import Decision
-from judges.evidence.pieces import Scene
+from judges.evidence.pieces import UnitContext
 from judges.evidence.transcript import ActionView, UtteranceView
 
 __all__ = ["DEFECTS", "DEFECTS_OF", "NAMES", "UNNAMED_ROLES", "planted", "planted_in_turn"]
@@ -63,13 +63,13 @@ _TURNS_BACK: Final = 5
 """As far as a judge's history reaches."""
 
 
-def planted(kind: str, scene: Scene, said: UtteranceView) -> str | None:
+def planted(kind: str, context: UnitContext, said: UtteranceView) -> str | None:
     """The text with that defect in it; None where the text is not clean or the defect cannot be put into it by a word."""
-    if said.agent not in WALLS or scene.turn is None:
+    if said.agent not in WALLS or context.turn is None:
         return None
-    game = game_of(scene.game)
+    game = game_of(context.game)
     director: Director = next(name for name in WALLS if name == said.agent)
-    turn = game.scene(scene.turn.turn)
+    turn = game.prepared(context.turn.turn)
     asked = _requests(said.text, director, turn)
     if len(asked) != 1 or not _is_clean(asked[0], game, turn, director) or not _fits_thought(asked[0], said, turn, director):
         return None
@@ -78,18 +78,18 @@ def planted(kind: str, scene: Scene, said: UtteranceView) -> str | None:
     return _with_defect(kind, said.text, director, turn, lambda found: _is_wrong(kind, found, game, turn, director))
 
 
-def planted_in_turn(kind: str, scene: Scene, messages: Sequence[UtteranceView], question: str) -> Mapping[int, str]:
+def planted_in_turn(kind: str, context: UnitContext, messages: Sequence[UtteranceView], question: str) -> Mapping[int, str]:
     """Number of the message -> its text with that defect in it; empty where the answer would not be known.
 
     Args:
         kind: of `DEFECTS`, none that adds a request.
-        scene: the turn.
+        context: the turn.
         messages: of the directors on that turn.
         question: PS2 or PS3: the one whose answer turns to no.
     """
-    if scene.turn is None:
+    if context.turn is None:
         return {}
-    turn = game_of(scene.game).scene(scene.turn.turn)
+    turn = game_of(context.game).prepared(context.turn.turn)
     answer, is_of = _GROUP_QUESTIONS[question]
     if answer(turn).answer != "yes":
         return {}
@@ -108,7 +108,7 @@ def planted_in_turn(kind: str, scene: Scene, messages: Sequence[UtteranceView], 
             return {}
         changed[said.seq] = text
     told = tuple(replace(said, text=changed.get(said.seq, said.text)) for said in turn.view.utterances)
-    after = Turn(scene.game, replace(turn.view, utterances=told))
+    after = Turn(context.game, replace(turn.view, utterances=told))
     return changed if changed and answer(after).answer == "no" else {}
 
 
@@ -144,7 +144,7 @@ def _requests(text: str, director: Director, turn: Turn) -> tuple[Request, ...]:
     return () if isinstance(asked, Open) else asked
 
 
-def _is_clean(request: Request, game: Game, turn: Turn, director: Director) -> bool:
+def _is_clean(request: Request, game: PreparedGame, turn: Turn, director: Director) -> bool:
     if not (request.complete and request.verb == "place" and request.on_wall(director) and game.has_view(director)):
         return False
     layer = request.layer or 0
@@ -173,7 +173,7 @@ def _differs_only(kind: str, before: Request, after: Request) -> bool:
     return after.verb is not None and [f for f in fields if getattr(before, f) != getattr(after, f)] == [field]
 
 
-def _is_wrong(kind: str, request: Request, game: Game, turn: Turn, director: Director) -> bool:
+def _is_wrong(kind: str, request: Request, game: PreparedGame, turn: Turn, director: Director) -> bool:
     if kind == "place":
         return bool(request.cells) and not set(request.cells) & set(WALLS[director])
     if kind == "colour":
@@ -182,7 +182,7 @@ def _is_wrong(kind: str, request: Request, game: Game, turn: Turn, director: Dir
     return request.layer is not None and request.size is not None
 
 
-def _with_old_request(text: str, game: Game, turn: Turn, director: Director) -> str | None:
+def _with_old_request(text: str, game: PreparedGame, turn: Turn, director: Director) -> str | None:
     for earlier in reversed(game.before(turn.view.turn)[-_TURNS_BACK:]):
         for action in earlier.view.actions:
             again = _sentence(action, game, turn, director)
@@ -201,7 +201,7 @@ def _asks_again(asked: tuple[Request, ...], action: ActionView, earlier: Turn) -
     return isinstance(before, Shown)
 
 
-def _sentence(action: ActionView, game: Game, turn: Turn, director: Director) -> str | None:
+def _sentence(action: ActionView, game: PreparedGame, turn: Turn, director: Director) -> str | None:
     """A request for the small block that this action has put where it still stands and belongs."""
     block, cell, layer = (action.arguments.get(name) for name in ("block", "position", "layer"))
     if not action.accepted or action.verb != "place" or cell not in WALLS[director] or not isinstance(layer, int):

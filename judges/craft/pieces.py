@@ -10,7 +10,7 @@ import json
 from typing import Final
 
 from games.craft.engine.blocks import CELLS, WALLS
-from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, Scene, action_text
+from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, UnitContext, action_text
 from judges.evidence.text import Entry, one_line
 from judges.evidence.transcript import JsonObject, TurnView
 
@@ -21,8 +21,8 @@ _PUBLISHED_HISTORY_LINES: Final = 12
 """3 x 4 lines, formats section 8.5.2."""
 
 
-def _state_before(scene: Scene) -> list[Entry]:
-    stacks = _stacks(scene.now.state_before)
+def _state_before(context: UnitContext) -> list[Entry]:
+    stacks = _stacks(context.now.state_before)
     lines = [f"{cell}: {', '.join(map(str, stacks.get(cell) or ())) or 'empty'}" for cell in CELLS]
     return [Entry("The board before the move, each cell (row,column) from bottom to top:", "\n".join(lines))]
 
@@ -32,19 +32,19 @@ def _stacks(state: JsonObject) -> JsonObject:
     return stacks if isinstance(stacks, dict) else {}
 
 
-def _wall(scene: Scene) -> tuple[str, ...]:
-    return next((cells for director, cells in WALLS.items() if director == scene.agent), ())
+def _wall(context: UnitContext) -> tuple[str, ...]:
+    return next((cells for director, cells in WALLS.items() if director == context.agent), ())
 
 
-def _wall_cells(scene: Scene) -> list[Entry]:
-    wall = _wall(scene)
-    return [Entry(f"Cells on the wall of {one_line(scene.agent_name)}, from its left to its right:", " ".join(wall))] if wall else []
+def _wall_cells(context: UnitContext) -> list[Entry]:
+    wall = _wall(context)
+    return [Entry(f"Cells on the wall of {one_line(context.agent_name)}, from its left to its right:", " ".join(wall))] if wall else []
 
 
-def _target_view(scene: Scene) -> list[Entry]:
+def _target_view(context: UnitContext) -> list[Entry]:
     """The view at face value: its first entry is what the director was told about the first cell of its wall, mirrored or not."""
-    view = _private_view(scene)
-    wall = _wall(scene)
+    view = _private_view(context)
+    wall = _wall(context)
     if view is None or not wall:
         return []
     lines = []
@@ -53,7 +53,7 @@ def _target_view(scene: Scene) -> list[Entry]:
         entries = row if isinstance(row, list) else []
         shown = [f"{cell} {_block(entry)}" for cell, entry in zip(wall, entries, strict=False)]
         lines.append(f"{layer}: {'; '.join(shown)}")
-    return [Entry(f"The target as {one_line(scene.agent_name)} was shown it on its own wall:", "\n".join(lines))]
+    return [Entry(f"The target as {one_line(context.agent_name)} was shown it on its own wall:", "\n".join(lines))]
 
 
 def _block(entry: object) -> str:
@@ -64,44 +64,44 @@ def _block(entry: object) -> str:
     return f"{entry['color']} size {entry.get('size')}"
 
 
-def _private_view(scene: Scene) -> JsonObject | None:
-    agent = scene.game.agents.get(scene.agent_name)
+def _private_view(context: UnitContext) -> JsonObject | None:
+    agent = context.game.agents.get(context.agent_name)
     return agent.private_view if agent else None
 
 
-def _builder_response(scene: Scene) -> list[Entry]:
+def _builder_response(context: UnitContext) -> list[Entry]:
     entries = [
         Entry("The builder asked:" if a.verb == "clarify" else "The builder attempted:", action_text(a.verb, a.arguments))
-        for a in scene.now.actions
+        for a in context.now.actions
     ]
     return entries + [
-        Entry("The builder said:", u.text) for u in scene.now.said("public") if _is_builder(scene, u.agent) and u.text.strip()
+        Entry("The builder said:", u.text) for u in context.now.said("public") if _is_builder(context, u.agent) and u.text.strip()
     ]
 
 
-def _is_builder(scene: Scene, agent: str) -> bool:
-    known = scene.game.agents.get(agent)
+def _is_builder(context: UnitContext, agent: str) -> bool:
+    known = context.game.agents.get(agent)
     return known is not None and known.role == "builder"
 
 
-def _outcome(scene: Scene) -> list[Entry]:
-    took = {True: "yes", False: "no", None: "none was listed"}[scene.now.oracle_followed]
-    moves = [a for a in scene.now.actions if a.accepted is not None]
+def _outcome(context: UnitContext) -> list[Entry]:
+    took = {True: "yes", False: "no", None: "none was listed"}[context.now.oracle_followed]
+    moves = [a for a in context.now.actions if a.accepted is not None]
     lines = ["the move was carried out" if a.accepted else f"the move was refused: {a.error_text}" for a in moves]
     lines.insert(0, f"the move has the action, position and layer of a candidate: {took}")
     return [Entry("What came of it:", "\n".join(lines))]
 
 
-def _published_target_view(scene: Scene) -> list[Entry]:
-    view = _private_view(scene)
+def _published_target_view(context: UnitContext) -> list[Entry]:
+    view = _private_view(context)
     return [] if view is None else [Entry("Target view:", json.dumps(view, ensure_ascii=False))]
 
 
-def _published_history(scene: Scene) -> list[Entry]:
+def _published_history(context: UnitContext) -> list[Entry]:
     """The last lines of the shared history after the judged turn: with the judged message, the builder's reaction and the result."""
-    if scene.now.goal_reached:
+    if context.now.goal_reached:
         return []
-    lines = [line for turn in scene.game.turns[: scene.now.turn] for line in _published_lines(turn)]
+    lines = [line for turn in context.game.turns[: context.now.turn] for line in _published_lines(turn)]
     return [Entry("Recent conversation:", "\n".join(lines[-_PUBLISHED_HISTORY_LINES:]))]
 
 

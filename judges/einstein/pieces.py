@@ -7,16 +7,16 @@ from typing import Final
 from games.einstein.engine.bins import DESTINATIONS, REACH
 from games.einstein.game import AGENTS
 from judges.einstein.steps import action_of, asked_about, held_items, inferences, item_text, shared_before
-from judges.evidence.pieces import AGENT_UNITS, Piece, Scene, action_text
+from judges.evidence.pieces import AGENT_UNITS, Piece, UnitContext, action_text
 from judges.evidence.text import Entry, one_line
 from judges.evidence.transcript import ActionView
 
 __all__ = ["PIECES"]
 
 
-def _chosen_action(scene: Scene) -> list[Entry]:
-    action = action_of(scene.now, scene.agent_name)
-    return [] if action is None else [Entry(f"{one_line(scene.agent_name)} chose:", _written(action))]
+def _chosen_action(context: UnitContext) -> list[Entry]:
+    action = action_of(context.now, context.agent_name)
+    return [] if action is None else [Entry(f"{one_line(context.agent_name)} chose:", _written(action))]
 
 
 def _written(action: ActionView) -> str:
@@ -30,44 +30,46 @@ def _written(action: ActionView) -> str:
     return f"ask {given.get('block')}" if action.verb == "ask" else action_text(action.verb, given)
 
 
-def _held(scene: Scene) -> list[Entry]:
-    return [Entry(f"Items that {one_line(scene.agent_name)} holds before this step:", "\n".join(held_items(scene.now, scene.agent_name)))]
+def _held(context: UnitContext) -> list[Entry]:
+    return [
+        Entry(f"Items that {one_line(context.agent_name)} holds before this step:", "\n".join(held_items(context.now, context.agent_name)))
+    ]
 
 
-def _placed(scene: Scene) -> list[Entry]:
-    bins = scene.now.state_before.get("bins", {})
+def _placed(context: UnitContext) -> list[Entry]:
+    bins = context.now.state_before.get("bins", {})
     lines = [f"{name}: {', '.join(map(str, bins[name]))}" for name in DESTINATIONS if bins.get(name)]
     return [Entry("Objects that lie in their goal bins, for both players to see:", "\n".join(lines) or "none")]
 
 
-def _reach(scene: Scene) -> list[Entry]:
-    if scene.agent_name not in AGENTS:
+def _reach(context: UnitContext) -> list[Entry]:
+    if context.agent_name not in AGENTS:
         return []
-    bins = REACH[AGENTS.index(scene.agent_name)]
-    return [Entry(f"Bins that {one_line(scene.agent_name)} reaches:", ", ".join(bins))]
+    bins = REACH[AGENTS.index(context.agent_name)]
+    return [Entry(f"Bins that {one_line(context.agent_name)} reaches:", ", ".join(bins))]
 
 
-def _shares(scene: Scene) -> list[Entry]:
-    lines = [f"turn {number}, {action.agent}: {item_text(action)}" for number, action in shared_before(scene.game, scene.now.turn)]
+def _shares(context: UnitContext) -> list[Entry]:
+    lines = [f"turn {number}, {action.agent}: {item_text(action)}" for number, action in shared_before(context.game, context.now.turn)]
     return [Entry("Items shared before this step:", "\n".join(lines) or "none")]
 
 
-def _question(scene: Scene) -> list[Entry]:
+def _question(context: UnitContext) -> list[Entry]:
     try:
-        asked = asked_about(scene.game, scene.now.turn)
+        asked = asked_about(context.game, context.now.turn)
     except LookupError:  # a log that does not say whether the action space has asking
         return []
     return [] if asked is None else [Entry("On the step before, the partner asked about:", asked)]
 
 
-def _inferences(scene: Scene) -> list[Entry]:
-    known = inferences(scene.now, scene.agent_name)
+def _inferences(context: UnitContext) -> list[Entry]:
+    known = inferences(context.now, context.agent_name)
     lines = [f"{block}: {goal}" for block, goal in known.items()]
-    return [Entry(f"Goals that follow from what {one_line(scene.agent_name)} knows:", "\n".join(lines) or "none")]
+    return [Entry(f"Goals that follow from what {one_line(context.agent_name)} knows:", "\n".join(lines) or "none")]
 
 
-def _step_outcome(scene: Scene) -> list[Entry]:
-    action = action_of(scene.now, scene.agent_name)
+def _step_outcome(context: UnitContext) -> list[Entry]:
+    action = action_of(context.now, context.agent_name)
     if action is None:
         return []
     return [Entry("The engine's answer:", "accepted" if action.accepted else f"refused: {action.error_text}")]

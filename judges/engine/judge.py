@@ -17,7 +17,7 @@ from judges.engine.verdicts import EngineAnswers, GameVerdicts
 from judges.evidence.unit_sources import selected_units
 from judges.evidence.units import Selection, select
 from judges.rubric.model import PROBE
-from judges.runs.job import JudgeReport, JudgeRequest, OnProgress, Progress, RunStatus
+from judges.runs.job import JudgeReport, JudgeRequest, OnProgress, RunProgress, RunStatus
 from judges.runs.planning import new_run
 from judges.runs.verdict_store import Progressed, save
 from providers.request import now
@@ -61,7 +61,7 @@ def run_engine(
         for done, game in enumerate(games, start=1):
             sink.add(game)
             if on_progress is not None:
-                on_progress(Progress(done=done, total=len(selection), failed=sink.counts["failed"], cost=None))
+                on_progress(RunProgress(done=done, total=len(selection), failed=sink.counts["failed"], cost=None))
     except KeyboardInterrupt:
         sink.finish("interrupted")
         raise

@@ -86,7 +86,7 @@ def _asked(rubric: Rubric, checks: Mapping[str, Check] | None) -> dict[str, Chec
 def _decide(check: Check, unit: Unit, rubric: Rubric) -> tuple[str, Decision]:
     """The place where a check that breaks becomes a row: one odd unit must not cost all others their verdicts."""
     try:
-        decision = check(unit.scene.game, unit.turn or 0, unit.agent)
+        decision = check(unit.context.game, unit.turn or 0, unit.agent)
     except Exception as error:  # noqa: BLE001 - see above
         return "failed", Decision(None, f"the check broke off: {type(error).__name__}: {excerpt(str(error))}")
     if decision.answer is None:

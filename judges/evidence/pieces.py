@@ -11,13 +11,13 @@ from judges.evidence.text import Entry
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
 from judges.rubric.model import UnitKind
 
-__all__ = ["AGENT_UNITS", "TURN_UNITS", "Piece", "Retelling", "Scene", "action_text"]
+__all__ = ["AGENT_UNITS", "TURN_UNITS", "Piece", "Renaming", "UnitContext", "action_text"]
 
 AGENT_UNITS: tuple[UnitKind, ...] = ("utterance", "agent_turn", "action", "event")
 TURN_UNITS: tuple[UnitKind, ...] = (*AGENT_UNITS, "turn")
 
 
-class Retelling(NamedTuple):
+class Renaming(NamedTuple):
     """Other names under which agents appear in the evidence, for a probe."""
 
     names: Mapping[str, str]
@@ -38,7 +38,7 @@ class Retelling(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class UnitContext:
     """The unit that is judged, inside its game."""
 
     game: Transcript
@@ -56,7 +56,7 @@ class Scene:
     """The second game of a pair, `game` being the first; None for other units."""
     row: Mapping[str, object] | None = None
     """Column -> value of a row of the rubric's own query; None for other units."""
-    retelling: Retelling | None = None
+    renaming: Renaming | None = None
     """None: names as in the log."""
 
     @property
@@ -87,7 +87,7 @@ class Piece(NamedTuple):
     """Kinds of unit it makes sense for."""
     benchmarks: tuple[str, ...]
     """Benchmarks it exists for; empty: all."""
-    render: Callable[[Scene], list[Entry]]
+    render: Callable[[UnitContext], list[Entry]]
     """The evidence; an empty list where there is none in this unit."""
 
 

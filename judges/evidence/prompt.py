@@ -71,7 +71,7 @@ class PromptMaker:
 
     def prompts(self, unit: Unit) -> Iterator[Prompt]:
         """One prompt for each group of questions."""
-        viewer = Viewer(unit.scene)
+        viewer = Viewer(unit.context)
         for index, group in enumerate(self.groups):
             shown = viewer.show(group.shows)
             applies = self._rubric.about is None or bool(shown[self._rubric.about])

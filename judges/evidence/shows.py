@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, Scene, action_text
+from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, UnitContext, action_text
 from judges.evidence.text import Entry, one_line
 from judges.evidence.transcript import JsonObject, TurnView, UtteranceView
 from schemas.families import offered
@@ -21,10 +21,10 @@ HISTORY_TURNS = 5
 
 
 class Viewer:
-    """Shows pieces of one scene; a piece that several groups of questions see is made once."""
+    """Shows pieces of one context; a piece that several groups of questions see is made once."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
+    def __init__(self, context: UnitContext) -> None:
+        self._scene = context
         self._made: dict[str, list[Entry]] = {}
 
     def show(self, names: Sequence[str]) -> dict[str, list[Entry]]:
@@ -35,9 +35,9 @@ class Viewer:
         return {name: self._made[name] for name in names}
 
     def _told(self, name: str) -> list[Entry]:
-        scene = self._scene
-        entries = PIECES[name].render(scene) if scene.row is None else _column(scene.row, name)
-        return entries if scene.retelling is None else [scene.retelling.entry(entry) for entry in entries]
+        context = self._scene
+        entries = PIECES[name].render(context) if context.row is None else _column(context.row, name)
+        return entries if context.renaming is None else [context.renaming.entry(entry) for entry in entries]
 
 
 def doc(name: str) -> str:
@@ -50,9 +50,9 @@ def _column(row: Mapping[str, object], name: str) -> list[Entry]:
     return [] if value is None or value == "" else [Entry(f"{name}:", str(value))]
 
 
-def _judged_agent(scene: Scene) -> list[Entry]:
-    name = scene.agent_name
-    agent = scene.game.agents.get(name)
+def _judged_agent(context: UnitContext) -> list[Entry]:
+    name = context.agent_name
+    agent = context.game.agents.get(name)
     return [Entry("The agent that is judged:", f"{one_line(name)} ({one_line(agent.role) if agent else 'role unknown'})")]
 
 
@@ -60,61 +60,61 @@ def _quoted(messages: Iterable[UtteranceView]) -> list[Entry]:
     return [Entry(f"{one_line(u.agent)} said:", u.text) for u in messages if u.text.strip()]
 
 
-def _utterance(scene: Scene) -> list[Entry]:
-    return _quoted(u for u in scene.now.utterances if u.seq == scene.seq)
+def _utterance(context: UnitContext) -> list[Entry]:
+    return _quoted(u for u in context.now.utterances if u.seq == context.seq)
 
 
-def _action(scene: Scene) -> list[Entry]:
-    done = scene.action
+def _action(context: UnitContext) -> list[Entry]:
+    done = context.action
     return [] if done is None else [Entry(f"{one_line(done.agent)} tried:", action_text(done.verb, done.arguments))]
 
 
-def _action_outcome(scene: Scene) -> list[Entry]:
-    done = scene.action
+def _action_outcome(context: UnitContext) -> list[Entry]:
+    done = context.action
     if done is None or done.accepted is None:
         return []
     return [Entry("What came of the action:", _outcome(accepted=done.accepted) + (f": {done.error_text}" if done.error_text else ""))]
 
 
-def _event(scene: Scene) -> list[Entry]:
-    spoken = (u for u in scene.now.utterances if u.seq == scene.seq)
+def _event(context: UnitContext) -> list[Entry]:
+    spoken = (u for u in context.now.utterances if u.seq == context.seq)
     said = [Entry(f"{one_line(u.agent)} {'thought' if u.channel == 'private' else 'said'}:", u.text) for u in spoken if u.text.strip()]
-    return said or _action(scene)
+    return said or _action(context)
 
 
-def _first_dialogue(scene: Scene) -> list[Entry]:
-    return _record(scene.game.turns)
+def _first_dialogue(context: UnitContext) -> list[Entry]:
+    return _record(context.game.turns)
 
 
-def _second_dialogue(scene: Scene) -> list[Entry]:
-    return [] if scene.other is None else _record(scene.other.turns)
+def _second_dialogue(context: UnitContext) -> list[Entry]:
+    return [] if context.other is None else _record(context.other.turns)
 
 
-def _public_message(scene: Scene) -> list[Entry]:
-    return _quoted(u for u in scene.now.said("public", scene.agent_name) if not u.superseded)
+def _public_message(context: UnitContext) -> list[Entry]:
+    return _quoted(u for u in context.now.said("public", context.agent_name) if not u.superseded)
 
 
-def _private_reasoning(scene: Scene) -> list[Entry]:
-    thoughts = (u for u in scene.now.said("private", scene.agent_name) if not u.superseded and u.text.strip())
+def _private_reasoning(context: UnitContext) -> list[Entry]:
+    thoughts = (u for u in context.now.said("private", context.agent_name) if not u.superseded and u.text.strip())
     return [Entry(f"{one_line(u.agent)} thought:", u.text) for u in thoughts]
 
 
-def _public_messages(scene: Scene) -> list[Entry]:
-    return _quoted(u for u in scene.now.said("public") if not u.superseded and scene.is_judged_role(u.agent))
+def _public_messages(context: UnitContext) -> list[Entry]:
+    return _quoted(u for u in context.now.said("public") if not u.superseded and context.is_judged_role(u.agent))
 
 
-def _other_messages(scene: Scene) -> list[Entry]:
-    said = scene.now.said("public")
-    return _quoted(u for u in said if not u.superseded and u.agent != scene.agent_name and scene.is_judged_role(u.agent))
+def _other_messages(context: UnitContext) -> list[Entry]:
+    said = context.now.said("public")
+    return _quoted(u for u in said if not u.superseded and u.agent != context.agent_name and context.is_judged_role(u.agent))
 
 
-def _history(scene: Scene) -> list[Entry]:
-    turn = scene.now.turn
-    return _record(t for t in scene.game.turns if turn - HISTORY_TURNS <= t.turn < turn)
+def _history(context: UnitContext) -> list[Entry]:
+    turn = context.now.turn
+    return _record(t for t in context.game.turns if turn - HISTORY_TURNS <= t.turn < turn)
 
 
-def _dialogue(scene: Scene) -> list[Entry]:
-    return _record(scene.game.turns)
+def _dialogue(context: UnitContext) -> list[Entry]:
+    return _record(context.game.turns)
 
 
 def _record(turns: Iterable[TurnView]) -> list[Entry]:
@@ -134,20 +134,20 @@ def _outcome(*, accepted: bool | None) -> str:
     return "carried out" if accepted else "refused"
 
 
-def _world_before(scene: Scene) -> list[Entry]:
-    return _as_json("The world before this turn:", scene.now.state_before)
+def _world_before(context: UnitContext) -> list[Entry]:
+    return _as_json("The world before this turn:", context.now.state_before)
 
 
-def _goal(scene: Scene) -> list[Entry]:
-    return _as_json("The goal:", scene.game.goal or {})
+def _goal(context: UnitContext) -> list[Entry]:
+    return _as_json("The goal:", context.game.goal or {})
 
 
 def _as_json(head: str, value: JsonObject) -> list[Entry]:
     return [Entry(head, json.dumps(value, ensure_ascii=False))] if value else []
 
 
-def _oracle_actions(scene: Scene) -> list[Entry]:
-    listed = [action_text(o.verb, o.arguments) for o in scene.now.oracle if o.listed]
+def _oracle_actions(context: UnitContext) -> list[Entry]:
+    listed = [action_text(o.verb, o.arguments) for o in context.now.oracle if o.listed]
     return [Entry("Candidate actions of this turn, each verified to make progress:", "\n".join(listed))] if listed else []
 
 

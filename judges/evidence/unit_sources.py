@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from itertools import permutations
 
 from judges.claims.readers import Reader
-from judges.evidence.pieces import Scene
+from judges.evidence.pieces import UnitContext
 from judges.evidence.row_query import Row, read_rows
 from judges.evidence.transcript import Transcript, load
 from judges.evidence.units import Selection, Unit, units
-from judges.perturbation.perturbations import retold
+from judges.perturbation.perturbations import perturbed
 from judges.rubric.model import PROBE, Rubric
 from schemas.store import Store
 
@@ -29,7 +29,7 @@ def selected_units(store: Store, rubric: Rubric, selection: Selection, reader: R
     found = _as_they_are(store, rubric, selection, reader)
     if rubric.variant is None or not rubric.variant.startswith(PROBE):
         return found
-    return (told for unit in found if (told := retold(rubric, unit)) is not None)
+    return (told for unit in found if (told := perturbed(rubric, unit)) is not None)
 
 
 def _as_they_are(store: Store, rubric: Rubric, selection: Selection, reader: Reader | None) -> Iterator[Unit]:
@@ -51,8 +51,8 @@ def _pairs(store: Store, rubric: Rubric, selection: Selection) -> Iterator[Unit]
     for (ids,) in tasks:
         for first, second in permutations(load(store, ids), 2):
             if first.model != second.model:
-                scene = Scene(game=first, roles=rubric.roles, other=second)
-                yield Unit(f"{first.episode_id} vs {second.episode_id}", first.episode_id, None, None, scene)
+                context = UnitContext(game=first, roles=rubric.roles, other=second)
+                yield Unit(f"{first.episode_id} vs {second.episode_id}", first.episode_id, None, None, context)
 
 
 def _rows(store: Store, rubric: Rubric, selection: Selection) -> Iterator[Unit]:
@@ -71,4 +71,6 @@ def _is_selected(turn: int | None, turns: frozenset[int] | None) -> bool:
 
 
 def _row_unit(rubric: Rubric, game: Transcript, row: Row) -> Unit:
-    return Unit(str(row["unit_id"]), game.episode_id, row.get("turn"), row.get("agent"), Scene(game=game, roles=rubric.roles, row=row))
+    return Unit(
+        str(row["unit_id"]), game.episode_id, row.get("turn"), row.get("agent"), UnitContext(game=game, roles=rubric.roles, row=row)
+    )

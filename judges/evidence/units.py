@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from judges.evidence.pieces import Scene
+from judges.evidence.pieces import UnitContext
 from judges.evidence.transcript import Transcript, TurnView
 from judges.rubric.model import ANY_BENCHMARK, Rubric, UnitKind
 from schemas.errors import UsageError
@@ -28,7 +28,7 @@ class Unit(NamedTuple):
     episode_id: str
     turn: int | None
     agent: str | None
-    scene: Scene
+    context: UnitContext
 
 
 def units(rubric: Rubric, game: Transcript, turns: frozenset[int] | None) -> Iterator[Unit]:
@@ -39,7 +39,7 @@ def units(rubric: Rubric, game: Transcript, turns: frozenset[int] | None) -> Ite
     if rubric.unit in {"pair", "row"}:
         return
     if rubric.unit == "episode":
-        yield Unit(game.episode_id, game.episode_id, None, None, Scene(game=game, roles=rubric.roles))
+        yield Unit(game.episode_id, game.episode_id, None, None, UnitContext(game=game, roles=rubric.roles))
         return
     for turn in game.turns:
         if turns is None or turn.turn in turns:
@@ -48,38 +48,38 @@ def units(rubric: Rubric, game: Transcript, turns: frozenset[int] | None) -> Ite
 
 def _of_turn(rubric: Rubric, game: Transcript, turn: TurnView) -> Iterator[Unit]:
     turn_id = f"{game.episode_id}/{turn.turn}"
-    group = Scene(game=game, roles=rubric.roles, turn=turn)
+    group = UnitContext(game=game, roles=rubric.roles, turn=turn)
     if rubric.unit == "turn":
         yield Unit(turn_id, game.episode_id, turn.turn, None, group)
         return
-    for part, scene in _PARTS[rubric.unit](group, turn):
-        if group.is_judged_role(scene.agent_name):
-            yield Unit(f"{turn_id}/{part}", game.episode_id, turn.turn, scene.agent, scene)
+    for part, context in _PARTS[rubric.unit](group, turn):
+        if group.is_judged_role(context.agent_name):
+            yield Unit(f"{turn_id}/{part}", game.episode_id, turn.turn, context.agent, context)
 
 
-def _agents(group: Scene, turn: TurnView) -> Iterator[tuple[str, Scene]]:
+def _agents(group: UnitContext, turn: TurnView) -> Iterator[tuple[str, UnitContext]]:
     for agent in dict.fromkeys([*(u.agent for u in turn.utterances), *(a.agent for a in turn.actions)]):
         yield agent, replace(group, agent=agent)
 
 
-def _utterances(group: Scene, turn: TurnView) -> Iterator[tuple[str, Scene]]:
+def _utterances(group: UnitContext, turn: TurnView) -> Iterator[tuple[str, UnitContext]]:
     for said in turn.said("public"):
         yield f"{said.agent}/{said.seq}", replace(group, agent=said.agent, seq=said.seq)
 
 
-def _actions(group: Scene, turn: TurnView) -> Iterator[tuple[str, Scene]]:
+def _actions(group: UnitContext, turn: TurnView) -> Iterator[tuple[str, UnitContext]]:
     for number, done in enumerate(turn.actions, start=1):
         yield f"{done.agent}/action{number}", replace(group, agent=done.agent, action=done)
 
 
-def _events(group: Scene, turn: TurnView) -> Iterator[tuple[str, Scene]]:
+def _events(group: UnitContext, turn: TurnView) -> Iterator[tuple[str, UnitContext]]:
     """What was said and thought, in order, then what was tried."""
     for said in turn.utterances:
         yield f"{said.agent}/{said.seq}", replace(group, agent=said.agent, seq=said.seq)
     yield from _actions(group, turn)
 
 
-_PARTS: Mapping[UnitKind, Callable[[Scene, TurnView], Iterator[tuple[str, Scene]]]] = {
+_PARTS: Mapping[UnitKind, Callable[[UnitContext, TurnView], Iterator[tuple[str, UnitContext]]]] = {
     "agent_turn": _agents,
     "utterance": _utterances,
     "action": _actions,

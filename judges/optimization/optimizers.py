@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from judges.optimization.program import Metric
+    from judges.optimization.program import TrainingMetric
 
 __all__ = ["OPTIMIZERS", "Calls", "Search", "Sizes"]
 
@@ -46,7 +46,7 @@ class Search:
     """What an optimiser works with."""
 
     program: Any
-    metric: Metric
+    metric: TrainingMetric
     training: list[Any]
     validation: list[Any]
     sizes: Sizes

@@ -23,7 +23,7 @@ from judges.rubric.model import Demonstration, RightAnswer, Rubric, ShownEntry
 from providers.messages import Message
 from providers.provider import ModelSettings
 
-__all__ = ["JudgeProgram", "Metric", "example_of", "writer_lm"]
+__all__ = ["JudgeProgram", "TrainingMetric", "example_of", "writer_lm"]
 
 _BRACES: Final = re.compile(r"\{([a-z][a-z_]*)\}")
 
@@ -111,7 +111,7 @@ def example_of(case: Case) -> Any:
     return dspy.Example(case=str(case.number), evidence=case.prompt.evidence(), answers=answers).with_inputs("case", "evidence")
 
 
-class Metric:
+class TrainingMetric:
     """1 less the weighted share of wrong answers, 0 to 1: what optimisers climb.
 
     Kappa is no mean over cases. With `balanced`, a wrong answer costs the inverse of how often its label was given in the training part

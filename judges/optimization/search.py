@@ -21,7 +21,7 @@ from providers.provider import ModelSettings
 from providers.request import Usage
 from schemas.errors import UsageError
 
-__all__ = ["Expected", "Found", "Request", "Said", "expected", "narrowed", "optimize"]
+__all__ = ["Expected", "Optimization", "OptimizationResult", "Said", "expected", "narrowed", "optimize"]
 
 _TOKENS_AN_ANSWER: Final = 45
 """A reason of one sentence and an answer, as `cotrace judge --dry-run` has it."""
@@ -40,7 +40,7 @@ Agreement = Callable[[Sequence[Case], Said], float]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
+class Optimization:
     """One optimisation."""
 
     rubric: Rubric
@@ -53,7 +53,7 @@ class Request:
     writer: ModelSettings
     """The model that writes instructions; not used by all optimisers."""
     balanced: bool
-    """Whether errors are weighted so that chance is taken out; see `program.Metric`."""
+    """Whether errors are weighted so that chance is taken out; see `program.TrainingMetric`."""
     agreement: Agreement
     """Chooses among the candidates on the validation part."""
     candidates: int
@@ -87,7 +87,7 @@ class Expected:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class OptimizationResult:
     """What came of a run."""
 
     rubric: Rubric | None
@@ -113,7 +113,7 @@ def narrowed(rubric: Rubric, questions: Sequence[str]) -> Rubric:
     return rubric.changed(questions=kept, answers=answers)
 
 
-def expected(request: Request) -> Expected:
+def expected(request: Optimization) -> Expected:
     """What the run would ask, without asking anything.
 
     Raises:
@@ -142,12 +142,12 @@ def expected(request: Request) -> Expected:
     )
 
 
-def _prices(request: Request) -> tuple[Price | None, Price | None]:
+def _prices(request: Optimization) -> tuple[Price | None, Price | None]:
     judge = price_of(request.judge.model, request.prices)
     return judge, price_of(request.writer.model, request.prices) if OPTIMIZERS[request.optimizer].writes else judge
 
 
-def optimize(request: Request, on_call: Callable[[int], None] | None = None) -> Found:
+def optimize(request: Optimization, on_call: Callable[[int], None] | None = None) -> OptimizationResult:
     """Look for a better rubric.
 
     Args:
@@ -177,7 +177,7 @@ def optimize(request: Request, on_call: Callable[[int], None] | None = None) -> 
         raise halted.why from None
 
 
-def _optimize(request: Request, dispatcher: Dispatcher) -> Found:
+def _optimize(request: Optimization, dispatcher: Dispatcher) -> OptimizationResult:
     plain, parts = request.rubric, request.parts
     dispatcher.answer_all(plain, [*parts.held_out, *parts.validation])
     _refuse_a_silent_judge(dispatcher, len(parts.held_out) + len(parts.validation))
@@ -191,7 +191,7 @@ def _optimize(request: Request, dispatcher: Dispatcher) -> Found:
     chosen = None if best == plain.hash else candidates[best]
     if chosen is not None:
         dispatcher.answer_all(chosen, parts.held_out)
-    return Found(
+    return OptimizationResult(
         rubric=chosen,
         before=_said(dispatcher, plain.hash, parts.held_out),
         after=None if chosen is None else _said(dispatcher, chosen.hash, parts.held_out),
@@ -216,11 +216,11 @@ def _said(dispatcher: Dispatcher, rubric_hash: str, cases: Sequence[Case]) -> li
     return [dispatcher.ledger[rubric_hash][case.number] for case in cases]
 
 
-def _searched(request: Request, dispatcher: Dispatcher) -> Mapping[str, Rubric]:
+def _searched(request: Optimization, dispatcher: Dispatcher) -> Mapping[str, Rubric]:
     """Everything that the optimiser asked the judge with, by hash, in the order in which it came up."""
     import dspy
 
-    from judges.optimization.program import JudgeProgram, Metric, example_of, writer_lm
+    from judges.optimization.program import JudgeProgram, TrainingMetric, example_of, writer_lm
 
     optimizer, parts = OPTIMIZERS[request.optimizer], request.parts
     cases = {case.number: case for part in (parts.training, parts.validation) for case in part}
@@ -234,7 +234,7 @@ def _searched(request: Request, dispatcher: Dispatcher) -> Mapping[str, Rubric]:
         seed=request.seed,
         threads=request.concurrency,
         program=JudgeProgram(request.rubric, dispatcher, cases),
-        metric=Metric(cases, parts.training, balanced=request.balanced),
+        metric=TrainingMetric(cases, parts.training, balanced=request.balanced),
         training=[example_of(case) for case in learned_from],
         validation=[example_of(case) for case in parts.validation],
         writer=writer,

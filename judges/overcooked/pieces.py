@@ -7,7 +7,7 @@ from typing import Final
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.tasks import recipe_text, tasks
 from games.overcooked.text.grammar import requests_in
-from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, Scene
+from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, UnitContext
 from judges.evidence.text import Entry, one_line
 from judges.evidence.transcript import JsonObject
 from judges.overcooked.conversations import done_before, event_at, messages_of
@@ -15,13 +15,13 @@ from judges.overcooked.conversations import done_before, event_at, messages_of
 __all__ = ["PIECES"]
 
 
-def _order(scene: Scene) -> list[Entry]:
-    order = scene.game.task_id
+def _order(context: UnitContext) -> list[Entry]:
+    order = context.game.task_id
     return [Entry("The order and its recipe, which only the Chef is given:", recipe_text(order))] if order in tasks() else []
 
 
-def _kitchen(scene: Scene) -> list[Entry]:
-    return [Entry("The kitchen before this step:", "\n".join(_lines(scene.now.state_before)))]
+def _kitchen(context: UnitContext) -> list[Entry]:
+    return [Entry("The kitchen before this step:", "\n".join(_lines(context.now.state_before)))]
 
 
 def _lines(state: JsonObject) -> list[str]:
@@ -40,53 +40,53 @@ def _contents(pot: JsonObject) -> str:
 _READY: Final = 3
 
 
-def _partner_done(scene: Scene) -> list[Entry]:
+def _partner_done(context: UnitContext) -> list[Entry]:
     return [
-        Entry(f"What {agent} has done so far:", "\n".join(done_before(scene.game, scene.now.turn, agent)) or "nothing")
+        Entry(f"What {agent} has done so far:", "\n".join(done_before(context.game, context.now.turn, agent)) or "nothing")
         for agent in AGENTS
-        if agent != scene.agent_name
+        if agent != context.agent_name
     ]
 
 
-def _own_done(scene: Scene) -> list[Entry]:
-    name = one_line(scene.agent_name)
-    return [Entry(f"What {name} has done so far:", "\n".join(done_before(scene.game, scene.now.turn, scene.agent_name)) or "nothing")]
+def _own_done(context: UnitContext) -> list[Entry]:
+    name = one_line(context.agent_name)
+    return [Entry(f"What {name} has done so far:", "\n".join(done_before(context.game, context.now.turn, context.agent_name)) or "nothing")]
 
 
-def _requests(scene: Scene) -> list[Entry]:
+def _requests(context: UnitContext) -> list[Entry]:
     """What the judged agent's plans request, as written for the evaluation; the partner sees only what was said."""
     asked = [
         action
-        for message in messages_of(scene.game, scene.now, scene.agent_name)
-        if AGENTS[message.agent] == scene.agent_name
+        for message in messages_of(context.game, context.now, context.agent_name)
+        if AGENTS[message.agent] == context.agent_name
         for action in requests_in(message.plan)
     ]
-    return [Entry(f"{one_line(scene.agent_name)} requests:", "\n".join(asked))] if asked else []
+    return [Entry(f"{one_line(context.agent_name)} requests:", "\n".join(asked))] if asked else []
 
 
-def _opening(scene: Scene) -> list[Entry]:
+def _opening(context: UnitContext) -> list[Entry]:
     """What the judged agent said first, if that opened a conversation."""
-    if event_at(scene.game, scene.now.turn, scene.agent_name) is None:
+    if event_at(context.game, context.now.turn, context.agent_name) is None:
         return []
-    said = scene.now.said("public", scene.agent_name)[0]
-    return [Entry(f"{one_line(scene.agent_name)} said:", said.text)]
+    said = context.now.said("public", context.agent_name)[0]
+    return [Entry(f"{one_line(context.agent_name)} said:", said.text)]
 
 
-def _asked(scene: Scene) -> list[Entry]:
+def _asked(context: UnitContext) -> list[Entry]:
     """What the partner said when it opened a conversation."""
-    partner = next(name for name in AGENTS if name != scene.agent_name)
-    said = scene.now.said("public", partner)[:1] if event_at(scene.game, scene.now.turn, partner) else []
+    partner = next(name for name in AGENTS if name != context.agent_name)
+    said = context.now.said("public", partner)[:1] if event_at(context.game, context.now.turn, partner) else []
     return [Entry(f"{partner} said:", entry.text) for entry in said]
 
 
-def _answer(scene: Scene) -> list[Entry]:
+def _answer(context: UnitContext) -> list[Entry]:
     """The judged agent's first message in a conversation that the partner opened."""
-    partner = next(name for name in AGENTS if name != scene.agent_name)
-    if event_at(scene.game, scene.now.turn, partner) is None:
+    partner = next(name for name in AGENTS if name != context.agent_name)
+    if event_at(context.game, context.now.turn, partner) is None:
         return []
-    answers = (message for message in messages_of(scene.game, scene.now, partner) if AGENTS[message.agent] == scene.agent_name)
+    answers = (message for message in messages_of(context.game, context.now, partner) if AGENTS[message.agent] == context.agent_name)
     first = next(answers)
-    name = one_line(scene.agent_name)
+    name = one_line(context.agent_name)
     return [Entry(f"{name} planned:", first.plan or "nothing"), Entry(f"{name} said:", first.say)]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Protocol, cast
 
-from judges.evidence.pieces import Scene
+from judges.evidence.pieces import UnitContext
 from judges.evidence.transcript import UtteranceView
 from schemas.families import module, modules
 
@@ -39,11 +39,11 @@ class Planter(Protocol):
         """Roles whose agents are called by the role, so that they have no name to change."""
         ...
 
-    def planted(self, kind: str, scene: Scene, said: UtteranceView) -> str | None:
+    def planted(self, kind: str, context: UnitContext, said: UtteranceView) -> str | None:
         """The text with that defect in it; None where it cannot be planted, or the truth would not be known."""
         ...
 
-    def planted_in_turn(self, kind: str, scene: Scene, messages: Sequence[UtteranceView], question: str) -> Mapping[int, str]:
+    def planted_in_turn(self, kind: str, context: UnitContext, messages: Sequence[UtteranceView], question: str) -> Mapping[int, str]:
         """Number of the message -> its text with that defect in it; empty where the answer would not be known."""
         ...
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
-from judges.evidence.pieces import Retelling, Scene
+from judges.evidence.pieces import Renaming, UnitContext
 from judges.evidence.text import Entry
 from judges.evidence.transcript import TurnView, UtteranceView
 from judges.evidence.units import Unit
@@ -17,7 +17,7 @@ from judges.perturbation.defects import Planter, defects, defects_of, planter_of
 from judges.rubric.model import PROBE, Rubric
 from schemas.errors import UsageError
 
-__all__ = ["MODEL", "Kind", "as_probe", "kinds", "retold"]
+__all__ = ["MODEL", "Kind", "as_probe", "kinds", "perturbed"]
 
 MODEL: Final = "model="
 """Begins the kind that announces a model: ``model=<name>``."""
@@ -27,11 +27,11 @@ _DETAILS: Final = (
     " All of this has been gone through with care. Nothing in it was written in haste. It is meant to be read from beginning to end."
 )
 
-_Texts = Callable[[Scene], list[UtteranceView]]
+_Texts = Callable[[UnitContext], list[UtteranceView]]
 
 
 class Kind(NamedTuple):
-    """A way to tell a unit anew."""
+    """A way to perturb a unit."""
 
     doc: str
     expects: Literal["same", "changed"]
@@ -84,25 +84,25 @@ def as_probe(rubric: Rubric, kind: str) -> Rubric:
     return _renamed(probe, planter.NAMES) if kind == "names" and planter else probe
 
 
-def retold(rubric: Rubric, unit: Unit) -> Unit | None:
-    """The unit told as the rubric's probe says; None where there is nothing to change, or the truth would not be known."""
+def perturbed(rubric: Rubric, unit: Unit) -> Unit | None:
+    """The unit, perturbed as the rubric's probe says; None where there is nothing to change, or the truth would not be known."""
     kind = (rubric.variant or "").removeprefix(PROBE)
-    scene = unit.scene
+    context = unit.context
     if kind == "names":
-        return unit._replace(scene=replace(scene, retelling=Retelling(_new_names(scene), also_in_texts=True)))
+        return unit._replace(context=replace(context, renaming=Renaming(_new_names(context), also_in_texts=True)))
     if name := _announced(kind):
-        announced = {agent: f"{agent} ({name})" for agent in scene.game.agents}
-        return unit._replace(scene=replace(scene, retelling=Retelling(announced, also_in_texts=False)))
+        announced = {agent: f"{agent} ({name})" for agent in context.game.agents}
+        return unit._replace(context=replace(context, renaming=Renaming(announced, also_in_texts=False)))
     if kind == "order":
-        return _with_utterances(unit, _reversed(scene))
-    judged = [said for said in _JUDGED[rubric.about or ""](scene) if said.text.strip()]
+        return _with_utterances(unit, _reversed(context))
+    judged = [said for said in _JUDGED[rubric.about or ""](context) if said.text.strip()]
     if kind in _WORDINGS:
         changed = {said.seq: _WORDINGS[kind](said.text) for said in judged}
     elif rubric.unit == "turn":
-        changed = dict(_planter(rubric).planted_in_turn(kind, scene, judged, defects_of(rubric.name)[kind]))
+        changed = dict(_planter(rubric).planted_in_turn(kind, context, judged, defects_of(rubric.name)[kind]))
     else:
-        changed = {said.seq: text for said in judged if (text := _planter(rubric).planted(kind, scene, said))}
-    told = tuple(replace(said, text=changed.get(said.seq, said.text)) for said in scene.now.utterances)
+        changed = {said.seq: text for said in judged if (text := _planter(rubric).planted(kind, context, said))}
+    told = tuple(replace(said, text=changed.get(said.seq, said.text)) for said in context.now.utterances)
     return _with_utterances(unit, told) if changed else None
 
 
@@ -120,7 +120,7 @@ def _planter(rubric: Rubric) -> Planter:
 
 def _renamed(rubric: Rubric, told: Sequence[str]) -> Rubric:
     """The rubric's own text speaks of agents by name, so it has to take the new names too."""
-    names = Retelling(dict(zip(told, _NEUTRAL, strict=False)), also_in_texts=True)
+    names = Renaming(dict(zip(told, _NEUTRAL, strict=False)), also_in_texts=True)
     questions = {
         name: {
             **question.model_dump(),
@@ -145,20 +145,20 @@ def _renamed(rubric: Rubric, told: Sequence[str]) -> Rubric:
     return rubric.changed(instructions=names.of(rubric.instructions), questions=questions, demonstrations=demonstrations)
 
 
-def _new_names(scene: Scene) -> dict[str, str]:
-    known = [scene.game, *([scene.other] if scene.other else [])]
-    planter = planter_of([scene.game.benchmark])
+def _new_names(context: UnitContext) -> dict[str, str]:
+    known = [context.game, *([context.other] if context.other else [])]
+    planter = planter_of([context.game.benchmark])
     unnamed = planter.UNNAMED_ROLES if planter else frozenset[str]()
     agents = sorted({name for game in known for name, agent in game.agents.items() if agent.role not in unnamed})
     return dict(zip(agents, _NEUTRAL, strict=False))
 
 
-def _reversed(scene: Scene) -> tuple[UtteranceView, ...] | None:
+def _reversed(context: UnitContext) -> tuple[UtteranceView, ...] | None:
     """The messages of the judged roles change places, last first; all else stays where it is."""
-    said = scene.now.utterances
-    places = [i for i, u in enumerate(said) if u.channel == "public" and not u.superseded and scene.is_judged_role(u.agent)]
-    if scene.agent is not None:
-        places = [place for place in places if said[place].agent != scene.agent]
+    said = context.now.utterances
+    places = [i for i, u in enumerate(said) if u.channel == "public" and not u.superseded and context.is_judged_role(u.agent)]
+    if context.agent is not None:
+        places = [place for place in places if said[place].agent != context.agent]
     if len(places) < 2:  # noqa: PLR2004 - an order needs two
         return None
     moved = list(said)
@@ -170,20 +170,20 @@ def _reversed(scene: Scene) -> tuple[UtteranceView, ...] | None:
 def _with_utterances(unit: Unit, utterances: tuple[UtteranceView, ...] | None) -> Unit | None:
     if utterances is None:
         return None
-    old = unit.scene.now
+    old = unit.context.now
     turn: TurnView = replace(old, utterances=utterances)
-    game = replace(unit.scene.game, turns=tuple(turn if t is old else t for t in unit.scene.game.turns))
-    return unit._replace(scene=replace(unit.scene, game=game, turn=turn))
+    game = replace(unit.context.game, turns=tuple(turn if t is old else t for t in unit.context.game.turns))
+    return unit._replace(context=replace(unit.context, game=game, turn=turn))
 
 
 def _own(channel: str) -> _Texts:
-    return lambda scene: [said for said in scene.now.said(channel, scene.agent_name) if not said.superseded]
+    return lambda context: [said for said in context.now.said(channel, context.agent_name) if not said.superseded]
 
 
 _JUDGED: Final[Mapping[str, _Texts]] = {
     "public_message": _own("public"),
     "private_reasoning": _own("private"),
-    "public_messages": lambda scene: [u for u in scene.now.said("public") if not u.superseded and scene.is_judged_role(u.agent)],
-    "utterance": lambda scene: [u for u in scene.now.utterances if u.seq == scene.seq],
+    "public_messages": lambda context: [u for u in context.now.said("public") if not u.superseded and context.is_judged_role(u.agent)],
+    "utterance": lambda context: [u for u in context.now.utterances if u.seq == context.seq],
 }
 """What a rubric is about -> the texts that are judged."""

@@ -18,9 +18,9 @@ from judges.runs.batch_record import BatchRecord
 from judges.runs.batch_replies import BatchReply
 from judges.runs.job import JudgeRequest
 from judges.runs.journal import folder_of, starting
-from judges.runs.outcomes import Outcome, Outcomes, about
+from judges.runs.outcomes import CallOutcome, Outcomes, about
 from judges.runs.planning import OpenCall, OpenCalls, new_run
-from judges.runs.verdict_store import Progressed, known_answers, recover, save, take_up, verdicts_of
+from judges.runs.verdict_store import Progressed, found_answers, recover, save, take_up, verdicts_of
 from providers.batch_client import batch_client
 from providers.completion import NO_TOKENS
 from providers.faults import OversizeError, beyond_bounds
@@ -29,7 +29,7 @@ from providers.prices import Price, TokenEstimate, price_of
 from providers.protocols.openai_chat import OpenAIChat
 from providers.provider import ModelSettings
 from providers.request import Request, call_of, fingerprint, now, shown
-from providers.server import Question, Taken
+from providers.server import ModelQuestion, Taken
 from schemas.errors import CotraceError, UsageError
 from schemas.store import Store
 from schemas.text import excerpt
@@ -95,7 +95,7 @@ def submit(request: JudgeRequest, store: Store) -> Submitted:
     with batch_client(settings, _MOST_BYTES_TOLD) as client, starting(store) as folder:
         take_up(store, folder, run)
         batch_record.refuse_if_pending(folder, run)
-        calls = list(OpenCalls(request, maker, store, known_answers(store, run)))
+        calls = list(OpenCalls(request, maker, store, found_answers(store, run)))
         skipped = [call for call in calls if not call.prompt.applies]
         open_calls = [call for call in calls if call.prompt.applies]
         asked = list(_within(request.max_cost, open_calls, maker, settings, price))
@@ -107,7 +107,7 @@ def submit(request: JudgeRequest, store: Store) -> Submitted:
         if not asked:
             return Submitted(None, *counts)
         forms = [Form(form) for form in outcomes.forms]
-        questions = [Question(messages=maker.messages(call.prompt), form=forms[call.prompt.group]) for call in asked]
+        questions = [ModelQuestion(messages=maker.messages(call.prompt), form=forms[call.prompt.group]) for call in asked]
         hashes = [shown(fingerprint(settings, question)) for question in questions]
         record = BatchRecord(run, request.rubric, settings, [about(*call) for call in asked], hashes, None)
         path = batch_record.write(folder, record)  # first: a batch that is paid must be found again, whenever the process ends
@@ -133,7 +133,7 @@ def _within(
         yield call
 
 
-def _lines(questions: Sequence[Question], settings: ModelSettings) -> bytes:
+def _lines(questions: Sequence[ModelQuestion], settings: ModelSettings) -> bytes:
     """The batch's file: one request a line, each as a direct call would send it."""
     protocol = OpenAIChat()
     bodies = (protocol.body(question.sheet(), settings) for question in questions)
@@ -206,7 +206,7 @@ def _find(client: openai.OpenAI, record: BatchRecord) -> Batch | None:
     return next((batch for batch in client.batches.list() if (batch.metadata or {}).get(_RUN_KEY) == run_id), None)
 
 
-def _replies(batch: Batch, record: BatchRecord) -> Iterator[Outcome]:
+def _replies(batch: Batch, record: BatchRecord) -> Iterator[CallOutcome]:
     """What came of the calls; those that no reply came to are asked again at the next start."""
     settings, outcomes = record.settings, Outcomes(record.rubric)
     left = set(range(len(record.calls)))
@@ -219,7 +219,7 @@ def _replies(batch: Batch, record: BatchRecord) -> Iterator[Outcome]:
                         yield _outcome(reply, record, outcomes)
 
 
-def _outcome(reply: BatchReply, record: BatchRecord, outcomes: Outcomes) -> Outcome:
+def _outcome(reply: BatchReply, record: BatchRecord, outcomes: Outcomes) -> CallOutcome:
     asked, tokens = record.calls[reply.number], reply.completion.tokens if reply.completion else NO_TOKENS
     taken = Taken(attempts=1, tokens=tokens, completion=reply.completion, status="answered")
     request = Request(

@@ -11,7 +11,7 @@ import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from judges.rubric.model import Rubric
-from judges.runs.journal import Job
+from judges.runs.journal import JournalHead
 from judges.runs.outcomes import About
 from providers.prices import Price
 from providers.provider import ModelSettings
@@ -41,9 +41,9 @@ class BatchRecord(NamedTuple):
         found = orjson.loads(self.run.parameters).get("price")
         return None if found is None else Price(**found)
 
-    def job(self) -> Job:
+    def job(self) -> JournalHead:
         """The part that a journal has too."""
-        return Job(self.run, self.rubric, os.getpid())
+        return JournalHead(self.run, self.rubric, os.getpid())
 
 
 _RECORD = TypeAdapter(BatchRecord)

@@ -12,7 +12,7 @@ from judges.rubric.model import Rubric
 from providers.messages import Message
 from providers.provider import ModelSettings
 
-__all__ = ["JudgeReport", "JudgeRequest", "OnProgress", "Plan", "Progress", "RunStatus"]
+__all__ = ["JudgeReport", "JudgeRequest", "OnProgress", "RunPlan", "RunProgress", "RunStatus"]
 
 RunStatus = Literal["running", "finished", "stopped_by_budget", "interrupted"]
 
@@ -49,7 +49,7 @@ class JudgeRequest:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Progress:
+class RunProgress:
     """How far a run is."""
 
     done: int
@@ -60,11 +60,11 @@ class Progress:
     """USD so far; None if the model has no price."""
 
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[RunProgress], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Plan:
+class RunPlan:
     """What a run would do."""
 
     units: int

@@ -18,19 +18,19 @@ from typing import NamedTuple
 import msgspec
 
 from judges.rubric.model import Rubric
-from judges.runs.outcomes import About, Outcome, Outcomes
-from providers.asker import Entry
+from judges.runs.outcomes import About, CallOutcome, Outcomes
+from providers.asker import JournalEntry
 from providers.journal import is_held, read
 from schemas.errors import StoreError, UsageError
 from schemas.records import JudgeRun
 from schemas.store import Store
 
-__all__ = ["Job", "Leftover", "folder_of", "leftovers", "set_aside", "starting"]
+__all__ = ["JournalHead", "Leftover", "folder_of", "leftovers", "set_aside", "starting"]
 
 _LOG = logging.getLogger(__name__)
 
 
-class Job(NamedTuple):
+class JournalHead(NamedTuple):
     """What is needed to turn a run's replies into rows, without the rubric's file."""
 
     run: JudgeRun
@@ -47,9 +47,9 @@ class Leftover(NamedTuple):
     """The journal of a run that was killed."""
 
     path: Path
-    job: Job | None
+    job: JournalHead | None
     """None: its first line cannot be read."""
-    outcomes: list[Outcome]
+    outcomes: list[CallOutcome]
     """Those of lines that can be read."""
     damage: str | None = None
     """Why the first line that cannot be read cannot; None if all can."""
@@ -101,7 +101,7 @@ def leftovers(folder: Path, about_to_start: JudgeRun) -> Iterator[Leftover]:
 
 
 def _leftover(path: Path) -> Leftover:
-    job, entries, damage = read(path, Job, Entry)
+    job, entries, damage = read(path, JournalHead, JournalEntry)
     if job is None:
         return Leftover(path, None, [], damage)
     outcomes = Outcomes(job.rubric)

@@ -16,7 +16,7 @@ from providers.forms import parse_reply
 from providers.probability import probability_of
 from schemas.records import Call
 
-__all__ = ["About", "Answer", "Outcome", "Outcomes", "about"]
+__all__ = ["About", "CallOutcome", "Outcomes", "QuestionOutcome", "about"]
 
 
 class About(NamedTuple):
@@ -34,7 +34,7 @@ class About(NamedTuple):
     """As in `judges.evidence.injection.flags`."""
 
 
-class Answer(NamedTuple):
+class QuestionOutcome(NamedTuple):
     """What came of a question."""
 
     question: str
@@ -46,13 +46,13 @@ class Answer(NamedTuple):
     """Of the answer's tokens, 0..1; None where none were asked for or none came."""
 
 
-class Outcome(NamedTuple):
+class CallOutcome(NamedTuple):
     """What came of a call."""
 
     about: About
     status: str
     """answered, failed or skipped."""
-    answers: list[Answer]
+    answers: list[QuestionOutcome]
     """Of every question."""
     call: Call | None
     """None if no model was asked."""
@@ -72,28 +72,30 @@ class Outcomes:
         self.forms: tuple[type[BaseModel], ...] = tuple(answer_model(group) for group in self._groups)
         """What a reply to each group of questions has to fill in."""
 
-    def of_reply(self, call: About, reply: Reply) -> Outcome:
+    def of_reply(self, call: About, reply: Reply) -> CallOutcome:
         """What a model has replied just now."""
         return self._outcome(call, reply.call, reply.filled, reply.completion)
 
-    def of_record(self, call: About, record: Call, completion: Completion | None) -> Outcome:
+    def of_record(self, call: About, record: Call, completion: Completion | None) -> CallOutcome:
         """What a model had replied, as it stands on record; a text that is no answer makes the call a failed one."""
         filled = parse_reply(self.forms[call.group], record.reply or "") if record.status == "answered" else None
         return self._outcome(call, record, filled, completion)
 
-    def skipped(self, call: About) -> Outcome:
+    def skipped(self, call: About) -> CallOutcome:
         """Of a unit in which there is nothing to judge."""
-        return Outcome(call, "skipped", self._without(call, f"nothing to judge: {self._rubric.about} is empty"), None)
+        return CallOutcome(call, "skipped", self._without(call, f"nothing to judge: {self._rubric.about} is empty"), None)
 
-    def _outcome(self, call: About, record: Call, filled: BaseModel | None, completion: Completion | None) -> Outcome:
+    def _outcome(self, call: About, record: Call, filled: BaseModel | None, completion: Completion | None) -> CallOutcome:
         paid = record if record.attempts else None
         if filled is None:
-            return Outcome(call, "failed", self._without(call, record.error or "no usable reply"), paid)
+            return CallOutcome(call, "failed", self._without(call, record.error or "no usable reply"), paid)
         answers = [
-            Answer(one.question, one.answer, one.reason, probability_of(completion, one.question, "answer") if completion else None)
+            QuestionOutcome(
+                one.question, one.answer, one.reason, probability_of(completion, one.question, "answer") if completion else None
+            )
             for one in given(self._groups[call.group], filled)
         ]
-        return Outcome(call, "answered", answers, paid)
+        return CallOutcome(call, "answered", answers, paid)
 
-    def _without(self, call: About, why_not: str) -> list[Answer]:
-        return [Answer(question.id, None, why_not) for question in self._groups[call.group].questions]
+    def _without(self, call: About, why_not: str) -> list[QuestionOutcome]:
+        return [QuestionOutcome(question.id, None, why_not) for question in self._groups[call.group].questions]

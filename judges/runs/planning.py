@@ -13,8 +13,8 @@ import orjson
 from judges.evidence.prompt import Prompt, PromptMaker
 from judges.evidence.unit_sources import selected_units
 from judges.evidence.units import Unit, select
-from judges.runs.job import JudgeRequest, Plan
-from judges.runs.verdict_store import Known, known_answers
+from judges.runs.job import JudgeRequest, RunPlan
+from judges.runs.verdict_store import KnownCalls, found_answers
 from providers.messages import Message
 from providers.prices import Price, TokenEstimate, price_of
 from providers.request import now
@@ -56,7 +56,7 @@ class OpenCalls:
         UsageError: the selection is no SQL.
     """
 
-    def __init__(self, request: JudgeRequest, maker: PromptMaker, store: Store, known: Known) -> None:
+    def __init__(self, request: JudgeRequest, maker: PromptMaker, store: Store, known: KnownCalls) -> None:
         self._request, self._maker, self._store, self._known = request, maker, store, known
         self._selection = select(store, request.rubric, request.where)
         self._first_questions = [group.questions[0].id for group in maker.groups]
@@ -80,7 +80,7 @@ class OpenCalls:
         self.tally.skipped += 0 if prompt.applies else still_open
 
 
-def plan(request: JudgeRequest, store: Store) -> Plan:
+def plan(request: JudgeRequest, store: Store) -> RunPlan:
     """What the run would do, without asking anything and without writing anything.
 
     Raises:
@@ -88,7 +88,7 @@ def plan(request: JudgeRequest, store: Store) -> Plan:
         UsageError: the selection is no SQL, or a price file is malformed.
     """
     maker = PromptMaker(request.rubric)
-    calls = OpenCalls(request, maker, store, known_answers(store, new_run(request, price=None)))
+    calls = OpenCalls(request, maker, store, found_answers(store, new_run(request, price=None)))
     estimate, tokens_in, tokens_out = TokenEstimate(), 0.0, 0
     example: list[Message] = []
     for call in calls:
@@ -98,7 +98,7 @@ def plan(request: JudgeRequest, store: Store) -> Plan:
             tokens_in += estimate.tokens(sum(len(message["content"]) for message in messages))
             tokens_out += _TOKENS_A_QUESTION * len(maker.groups[call.prompt.group].questions)
     tally, price = calls.tally, price_of(request.settings.model, request.prices) if request.settings else None
-    return Plan(
+    return RunPlan(
         units=tally.units,
         calls=tally.calls - tally.skipped,
         answered_before=tally.answered_before,

@@ -7,7 +7,7 @@ from collections import Counter
 
 from judges.rubric.model import Rubric
 from judges.runs.job import RunStatus
-from judges.runs.outcomes import Outcome
+from judges.runs.outcomes import CallOutcome
 from judges.runs.planning import Tally
 from judges.runs.verdict_store import Progressed, Replaces, save, verdicts_of
 from providers.request import now
@@ -32,7 +32,7 @@ class Recorder:
 
     def __init__(self, store: Store, rubric: Rubric, run: JudgeRun, tally: Tally, replaces: Replaces) -> None:
         self._store, self._rubric, self._tally, self._replaces = store, rubric, tally, replaces
-        self._outcomes: list[Outcome] = []
+        self._outcomes: list[CallOutcome] = []
         self._calls: list[Call] = []
         self._saving: asyncio.Task[None] | None = None
         self.run = run
@@ -46,7 +46,7 @@ class Recorder:
         self.first_error: str | None = None
         """Why the first failed call failed."""
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: CallOutcome) -> None:
         """Take in what came of a call."""
         self.done += 1
         self._outcomes.append(outcome)

@@ -17,13 +17,13 @@ from itertools import chain, islice
 from judges.engine.judge import run_engine
 from judges.evidence.prompt import PromptMaker
 from judges.runs.batch_record import refuse_if_pending
-from judges.runs.job import JudgeReport, JudgeRequest, OnProgress, Progress, RunStatus
-from judges.runs.journal import Job, starting
-from judges.runs.outcomes import About, Outcome, Outcomes, about
+from judges.runs.job import JudgeReport, JudgeRequest, OnProgress, RunProgress, RunStatus
+from judges.runs.journal import JournalHead, starting
+from judges.runs.outcomes import About, CallOutcome, Outcomes, about
 from judges.runs.planning import OpenCall, OpenCalls, new_run
 from judges.runs.recorder import Recorder
-from judges.runs.verdict_store import known_answers, take_up
-from providers.asker import Asker, Entry, Request, Terms
+from judges.runs.verdict_store import found_answers, take_up
+from providers.asker import Asker, JournalEntry, Request, Terms
 from providers.cache import ReplyCache
 from providers.event_loop import run_to_end
 from providers.journal import Journal
@@ -87,7 +87,7 @@ class _ModelRun:
             run = new_run(self._request, self._price)
             self._recovered = take_up(self._store, folder, run)
             refuse_if_pending(folder, run)
-            known = known_answers(self._store, run)
+            known = found_answers(self._store, run)
             calls = OpenCalls(self._request, self._maker, self._store, known)
             found = iter(calls)
             first = list(islice(found, 1))
@@ -95,7 +95,7 @@ class _ModelRun:
             self._recorder = Recorder(self._store, self._request.rubric, run, self._tally, "failed" if known.some_failed else "nothing")
             if not first:
                 return None
-            self._journal = Journal(folder / f"{run.judge_run_id}.jsonl", Job(run, self._request.rubric, os.getpid()), Entry)
+            self._journal = Journal(folder / f"{run.judge_run_id}.jsonl", JournalHead(run, self._request.rubric, os.getpid()), JournalEntry)
             return chain(first, found)
 
     def nothing_to_ask(self) -> JudgeReport:
@@ -175,7 +175,7 @@ class _ModelRun:
             note=asked,
         )
 
-    def _record(self, outcome: Outcome) -> None:
+    def _record(self, outcome: CallOutcome) -> None:
         self._recorder.add(outcome)
         at = time.monotonic()
         if at - self._told_at >= _PROGRESS_EVERY_S or self._recorder.done == self._tally.calls:
@@ -185,7 +185,7 @@ class _ModelRun:
     def _tell(self) -> None:
         if self._on_progress is not None:
             done, total, failed = self._recorder.done, self._tally.calls, self._recorder.counts["failed"]
-            self._on_progress(Progress(done=done, total=total, failed=failed, cost=self._recorder.run.cost))
+            self._on_progress(RunProgress(done=done, total=total, failed=failed, cost=self._recorder.run.cost))
 
     async def _finish(self, status: RunStatus) -> None:
         """Bring the rest into the store. If that fails, the journal stays, and the next start stores what is in it."""

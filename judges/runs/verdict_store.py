@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import orjson
 
-from judges.runs.journal import Job, leftovers, set_aside
-from judges.runs.outcomes import Outcome
+from judges.runs.journal import JournalHead, leftovers, set_aside
+from judges.runs.outcomes import CallOutcome
 from schemas.contract import BadRowsError, checked, insert_columns
 from schemas.records import Call, JudgeRun, Verdict
 from schemas.store import Store
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-__all__ = ["Known", "Progressed", "Replaces", "known_answers", "paid_for", "recover", "save", "take_up", "verdicts_of"]
+__all__ = ["KnownCalls", "Progressed", "Replaces", "found_answers", "paid_for", "recover", "save", "take_up", "verdicts_of"]
 
 _LONGEST_REASON = 4_000
 
@@ -29,7 +29,7 @@ _Ended = Literal["interrupted", "finished"]
 Replaces = Literal["nothing", "failed", "all"]
 
 
-class Known(NamedTuple):
+class KnownCalls(NamedTuple):
     """Which calls need not be made any more."""
 
     answers: frozenset[tuple[str, str, int, str]]
@@ -47,7 +47,7 @@ class Progressed(NamedTuple):
     text, or `all` under the same rubric name."""
 
 
-def known_answers(store: Store, run: JudgeRun) -> Known:
+def found_answers(store: Store, run: JudgeRun) -> KnownCalls:
     """What earlier runs of the same rubric, variant, judge and answering parameters have found out."""
     job = [run.rubric, run.rubric_hash, run.judge, run.variant]
     with store.reading() as connection:
@@ -63,7 +63,7 @@ def known_answers(store: Store, run: JudgeRun) -> Known:
             "WHERE judge_run_id IN (SELECT unnest(?::VARCHAR[]))",
             [same],
         ).fetchall()
-    return Known(
+    return KnownCalls(
         answers=frozenset((unit_id, unit_hash, repeat, question) for unit_id, unit_hash, repeat, question, failed in rows if not failed),
         some_failed=any(row[-1] for row in rows),
     )
@@ -73,7 +73,7 @@ def _answering(parameters: str) -> object:
     return orjson.loads(parameters).get("answering")
 
 
-def verdicts_of(run: JudgeRun, scores: Mapping[str, float | None], outcomes: Iterable[Outcome]) -> list[Verdict]:
+def verdicts_of(run: JudgeRun, scores: Mapping[str, float | None], outcomes: Iterable[CallOutcome]) -> list[Verdict]:
     """One row a question of every call."""
     return [
         Verdict(
@@ -158,14 +158,14 @@ def take_up(store: Store, folder: Path, about_to_start: JudgeRun) -> int:
     return stored
 
 
-def recover(store: Store, path: Path, job: Job, outcomes: Sequence[Outcome], status: _Ended) -> int:
+def recover(store: Store, path: Path, job: JournalHead, outcomes: Sequence[CallOutcome], status: _Ended) -> int:
     """Store what a batch has brought and the store lacks, then delete its record; returns the number of calls stored."""
     stored = _store(store, job, outcomes, status)
     path.unlink(missing_ok=True)
     return stored
 
 
-def _store(store: Store, job: Job, outcomes: Sequence[Outcome], status: _Ended) -> int:
+def _store(store: Store, job: JournalHead, outcomes: Sequence[CallOutcome], status: _Ended) -> int:
     """The record is deleted only after the store has everything, so a kill in here loses and doubles nothing either."""
     with store.reading() as connection:
         rows = connection.execute(
@@ -186,6 +186,6 @@ def _store(store: Store, job: Job, outcomes: Sequence[Outcome], status: _Ended) 
     return len(missing)
 
 
-def paid_for(outcomes: Iterable[Outcome]) -> list[Call]:
+def paid_for(outcomes: Iterable[CallOutcome]) -> list[Call]:
     """The calls for which a model was asked."""
     return [one.call for one in outcomes if one.call is not None]

@@ -9,7 +9,7 @@ import pytest
 
 from analytics import views
 from analytics.query import query
-from analytics.views import NAMES, VIEWS, View, ensure_installed, install, view
+from analytics.views import NAMES, VIEWS, ViewFile, ensure_installed, install, view
 from schemas.errors import StoreError, UsageError
 from schemas.store import Store
 from schemas.tables import TABLES
@@ -33,7 +33,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return empty_store(tmp_path_factory.mktemp("views"))
 
 
-def by_name(spec: View) -> str:
+def by_name(spec: ViewFile) -> str:
     return spec.name
 
 
@@ -43,7 +43,7 @@ def test_every_sql_file_is_installed() -> None:
 
 
 @pytest.mark.parametrize("spec", WITH_COLUMNS, ids=by_name)
-def test_the_header_documents_exactly_the_columns(spec: View, store: Store) -> None:
+def test_the_header_documents_exactly_the_columns(spec: ViewFile, store: Store) -> None:
     """In the order in which the view gives them, each with a unit and a meaning."""
     arguments = ARGUMENTS.get(spec.name, "()") if spec.kind == "table macro" else ""
     found = query(store, f"select * from {spec.name}{arguments}")
@@ -52,13 +52,13 @@ def test_the_header_documents_exactly_the_columns(spec: View, store: Store) -> N
 
 
 @pytest.mark.parametrize("spec", WITH_COLUMNS, ids=by_name)
-def test_the_header_says_what_one_row_is(spec: View) -> None:
+def test_the_header_says_what_one_row_is(spec: ViewFile) -> None:
     """The grain stands in the summary, which the docs and the store show."""
     assert "One row is" in spec.summary
 
 
 @pytest.mark.parametrize("spec", VIEWS, ids=by_name)
-def test_the_header_names_what_is_read(spec: View) -> None:
+def test_the_header_names_what_is_read(spec: ViewFile) -> None:
     """`Reads:` lists exactly the tables and views that the statement names, and only ones that exist by then."""
     body = re.sub(r"--[^\n]*", "", spec.sql)
     known = {table.name for table in TABLES} | {view.name for view in VIEWS[: VIEWS.index(spec)]}

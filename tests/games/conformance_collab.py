@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import orjson
 
-from games.conformance import LoggedGame, LoggedStep, Subject, Verdict
+from games.conformance import LoggedStep, ReadBack, Ruling, Subject
 from games.coordination.capture import rules as capture
 from games.coordination.escape import rules as escape
 from games.coordination.escape.match import TURN_CAP
@@ -61,7 +61,7 @@ class Rounds:
     def observe(self, agent: Player) -> Any:
         return self.shown(self.table, agent)
 
-    def act(self, agent: Player, answer: Any, /) -> Sequence[Verdict]:
+    def act(self, agent: Player, answer: Any, /) -> Sequence[Ruling]:
         """Give the verdict on the turn that this answer ends."""
         self.answers[agent] = answer
         if len(self.answers) < len(PLAYERS):
@@ -70,9 +70,9 @@ class Rounds:
         try:
             self.table, self.done = self.turn(self.table, answers, self.turns + 1)
         except UsageError as error:
-            return (Verdict(accepted=False, reason=str(error)),)
+            return (Ruling(accepted=False, reason=str(error)),)
         self.turns += 1
-        return (Verdict(accepted=True, reason=None),)
+        return (Ruling(accepted=True, reason=None),)
 
 
 def _log(game: CoordinationGame, policy: str, variant: str = "") -> Callable[[Path, int], Path]:
@@ -106,13 +106,13 @@ def _capture_turn(state: capture.CaptureState, answers: Mapping[Player, str], nu
     return turned.state, turned.capture is not None or number == capture.TURN_LIMIT
 
 
-def _capture_read(lines: Sequence[bytes]) -> LoggedGame:
+def _capture_read(lines: Sequence[bytes]) -> ReadBack:
     turns = [orjson.loads(line) for line in lines]
     steps = [
         LoggedStep([f"Action: {player['executed']}" for player in turn["players"]], (turn["rooms_after"], turn["doors_after"]))
         for turn in turns
     ]
-    return LoggedGame(_capture(turns[0]["scenario"]), steps)
+    return ReadBack(_capture(turns[0]["scenario"]), steps)
 
 
 # -- CollabEscape -------------------------------------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def _escape_begin(seed: int) -> Rounds:
     return _escape(lambda state, _: escape.killer_choice(state, rng))
 
 
-def _escape_read(lines: Sequence[bytes]) -> LoggedGame:
+def _escape_read(lines: Sequence[bytes]) -> ReadBack:
     """The killer goes where it went, which must be one of the ways that the rules leave it."""
     turns = [orjson.loads(line) for line in lines]
 
@@ -144,7 +144,7 @@ def _escape_read(lines: Sequence[bytes]) -> LoggedGame:
         LoggedStep([player["calls"][0]["text"] for player in turn["players"]], (turn["rooms_after"], turn["generators_after"]))
         for turn in turns
     ]
-    return LoggedGame(_escape(killer), steps)
+    return ReadBack(_escape(killer), steps)
 
 
 def _escape_state(environment: Any) -> Any:
@@ -190,12 +190,12 @@ def _kitchen_answer(environment: Any, rng: random.Random) -> str:  # noqa: ARG00
     return rng.choice((*kitchen.DIRECTIONS, "stay", "interact", "fly"))
 
 
-def _kitchen_read(lines: Sequence[bytes]) -> LoggedGame:
+def _kitchen_read(lines: Sequence[bytes]) -> ReadBack:
     ticks = [orjson.loads(line) for line in lines]
     steps = [
         LoggedStep([action["low_level"] for action in tick["actions"]], (tick["players"], tick["objects"], tick["score"])) for tick in ticks
     ]
-    return LoggedGame(_kitchen(ticks[0]["layout"], _TICKS), steps)
+    return ReadBack(_kitchen(ticks[0]["layout"], _TICKS), steps)
 
 
 def _kitchen_state(environment: Any) -> Any:
@@ -237,12 +237,12 @@ class Hanabi:
         seat = SEATS.index(agent)
         return observation(self.table.state, agent, seat, listed(legal_moves(self.table.state, seat), agent))
 
-    def act(self, agent: Player, move: Move, /) -> Verdict:  # noqa: ARG002 - the table knows whose turn it is
+    def act(self, agent: Player, move: Move, /) -> Ruling:  # noqa: ARG002 - the table knows whose turn it is
         try:
             self.table.play(move)
         except UsageError as error:
-            return Verdict(accepted=False, reason=str(error))
-        return Verdict(accepted=True, reason=None)
+            return Ruling(accepted=False, reason=str(error))
+        return Ruling(accepted=True, reason=None)
 
 
 def _hanabi_answer(environment: Any, rng: random.Random) -> Move:
@@ -252,9 +252,9 @@ def _hanabi_answer(environment: Any, rng: random.Random) -> Move:
     return rng.choice(wrong) if rng.random() < 0.2 else rng.choice(legal_moves(table.state, table.seat))
 
 
-def _hanabi_read(lines: Sequence[bytes]) -> LoggedGame:
+def _hanabi_read(lines: Sequence[bytes]) -> ReadBack:
     turns = [orjson.loads(line) for line in lines]
-    return LoggedGame(Hanabi(turns[0]["seed"]), [LoggedStep([_move(turn["engine_move"])], turn["state_after"]) for turn in turns])
+    return ReadBack(Hanabi(turns[0]["seed"]), [LoggedStep([_move(turn["engine_move"])], turn["state_after"]) for turn in turns])
 
 
 def _move(engine_move: Mapping[str, Any]) -> Move:

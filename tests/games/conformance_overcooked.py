@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import orjson
 
-from games.conformance import LoggedGame, LoggedStep, Subject, Verdict
+from games.conformance import LoggedStep, ReadBack, Ruling, Subject
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.tasks import tasks
 from games.overcooked.game import Game, Query
@@ -106,14 +106,14 @@ def _answer(environment: Any, rng: random.Random) -> str:
     )
 
 
-def _verdicts(entries: Sequence[dict[str, Any]]) -> Sequence[Verdict]:
+def _verdicts(entries: Sequence[dict[str, Any]]) -> Sequence[Ruling]:
     found = []
     for entry in entries:
         for agent, action in enumerate(entry["actions"]):
             errors = entry["statistical_data"]["error"][agent]["validator_error"]
             assert errors["error_num"] == len(errors["error_message"])
-            found += [Verdict(accepted=False, reason=message) for message in errors["error_message"]]
-            found.append(Verdict(accepted=bool(action), reason=None))
+            found += [Ruling(accepted=False, reason=message) for message in errors["error_message"]]
+            found.append(Ruling(accepted=bool(action), reason=None))
     return found
 
 
@@ -126,7 +126,7 @@ def _write(folder: Path, seed: int) -> Path:
     return path
 
 
-def _read(lines: Sequence[bytes]) -> LoggedGame:
+def _read(lines: Sequence[bytes]) -> ReadBack:
     """Answers from the messages; states from the log and from the replay of its actions, which must tell the same."""
     log = orjson.loads(lines[-1])
     own, entries = log["cotrace"], log["content"]
@@ -135,7 +135,7 @@ def _read(lines: Sequence[bytes]) -> LoggedGame:
     for entry, step in zip(entries, replayed, strict=True):
         outputs = [_output(message) for messages in entry["content"]["content"] for message in messages]
         steps.append(LoggedStep(["", *outputs], (entry, step.after, step.score)))
-    return LoggedGame(Kitchen(own["order"], own["horizon"]), steps)
+    return ReadBack(Kitchen(own["order"], own["horizon"]), steps)
 
 
 def _output(message: dict[str, Any]) -> str:

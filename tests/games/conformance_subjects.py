@@ -13,7 +13,7 @@ from games.asympuzl import game as asympuzl
 from games.asympuzl.play import PlayRequest as AsymPuzlRequest
 from games.asympuzl.play import play as play_asympuzl
 from games.asympuzl.puzzle import generate as generate_asympuzl
-from games.conformance import LoggedGame, LoggedStep, Subject, Verdict
+from games.conformance import LoggedStep, ReadBack, Ruling, Subject
 from games.craft import game as craft
 from games.craft.play import PlayRequest as CraftRequest
 from games.craft.play import play as play_craft
@@ -56,13 +56,13 @@ def _craft_answer(environment: Any, rng: random.Random) -> str:
     return f"PLACE:{move.block}:{move.position}:{move.layer}{span}:CONFIRM:there"
 
 
-def _craft_verdicts(record: Any) -> Sequence[Verdict]:
+def _craft_verdicts(record: Any) -> Sequence[Ruling]:
     if record is None:
         return ()
     if record.outcome is None:
-        return (Verdict(None, None),)
+        return (Ruling(None, None),)
     error = record.outcome.error
-    return (Verdict(record.outcome.accepted, error and error.message),)
+    return (Ruling(record.outcome.accepted, error and error.message),)
 
 
 def _craft_log(folder: Path, seed: int) -> Path:
@@ -70,7 +70,7 @@ def _craft_log(folder: Path, seed: int) -> Path:
     return play_craft(request).paths[0]
 
 
-def _craft_read(lines: Sequence[bytes]) -> LoggedGame:
+def _craft_read(lines: Sequence[bytes]) -> ReadBack:
     """The builder's raw lines, behind whatever the directors said: their words do not touch the board."""
     header, *turns = map(orjson.loads, lines)
     condition = header["run"]["condition"]
@@ -78,7 +78,7 @@ def _craft_read(lines: Sequence[bytes]) -> LoggedGame:
     structure = _craft_structure(header["seed"])
     assert structure.structure_id == header["task"]["id"]
     steps = [LoggedStep(["", "", "", turn["actions"][0]["raw"]], turn["state_after"]["stacks"]) for turn in turns if "turn" in turn]
-    return LoggedGame(craft.Game(structure, settings, seed=header["seed"]), steps)
+    return ReadBack(craft.Game(structure, settings, seed=header["seed"]), steps)
 
 
 # -- Einstein -----------------------------------------------------------------------------------------------------------------------------
@@ -100,10 +100,10 @@ def _einstein_log(folder: Path, seed: int) -> Path:
     return play_einstein(EinsteinRequest(out=folder, personas=("mixed",), partners=("mixed",), games=1, seed=seed)).paths[0]
 
 
-def _einstein_read(lines: Sequence[bytes]) -> LoggedGame:
+def _einstein_read(lines: Sequence[bytes]) -> ReadBack:
     header, *turns = map(orjson.loads, lines)
     game = einstein.Game(parse_game_id(header["task"]["id"]), settings_of(header["run"]["condition"]))
-    return LoggedGame(game, [LoggedStep([turn["actions"][0]["raw"]], turn["state_after"]) for turn in turns if "turn" in turn])
+    return ReadBack(game, [LoggedStep([turn["actions"][0]["raw"]], turn["state_after"]) for turn in turns if "turn" in turn])
 
 
 def _einstein_state(environment: Any) -> Any:
@@ -124,15 +124,15 @@ def _asympuzl_answer(environment: Any, rng: random.Random) -> str:
     return rng.choice((written, written, f"Thinking.\n{written}", rng.choice(NONSENSE)))
 
 
-def _asympuzl_verdicts(made: Any) -> Sequence[Verdict]:
-    return [Verdict(applied.valid, applied.request.fault) for applied in made.applied]
+def _asympuzl_verdicts(made: Any) -> Sequence[Ruling]:
+    return [Ruling(applied.valid, applied.request.fault) for applied in made.applied]
 
 
 def _asympuzl_log(folder: Path, seed: int) -> Path:
     return play_asympuzl(AsymPuzlRequest(out=folder, seeds=(seed,), sizes=(4,))).paths[0]
 
 
-def _asympuzl_read(lines: Sequence[bytes]) -> LoggedGame:
+def _asympuzl_read(lines: Sequence[bytes]) -> ReadBack:
     header, *others = map(orjson.loads, lines)
     settings = asympuzl.GameSettings(mode=header["feedback_mode"], history_length=header["history_length"], max_turns=header["max_turns"])
     game = asympuzl.Game(generate_asympuzl(size=header["size"], seed=header["seed"]), settings)
@@ -142,7 +142,7 @@ def _asympuzl_read(lines: Sequence[bytes]) -> LoggedGame:
     for turn in turns:
         hypotheses = hypotheses | {turn["agent"]: turn["hypothesis_after"]}
         steps.append(LoggedStep([turn["raw_output"]], hypotheses))
-    return LoggedGame(game, steps)
+    return ReadBack(game, steps)
 
 
 def _asympuzl_state(environment: Any) -> Any:
@@ -164,7 +164,7 @@ SUBJECTS = [
         name="einstein",
         begin=lambda seed: einstein.Game.drawn(seed=seed, num_objects=4 + seed % 3),
         answer=_einstein_answer,
-        verdicts=lambda step: [Verdict(step.outcome.accepted, refusal(step))],
+        verdicts=lambda step: [Ruling(step.outcome.accepted, refusal(step))],
         write_log=_einstein_log,
         read_log=_einstein_read,
         logged_state=_einstein_state,

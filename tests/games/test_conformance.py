@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from games.conformance import CHECKS, ConformanceError, LoggedGame, Subject, Verdict
+from games.conformance import CONFORMANCE_CHECKS, ConformanceError, ReadBack, Ruling, Subject
 from schemas.errors import UsageError
 from tests.games.conformance_subjects import SUBJECTS
 
@@ -17,7 +17,7 @@ SEEDS = (1, 2, 3)
 CRAFT, EINSTEIN, *_ = SUBJECTS
 
 
-@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("check", CONFORMANCE_CHECKS)
 @pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
 def test_environment_conforms(subject: Subject, check: str, tmp_path: Path) -> None:
     """Each check, on games of several seeds; skipped where the subject says why it cannot take it."""
@@ -26,7 +26,7 @@ def test_environment_conforms(subject: Subject, check: str, tmp_path: Path) -> N
     if subject.name == "coordination_hanabi":
         pytest.importorskip("pyspiel", reason="Hanabi is refereed by the optional OpenSpiel")
     for seed in SEEDS:
-        CHECKS[check](subject, seed, tmp_path / str(seed))
+        CONFORMANCE_CHECKS[check](subject, seed, tmp_path / str(seed))
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ def unlike(subject: Subject) -> Subject:
 
 
 def without_first_answer(subject: Subject) -> Subject:
-    def read(lines: Any) -> LoggedGame:
+    def read(lines: Any) -> ReadBack:
         game = subject.read_log(lines)
-        return LoggedGame(game.environment, [step._replace(answers=["", *step.answers][: len(step.answers)]) for step in game.steps])
+        return ReadBack(game.environment, [step._replace(answers=["", *step.answers][: len(step.answers)]) for step in game.steps])
 
     return replace(subject, read_log=read)
 
@@ -86,9 +86,9 @@ def without_first_answer(subject: Subject) -> Subject:
 def backwards(subject: Subject) -> Subject:
     """A reader that tells a part of a log otherwise than the whole."""
 
-    def read(lines: Any) -> LoggedGame:
+    def read(lines: Any) -> ReadBack:
         game = subject.read_log(lines)
-        return LoggedGame(game.environment, list(game.steps)[::-1])
+        return ReadBack(game.environment, list(game.steps)[::-1])
 
     return replace(subject, read_log=read)
 
@@ -97,8 +97,8 @@ BROKEN: dict[str, tuple[str, Callable[[Subject], Subject], str]] = {
     "another game each time": ("same_seed_same_game", unlike, "two games that differ"),
     "the same game for every seed": ("other_seed_other_game", lambda s: replace(s, begin=lambda _: s.begin(1)), "give the same game"),
     "acts out of turn": ("turns_are_kept", lambda s: replace(s, begin=lambda seed: Lax(s.begin(seed))), "could act"),
-    "refuses without reason": ("steps_are_judged", lambda s: replace(s, verdicts=lambda _: [Verdict(False, None)]), "reason None"),  # noqa: FBT003
-    "accepts with a reason": ("steps_are_judged", lambda s: replace(s, verdicts=lambda _: [Verdict(True, "no")]), "reason 'no'"),  # noqa: FBT003
+    "refuses without reason": ("steps_are_judged", lambda s: replace(s, verdicts=lambda _: [Ruling(False, None)]), "reason None"),  # noqa: FBT003
+    "accepts with a reason": ("steps_are_judged", lambda s: replace(s, verdicts=lambda _: [Ruling(True, "no")]), "reason 'no'"),  # noqa: FBT003
     "log of other answers": ("log_replays", without_first_answer, "does not replay to the state"),
     "no steps in the log": ("log_replays", lambda s: replace(s, read_log=lambda lines: s.read_log(lines[:1])), "holds no step"),
     "cut log tells another story": ("cut_log_is_prefix", backwards, "are not its beginning"),
@@ -110,7 +110,7 @@ def test_checks_find_what_is_broken(name: str, tmp_path: Path) -> None:
     """Each check refuses an environment that breaks its rule."""
     check, spoil, message = BROKEN[name]
     with pytest.raises(ConformanceError, match=message):
-        CHECKS[check](spoil(EINSTEIN), 2, tmp_path)
+        CONFORMANCE_CHECKS[check](spoil(EINSTEIN), 2, tmp_path)
 
 
 def test_a_game_without_end_is_refused(tmp_path: Path) -> None:
@@ -125,4 +125,4 @@ def test_a_game_without_end_is_refused(tmp_path: Path) -> None:
 
     endless = replace(CRAFT, begin=lambda seed: Endless(CRAFT.begin(seed)), answer=lambda *_: "")
     with pytest.raises(ConformanceError, match="no end"):
-        CHECKS["same_seed_same_game"](endless, 1, tmp_path)
+        CONFORMANCE_CHECKS["same_seed_same_game"](endless, 1, tmp_path)

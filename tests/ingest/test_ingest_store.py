@@ -16,7 +16,7 @@ import pytest
 
 from ingest.craft import adapter as craft
 from ingest.files import load, worker, writer
-from ingest.files.report import Progress
+from ingest.files.report import IngestProgress
 from ingest.files.run import ingest_paths
 from ingest.reading.adapter_types import Place, Reading
 from schemas.batches import insert, to_arrow
@@ -163,7 +163,7 @@ def test_workers_give_what_one_process_gives(store: Store, logs: Path, tmp_path:
     monkeypatch.setattr("ingest.files.pool._POOL_FROM_BYTES", 0)
     monkeypatch.setattr("ingest.files.run._PORTION_FILES", 1)
     (logs / "bad.json").write_text("{")
-    seen: list[Progress] = []
+    seen: list[IngestProgress] = []
     report = ingest_paths([logs], store, workers=2, on_progress=seen.append)
     assert (report.ingested, report.refused) == (3, 1)
     assert [progress.files_done for progress in seen] == [1, 2, 3, 4]

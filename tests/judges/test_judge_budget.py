@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judges.runs.job import Progress
+from judges.runs.job import RunProgress
 from judges.runs.planning import plan
 from judges.runs.runner import run
 from providers.prices import Price, price_of
@@ -94,7 +94,7 @@ def test_a_plan_says_what_a_run_would_do_and_does_nothing(tmp_path: Path, prices
 def test_progress_is_told_up_to_the_end(tmp_path: Path, prices: Path) -> None:
     """Never backwards, and the last word is that all is done."""
     store = store_of(tmp_path / "s.duckdb", turns=TURNS)
-    told: list[Progress] = []
+    told: list[RunProgress] = []
     with stub_server("--latency-ms", "20") as url:
         run(ask_model(url, prices=prices, concurrency=2), store, told.append)
 

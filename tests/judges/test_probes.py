@@ -78,7 +78,7 @@ def test_a_planted_defect_is_one_exchanged_word(store: Store, kind: str) -> None
     pairs = told_anew(store, "spatial_grounding", kind)
     assert len(pairs) > 10
     for before, after in pairs:
-        texts = zip(before.scene.now.utterances, after.scene.now.utterances, strict=True)
+        texts = zip(before.context.now.utterances, after.context.now.utterances, strict=True)
         ((old, new),) = [(a.text.split(), b.text.split()) for a, b in texts if a != b]
         changed = [step for step in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes() if step[0] != "equal"]
         assert len(changed) == 1
@@ -91,14 +91,14 @@ def test_a_defect_of_a_turn_is_one_exchanged_word_a_message(store: Store, kind: 
     pairs = told_anew(store, "pragmatic_sufficiency", kind)
     assert len(pairs) >= fewest
     for before, after in pairs:
-        texts = zip(before.scene.now.utterances, after.scene.now.utterances, strict=True)
+        texts = zip(before.context.now.utterances, after.context.now.utterances, strict=True)
         changed = [(a, b) for a, b in texts if a != b]
         assert changed
         for old, new in changed:
             assert (old.agent[0], old.channel) == ("D", "public")
             words = list(zip(old.text.split(), new.text.split(), strict=True))
             assert sum(a != b for a, b in words) == 1
-        assert before.scene.now.oracle == after.scene.now.oracle
+        assert before.context.now.oracle == after.context.now.oracle
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_other_names_reach_the_whole_prompt(store: Store) -> None:
 def test_the_order_is_reversed_and_nothing_is_lost(store: Store) -> None:
     """The same messages by the same speakers, last first."""
     before, after = told_anew(store, "pragmatic_sufficiency", "order")[0]
-    said, told = ([u for u in unit.scene.now.said("public") if u.agent != "Builder" and not u.superseded] for unit in (before, after))
+    said, told = ([u for u in unit.context.now.said("public") if u.agent != "Builder" and not u.superseded] for unit in (before, after))
     assert told == said[::-1]
     assert len(said) > 1
 

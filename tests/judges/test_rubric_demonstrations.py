@@ -115,7 +115,7 @@ def test_a_hostile_demonstration_stays_in_its_fence(tmp_path: Path) -> None:
     assert lines.count("Questions") == 1
 
 
-def test_a_probe_with_other_names_tells_demonstrations_anew(tmp_path: Path) -> None:
+def test_a_probe_with_other_names_renames_in_demonstrations(tmp_path: Path) -> None:
     """Or the judge would learn from them who is who."""
     rubric = find("mind_modeling").changed(demonstrations=good(tmp_path).demonstrations)
     told = as_probe(rubric, "names").demonstrations[0]

@@ -14,7 +14,7 @@ import pytest
 from pydantic import BaseModel
 
 from providers import journal as journal_module
-from providers.asker import Asker, Entry, Reply, Request, Terms
+from providers.asker import Asker, JournalEntry, Reply, Request, Terms
 from providers.cache import ReplyCache
 from providers.faults import HopelessError
 from providers.journal import Journal
@@ -175,9 +175,9 @@ def test_replies_in_a_cache_are_not_paid_again_and_samples_are_told_apart(tmp_pa
     assert [(reply.source, reply.call.attempts, reply.text) for reply in again] == [("cache", 0, "Action: C"), ("model", 1, "Action: C")]
 
 
-def journal_at(path: Path) -> Journal[dict[str, str], Entry]:
+def journal_at(path: Path) -> Journal[dict[str, str], JournalEntry]:
     """A journal of a job."""
-    return Journal(path, {"job": "test"}, Entry)
+    return Journal(path, {"job": "test"}, JournalEntry)
 
 
 def test_what_a_journal_holds_is_not_asked_again(tmp_path: Path) -> None:

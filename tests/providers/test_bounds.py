@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from games.coordination.qa.ask import AskRequest, ask
+from games.coordination.qa.ask import AskRequest, ask_questions
 from games.coordination.qa.questions import QUESTION_FILE
 from providers.bounds import bound
 from providers.faults import ForeignRedirectError, HopelessError, OversizeError
@@ -28,15 +28,15 @@ def _questions(folder: Path, url: str) -> AskRequest:
 def test_asking_coordination_questions_is_bounded(tmp_path: Path, fault: str) -> None:
     """Three such replies are three failed requests; the next start asks again."""
     with stub_server("--fault", f"{fault}:1:3") as url:
-        assert ask(_questions(tmp_path, url))[:3] == (6, 0, 3)
-        assert ask(_questions(tmp_path, url))[:3] == (3, 3, 0)
+        assert ask_questions(_questions(tmp_path, url))[:3] == (6, 0, 3)
+        assert ask_questions(_questions(tmp_path, url))[:3] == (3, 3, 0)
 
 
 def test_asking_coordination_questions_stays_with_the_server(tmp_path: Path) -> None:
     """A redirect to another host ends the run, with the address to check."""
     elsewhere = r"127\.0\.0\.1 sends requests on to http://local"
     with stub_server("--fault", "elsewhere:1:99") as url, pytest.raises(HopelessError, match=elsewhere):
-        ask(_questions(tmp_path, url))
+        ask_questions(_questions(tmp_path, url))
 
 
 @pytest.mark.parametrize(

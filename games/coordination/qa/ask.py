@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES, Question, load_questions
+from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES, QaQuestion, load_questions
 from games.players.player import ModelPlayer, Observation, PersonPlayer, Player, PlayerReply, ScriptPlayer, call_entry
 from games.players.seats import PERSON, SCRIPT, is_model
 from providers.asker import Asker, Terms
@@ -25,7 +25,7 @@ from providers.messages import Message
 from providers.provider import ModelSettings
 from schemas.errors import UsageError
 
-__all__ = ["ACKNOWLEDGEMENT", "PUBLISHED_TEMPERATURE", "RESPONDENT", "SCRIPTS", "AskReport", "AskRequest", "ask", "prompt"]
+__all__ = ["ACKNOWLEDGEMENT", "PUBLISHED_TEMPERATURE", "RESPONDENT", "SCRIPTS", "AskReport", "AskRequest", "ask_questions", "prompt"]
 
 ACKNOWLEDGEMENT: Final = "Got it!"
 PUBLISHED_TEMPERATURE: Final = 0.6
@@ -76,14 +76,14 @@ class AskReport(NamedTuple):
 
 class _Item(NamedTuple):
     trial: int
-    question: Question
+    question: QaQuestion
 
     @property
     def key(self) -> tuple[int, int, str]:
         return (self.trial, self.question.scenario, self.question.type)
 
 
-def prompt(question: Question) -> list[Message]:
+def prompt(question: QaQuestion) -> list[Message]:
     """The messages of one question."""
     return [
         {"role": "system", "content": question.directive},
@@ -93,7 +93,7 @@ def prompt(question: Question) -> list[Message]:
     ]
 
 
-def ask(request: AskRequest, on_progress: Callable[[int, int], None] | None = None) -> AskReport:
+def ask_questions(request: AskRequest, on_progress: Callable[[int, int], None] | None = None) -> AskReport:
     """Ask what is not answered yet; each answer is a line, flushed at once.
 
     Args:

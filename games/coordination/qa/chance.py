@@ -6,22 +6,22 @@ letters.
 
 from __future__ import annotations
 
-from games.coordination.qa.questions import Question
+from games.coordination.qa.questions import QaQuestion
 
 __all__ = ["chance", "chance_corrected", "chance_upstream"]
 
 
-def chance(question: Question) -> float:
+def chance(question: QaQuestion) -> float:
     """Probability, 0 to 1, that an option drawn uniformly has a letter of the published key."""
     return sum(option.letter in question.keyed_letters for option in question.options) / len(question.options)
 
 
-def chance_corrected(question: Question) -> float:
+def chance_corrected(question: QaQuestion) -> float:
     """The same with the corrected key."""
     return len(question.correct_options) / len(question.options)
 
 
-def chance_upstream(question: Question) -> float:
+def chance_upstream(question: QaQuestion) -> float:
     """Probability that the published random model is counted as right: it draws among the lines after the header, empty ones included."""
     letters = [chr(ord("A") + place) for place in range(len(question.lines))]
     accepted = set(question.key.split(","))

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
-from games.coordination.qa.questions import Question
+from games.coordination.qa.questions import QaQuestion
 from games.coordination.qa.wratio import best_match
 
 __all__ = ["Extraction", "correct_upstream", "extract"]
@@ -33,7 +33,7 @@ class Extraction(NamedTuple):
     """0 to 100 of the most similar option; None where nothing was compared."""
 
 
-def extract(question: Question, response: str | None) -> Extraction:
+def extract(question: QaQuestion, response: str | None) -> Extraction:
     """The letter that the published scoring reads; None as response is a call that came to nothing."""
     if response is None:
         return Extraction("2", "failed", None)
@@ -45,7 +45,7 @@ def extract(question: Question, response: str | None) -> Extraction:
     return Extraction(chr(ord("A") + index), "fuzzy", similarity)
 
 
-def correct_upstream(question: Question, letter: str) -> bool:
+def correct_upstream(question: QaQuestion, letter: str) -> bool:
     """Whether the published scoring counts a letter as right: the key is split at commas and its blanks stay."""
     return letter in question.key.split(",")
 

@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from schemas.errors import BadInputError
 
-__all__ = ["QUESTION_FILE", "QUESTION_TYPES", "Option", "Question", "QuestionType", "load_questions", "parse_questions"]
+__all__ = ["QUESTION_FILE", "QUESTION_TYPES", "AnswerOption", "QaQuestion", "QuestionType", "load_questions", "parse_questions"]
 
 QuestionType = Literal["EC", "TOM", "JP"]
 """Environment comprehension, theory of mind, joint planning."""
@@ -28,7 +28,7 @@ _BY_CONTENT: Final = (("thief", "CollabCapture"), ("killer", "CollabEscape"), ("
 """A word of the game's description -> the game, in the paper's grouping of 25, 28, 6 and 7."""
 
 
-class Option(NamedTuple):
+class AnswerOption(NamedTuple):
     """One listed option."""
 
     letter: str
@@ -39,7 +39,7 @@ class Option(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class QaQuestion:
     """One question."""
 
     scenario: int
@@ -55,7 +55,7 @@ class Question:
     text: str
     """Whole question with state and options."""
 
-    options: tuple[Option, ...]
+    options: tuple[AnswerOption, ...]
     description: str
     """Rules and layout, for the respondent."""
 
@@ -92,7 +92,7 @@ class _Correction(NamedTuple):
     options: frozenset[int]
 
 
-def load_questions(path: Path) -> tuple[Question, ...]:
+def load_questions(path: Path) -> tuple[QaQuestion, ...]:
     """Read a question file.
 
     Raises:
@@ -103,27 +103,27 @@ def load_questions(path: Path) -> tuple[Question, ...]:
 
 
 @cache
-def parse_questions(data: bytes) -> tuple[Question, ...]:
+def parse_questions(data: bytes) -> tuple[QaQuestion, ...]:
     """The questions of a file: EC, TOM and JP of scenario 0, then of scenario 1, and so on.
 
     Raises:
         BadInputError: the bytes are no question file, or a cell that scoring needs is empty.
     """
     rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig", errors="replace"), newline=""))
-    columns = {f"{kind} {part}" for kind in QUESTION_TYPES for part in ("Question", "Answer", "Answer Ordinal", "Directive")}
+    columns = {f"{kind} {part}" for kind in QUESTION_TYPES for part in ("QaQuestion", "Answer", "Answer Ordinal", "Directive")}
     missing = sorted((columns | {"Game", "Game Description"}) - set(rows.fieldnames or ()))
     if missing:
         raise BadInputError(f"no CoordinationQA question file: it has no column {missing[0]!r}; take {QUESTION_FILE} as published")
     return tuple(_questions(rows))
 
 
-def _questions(rows: csv.DictReader[str]) -> Iterator[Question]:
+def _questions(rows: csv.DictReader[str]) -> Iterator[QaQuestion]:
     for scenario, row in enumerate(rows):
         for kind in QUESTION_TYPES:
             yield _question(scenario, kind, row)
 
 
-def _question(scenario: int, kind: QuestionType, row: Mapping[str, str]) -> Question:
+def _question(scenario: int, kind: QuestionType, row: Mapping[str, str]) -> QaQuestion:
     text, key = row[f"{kind} Question"] or "", row[f"{kind} Answer Ordinal"] or ""
     options = tuple(_options(text))
     if not options or not key.strip():
@@ -132,7 +132,7 @@ def _question(scenario: int, kind: QuestionType, row: Mapping[str, str]) -> Ques
     correction = _corrections().get(f"{kind} {scenario}")
     letters = {letter.strip() for letter in key.split(",")}
     right = frozenset(index for index, option in enumerate(options) if option.letter in letters)
-    return Question(
+    return QaQuestion(
         scenario=scenario,
         type=kind,
         game=_game(row),
@@ -147,11 +147,11 @@ def _question(scenario: int, kind: QuestionType, row: Mapping[str, str]) -> Ques
     )
 
 
-def _options(text: str) -> Iterator[Option]:
+def _options(text: str) -> Iterator[AnswerOption]:
     parts = _HEADER.split(text)
     for line in parts[-1].split("\n") if len(parts) > 1 else ():
         if found := _OPTION.match(line):
-            yield Option(found[1], found[2])
+            yield AnswerOption(found[1], found[2])
 
 
 def _game(row: Mapping[str, str]) -> str:

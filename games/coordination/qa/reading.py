@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, NamedTuple
 
-from games.coordination.qa.questions import Option, Question
+from games.coordination.qa.questions import AnswerOption, QaQuestion
 
 __all__ = ["PLACEHOLDER", "AnswerKind", "ReadAnswer", "read_answer"]
 
@@ -52,7 +52,7 @@ class ReadAnswer(NamedTuple):
     """The letter of the answer: printed in the response, or printed before the named option; None where there is none."""
 
 
-def read_answer(question: Question, response: str | None) -> ReadAnswer:
+def read_answer(question: QaQuestion, response: str | None) -> ReadAnswer:
     """Read a response: its last marked line that names something; else, unless it refuses, the whole or its last line."""
     if response is None or not response.strip() or response == PLACEHOLDER:
         return ReadAnswer("failed_call", None, None)
@@ -71,13 +71,13 @@ def read_answer(question: Question, response: str | None) -> ReadAnswer:
     return ReadAnswer("no_answer" if _ENDED.search(text) or _is_whole(marked_lines, question) else "truncated", None, None)
 
 
-def _is_whole(marked_lines: list[str], question: Question) -> bool:
+def _is_whole(marked_lines: list[str], question: QaQuestion) -> bool:
     """Whether the last marked line says something else than the beginning of an option."""
     said = _words(marked_lines[-1]) if marked_lines else ""
     return bool(said) and not any(_words(option.text).startswith(said) for option in question.options)
 
 
-def _answer_in(text: str, options: tuple[Option, ...]) -> ReadAnswer | None:
+def _answer_in(text: str, options: tuple[AnswerOption, ...]) -> ReadAnswer | None:
     """The answer that a text is; None if it is something else, such as a sentence."""
     stripped = text.strip(_MARKUP)
     if not stripped:
@@ -92,7 +92,7 @@ def _answer_in(text: str, options: tuple[Option, ...]) -> ReadAnswer | None:
     return None if index is None else ReadAnswer("text", index, options[index].letter)
 
 
-def _by_letter(kind: AnswerKind, letter: str, text: str, options: tuple[Option, ...]) -> ReadAnswer:
+def _by_letter(kind: AnswerKind, letter: str, text: str, options: tuple[AnswerOption, ...]) -> ReadAnswer:
     """The option with a letter; among several with that letter, the one whose text follows."""
     places = [index for index, option in enumerate(options) if option.letter == letter]
     if not places:
@@ -101,7 +101,7 @@ def _by_letter(kind: AnswerKind, letter: str, text: str, options: tuple[Option, 
     return ReadAnswer(kind, named if named in places else places[0], letter)
 
 
-def _by_text(text: str, options: tuple[Option, ...]) -> int | None:
+def _by_text(text: str, options: tuple[AnswerOption, ...]) -> int | None:
     from rapidfuzz import fuzz
 
     said = _words(text)

@@ -18,11 +18,11 @@ from games.craft.players.slips import LINE_SLIPS, MOVE_SLIPS, SlipScene
 from games.craft.players.speech import confirmation
 from games.craft.text.builder import builder_line
 
-__all__ = ["BUILDERS", "Builder", "Choice", "Decision", "Reading", "Situation"]
+__all__ = ["BUILDERS", "Builder", "Choice", "Decision", "MessageReading", "Situation"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class MessageReading:
     """What one message says."""
 
     director: Director
@@ -35,7 +35,7 @@ class Situation:
 
     board: Board
     listed: tuple[Move, ...]
-    readings: tuple[Reading, ...]
+    readings: tuple[MessageReading, ...]
     """One a director, in order of speaking."""
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from games.craft.engine.blocks import DIRECTORS, Director
 from games.craft.game import Game, GameSettings
-from games.craft.players.builders import BUILDERS, Builder, Decision, Reading, Situation
+from games.craft.players.builders import BUILDERS, Builder, Decision, MessageReading, Situation
 from games.craft.players.facts import TurnFacts, Voice
 from games.craft.players.personas import PERSONAS, Persona
 from games.craft.players.plan import Plan
@@ -124,5 +124,5 @@ def _sight(game: Game, director: Director, talk: _Talk) -> Sight:
 def _decide(game: Game, plans: Mapping[Director, Plan], builder: Builder, rng: random.Random) -> Decision:
     seen = game.observe_builder()
     silent = ("output_empty_message", "output_blank", "output_api_error")
-    readings = tuple(Reading(director, None if plan.fault in silent else plan.said) for director, plan in plans.items())
+    readings = tuple(MessageReading(director, None if plan.fault in silent else plan.said) for director, plan in plans.items())
     return builder.decide(Situation(seen.board, seen.listed, readings), rng)

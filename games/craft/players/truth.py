@@ -11,14 +11,14 @@ from games.craft.players.facts import TurnFacts, Voice
 from games.craft.players.mind_truth import MIND_MODELING
 from games.craft.players.pragmatic_truth import PRAGMATIC_SUFFICIENCY
 from games.craft.players.spatial_truth import SPATIAL_GROUNDING
-from schemas.game import Label
+from schemas.game import PlantedLabel
 
 __all__ = ["planted_labels"]
 
 _NONE: Final = "none"
 
 
-def planted_labels(facts: TurnFacts) -> Iterator[Label]:
+def planted_labels(facts: TurnFacts) -> Iterator[PlantedLabel]:
     """Give the labels of a turn, director by director, then those of the group (agent None)."""
     defects: dict[str, None] = {}
     for voice in facts.voices:
@@ -34,10 +34,10 @@ def planted_labels(facts: TurnFacts) -> Iterator[Label]:
     for question, truth in PRAGMATIC_SUFFICIENCY.items():
         answer = truth(facts)
         if answer is not None:
-            yield Label("pragmatic_sufficiency", question, None, *answer, group)
+            yield PlantedLabel("pragmatic_sufficiency", question, None, *answer, group)
 
 
-def _director_labels(facts: TurnFacts, voice: Voice, planted: str) -> Iterator[Label]:
+def _director_labels(facts: TurnFacts, voice: Voice, planted: str) -> Iterator[PlantedLabel]:
     rubrics = (("spatial_grounding", SPATIAL_GROUNDING, voice.thinks), ("mind_modeling", MIND_MODELING, voice.speaks))
     for rubric, questions, readable in rubrics:
         if not readable:
@@ -45,7 +45,7 @@ def _director_labels(facts: TurnFacts, voice: Voice, planted: str) -> Iterator[L
         for question, truth in questions.items():
             answer = truth(facts, voice)
             if answer is not None:
-                yield Label(rubric, question, voice.director, *answer, planted)
+                yield PlantedLabel(rubric, question, voice.director, *answer, planted)
 
 
 def _defects(facts: TurnFacts, voice: Voice) -> tuple[str, ...]:

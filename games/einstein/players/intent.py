@@ -8,10 +8,10 @@ from games.einstein.engine.actions import Action
 from games.einstein.engine.bins import Bin
 from games.einstein.players.mind import Mind
 
-__all__ = ["Claim", "Habit", "Intent"]
+__all__ = ["Habit", "Intent", "StatedThought"]
 
 
-class Claim(NamedTuple):
+class StatedThought(NamedTuple):
     """What the thoughts say of an object."""
 
     block: int
@@ -31,7 +31,7 @@ class Intent(NamedTuple):
     reason: str
     """The kind of thought that goes with it: a symbol of ``wording.yaml``."""
 
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[StatedThought, ...] = ()
     written: str | None = None
     """The action as written, where that is not simply ``action.text``."""
 

@@ -6,7 +6,7 @@ from typing import Final
 from games.einstein.engine.actions import Ask, Move, Pass, Share
 from games.einstein.engine.bins import COMMON
 from games.einstein.engine.items import Item, mentions
-from games.einstein.players.intent import Claim, Habit, Intent
+from games.einstein.players.intent import Habit, Intent, StatedThought
 from games.einstein.players.mind import Mind
 
 __all__ = ["sensible", "useful_move"]
@@ -29,7 +29,7 @@ def useful_move(mind: Mind, rng: random.Random) -> Intent | None:
         return None
     placing = [move for move in mind.useful_moves if move.target != COMMON]
     move = rng.choice(placing or mind.useful_moves)
-    return Intent(SENSE, move, "place" if placing else "pass_on", (Claim(move.block, mind.goals[move.block]),))
+    return Intent(SENSE, move, "place" if placing else "pass_on", (StatedThought(move.block, mind.goals[move.block]),))
 
 
 def _answer(mind: Mind, rng: random.Random) -> Intent | None:
@@ -55,7 +55,7 @@ def _ask(mind: Mind, rng: random.Random) -> Intent | None:
     if not fresh or not mind.verbs.ask or not mind.partner_replies:
         return None
     block = rng.choice(fresh)
-    return Intent(SENSE, Ask(block), "ask", (Claim(block, None),))
+    return Intent(SENSE, Ask(block), "ask", (StatedThought(block, None),))
 
 
 def _guess(mind: Mind, rng: random.Random) -> Intent | None:
@@ -72,7 +72,7 @@ def _guess(mind: Mind, rng: random.Random) -> Intent | None:
     if not ideas:
         return None
     move = rng.choice(ideas)
-    return Intent(SENSE, move, "guess", (Claim(move.block, None),))
+    return Intent(SENSE, move, "guess", (StatedThought(move.block, None),))
 
 
 def _at_start(mind: Mind) -> list[int]:

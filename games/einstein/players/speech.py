@@ -6,7 +6,7 @@ from pathlib import Path
 
 from games.einstein.engine.actions import write_answer
 from games.einstein.engine.bins import Bin
-from games.einstein.players.intent import Claim, Intent
+from games.einstein.players.intent import Intent, StatedThought
 
 __all__ = ["raw_answer", "thoughts"]
 
@@ -21,7 +21,7 @@ def thoughts(intent: Intent, rng: random.Random) -> str:
     return " ".join((*(_claim(claim, rng) for claim in intent.claims), rng.choice(_wording()[intent.reason])))
 
 
-def _claim(claim: Claim, rng: random.Random) -> str:
+def _claim(claim: StatedThought, rng: random.Random) -> str:
     symbol = "unknown" if claim.goal is None else "goal"
     return rng.choice(_wording()[symbol]).format(block=f"block{claim.block}", bin=_spoken(claim.goal))
 

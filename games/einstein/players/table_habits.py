@@ -4,7 +4,7 @@ import random
 
 from games.einstein.engine.actions import Ask, Move, Pass
 from games.einstein.engine.bins import BINS, COMMON, DESTINATIONS, START_BINS, Bin, bin_at_offset
-from games.einstein.players.intent import Claim, Intent
+from games.einstein.players.intent import Intent, StatedThought
 from games.einstein.players.mind import Mind
 
 __all__ = [
@@ -50,7 +50,7 @@ def overreach(mind: Mind, rng: random.Random) -> Intent | None:
     far = [name for name in DESTINATIONS if name not in mind.own_bins]
     known = mind.goals.get(block)
     target = known if known in far else rng.choice(far)
-    claims = (Claim(block, target),) if block in mind.goals else ()
+    claims = (StatedThought(block, target),) if block in mind.goals else ()
     return Intent("overreach", Move(block, mind.seen.positions[block], target), "far", claims)
 
 
@@ -91,7 +91,7 @@ def _wrong_bin(mind: Mind, rng: random.Random, habit: str) -> Intent | None:
     target: Bin = believed if believed in mind.own_bins else COMMON
     if target in (place, goal if goal in mind.own_bins else COMMON):
         return None
-    return Intent(habit, Move(block, place, target), "place" if target == believed else "pass_on", (Claim(block, believed),))
+    return Intent(habit, Move(block, place, target), "place" if target == believed else "pass_on", (StatedThought(block, believed),))
 
 
 def throw(mind: Mind, rng: random.Random) -> Intent | None:
@@ -100,7 +100,9 @@ def throw(mind: Mind, rng: random.Random) -> Intent | None:
     if not unknown:
         return None
     block = rng.choice(unknown)
-    return Intent("throw", Move(block, mind.seen.positions[block], rng.choice(sorted(mind.own_bins))), "guess", (Claim(block, None),))
+    return Intent(
+        "throw", Move(block, mind.seen.positions[block], rng.choice(sorted(mind.own_bins))), "guess", (StatedThought(block, None),)
+    )
 
 
 def detour(mind: Mind, rng: random.Random) -> Intent | None:

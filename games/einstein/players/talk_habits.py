@@ -5,7 +5,7 @@ import random
 from games.einstein.engine.actions import Ask, Share
 from games.einstein.engine.bins import RelationKind
 from games.einstein.engine.items import Grounding, mentions, relation
-from games.einstein.players.intent import Claim, Intent
+from games.einstein.players.intent import Intent, StatedThought
 from games.einstein.players.mind import Mind
 from games.einstein.players.sense import useful_move
 
@@ -58,7 +58,7 @@ def ask_known(mind: Mind, rng: random.Random) -> Intent | None:
     if not mind.verbs.ask or not mind.goals:
         return None
     block = rng.choice(sorted(mind.goals))
-    return Intent("ask_known", Ask(block), "ask", (Claim(block, None),))
+    return Intent("ask_known", Ask(block), "ask", (StatedThought(block, None),))
 
 
 def ask_again(mind: Mind, rng: random.Random) -> Intent | None:
@@ -67,7 +67,7 @@ def ask_again(mind: Mind, rng: random.Random) -> Intent | None:
     if not again or not mind.verbs.ask:
         return None
     block = rng.choice(again)
-    return Intent("ask_again", Ask(block), "ask", (Claim(block, None),))
+    return Intent("ask_again", Ask(block), "ask", (StatedThought(block, None),))
 
 
 def invent(mind: Mind, rng: random.Random) -> Intent | None:
@@ -85,7 +85,7 @@ def tell_inferred(mind: Mind, rng: random.Random) -> Intent | None:
     if not worked_out or not mind.verbs.share:
         return None
     item = rng.choice(worked_out)
-    return Intent("tell_inferred", Share(item), "tell", (Claim(item.block, item.goal),))
+    return Intent("tell_inferred", Share(item), "tell", (StatedThought(item.block, item.goal),))
 
 
 def tell_stale(mind: Mind, rng: random.Random) -> Intent | None:

@@ -6,7 +6,7 @@ from games.einstein.engine.actions import Move, Share
 from games.einstein.engine.items import mentions
 from games.einstein.engine.step import Setting
 from games.einstein.engine.table import bits
-from games.einstein.players.intent import Claim, Intent
+from games.einstein.players.intent import Intent, StatedThought
 from games.einstein.replay import Step
 
 __all__ = ["Truth", "truths"]
@@ -60,7 +60,7 @@ def _answers_question(setting: Setting, step: Step) -> TruthAnswer:
     return _yes_no(mentions(action.item, asked))
 
 
-def _claims_follow(setting: Setting, step: Step, claims: tuple[Claim, ...]) -> TruthAnswer:
+def _claims_follow(setting: Setting, step: Step, claims: tuple[StatedThought, ...]) -> TruthAnswer:
     if not claims:
         return "N/A"
     known = set(bits(step.outcome.options.known))

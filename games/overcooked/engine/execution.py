@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from games.overcooked.engine.layout import DELIVERY, STEPS, Cell, neighbour
 from games.overcooked.engine.world import Move, World
-from games.overcooked.text.grammar import Call, parse_call
+from games.overcooked.text.grammar import WrittenAction, parse_call
 
 __all__ = ["is_over", "next_move", "wait_steps"]
 
@@ -62,13 +62,13 @@ def is_over(world: World, agent: int, action: str, waited: int) -> bool:
     return waited >= wait_steps(call)
 
 
-def wait_steps(call: Call) -> int:
+def wait_steps(call: WrittenAction) -> int:
     """Give how long a wait lasts, in steps; a number that cannot be read counts as 1."""
     number = call.arguments[0] if call.arguments else ""
     return int(number) if number.isdecimal() and number.isascii() else 1
 
 
-def _targets(world: World, agent: int, call: Call) -> list[Cell]:
+def _targets(world: World, agent: int, call: WrittenAction) -> list[Cell]:
     """The cells that an action may be aimed at."""
     layout, held = world.layout, world.bodies[agent].held
     if call.name == "pickup":

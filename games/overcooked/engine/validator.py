@@ -9,7 +9,7 @@ from typing import Final
 from games.overcooked.engine.layout import AGENTS, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER
 from games.overcooked.engine.vocabulary import DELIVER, PLACE
 from games.overcooked.engine.world import World
-from games.overcooked.text.grammar import Call, parse_call
+from games.overcooked.text.grammar import WrittenAction, parse_call
 
 __all__ = ["refusal"]
 
@@ -43,7 +43,7 @@ def refusal(world: World, agent: int, action: str) -> str | None:
 # -- pickup ---------------------------------------------------------------------------------------
 
 
-def _pickup(world: World, agent: int, call: Call) -> str | None:
+def _pickup(world: World, agent: int, call: WrittenAction) -> str | None:
     if len(call.arguments) != _TWO:
         return "Wrong pickup() params. It should have 2 params: object and place."
     item, place = call.arguments
@@ -105,7 +105,7 @@ def _not_there(world: World, agent: int, item: str, place: str) -> str | None:
 # -- the rest -------------------------------------------------------------------------------------
 
 
-def _put(world: World, agent: int, call: Call) -> str | None:
+def _put(world: World, agent: int, call: WrittenAction) -> str | None:
     role, held = AGENTS[agent].lower(), world.bodies[agent].held
     if not 1 <= len(call.arguments) <= _TWO:
         return "Wrong put_obj_in_utensil() params. It should have 1 param: utensil."
@@ -127,7 +127,7 @@ def _cannot_hold(world: World, utensil: str, held: str) -> str | None:
     return f"{utensil} is ready, and you should pick up what is in it." if world.ready(utensil) else None
 
 
-def _fill(world: World, agent: int, call: Call) -> str | None:
+def _fill(world: World, agent: int, call: WrittenAction) -> str | None:
     if len(call.arguments) != 1:
         return "Wrong fill_dish_with_food() params. It should have 1 param: utensil."
     utensil = call.arguments[0]
@@ -142,7 +142,7 @@ def _fill(world: World, agent: int, call: Call) -> str | None:
     return None
 
 
-def _wait(world: World, agent: int, call: Call) -> str | None:  # noqa: ARG001 - the same face for every action
+def _wait(world: World, agent: int, call: WrittenAction) -> str | None:  # noqa: ARG001 - the same face for every action
     number = call.arguments[0] if call.arguments else ""
     too_long = number.isdecimal() and number.isascii() and int(number) > world.layout.wait_limit
     return f"Too long wait time. It should be at most {world.layout.wait_limit}." if too_long else None
@@ -163,7 +163,7 @@ def _deliver(world: World, agent: int) -> str | None:
     return None
 
 
-def _operate(world: World, agent: int, call: Call) -> str | None:
+def _operate(world: World, agent: int, call: WrittenAction) -> str | None:
     role, utensil = AGENTS[agent].lower(), call.arguments[0]
     known = world.layout.utensils.get(utensil)
     if known is None or known.operation != call.name:
@@ -183,7 +183,7 @@ def _cannot_start(world: World, agent: int, utensil: str) -> str | None:
     return None
 
 
-_CHECKS: Final[Mapping[str, Callable[[World, int, Call], str | None]]] = {
+_CHECKS: Final[Mapping[str, Callable[[World, int, WrittenAction], str | None]]] = {
     "pickup": _pickup,
     "put_obj_in_utensil": _put,
     "fill_dish_with_food": _fill,

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from games.overcooked.engine.layout import DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, Layout, kitchen
 from games.overcooked.engine.vocabulary import DELIVER, PLACE
 
-__all__ = ["Unit", "Workflow", "workflow"]
+__all__ = ["WorkUnit", "Workflow", "workflow"]
 
 
-class Unit(NamedTuple):
+class WorkUnit(NamedTuple):
     """Work that is done in one go, with something in the hand between its actions."""
 
     name: str
@@ -40,9 +40,9 @@ class Workflow:
     """All units of an order, by name, inputs before what is made of them."""
 
     order: str
-    units: dict[str, Unit]
+    units: dict[str, WorkUnit]
 
-    def of(self, agent: int) -> tuple[Unit, ...]:
+    def of(self, agent: int) -> tuple[WorkUnit, ...]:
         """The units of one agent."""
         return tuple(unit for unit in self.units.values() if unit.agent == agent)
 
@@ -67,14 +67,14 @@ class _Planner:
         units = [*self._made(self._order)]
         start = f"start {self._order}"
         if self._layout.needs_dish[self._order]:
-            units.append(Unit(f"pass {DISH}", 1, (f"pickup({DISH},{DISH_DISPENSER})", PLACE), (), counters=1))
+            units.append(WorkUnit(f"pass {DISH}", 1, (f"pickup({DISH},{DISH_DISPENSER})", PLACE), (), counters=1))
             last = (f"pickup({DISH},counter)", f"fill_dish_with_food({utensil.name})", DELIVER)
-            units.append(Unit("deliver", 0, last, (start, f"pass {DISH}"), frees=utensil.name, counters=-1))
+            units.append(WorkUnit("deliver", 0, last, (start, f"pass {DISH}"), frees=utensil.name, counters=-1))
         else:
-            units.append(Unit("deliver", 0, (f"pickup({self._order},{utensil.name})", DELIVER), (start,), frees=utensil.name))
+            units.append(WorkUnit("deliver", 0, (f"pickup({self._order},{utensil.name})", DELIVER), (start,), frees=utensil.name))
         return Workflow(self._order, {unit.name: unit for unit in units})
 
-    def _made(self, product: str) -> Iterator[Unit]:
+    def _made(self, product: str) -> Iterator[WorkUnit]:
         """The units that end with the utensil started that makes the product."""
         utensil = self._made_in[product]
         inserts: list[str] = []
@@ -83,9 +83,9 @@ class _Planner:
                 inserts.append(unit.name)
                 yield unit
         works = tuple(name for name in inserts if name.startswith(f"put {utensil.name}"))
-        yield Unit(f"start {product}", self._owner[utensil.name], (f"{utensil.operation}({utensil.name})",), works)
+        yield WorkUnit(f"start {product}", self._owner[utensil.name], (f"{utensil.operation}({utensil.name})",), works)
 
-    def _brought(self, item: str, utensil: str, product: str) -> Iterator[Unit]:
+    def _brought(self, item: str, utensil: str, product: str) -> Iterator[WorkUnit]:
         """The units that end with an item in a utensil."""
         before: tuple[str, ...] = ()
         freed: str | None = None
@@ -98,7 +98,7 @@ class _Planner:
         put = f"put_obj_in_utensil({utensil})"
         name = f"put {utensil} {item}"
         if maker == agent:
-            yield Unit(name, agent, (f"pickup({item},{source})", put), before, utensil, freed, product)
+            yield WorkUnit(name, agent, (f"pickup({item},{source})", put), before, utensil, freed, product)
             return
-        yield Unit(f"pass {item}", maker, (f"pickup({item},{source})", PLACE), before, frees=freed, counters=1)
-        yield Unit(name, agent, (f"pickup({item},counter)", put), (f"pass {item}",), utensil, None, product, -1)
+        yield WorkUnit(f"pass {item}", maker, (f"pickup({item},{source})", PLACE), before, frees=freed, counters=1)
+        yield WorkUnit(name, agent, (f"pickup({item},counter)", put), (f"pass {item}",), utensil, None, product, -1)

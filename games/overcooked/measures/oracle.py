@@ -15,7 +15,7 @@ from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.vocabulary import PLACE
 from games.overcooked.engine.workflow import workflow
 from games.overcooked.engine.world import World
-from games.overcooked.text.grammar import Call, parse_call
+from games.overcooked.text.grammar import WrittenAction, parse_call
 
 __all__ = ["verified_actions"]
 
@@ -39,7 +39,7 @@ def _serves(world: World, agent: int, action: str) -> bool:
     return _serves_utensil(world, held, call)
 
 
-def _serves_utensil(world: World, held: str | None, call: Call) -> bool:
+def _serves_utensil(world: World, held: str | None, call: WrittenAction) -> bool:
     name = call.arguments[0]
     pot = world.utensils.get(name)
     if call.name == _FILL:

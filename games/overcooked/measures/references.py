@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from games.overcooked.engine.layout import DISH, kitchen
 from games.overcooked.engine.vocabulary import PLACE
-from games.overcooked.engine.workflow import Unit, Workflow, workflow
+from games.overcooked.engine.workflow import Workflow, WorkUnit, workflow
 from games.overcooked.measures.metrics import Trajectory, efficiency
 
 __all__ = ["ReferencePair", "SearchedReferences", "published_references", "searched_references"]
@@ -261,7 +261,7 @@ class _Search:
                 if unit.name not in state.done and self._may_begin(state, unit):
                     yield self._step(state, agent, unit, 0)
 
-    def _may_begin(self, state: _State, unit: Unit) -> bool:
+    def _may_begin(self, state: _State, unit: WorkUnit) -> bool:
         if not set(unit.after) <= state.done:
             return False
         return unit.occupies is None or self._in_use(state, unit.occupies) in (None, unit.product)
@@ -281,7 +281,7 @@ class _Search:
                 return unit.product
         return None
 
-    def _freed(self, state: _State, unit: Unit) -> bool:
+    def _freed(self, state: _State, unit: WorkUnit) -> bool:
         """Whether what this unit put in has been taken out again."""
         under_way = {busy[0] for busy in state.busy if busy}
         start = f"start {unit.product}"
@@ -290,7 +290,7 @@ class _Search:
             for name, other in self._work.units.items()
         )
 
-    def _step(self, state: _State, agent: int, unit: Unit, place: int) -> tuple[int, str, _State]:
+    def _step(self, state: _State, agent: int, unit: WorkUnit, place: int) -> tuple[int, str, _State]:
         finished = place + 1 == len(unit.actions)
         busy = list(state.busy)
         busy[agent] = None if finished else (unit.name, place + 1)

@@ -12,7 +12,7 @@ from games.overcooked.engine.layout import DISH, kitchen
 from games.overcooked.engine.vocabulary import known_actions
 from games.overcooked.measures.collaboration import Event, Message
 from games.overcooked.measures.metrics import Trajectory, d_max, tes
-from games.overcooked.text.grammar import Call, calls_in, parse_call, requests_in
+from games.overcooked.text.grammar import WrittenAction, calls_in, parse_call, requests_in
 
 __all__ = ["INITIATING", "PAPER", "RESPONDING", "initiating_category", "paper_category", "responding_category"]
 
@@ -137,7 +137,7 @@ def _same_place(actions: Trajectory, done: Trajectory, references: Sequence[Traj
     return expected is not None and found is not None and expected.arguments[1:] == found.arguments[1:]
 
 
-def _unknown(call: Call | None) -> str:
+def _unknown(call: WrittenAction | None) -> str:
     """The category of a request that nobody could carry out as written: known objects at a wrong place are parameters gone wrong."""
     if call is None or not call.arguments:
         return "infeasible"

@@ -12,7 +12,7 @@ from typing import Final
 from games.overcooked.engine.layout import AGENTS, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, Layout, Utensil, kitchen
 from games.overcooked.engine.vocabulary import DELIVER, PLACE
 from games.overcooked.text.grammar import NOTHING
-from games.overcooked.text.reading import Scene, Shown, calls_of, read_scene
+from games.overcooked.text.reading import KitchenView, Shown, calls_of, read_scene
 
 __all__ = ["SCRIPTS", "assistant", "chef"]
 
@@ -67,7 +67,7 @@ _Step = tuple[str, list[str]]
 """`do` own actions, or `ask` the Assistant for some."""
 
 
-def _next(scene: Scene, layout: Layout) -> _Step:
+def _next(scene: KitchenView, layout: Layout) -> _Step:
     """What the Chef does next."""
     held = scene.holds[0]
     if held == scene.order:
@@ -82,7 +82,7 @@ def _next(scene: Scene, layout: Layout) -> _Step:
     return _get(scene, layout, DISH)
 
 
-def _get(scene: Scene, layout: Layout, item: str) -> _Step:
+def _get(scene: KitchenView, layout: Layout, item: str) -> _Step:
     """Come to hold an item; with something else in the hand, put that down first."""
     utensil = _maker(layout, item) if item in _products(layout) else None
     place = "counter" if item in scene.counters else None
@@ -95,7 +95,7 @@ def _get(scene: Scene, layout: Layout, item: str) -> _Step:
     return "do", [f"pickup({item},{place})"] if scene.holds[0] is None else [PLACE]
 
 
-def _make(scene: Scene, layout: Layout, utensil: Utensil, item: str) -> _Step:
+def _make(scene: KitchenView, layout: Layout, utensil: Utensil, item: str) -> _Step:
     """Bring an own utensil to make an item."""
     if utensil.name in scene.running:
         return "do", [_WAIT]
@@ -109,7 +109,7 @@ def _make(scene: Scene, layout: Layout, utensil: Utensil, item: str) -> _Step:
     return _get(scene, layout, next((part for part in missing if part in scene.counters), missing[0]))
 
 
-def _fetch(scene: Scene, layout: Layout, item: str, utensil: Utensil | None) -> _Step:
+def _fetch(scene: KitchenView, layout: Layout, item: str, utensil: Utensil | None) -> _Step:
     """Have the Assistant bring an item, as soon as it is free."""
     if scene.planned[1].strip() not in ("", _WAIT) or scene.holds[1] is not None or (utensil and utensil.name in scene.running):
         return "do", [_WAIT]
@@ -118,7 +118,7 @@ def _fetch(scene: Scene, layout: Layout, item: str, utensil: Utensil | None) -> 
     return _fetch_made(scene, layout, item, utensil)
 
 
-def _fetch_made(scene: Scene, layout: Layout, item: str, utensil: Utensil) -> _Step:
+def _fetch_made(scene: KitchenView, layout: Layout, item: str, utensil: Utensil) -> _Step:
     """Have the Assistant make an item; where it needs something of the Chef's for that, make and pass it first."""
     fetch = [f"pickup({item},{utensil.name})", PLACE]
     if scene.ready.get(utensil.name) == item:
@@ -133,7 +133,7 @@ def _fetch_made(scene: Scene, layout: Layout, item: str, utensil: Utensil) -> _S
     return "ask", [f"pickup({part},{source})", f"put_obj_in_utensil({utensil.name})", operate, *fetch]
 
 
-def _pass(scene: Scene, layout: Layout, item: str) -> _Step:
+def _pass(scene: KitchenView, layout: Layout, item: str) -> _Step:
     """Put an own product on a counter, so that the Assistant can go on with it."""
     if scene.holds[0] == item:
         return "do", [PLACE]

@@ -5,8 +5,8 @@ from typing import Any, Final, NamedTuple
 
 __all__ = [
     "NOTHING",
-    "Call",
     "Fields",
+    "WrittenAction",
     "calls_in",
     "fields_of",
     "normalised",
@@ -27,7 +27,7 @@ _LONGEST_NAME: Final = 30
 _PARAMETERS: Final = {"pickup": ("object", "place"), "wait": ("steps",)}
 
 
-class Call(NamedTuple):
+class WrittenAction(NamedTuple):
     """An action as written: name and arguments without blanks around them."""
 
     name: str
@@ -57,13 +57,13 @@ def normalised(action: str) -> str:
     return action.replace(" ", "")
 
 
-def parse_call(text: str) -> Call | None:
+def parse_call(text: str) -> WrittenAction | None:
     """Read the first action in a text, whatever stands around it (logs have `1. wait(4)`); None if there is none."""
     found = _CALL.search(text)
     if found is None:
         return None
     arguments = tuple(part.strip() for part in found[2].split(",")) if found[2].strip() else ()
-    return Call(found[1], arguments)
+    return WrittenAction(found[1], arguments)
 
 
 def plan_items(plan: str) -> tuple[str, ...]:

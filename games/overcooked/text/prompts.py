@@ -9,20 +9,20 @@ from games.overcooked.query import Query
 from games.overcooked.text.grammar import fields_of
 from games.players.texts import texts_of
 
-__all__ = ["INPUT", "ModelPlayer", "Prompt", "prompt_for"]
+__all__ = ["INPUT", "PlayerPrompt", "PromptedPlayer", "prompt_for"]
 
 INPUT = "<input>"
 """The line behind which the state stands."""
 
 
-class Prompt(NamedTuple):
+class PlayerPrompt(NamedTuple):
     """What a model is sent: no history, all that it may know is in here."""
 
     system: str
     user: str
 
 
-def prompt_for(query: Query, recipe: str | None = None) -> Prompt:
+def prompt_for(query: Query, recipe: str | None = None) -> PlayerPrompt:
     """Write the messages for a query; they hold what the agent may know and nothing else of the true state.
 
     Args:
@@ -55,7 +55,7 @@ def prompt_for(query: Query, recipe: str | None = None) -> Prompt:
         texts["kinds"][query.kind],
     ]
     told = [text for part in parts if (text := part.format(**slots).strip())]
-    return Prompt(texts["system"].strip(), "\n\n".join(told) + f"\n\n{INPUT}\n{query.text}")
+    return PlayerPrompt(texts["system"].strip(), "\n\n".join(told) + f"\n\n{INPUT}\n{query.text}")
 
 
 def _missing(query: Query, texts: dict[str, Any]) -> str:
@@ -70,10 +70,10 @@ def _reached(layout: Layout, agent: int) -> str:
     return ", ".join([*sorted(layout.reach(agent)), "the shared counters"])
 
 
-class ModelPlayer:
+class PromptedPlayer:
     """A player whose answers come from a language model."""
 
-    def __init__(self, complete: Callable[[Prompt], str]) -> None:
+    def __init__(self, complete: Callable[[PlayerPrompt], str]) -> None:
         """Take what sends a prompt to a model and gives its text; what that raises ends the game."""
         self._complete = complete
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from games.overcooked.engine.layout import AGENTS
-from games.overcooked.text.grammar import Call, parse_call
+from games.overcooked.text.grammar import WrittenAction, parse_call
 
-__all__ = ["Scene", "Shown", "calls_of", "read_scene"]
+__all__ = ["KitchenView", "Shown", "calls_of", "read_scene"]
 
 _HANDS: Final = re.compile(
     r"<(\w+)> holds (nothing|one [^.]+|a dish with \S+ and needs to deliver it)\. "
@@ -32,7 +32,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class KitchenView:
     """A kitchen as far as an agent is told of it."""
 
     order: str
@@ -52,17 +52,17 @@ class Scene:
     """The conversation: role and say."""
 
 
-def calls_of(text: str) -> list[Call]:
+def calls_of(text: str) -> list[WrittenAction]:
     """All actions that are written out in a text."""
     return [call for found in _CALLS.findall(text) if (call := parse_call(found)) is not None]
 
 
-def read_scene(text: str) -> Scene:
+def read_scene(text: str) -> KitchenView:
     """Read a state text."""
     order = re.search(r"^Order:(\w+)$", text, re.MULTILINE)
     hands = {name: (held, planned) for name, held, planned in _HANDS.findall(text)}
     utensils = dict(_UTENSIL.findall(text))
-    return Scene(
+    return KitchenView(
         order=order[1] if order else "",
         holds=(_held(hands["Chef"][0]), _held(hands["Assistant"][0])),
         planned=(hands["Chef"][1], hands["Assistant"][1]),

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from games.overcooked.engine.layout import DISH, Cell, kitchen, neighbour
-from games.overcooked.engine.workflow import Unit
+from games.overcooked.engine.workflow import WorkUnit
 from games.overcooked.text.grammar import parse_call
 from games.overcooked.value.left import Left, State, left_of, on_counters
 from games.overcooked.value.walks import Aim, Stand, after, duration, set_up, targets
@@ -82,7 +82,7 @@ def _before(left: Mapping[str, Left]) -> dict[str, frozenset[str]]:
     return found
 
 
-def _aims(unit: Unit, action: str, ends: Mapping[str, _Ends], state: State, *, idle: bool) -> list[Aim]:
+def _aims(unit: WorkUnit, action: str, ends: Mapping[str, _Ends], state: State, *, idle: bool) -> list[Aim]:
     """What an action can be aimed at, and when.
 
     An agent that has nothing else to do sets out when the action opens: before, it would be refused. Any other may be there already.
@@ -111,7 +111,7 @@ def _on_counters(item: str, ends: Mapping[str, _Ends], state: State, aims: tuple
     return put or dict.fromkeys(aims, 0)
 
 
-def _ready(unit: Unit, utensil: str, ends: Mapping[str, _Ends], state: State) -> tuple[int, int]:
+def _ready(unit: WorkUnit, utensil: str, ends: Mapping[str, _Ends], state: State) -> tuple[int, int]:
     """The steps after which a utensil is at work, and after which what it makes can be taken."""
     cook_time = kitchen().cook_time
     made = next((need for need in unit.after if need in ends and need.startswith("start ")), None)
@@ -132,7 +132,7 @@ def _tails(left: Mapping[str, Left]) -> dict[str, int]:
     return tails
 
 
-def _from(before: Unit, unit: Unit, begun: int) -> int:
+def _from(before: WorkUnit, unit: WorkUnit, begun: int) -> int:
     """Steps from the end of a unit to the end of one that needs it."""
     actions = unit.actions[begun:]
     walk = 0

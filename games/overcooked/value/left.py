@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from games.overcooked.engine.layout import DISH, Cell, kitchen
-from games.overcooked.engine.workflow import Unit, workflow
+from games.overcooked.engine.workflow import WorkUnit, workflow
 
 __all__ = ["Left", "State", "left_of", "on_counters"]
 
@@ -20,7 +20,7 @@ State = Mapping[str, Any]
 class Left(NamedTuple):
     """A unit that is not finished."""
 
-    unit: Unit
+    unit: WorkUnit
     begun: int
     """How many of its actions are done."""
 
@@ -60,7 +60,7 @@ def on_counters(state: State, item: str) -> Iterator[Cell]:
             yield int(x), int(y)
 
 
-def _begun(unit: Unit, state: State) -> int:
+def _begun(unit: WorkUnit, state: State) -> int:
     """As many actions as explain what the unit's agent holds."""
     held = state["agents"][unit.agent]["held"]
     if unit.name == "deliver":
@@ -69,7 +69,7 @@ def _begun(unit: Unit, state: State) -> int:
     return int(len(unit.actions) > 1 and held is not None and unit.actions[0].startswith(f"pickup({held},"))
 
 
-def _is_missing(before: Unit, unit: Unit, begun: int, state: State) -> bool:
+def _is_missing(before: WorkUnit, unit: WorkUnit, begun: int, state: State) -> bool:
     """Whether a unit that another one needs is still to be done."""
     kind, _, thing = before.name.partition(" ")
     if kind == "pass":

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES, Question, QuestionType, load_questions
+from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES, QaQuestion, QuestionType, load_questions
 from ingest.coordination.qa.records import Trial, from_arrays, from_lines
 from ingest.coordination.qa.rows import RESPONDENT, answer_rows, run_row
 from ingest.reading.adapter_types import Place, Reading
@@ -68,13 +68,13 @@ def companions(path: Path) -> tuple[Path, ...]:
     return tuple(found for folder in path.parents if (found := folder / QUESTION_FILE).is_file())[:1]
 
 
-def _questions(log: Path) -> tuple[Question, ...]:
+def _questions(log: Path) -> tuple[QaQuestion, ...]:
     for path in companions(log):
         return load_questions(path)
     raise BadInputError(f"answers without questions: put {QUESTION_FILE} of the benchmark beside the log or in a folder above")
 
 
-def _read_trial(trial: Trial, questions: Mapping[tuple[int, QuestionType], Question], place: Place, found: Reading) -> None:
+def _read_trial(trial: Trial, questions: Mapping[tuple[int, QuestionType], QaQuestion], place: Place, found: Reading) -> None:
     run = run_row(trial)
     episodes: dict[int, dict[QuestionType, Episode]] = defaultdict(dict)
     for answer in trial.answers:

@@ -20,14 +20,14 @@ from schemas.errors import BadInputError
 from schemas.game import CallEntry
 from schemas.text import excerpt
 
-__all__ = ["Answer", "Trial", "from_arrays", "from_lines"]
+__all__ = ["Response", "Trial", "from_arrays", "from_lines"]
 
 _FILE_NAME: Final = re.compile(r"^(?P<test>[^_]+)_(?P<family>[^_]+)_(?P<model>.+?)(?P<trial>\d)\.json$")
 """The trial is the last digit: three trials were published, and model names end in digits too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Response:
     """A response to one question."""
 
     scenario: int
@@ -58,7 +58,7 @@ class Trial:
     """Prompt template as the file's name says: openai, mistral, vicuna, ...; None if it does not."""
 
     trial: int | None
-    answers: tuple[Answer, ...]
+    answers: tuple[Response, ...]
 
     @property
     def fingerprint(self) -> str:
@@ -76,7 +76,7 @@ def from_arrays(log: Mapping[str, Any], file_name: str) -> tuple[Trial, ...]:
         BadInputError: an entry is no text.
     """
     named = _FILE_NAME.match(file_name)
-    answers: list[Answer] = []
+    answers: list[Response] = []
     for kind in QUESTION_TYPES:
         responses = log.get(f"{kind}_ANSWERS", [])
         if not isinstance(responses, list) or not all(response is None or isinstance(response, str) for response in responses):
@@ -92,8 +92,8 @@ def from_arrays(log: Mapping[str, Any], file_name: str) -> tuple[Trial, ...]:
     )
 
 
-def _logged(kind: QuestionType, scenario: int, response: str | None) -> Answer:
-    return Answer(
+def _logged(kind: QuestionType, scenario: int, response: str | None) -> Response:
+    return Response(
         scenario=scenario,
         type=kind,
         response=response,
@@ -141,7 +141,7 @@ class _Line(BaseModel):
 
 def from_lines(data: bytes, found: Reading) -> tuple[Trial, ...]:
     """The trials in a file with one answer a line; lines that cannot be used become rejects."""
-    answers: dict[tuple[str, int | None], dict[tuple[int, QuestionType], Answer]] = defaultdict(dict)
+    answers: dict[tuple[str, int | None], dict[tuple[int, QuestionType], Response]] = defaultdict(dict)
     for index, text in enumerate(data.split(b"\n")):
         where = f"line {index + 1}"
         if not text.strip():
@@ -153,7 +153,7 @@ def from_lines(data: bytes, found: Reading) -> tuple[Trial, ...]:
         except BadInputError as error:
             found.rejects.append(BadInputError(error.reason, locator=where, excerpt=excerpt(text[:200].decode(errors="replace"))))
         else:
-            answer = Answer(
+            answer = Response(
                 scenario=line.scenario,
                 type=line.type,
                 response=None if line.api_error else line.response,
@@ -169,5 +169,5 @@ def from_lines(data: bytes, found: Reading) -> tuple[Trial, ...]:
     )
 
 
-def _sorted(given: Mapping[tuple[int, QuestionType], Answer]) -> tuple[Answer, ...]:
+def _sorted(given: Mapping[tuple[int, QuestionType], Response]) -> tuple[Response, ...]:
     return tuple(given[key] for key in sorted(given, key=lambda key: (key[0], QUESTION_TYPES.index(key[1]))))

@@ -7,9 +7,9 @@ from typing import Final
 
 from games.coordination.qa.chance import chance, chance_corrected, chance_upstream
 from games.coordination.qa.extraction import Extraction, correct_upstream, extract
-from games.coordination.qa.questions import Question
+from games.coordination.qa.questions import QaQuestion
 from games.coordination.qa.reading import ReadAnswer, read_answer
-from ingest.coordination.qa.records import Answer, Trial
+from ingest.coordination.qa.records import Response, Trial
 from ingest.cotrace_log.calls import call_row
 from ingest.reading.adapter_types import Place, episode_id, run_id
 from ingest.reading.json_text import dumps
@@ -32,7 +32,7 @@ def run_row(trial: Trial) -> Run:
     return Run(run_id("coordination", _RUN_NAME, team, condition), "coordination", _RUN_NAME, Json(dumps(condition)), None)
 
 
-def answer_rows(trial: Trial, answer: Answer, question: Question, run: Run, place: Place) -> tuple[Episode, Rows]:
+def answer_rows(trial: Trial, answer: Response, question: QaQuestion, run: Run, place: Place) -> tuple[Episode, Rows]:
     """The episode that an answer is, and its rows in the other tables; the run's is not among them."""
     extracted, read = extract(question, answer.response), read_answer(question, answer.response)
     correct = correct_upstream(question, extracted.letter)
@@ -63,7 +63,9 @@ def answer_rows(trial: Trial, answer: Answer, question: Question, run: Run, plac
     return episode, rows
 
 
-def _differences(identity: str, answer: Answer, question: Question, extracted: Extraction, *, correct: bool) -> Iterator[LogDisagreement]:
+def _differences(
+    identity: str, answer: Response, question: QaQuestion, extracted: Extraction, *, correct: bool
+) -> Iterator[LogDisagreement]:
     """What the line says of its question and its score against the question file and the published rule."""
     due = {
         "game": question.game_upstream,
@@ -80,7 +82,7 @@ def _differences(identity: str, answer: Answer, question: Question, extracted: E
             yield LogDisagreement(identity, 1, name, dumps(said), dumps(due[name]))
 
 
-def _details(trial: Trial, answer: Answer, question: Question, extracted: Extraction, read: ReadAnswer) -> dict[str, object]:
+def _details(trial: Trial, answer: Response, question: QaQuestion, extracted: Extraction, read: ReadAnswer) -> dict[str, object]:
     details: dict[str, object] = {
         "game": question.game,
         "game_upstream": question.game_upstream,
@@ -96,7 +98,7 @@ def _details(trial: Trial, answer: Answer, question: Question, extracted: Extrac
     return details if answer.intended is None else details | {"intended": answer.intended}
 
 
-def _episode(identity: str, trial: Trial, question: Question, run: Run, place: Place) -> Episode:
+def _episode(identity: str, trial: Trial, question: QaQuestion, run: Run, place: Place) -> Episode:
     goal = {"key": question.key, "answer": question.answer, "correct_options": sorted(question.correct_options)}
     return Episode(
         episode_id=identity,
@@ -121,7 +123,7 @@ def _episode(identity: str, trial: Trial, question: Question, run: Run, place: P
     )
 
 
-def _turn(identity: str, question: Question, extracted: Extraction, read: ReadAnswer, *, correct: bool) -> Turn:
+def _turn(identity: str, question: QaQuestion, extracted: Extraction, read: ReadAnswer, *, correct: bool) -> Turn:
     before = {
         "type": question.type,
         "game": question.game,
@@ -150,7 +152,7 @@ def _action(identity: str, extracted: Extraction, read: ReadAnswer) -> Action:
     return Action(identity, 1, 1, RESPONDENT, "answer", arguments, None, named, undoes=False, error_code=code, error_text=text)
 
 
-def _metrics(answer: Answer, question: Question, extracted: Extraction, read: ReadAnswer, *, correct: bool) -> dict[str, float]:
+def _metrics(answer: Response, question: QaQuestion, extracted: Extraction, read: ReadAnswer, *, correct: bool) -> dict[str, float]:
     found = {
         "accuracy": correct,
         "accuracy_read": read.letter is not None and read.letter in question.keyed_letters,
@@ -166,7 +168,7 @@ def _metrics(answer: Answer, question: Question, extracted: Extraction, read: Re
     return found
 
 
-def _failures(identity: str, question: Question, extracted: Extraction, read: ReadAnswer) -> list[tuple[object, ...]]:
+def _failures(identity: str, question: QaQuestion, extracted: Extraction, read: ReadAnswer) -> list[tuple[object, ...]]:
     """What the respondent did (by the corrected key), and what the published scoring made of it."""
     given = read.kind if read.option is None else "correct" if read.option in question.correct_options else "wrong_option"
     taken = "correct" if read.letter == extracted.letter else "guessed" if read.letter is None else "misread"

@@ -14,11 +14,11 @@ from games.craft.claims import same_place
 from games.craft.engine.move import Move
 from games.craft.engine.rules import accepts
 from judges.attribution.findings import Cause, Link
-from judges.craft.attribution.case import BUILDER, Case, Fault, written
+from judges.craft.attribution.case import BUILDER, BrokenLink, TurnCase, written
 from judges.craft.attribution.following import following
 from judges.craft.attribution.messages import faulty_messages, left_open
 from judges.craft.attribution.wishes import Wish, entailed
-from judges.craft.checks.evidence import board_of
+from judges.craft.checks.prepared import board_of
 
 __all__ = ["Blame", "blame", "slips"]
 
@@ -43,38 +43,38 @@ class Blame(NamedTuple):
     """Link and evidence of what no cause would have kept."""
 
 
-def blame(case: Case) -> Blame:
+def blame(case: TurnCase) -> Blame:
     """Find the links that explain a turn."""
-    if case.scene.view.error is not None:
-        return _nobody("undecided", f"the turn broke off: {case.scene.view.error}")
-    move = case.scene.attempted
+    if case.prepared.view.error is not None:
+        return _nobody("undecided", f"the turn broke off: {case.prepared.view.error}")
+    move = case.prepared.attempted
     if move is None:
         return _without_move(case)
-    return _accepted(case, move) if case.scene.accepted else _refused(case, move)
+    return _accepted(case, move) if case.prepared.accepted else _refused(case, move)
 
 
-def slips(case: Case) -> Iterator[Fault]:
+def slips(case: TurnCase) -> Iterator[BrokenLink]:
     """What the builder got wrong, whether anything came of it or not; a choice among requests is no fault."""
-    if case.scene.view.error is None:
+    if case.prepared.view.error is None:
         links: tuple[Link, ...] = ("format", "misread", "rule_forgotten")
-        yield from (Fault(BUILDER, *cause[1:3]) for cause in blame(case).causes if cause.agent == BUILDER and cause.link in links)
+        yield from (BrokenLink(BUILDER, *cause[1:3]) for cause in blame(case).causes if cause.agent == BUILDER and cause.link in links)
 
 
 def _nobody(link: Link, evidence: str) -> Blame:
     return Blame((), (link, evidence))
 
 
-def _builder(case: Case, link: Link, evidence: str, *, listed: bool = False) -> Blame:
+def _builder(case: TurnCase, link: Link, evidence: str, *, listed: bool = False) -> Blame:
     """The builder, by what it was asked for well, or (``listed``) could have taken from the list of verified moves."""
-    gain, better = case.worth.best([*case.asked_well, *(case.scene.candidates if listed else ())])
+    gain, better = case.worth.best([*case.asked_well, *(case.prepared.candidates if listed else ())])
     rest = f"{evidence}; nothing that was asked for{' or listed' if listed else ''} would have kept the rest"
     return Blame([Cause(BUILDER, link, evidence + _instead(gain, better), gain)], ("not_seen", rest))
 
 
-def _author(case: Case, fault: Fault) -> Cause:
+def _author(case: TurnCase, fault: BrokenLink) -> Cause:
     """A director, by what its view asks for, what the others asked for well, and what was listed."""
-    asked_for = () if fault.agent == BUILDER else entailed(case.game, case.scene, fault.agent)
-    gain, better = case.worth.best([*asked_for, *case.asked_well, *case.scene.candidates])
+    asked_for = () if fault.agent == BUILDER else entailed(case.game, case.prepared, fault.agent)
+    gain, better = case.worth.best([*asked_for, *case.asked_well, *case.prepared.candidates])
     return Cause(fault.agent, fault.link, fault.evidence + _instead(gain, better), gain)
 
 
@@ -87,8 +87,8 @@ def _instead(gain: float, better: Move | None) -> str:
 # -- no move ------------------------------------------------------------------------------------------
 
 
-def _without_move(case: Case) -> Blame:
-    asked = next((action for action in case.scene.view.actions if action.verb == "clarify"), None)
+def _without_move(case: TurnCase) -> Blame:
+    asked = next((action for action in case.prepared.view.actions if action.verb == "clarify"), None)
     question = str(asked.arguments.get("question", "")).strip() if asked else ""
     if asked is None or not question or question.startswith(_UNREADABLE):
         return _builder(case, "format", f'no move can be read: "{question}"', listed=True)
@@ -111,11 +111,11 @@ def _clash(wishes: Sequence[Wish]) -> list[Wish]:
     return []
 
 
-def _wrong(wish: Wish) -> Fault:
-    return Fault(wish.author, "said_wrong", f"{wish.request}: {wish.wrong}")
+def _wrong(wish: Wish) -> BrokenLink:
+    return BrokenLink(wish.author, "said_wrong", f"{wish.request}: {wish.wrong}")
 
 
-def _speakers(case: Case, otherwise: tuple[Link, str]) -> Blame:
+def _speakers(case: TurnCase, otherwise: tuple[Link, str]) -> Blame:
     """What the turn's messages leave to be desired, message by message; undecided where one was not understood."""
     if case.unread:
         return _nobody("undecided", f"{case.unread[0].agent}'s message was not understood whole")
@@ -125,10 +125,10 @@ def _speakers(case: Case, otherwise: tuple[Link, str]) -> Blame:
 # -- a move -------------------------------------------------------------------------------------------
 
 
-def _refused(case: Case, move: Move) -> Blame:
-    reason = next((action.error_text for action in case.scene.view.actions if action.verb == move.action), None)
+def _refused(case: TurnCase, move: Move) -> Blame:
+    reason = next((action.error_text for action in case.prepared.view.actions if action.verb == move.action), None)
     done = f"{written(move)} was refused: {reason or 'no reason is logged'}"
-    if any(wish.move is not None and accepts(case.scene.board, wish.move) for wish in case.same):
+    if any(wish.move is not None and accepts(case.prepared.board, wish.move) for wish in case.same):
         return _builder(case, "rule_forgotten", f"{done}; asked for was {case.same[0].request}")
     told = _told(case, done)
     if told is not None:
@@ -139,18 +139,18 @@ def _refused(case: Case, move: Move) -> Blame:
     return _builder(case, "rule_forgotten", f"{done}; nobody asked for it", listed=True)
 
 
-def _accepted(case: Case, move: Move) -> Blame:
+def _accepted(case: TurnCase, move: Move) -> Blame:
     done = written(move)
-    if case.scene.board == board_of(case.scene.view.state_after):
+    if case.prepared.board == board_of(case.prepared.view.state_after):
         return _builder(case, "format", f'{done} went into a cell that no wall has, for want of the form "(i,j)"', listed=True)
-    if move in case.scene.candidates and not case.same:
+    if move in case.prepared.candidates and not case.same:
         return _nobody("not_seen", f"{done} was listed as a verified move")
-    better = _instead(*case.worth.best(case.scene.candidates))
+    better = _instead(*case.worth.best(case.prepared.candidates))
     alone: tuple[Link, str] = ("acted_alone", f"{done}; nobody asked for it or for anything better{better}")
     return _told(case, done) or _speakers(case, alone)
 
 
-def _told(case: Case, done: str) -> Blame | None:
+def _told(case: TurnCase, done: str) -> Blame | None:
     """What the move has to do with what was asked for; None if nobody asked for anything that could be done."""
     if case.same:
         return _carried_out(case, done)
@@ -162,7 +162,7 @@ def _told(case: Case, done: str) -> Blame | None:
     return None
 
 
-def _carried_out(case: Case, done: str) -> Blame:
+def _carried_out(case: TurnCase, done: str) -> Blame:
     """The builder did as it was told, as far as it was told."""
     right = next((wish for wish in case.same if wish.is_good), None)
     if right is not None:
@@ -172,10 +172,10 @@ def _carried_out(case: Case, done: str) -> Blame:
     return Blame(causes, ("not_seen", f"{done}, as {case.same[0].author} asked; its view tells no more"))
 
 
-def _unclear(case: Case, wish: Wish, done: str) -> Cause:
+def _unclear(case: TurnCase, wish: Wish, done: str) -> Cause:
     """An author who left something open, by what it meant: the same request made whole by its view."""
-    fault = Fault(wish.author, "said_unclear", f"{wish.request}: {left_open(wish)}; the builder made it {done}")
-    meant = [move for move in entailed(case.game, case.scene, wish.author) if following(wish.request, move)[0] in ("fully", "partly")]
+    fault = BrokenLink(wish.author, "said_unclear", f"{wish.request}: {left_open(wish)}; the builder made it {done}")
+    meant = [move for move in entailed(case.game, case.prepared, wish.author) if following(wish.request, move)[0] in ("fully", "partly")]
     if not meant:
         return _author(case, fault)
     gain, better = max(((case.worth.of(move), move) for move in meant), key=lambda pair: pair[0])

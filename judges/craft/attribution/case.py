@@ -14,15 +14,15 @@ from judges.claims.reading import Open
 from judges.craft.attribution.following import following
 from judges.craft.attribution.wishes import Wish, asked_in, wishes_of
 from judges.craft.attribution.worth import Worth
-from judges.craft.checks.evidence import Game, Scene, Speech
+from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech
 
-__all__ = ["BUILDER", "Agent", "Case", "Fault", "written"]
+__all__ = ["BUILDER", "Agent", "BrokenLink", "TurnCase", "written"]
 
 BUILDER: Final = "Builder"
 Agent = Director | Literal["Builder"]
 
 
-class Fault(NamedTuple):
+class BrokenLink(NamedTuple):
     """A broken link, whatever came of it."""
 
     agent: Agent
@@ -37,11 +37,11 @@ class _Followed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Case:
+class TurnCase:
     """A turn with all that the links are read from."""
 
-    game: Game
-    scene: Scene
+    game: PreparedGame
+    prepared: PreparedTurn
     worth: Worth
     earlier: frozenset[tuple[Director, Move]] = field(default_factory=frozenset)
     """What directors asked for in the turns before."""
@@ -52,17 +52,17 @@ class Case:
     @cached_property
     def wishes(self) -> list[Wish]:
         """What was asked for, as far as it was read with certainty."""
-        return wishes_of(self.game, self.scene)
+        return wishes_of(self.game, self.prepared)
 
     @cached_property
     def unread(self) -> list[Speech]:
         """Messages that may ask for more."""
-        return [speech for speech in self.scene.current if isinstance(asked_in(speech), Open)]
+        return [speech for speech in self.prepared.current if isinstance(asked_in(speech), Open)]
 
     @cached_property
     def followed(self) -> list[_Followed]:
         """What the move has to do with each request; empty without a move."""
-        move = self.scene.attempted
+        move = self.prepared.attempted
         return [] if move is None else [_Followed(wish, *following(wish.request, move)) for wish in self.wishes]
 
     @cached_property
@@ -73,7 +73,7 @@ class Case:
     @cached_property
     def doable(self) -> list[Wish]:
         """Clear requests, right by their authors' views, that the engine would have carried out."""
-        return [wish for wish in self.wishes if wish.is_good and wish.move is not None and accepts(self.scene.board, wish.move)]
+        return [wish for wish in self.wishes if wish.is_good and wish.move is not None and accepts(self.prepared.board, wish.move)]
 
     @cached_property
     def asked_well(self) -> list[Move]:

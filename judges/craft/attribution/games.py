@@ -10,10 +10,10 @@ from games.craft.engine.blocks import Director
 from games.craft.engine.move import Move
 from judges.attribution.findings import NOTHING, Attributed, Finding, Follow, Lost, shared_out
 from judges.craft.attribution.blame import blame, slips
-from judges.craft.attribution.case import BUILDER, Case
+from judges.craft.attribution.case import BUILDER, TurnCase
 from judges.craft.attribution.messages import faulty_messages
 from judges.craft.attribution.worth import NO_WORTH, Worth
-from judges.craft.checks.evidence import game_of
+from judges.craft.checks.prepared import game_of
 from judges.evidence.transcript import Transcript
 
 __all__ = ["MEASURES", "attribute"]
@@ -29,17 +29,17 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
     earlier: set[tuple[Director, Move]] = set()
     removed: set[tuple[str, int]] = set()
     for turn in (turn for turn in lost if turn <= len(transcript.turns)):
-        scene = game.scene(turn)
-        case = Case(game, scene, Worth(scene.board, game.target, lost[turn]), frozenset(earlier), frozenset(removed))
+        prepared = game.prepared(turn)
+        case = TurnCase(game, prepared, Worth(prepared.board, game.target, lost[turn]), frozenset(earlier), frozenset(removed))
         findings += _costly(case, turn, lost[turn].cost) if lost[turn].cost > NOTHING else _free(case, turn)
         follows += _follows(case, turn)
         earlier |= {(wish.author, wish.move) for wish in case.wishes if wish.move is not None}
-        if scene.accepted and scene.attempted is not None and scene.attempted.action == "remove":
-            removed.add((scene.attempted.position, scene.attempted.layer))
+        if prepared.accepted and prepared.attempted is not None and prepared.attempted.action == "remove":
+            removed.add((prepared.attempted.position, prepared.attempted.layer))
     return Attributed(findings, follows)
 
 
-def _costly(case: Case, turn: int, cost: float) -> Iterator[Finding]:
+def _costly(case: TurnCase, turn: int, cost: float) -> Iterator[Finding]:
     """Who is at fault for the cost, and what else was wrong though it cost nothing."""
     causes, otherwise = blame(case)
     found = list(shared_out(turn, cost, causes, otherwise))
@@ -48,13 +48,13 @@ def _costly(case: Case, turn: int, cost: float) -> Iterator[Finding]:
     yield from (Finding(turn, *fault[:2], 0.0, fault.evidence) for fault in faulty_messages(case) if fault.agent not in named)
 
 
-def _free(case: Case, turn: int) -> Iterator[Finding]:
+def _free(case: TurnCase, turn: int) -> Iterator[Finding]:
     """What was wrong in a turn that cost nothing."""
     case = replace(case, worth=NO_WORTH)
     yield from (Finding(turn, *fault[:2], 0.0, fault.evidence) for fault in (*slips(case), *faulty_messages(case)))
 
 
-def _follows(case: Case, turn: int) -> Iterator[Follow]:
+def _follows(case: TurnCase, turn: int) -> Iterator[Follow]:
     how = {id(found.wish): found.how for found in case.followed}
     for wish in case.wishes:
         yield Follow(turn, wish.seq, wish.author, BUILDER, str(wish.request), how.get(id(wish), "no"), not wish.wrong)

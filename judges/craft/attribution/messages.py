@@ -7,21 +7,21 @@ from collections.abc import Iterator
 from games.craft.engine.blocks import DIRECTORS, Director
 from games.craft.engine.move import Move
 from judges.claims.reading import Open
-from judges.craft.attribution.case import Case, Fault, written
+from judges.craft.attribution.case import BrokenLink, TurnCase, written
 from judges.craft.attribution.wishes import Wish, asked_in, entailed
-from judges.craft.checks.evidence import Speech
+from judges.craft.checks.prepared import Speech
 
 __all__ = ["faulty_messages", "left_open"]
 
 
-def faulty_messages(case: Case) -> Iterator[Fault]:
+def faulty_messages(case: TurnCase) -> Iterator[BrokenLink]:
     """What in a turn's messages was wrong, unclear or left unsaid, whether anything came of it or not."""
-    for speech in case.scene.current:
+    for speech in case.prepared.current:
         fault = _of_message(case, speech)
         if fault is not None:
             yield fault
-    called = {u.agent for u in case.scene.view.said("public") if not u.superseded}
-    spoke = {speech.agent for speech in case.scene.current}
+    called = {u.agent for u in case.prepared.view.said("public") if not u.superseded}
+    spoke = {speech.agent for speech in case.prepared.current}
     for name in DIRECTORS:
         if name in called - spoke and (unsaid := _unsaid(case, name, "says nothing")) is not None:
             yield unsaid
@@ -32,27 +32,27 @@ def left_open(wish: Wish) -> str:
     return f"{' and '.join(wish.missing) or 'what is to be done'} left open"
 
 
-def _of_message(case: Case, speech: Speech) -> Fault | None:
+def _of_message(case: TurnCase, speech: Speech) -> BrokenLink | None:
     wishes = [wish for wish in case.wishes if wish.seq == speech.seq]
     if any(wish.is_good for wish in wishes):
         return None
     for wish in sorted(wishes, key=lambda wish: not wish.wrong):
         if wish.wrong:
-            return Fault(speech.agent, "said_wrong", f"{wish.request}: {wish.wrong}")
+            return BrokenLink(speech.agent, "said_wrong", f"{wish.request}: {wish.wrong}")
         if wish.missing:
-            return Fault(speech.agent, "said_unclear", f"{wish.request}: {left_open(wish)}")
+            return BrokenLink(speech.agent, "said_unclear", f"{wish.request}: {left_open(wish)}")
     return None if isinstance(asked_in(speech), Open) else _unsaid(case, speech.agent, "asks for nothing")
 
 
-def _unsaid(case: Case, director: Director, how: str) -> Fault | None:
-    need = next((move for move in entailed(case.game, case.scene, director) if (director, move) not in case.earlier), None)
+def _unsaid(case: TurnCase, director: Director, how: str) -> BrokenLink | None:
+    need = next((move for move in entailed(case.game, case.prepared, director) if (director, move) not in case.earlier), None)
     if need is None or (need.action == "remove" and not _surely_wrong(case, director, need)):
         return None
-    return Fault(director, "not_said", f"{how}, and its view asks for: {written(need)}")
+    return BrokenLink(director, "not_said", f"{how}, and its view asks for: {written(need)}")
 
 
-def _surely_wrong(case: Case, director: Director, removal: Move) -> bool:
+def _surely_wrong(case: TurnCase, director: Director, removal: Move) -> bool:
     """Whether the colour is wrong, not only the size (what is half on another wall looks small), and nobody put it back after a removal."""
     wanted = case.game.shown(director, removal.position, removal.layer)
-    foreign = wanted is None or wanted[0] != case.scene.board.stack(removal.position)[-1][0]
+    foreign = wanted is None or wanted[0] != case.prepared.board.stack(removal.position)[-1][0]
     return foreign and (removal.position, removal.layer) not in case.removed

@@ -17,7 +17,7 @@ from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 from games.craft.engine.rules import accepts
 from judges.claims.reading import Open
-from judges.craft.checks.evidence import Game, Scene, Speech, ViewedBlock
+from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, ViewedBlock
 
 __all__ = ["Wish", "asked_in", "entailed", "looks_like", "wishes_of"]
 
@@ -51,19 +51,24 @@ def asked_in(speech: Speech) -> tuple[Request, ...] | Open:
     return speech.reading.whole(Request)
 
 
-def wishes_of(game: Game, scene: Scene) -> list[Wish]:
+def wishes_of(game: PreparedGame, prepared: PreparedTurn) -> list[Wish]:
     """All requests of a turn's messages that were read with certainty."""
-    return [wish for speech in scene.current for wish in _wishes(game, scene, speech)]
+    return [wish for speech in prepared.current for wish in _wishes(game, prepared, speech)]
 
 
-def _wishes(game: Game, scene: Scene, speech: Speech) -> Iterator[Wish]:
+def _wishes(game: PreparedGame, prepared: PreparedTurn, speech: Speech) -> Iterator[Wish]:
     asked = asked_in(speech)
     certain = speech.asks() if isinstance(asked, Open) else None
     requests = asked if not isinstance(asked, Open) else getattr(certain, "claims", ())
     for request in requests:
-        missing = tuple(_missing(scene.board, request, speech.agent))
+        missing = tuple(_missing(prepared.board, request, speech.agent))
         yield Wish(
-            speech.agent, speech.seq, request, _wrong(game, scene, speech.agent, request), missing, _fair(scene.board, request, missing)
+            speech.agent,
+            speech.seq,
+            request,
+            _wrong(game, prepared, speech.agent, request),
+            missing,
+            _fair(prepared.board, request, missing),
         )
 
 
@@ -105,22 +110,22 @@ def _fair(board: Board, request: Request, missing: tuple[str, ...]) -> Move | No
 # -- what the author could see ---------------------------------------------------------------------------
 
 
-def _wrong(game: Game, scene: Scene, author: Director, request: Request) -> str:
+def _wrong(game: PreparedGame, prepared: PreparedTurn, author: Director, request: Request) -> str:
     foreign = [cell for cell in request.cells if cell not in WALLS[author]]
     if foreign:
         return f"{', '.join(foreign)} is not on {author}'s wall"
     if not request.cells or not game.has_view(author):
         return ""
     if request.verb == "remove":
-        return _wrong_removal(game, scene, author, request)
-    return _wrong_place(game, scene, author, request)
+        return _wrong_removal(game, prepared, author, request)
+    return _wrong_place(game, prepared, author, request)
 
 
-def _wrong_place(game: Game, scene: Scene, author: Director, request: Request) -> str:
-    return next((why for cell in request.cells if (why := _wrong_at(game, scene.board, author, request, cell))), "")
+def _wrong_place(game: PreparedGame, prepared: PreparedTurn, author: Director, request: Request) -> str:
+    return next((why for cell in request.cells if (why := _wrong_at(game, prepared.board, author, request, cell))), "")
 
 
-def _wrong_at(game: Game, board: Board, author: Director, request: Request, cell: Cell) -> str:
+def _wrong_at(game: PreparedGame, board: Board, author: Director, request: Request, cell: Cell) -> str:
     """Why nothing of the kind belongs there, or could go there, by the author's view and the board; empty if it could."""
     height = board.height(cell)
     next_layer = height - 1 if request.verb == "replace" and height else height
@@ -144,9 +149,9 @@ def _wrong_at(game: Game, board: Board, author: Director, request: Request, cell
     return next((why for is_so, why in reasons if is_so), "")
 
 
-def _wrong_removal(game: Game, scene: Scene, author: Director, request: Request) -> str:
+def _wrong_removal(game: PreparedGame, prepared: PreparedTurn, author: Director, request: Request) -> str:
     for cell in request.cells:
-        height = scene.board.height(cell)
+        height = prepared.board.height(cell)
         layer = height - 1 if request.layer is None else request.layer
         if not height:
             return f"nothing stands at {cell}"
@@ -154,7 +159,7 @@ def _wrong_removal(game: Game, scene: Scene, author: Director, request: Request)
             return f"the stack at {cell} is {height} high"
         if layer < height - 1:
             return f"another block stands on layer {layer} of {cell}"
-        if all(looks_like(scene.board, author, cell, below) == game.shown(author, cell, below) for below in range(height)):
+        if all(looks_like(prepared.board, author, cell, below) == game.shown(author, cell, below) for below in range(height)):
             return f"what stands at {cell} looks right in {author}'s view"
     return ""
 
@@ -172,17 +177,17 @@ def _name(block: ViewedBlock | None) -> str:
     return "".join(block or ("nothing",))
 
 
-def entailed(game: Game, scene: Scene, director: Director) -> Iterator[Move]:
+def entailed(game: PreparedGame, prepared: PreparedTurn, director: Director) -> Iterator[Move]:
     """What a director's view asks for and the engine would carry out now: blocks that are missing, then tops that do not belong there.
 
     A block is missing where the stack under it looks right in colour; its size is the one it looks.
     """
     if game.has_view(director):
-        yield from (move for move in _missing_blocks(game, scene.board, director) if accepts(scene.board, move))
-        yield from (move for move in _wrong_tops(game, scene.board, director) if accepts(scene.board, move))
+        yield from (move for move in _missing_blocks(game, prepared.board, director) if accepts(prepared.board, move))
+        yield from (move for move in _wrong_tops(game, prepared.board, director) if accepts(prepared.board, move))
 
 
-def _missing_blocks(game: Game, board: Board, director: Director) -> Iterator[Move]:
+def _missing_blocks(game: PreparedGame, board: Board, director: Director) -> Iterator[Move]:
     for cell in WALLS[director]:
         layer = board.height(cell)
         wanted = game.shown(director, cell, layer) if layer < MAX_HEIGHT else None
@@ -199,13 +204,13 @@ def _missing_blocks(game: Game, board: Board, director: Director) -> Iterator[Mo
             )
 
 
-def _wrong_tops(game: Game, board: Board, director: Director) -> Iterator[Move]:
+def _wrong_tops(game: PreparedGame, board: Board, director: Director) -> Iterator[Move]:
     for cell in WALLS[director]:
         layer = board.height(cell) - 1
         if layer >= 0 and looks_like(board, director, cell, layer) != game.shown(director, cell, layer):
             yield Move("remove", None, cell, layer, _partner_on_wall(board, cell, director))
 
 
-def _same_color(game: Game, board: Board, director: Director, cell: Cell, layer: int) -> bool:
+def _same_color(game: PreparedGame, board: Board, director: Director, cell: Cell, layer: int) -> bool:
     stands, wanted = looks_like(board, director, cell, layer), game.shown(director, cell, layer)
     return stands is not None and wanted is not None and stands[0] == wanted[0]

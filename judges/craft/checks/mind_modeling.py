@@ -11,7 +11,7 @@ from typing import Final
 from games.craft.claims import CraftClaim, Named, Remark, Request, Stance, View, compatible, same_place
 from games.craft.engine.blocks import SEEN_BY, WALLS, Director
 from judges.claims.reading import Absent, Open, Reading, Shown, all_whole, find_in
-from judges.craft.checks.evidence import Game, Scene, Speech, game_of, undecided
+from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, game_of, undecided
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
@@ -22,17 +22,17 @@ __all__ = ["CHECKS"]
 class _Subject:
     """A director's message with all it is checked against."""
 
-    game: Game
-    scene: Scene
+    game: PreparedGame
+    prepared: PreparedTurn
     director: Director
     message: Speech
 
     def others(self) -> list[Speech]:
         """What the log keeps of the other directors' messages of this turn."""
-        return [m for m in self.scene.messages if m.agent != self.director and not m.superseded]
+        return [m for m in self.prepared.messages if m.agent != self.director and not m.superseded]
 
-    def earlier(self) -> tuple[Scene, ...]:
-        return self.game.before(self.scene.view.turn)
+    def earlier(self) -> tuple[PreparedTurn, ...]:
+        return self.game.before(self.prepared.view.turn)
 
 
 def adds_something(subject: _Subject) -> Decision:
@@ -45,7 +45,7 @@ def adds_something(subject: _Subject) -> Decision:
         return _if_empty(reading)
     if not all(request.cells for request in asked):
         return undecided("not everything that is asked for has a place")
-    before = [m for scene in subject.earlier()[-1:] for m in scene.messages if m.agent != subject.director and not m.superseded]
+    before = [m for prepared in subject.earlier()[-1:] for m in prepared.messages if m.agent != subject.director and not m.superseded]
     return _compared_with_others(asked, reading, [m.reading for m in (*subject.others(), *before)])
 
 
@@ -86,7 +86,7 @@ def asks_for_new(subject: _Subject) -> Decision:
         return undecided(f"{standing.first}: stands already, but the message asks for more")
     if not asked or not all(request.cells and request.color for request in asked):
         return undecided("not everything that is asked for has a colour and a place")
-    done = next((scene for request in asked for scene in subject.earlier() if _did(scene, request)), None)
+    done = next((prepared for request in asked for prepared in subject.earlier() if _did(prepared, request)), None)
     if done is not None:
         return undecided(f"was tried or done on turn {done.view.turn}, and does not stand")
     return Decision("yes", f"{asked[0]}: no earlier move did this")
@@ -94,7 +94,7 @@ def asks_for_new(subject: _Subject) -> Decision:
 
 def carries_reasoning_over(subject: _Subject) -> Decision:
     """MM4: the message says what the reasoning arrived at, with all its attributes."""
-    thought = subject.scene.thought(subject.director)
+    thought = subject.prepared.thought(subject.director)
     if thought is None:
         return undecided("there is no reasoning to compare")
     match thought.main():
@@ -160,7 +160,7 @@ def can_be_executed(subject: _Subject) -> Decision:
     """MM6: action, block and place are given, with the second cell of a large block."""
     match subject.message.asks():
         case Shown((request,)) if request.complete:
-            if request.verb == "remove" and not _stands_on_top(subject.scene, request):
+            if request.verb == "remove" and not _stands_on_top(subject.prepared, request):
                 return undecided(f"{request}: all is given, but that block is not there to be removed")
             return Decision("yes", f"{request}: all is given")
         case Open(why):
@@ -239,16 +239,16 @@ def _stands(subject: _Subject, request: Request) -> bool:
     """Whether a requested placement was carried out on an earlier turn and the block is still there."""
     if request.verb != "place" or request.layer is None or not request.cells:
         return False
-    board = subject.scene.board
+    board = subject.prepared.board
     there = [board.stack(cell)[request.layer : request.layer + 1] for cell in request.cells]
     if not all(blocks and blocks[0][0] == request.color and request.size in (None, blocks[0][1:]) for blocks in there):
         return False
-    return any(scene.accepted and _did(scene, request) for scene in subject.earlier())
+    return any(prepared.accepted and _did(prepared, request) for prepared in subject.earlier())
 
 
-def _did(scene: Scene, request: Request) -> bool:
+def _did(prepared: PreparedTurn, request: Request) -> bool:
     """Whether a turn's attempted move is what is requested, as far as named; a block of the other size may have been meant."""
-    move = scene.attempted
+    move = prepared.attempted
     if move is None or move.action != request.verb or move.covered().isdisjoint(request.cells):
         return False
     if request.layer not in (None, move.layer):
@@ -256,8 +256,8 @@ def _did(scene: Scene, request: Request) -> bool:
     return move.block is None or move.block[:1] == request.color
 
 
-def _stands_on_top(scene: Scene, request: Request) -> bool:
-    stacks = [scene.board.stack(cell) for cell in request.cells]
+def _stands_on_top(prepared: PreparedTurn, request: Request) -> bool:
+    stacks = [prepared.board.stack(cell) for cell in request.cells]
     return all(stack and stack[-1][0] == request.color and request.layer == len(stack) - 1 for stack in stacks)
 
 
@@ -279,13 +279,13 @@ def _check(answer: Callable[[_Subject], Decision]) -> Check:
         if director is None:
             return undecided(f"{agent or 'nobody'} is no director")
         game = game_of(transcript)
-        scene = game.scene(turn)
-        if not any(u.agent == director for u in scene.view.utterances):
+        prepared = game.prepared(turn)
+        if not any(u.agent == director for u in prepared.view.utterances):
             return undecided(f"{director} did not speak on this turn")
-        message = scene.message(director)
+        message = prepared.message(director)
         if message is None:
             return Decision("no", "the message is empty") if answer in _EMPTY_FAILS else undecided("the message is empty")
-        return answer(_Subject(game, scene, director, message))
+        return answer(_Subject(game, prepared, director, message))
 
     return check
 

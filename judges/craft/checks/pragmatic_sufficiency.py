@@ -11,19 +11,19 @@ from games.craft.claims import Named, Remark, Request
 from games.craft.engine.blocks import BLOCKS, WALLS
 from games.craft.engine.move import Move
 from judges.claims.reading import Absent, Open, Shown, all_whole, find_in
-from judges.craft.checks.evidence import Scene, game_of, undecided
+from judges.craft.checks.prepared import PreparedTurn, game_of, undecided
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
 __all__ = ["CHECKS"]
 
 
-def names_a_place(scene: Scene) -> Decision:
+def names_a_place(prepared: PreparedTurn) -> Decision:
     """PS1: the messages together point to at least one definite place."""
-    match find_in(scene.readings, Request, lambda request: request.stated and bool(request.cells)):
+    match find_in(prepared.readings, Request, lambda request: request.stated and bool(request.cells)):
         case Shown() as placed:
             return Decision("yes", f"{placed.first}")
-    match find_in(scene.readings, Named):
+    match find_in(prepared.readings, Named):
         case Absent():
             return Decision("no", "no message names a cell")
         case Open(why):
@@ -31,25 +31,25 @@ def names_a_place(scene: Scene) -> Decision:
     return undecided("a cell is named, and nothing asked for there")
 
 
-def describes_candidate_block(scene: Scene) -> Decision:
+def describes_candidate_block(prepared: PreparedTurn) -> Decision:
     """PS2: the messages give colour and size of at least one candidate correctly."""
-    if not scene.candidates:
+    if not prepared.candidates:
         return undecided("no candidates were listed on this turn")
 
     def is_candidate(request: Request) -> bool:
-        return any(_is_block_of(request, move) and _at_place(request, move) for move in scene.candidates)
+        return any(_is_block_of(request, move) and _at_place(request, move) for move in prepared.candidates)
 
-    located = find_in(scene.readings, Request, is_candidate)
+    located = find_in(prepared.readings, Request, is_candidate)
     if isinstance(located, Shown):
         return Decision("yes", f"{located.first}: colour, size and place are those of a candidate")
-    whole: tuple[Request | Remark, ...] | Open = all_whole(scene.readings, Request, Remark)
+    whole: tuple[Request | Remark, ...] | Open = all_whole(prepared.readings, Request, Remark)
     if isinstance(whole, Open):
         return undecided(whole.why)
-    return _without_candidate(scene, [claim for claim in whole if isinstance(claim, Request)], whole)
+    return _without_candidate(prepared, [claim for claim in whole if isinstance(claim, Request)], whole)
 
 
-def _without_candidate(scene: Scene, asked: Sequence[Request], whole: Sequence[Request | Remark]) -> Decision:
-    possible = {move.block for move in scene.candidates if move.block}
+def _without_candidate(prepared: PreparedTurn, asked: Sequence[Request], whole: Sequence[Request | Remark]) -> Decision:
+    possible = {move.block for move in prepared.candidates if move.block}
     if not {claim.color for claim in whole} & {block[0] for block in possible}:
         return Decision("no", "no message names the colour of any candidate")
     typed = next((claim for claim in whole if claim.block in possible), None)
@@ -60,32 +60,32 @@ def _without_candidate(scene: Scene, asked: Sequence[Request], whole: Sequence[R
     return Decision("no", "no message has both colour and size of any candidate")
 
 
-def suffices(scene: Scene) -> Decision:
+def suffices(prepared: PreparedTurn) -> Decision:
     """PS3: a builder can pick a candidate from the messages without working out the target."""
-    if not scene.candidates:
+    if not prepared.candidates:
         return undecided("no candidates were listed on this turn")
-    for move in scene.candidates:
-        exact = find_in(scene.readings, Request, partial(_is_candidate, move=move))
-        opposed = find_in(scene.readings, Request, partial(_opposes, move=move))
+    for move in prepared.candidates:
+        exact = find_in(prepared.readings, Request, partial(_is_candidate, move=move))
+        opposed = find_in(prepared.readings, Request, partial(_opposes, move=move))
         if isinstance(exact, Shown) and not isinstance(opposed, Shown):
             return Decision("yes", f"{exact.first}: is completely a candidate, and no message speaks against it")
-    return _insufficient(scene)
+    return _insufficient(prepared)
 
 
-def _insufficient(scene: Scene) -> Decision:
-    asked = all_whole(scene.readings, Request)
+def _insufficient(prepared: PreparedTurn) -> Decision:
+    asked = all_whole(prepared.readings, Request)
     if isinstance(asked, Open):
         return undecided(asked.why)
-    fitting = [request for request in asked if any(_fits(request, move) for move in scene.candidates)]
+    fitting = [request for request in asked if any(_fits(request, move) for move in prepared.candidates)]
     if fitting:
         return undecided(f"{fitting[0]}: fits a candidate only in part, or is spoken against")
     return Decision("no", "no message is compatible with any candidate: " + ("; ".join(map(str, asked)) or "nothing is asked for"))
 
 
-def places_are_exact(scene: Scene) -> Decision:
+def places_are_exact(prepared: PreparedTurn) -> Decision:
     """PS4: every place is described so that only one cell and layer fit."""
-    asked = all_whole(scene.readings, Request)
-    named = find_in(scene.readings, Named)
+    asked = all_whole(prepared.readings, Request)
+    named = find_in(prepared.readings, Named)
     if isinstance(named, Absent):
         return Decision("no", "no message names a cell")
     if isinstance(asked, Open) or isinstance(named, Open):
@@ -95,23 +95,23 @@ def places_are_exact(scene: Scene) -> Decision:
     return undecided("cell or layer are given in some of the messages")
 
 
-def builder_understood(scene: Scene) -> Decision:
+def builder_understood(prepared: PreparedTurn) -> Decision:
     """PS5: what the builder attempted is what a director asked for, slips of layer or span allowed; N/A on a clarification."""
-    move = scene.attempted
+    move = prepared.attempted
     if move is None:
-        return Decision("na", "the builder asked back") if scene.clarified else undecided("no move is logged")
+        return Decision("na", "the builder asked back") if prepared.clarified else undecided("no move is logged")
     if move.action == "place" and move.block not in BLOCKS:
         return undecided(f"the builder wrote {move.block!r}, which is no block")
-    return _compared(scene, move)
+    return _compared(prepared, move)
 
 
-def _compared(scene: Scene, move: Move) -> Decision:
-    followed = find_in(scene.readings, Request, lambda request: _was_followed(request, move))
+def _compared(prepared: PreparedTurn, move: Move) -> Decision:
+    followed = find_in(prepared.readings, Request, lambda request: _was_followed(request, move))
     if isinstance(followed, Shown):
         if all(_is_other_size(request, move) for request in followed.claims):
             return undecided(f"{followed.first}: the builder attempted {_written(move)}, a block of the other size")
         return Decision("yes", f"{followed.first}: the builder attempted {_written(move)}")
-    asked = all_whole(scene.readings, Request)
+    asked = all_whole(prepared.readings, Request)
     if isinstance(asked, Open):
         return undecided(asked.why)
     if asked and move.action == "place" and all(request.color and request.cells and request.one_block for request in asked):
@@ -119,22 +119,22 @@ def _compared(scene: Scene, move: Move) -> Decision:
     return undecided(f"the builder attempted {_written(move)}, which fits no message as read")
 
 
-def miss_by_underspecification(scene: Scene) -> Decision:
+def miss_by_underspecification(prepared: PreparedTurn) -> Decision:
     """PS6: the miss comes from vague messages, not from builder mechanics; N/A when a candidate was carried out, or none was listed."""
-    move = scene.attempted
-    if scene.clarified or not scene.candidates:
+    move = prepared.attempted
+    if prepared.clarified or not prepared.candidates:
         return Decision("na", "the builder asked back, or no candidates were listed")
     if move is None:
         return undecided("no move is logged")
-    if scene.accepted and any(_same_move(move, candidate) for candidate in scene.candidates):
+    if prepared.accepted and any(_same_move(move, candidate) for candidate in prepared.candidates):
         return Decision("na", f"the candidate {_written(move)} was carried out")
-    return _blamed(scene, move)
+    return _blamed(prepared, move)
 
 
-def _blamed(scene: Scene, move: Move) -> Decision:
-    if names_a_place(scene).answer == "no" and scene.accepted:
+def _blamed(prepared: PreparedTurn, move: Move) -> Decision:
+    if names_a_place(prepared).answer == "no" and prepared.accepted:
         return Decision("yes", f"no message names a place, and {_written(move)} is no candidate")
-    if suffices(scene).answer == "yes" and any(_slipped(move, candidate) for candidate in scene.candidates):
+    if suffices(prepared).answer == "yes" and any(_slipped(move, candidate) for candidate in prepared.candidates):
         return Decision("no", f"the messages suffice; {_written(move)} differs from a candidate only in layer or second cell")
     return undecided("neither the messages nor the move alone explain the miss")
 
@@ -201,16 +201,16 @@ def _written(move: Move) -> str:
     return f"{move.action} {move.block or 'the top'} at {move.position}{to}, layer {move.layer}"
 
 
-def _check(answer: Callable[[Scene], Decision]) -> Check:
+def _check(answer: Callable[[PreparedTurn], Decision]) -> Check:
     def check(transcript: Transcript, turn: int, agent: str | None) -> Decision:
         if agent is not None and agent in WALLS:
             return undecided("this question is about the messages of the whole turn, not of one director")
-        return answer(game_of(transcript).scene(turn))
+        return answer(game_of(transcript).prepared(turn))
 
     return check
 
 
-_QUESTIONS: Final[Iterable[Callable[[Scene], Decision]]] = (
+_QUESTIONS: Final[Iterable[Callable[[PreparedTurn], Decision]]] = (
     names_a_place,
     describes_candidate_block,
     suffices,

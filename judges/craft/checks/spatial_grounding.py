@@ -13,7 +13,7 @@ from games.craft.engine.blocks import MAX_HEIGHT, WALLS, Cell, Director, is_larg
 from games.craft.engine.move import Move
 from games.craft.engine.rules import execute
 from judges.claims.reading import Open, Shown
-from judges.craft.checks.evidence import Game, Scene, Speech, game_of, undecided
+from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, game_of, undecided
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
 
@@ -24,19 +24,19 @@ __all__ = ["CHECKS"]
 class _Subject:
     """A director's reasoning with all it is checked against."""
 
-    game: Game
-    scene: Scene
+    game: PreparedGame
+    prepared: PreparedTurn
     director: Director
     thought: Speech
 
     def height(self, cell: Cell) -> int:
-        return self.scene.board.height(cell)
+        return self.prepared.board.height(cell)
 
     def shown(self, cell: Cell, layer: int) -> tuple[str, str] | None:
         return self.game.shown(self.director, cell, layer)
 
     def on_board(self, cell: Cell, layer: int) -> str | None:
-        stack = self.scene.board.stack(cell)
+        stack = self.prepared.board.stack(cell)
         return stack[layer] if layer < len(stack) else None
 
     def is_right(self, cell: Cell, layer: int) -> bool | None:
@@ -48,7 +48,7 @@ class _Subject:
         looks = block[0] == wanted[0]
         stack = target.stack(cell)
         truly = layer < len(stack) and stack[layer] == block
-        truly = truly and (not is_large(block) or target.partner(cell, layer) == self.scene.board.partner(cell, layer))
+        truly = truly and (not is_large(block) or target.partner(cell, layer) == self.prepared.board.partner(cell, layer))
         return looks if looks == truly else None
 
     def is_right_already(self, claim: Request | Remark) -> bool:
@@ -159,7 +159,7 @@ def _shows_color(subject: _Subject, cell: Cell, layer: int, color: str | None) -
 
 def arrives_at_candidate(subject: _Subject, request: Request) -> Decision:
     """SG4: the action is one of the listed candidates."""
-    listed = subject.scene.candidates
+    listed = subject.prepared.candidates
     if not listed:
         return undecided("no candidates were listed on this turn")
     if request.color is None or not request.cells or request.verb not in ("place", "remove"):
@@ -179,7 +179,7 @@ def can_be_carried_out(subject: _Subject, request: Request) -> Decision:
     move = _literal(subject, request)
     if move is None:
         return undecided(f"{request}: not enough is named to try it")
-    outcome = execute(subject.scene.board, move)
+    outcome = execute(subject.prepared.board, move)
     if outcome.error is None:
         return Decision("yes", f"{request}: the engine accepts {_written(move)}")
     return Decision("no", f"{request}: the engine refuses {_written(move)}: {outcome.error.message}")
@@ -229,8 +229,8 @@ def _literal(subject: _Subject, request: Request) -> Move | None:
 def _literal_removal(subject: _Subject, request: Request, cell: Cell) -> Move | None:
     height = subject.height(cell)
     layer = request.layer if request.layer is not None else height - 1
-    partner = subject.scene.board.partner(cell, layer)
-    if height and request.layer == height - 1 and request.color not in (None, subject.scene.board.stack(cell)[-1][0]):
+    partner = subject.prepared.board.partner(cell, layer)
+    if height and request.layer == height - 1 and request.color not in (None, subject.prepared.board.stack(cell)[-1][0]):
         return None
     return Move("remove", None, cell, max(layer, 0), partner)
 
@@ -262,11 +262,11 @@ def _whole(answer: Callable[[_Subject], Decision]) -> Check:
         director = next((name for name in WALLS if name == agent), None)
         if director is None or not game.has_view(director):
             return undecided(f"{agent or 'nobody'} is no director whose target view is known")
-        scene = game.scene(turn)
-        thought = scene.thought(director)
+        prepared = game.prepared(turn)
+        thought = prepared.thought(director)
         if thought is None:
             return undecided("the log has no reasoning of this director on this turn")
-        return answer(_Subject(game, scene, director, thought))
+        return answer(_Subject(game, prepared, director, thought))
 
     return check
 

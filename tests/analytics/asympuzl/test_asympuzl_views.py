@@ -208,7 +208,7 @@ def test_a_judge_sees_what_the_agent_had_and_no_more(store: Store) -> None:
     game = next(game for game in games(store) if len(game.turns) == 2 and game.turns[1].goal_reached)
     shown = {
         unit.unit_id.partition("/")[2]: {
-            piece: [entry.text for entry in found] for piece, found in Viewer(unit.scene).show(rubric.shows).items()
+            piece: [entry.text for entry in found] for piece, found in Viewer(unit.context).show(rubric.shows).items()
         }
         for unit in units(rubric, game, None)
     }

@@ -19,7 +19,7 @@ from statsmodels.stats.multitest import multipletests
 
 import cotrace
 from analytics.comparison.compare import compare
-from analytics.comparison.differences import Difference, Scale, paired, unpaired
+from analytics.comparison.differences import MeanDifference, ValueRange, paired, unpaired
 from analytics.comparison.game_values import game_values
 from analytics.comparison.team_names import short_names
 from analytics.statistics.permutation import exchange_p, sign_flip_p
@@ -30,7 +30,7 @@ from schemas.store import Store
 from tests.analytics.little_games import Game, store_with
 
 Floats = NDArray[np.float64]
-SHARE = Scale(1.0)
+SHARE = ValueRange(1.0)
 
 
 # --- against independent implementations ------------------------------------------------------------------------------------------------
@@ -86,8 +86,10 @@ def won_or_lost(random: np.random.Generator, tasks: int, ahead: float) -> tuple[
 
 
 @pytest.mark.parametrize("tasks", [5, 10, 30])
-@pytest.mark.parametrize(("drawn", "scale"), [(tasks_of_two, SHARE), (won_or_lost, Scale(1.0, yes_or_no=True))])
-def test_equal_teams_are_told_apart_as_seldom_as_promised(drawn: Callable[..., tuple[Floats, Floats]], scale: Scale, tasks: int) -> None:
+@pytest.mark.parametrize(("drawn", "scale"), [(tasks_of_two, SHARE), (won_or_lost, ValueRange(1.0, yes_or_no=True))])
+def test_equal_teams_are_told_apart_as_seldom_as_promised(
+    drawn: Callable[..., tuple[Floats, Floats]], scale: ValueRange, tasks: int
+) -> None:
     """In 600 pairs of equal teams at most 5 % have p below 0.05, and the interval holds 0 in 93 % or more.
 
     Below six tasks there is no p, and the interval holds 0 in 90 % or more: the advice says so.
@@ -116,7 +118,7 @@ def test_a_team_that_is_ahead_is_found() -> None:
     assert np.mean([held(one, 0.145) for one in found]) > 0.9  # some scores are cut at 1
 
 
-def held(found: Difference, truth: float) -> bool:
+def held(found: MeanDifference, truth: float) -> bool:
     return found.low is not None and found.high is not None and found.low <= truth <= found.high
 
 

@@ -13,7 +13,7 @@ from analytics.query import query
 from ingest.files.run import ingest_paths
 from providers.provider import ModelSettings
 from providers.request import fingerprint, shown
-from providers.server import Question
+from providers.server import ModelQuestion
 from schemas.store import Store
 from tests.games.seats import cotrace, play, seat_server
 
@@ -53,7 +53,13 @@ def test_a_chat_is_what_the_model_was_asked(home: Path, tmp_path: Path) -> None:
     lines = [line for split in found.values() for line in split]
     settings = ModelSettings(model="openai/stub", temperature=0.7, max_tokens=2000)
     exported = sorted(
-        (line["episode_id"], line["turn"], line["agent"], shown(fingerprint(settings, Question(messages=line["messages"][:-1]))), reply)
+        (
+            line["episode_id"],
+            line["turn"],
+            line["agent"],
+            shown(fingerprint(settings, ModelQuestion(messages=line["messages"][:-1]))),
+            reply,
+        )
         for line in lines
         if (reply := line["messages"][-1]["content"]) and line["messages"][-1]["role"] == "assistant"
     )

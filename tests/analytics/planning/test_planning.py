@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
-from analytics.comparison.differences import Scale, paired
+from analytics.comparison.differences import ValueRange, paired
 from analytics.planning.judges_needed import effective_judges, judges_needed
 from analytics.planning.power import detectable, power, power_curves, power_of, tasks_needed
 from schemas import batches
@@ -32,7 +32,7 @@ def test_tasks_are_those_of_statsmodels() -> None:
 def test_the_promised_power_is_that_of_the_permutation_test(difference: float, tasks: int) -> None:
     """Of `compare` on simulated tasks; with no difference it is the level."""
     random = np.random.default_rng(1)
-    found = [paired(random.normal(difference, 0.2, tasks), np.zeros(tasks), Scale(None)).p for _ in range(500)]
+    found = [paired(random.normal(difference, 0.2, tasks), np.zeros(tasks), ValueRange(None)).p for _ in range(500)]
     promised = power_of("paired", difference, 0.2, tasks) if difference else 0.05
     assert np.mean([(p or 1) < 0.05 for p in found]) == pytest.approx(promised, abs=0.05)
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from analytics.query import query
-from games.coordination.qa.ask import AskRequest, Put, ask
+from games.coordination.qa.ask import AskRequest, Put, ask_questions
 from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES
 from ingest.files.run import ingest_paths
 from providers.faults import HopelessError
@@ -91,9 +91,9 @@ def request_(server: _Server, tmp_path: Path) -> AskRequest:
 
 def test_answers_are_asked_once_and_read_back(request_: AskRequest, server: _Server, tmp_path: Path) -> None:
     """Twelve questions with the published messages; the second call asks nothing; ingest scores them."""
-    report = ask(request_)
+    report = ask_questions(request_)
     assert (report.asked, report.kept, report.failed) == (12, 0, 0)
-    assert ask(request_)[:3] == (0, 12, 0)
+    assert ask_questions(request_)[:3] == (0, 12, 0)
     assert len(server.bodies) == 12
     first = next(body for body in server.bodies if "Scenario 0, EC" in body["messages"][-1]["content"])
     assert [message["role"] for message in first["messages"]] == ["system", "user", "assistant", "user"]
@@ -111,8 +111,8 @@ def test_scripts_answer_as_anybody_who_takes_the_seat(request_: AskRequest, tmp_
     """They are put what the messages hold, without the key; the same question and trial get the same answer."""
     for name in ("first", "random"):
         request = replace(request_, respondent=f"script:{name}")
-        assert ask(request)[:3] == (12, 0, 0)
-        assert ask(request)[:3] == (0, 12, 0)
+        assert ask_questions(request)[:3] == (12, 0, 0)
+        assert ask_questions(request)[:3] == (0, 12, 0)
     store = Store(tmp_path / "s.duckdb")
     ingest_paths([request_.out], store, workers=1)
     found = dict(query(store, "select model, avg(score) as accuracy from episodes group by all").rows())
@@ -124,20 +124,20 @@ def test_scripts_answer_as_anybody_who_takes_the_seat(request_: AskRequest, tmp_
 def test_failed_requests_are_told_apart_and_asked_again(request_: AskRequest, server: _Server) -> None:
     """A question on which the server fails is a failed call, and only it is asked the next time."""
     server.status, server.victim = 400, "Scenario 1, JP"
-    assert ask(request_)[:3] == (12, 0, 2)
+    assert ask_questions(request_)[:3] == (12, 0, 2)
     server.status = None
-    assert ask(request_)[:3] == (2, 10, 0)
+    assert ask_questions(request_)[:3] == (2, 10, 0)
 
 
 def test_an_interrupted_run_goes_on(request_: AskRequest) -> None:
     """A line that was cut is asked again; the others are kept."""
-    path = ask(request_).path
+    path = ask_questions(request_).path
     path.write_bytes(path.read_bytes()[:-20])
-    assert ask(request_)[:3] == (1, 11, 0)
+    assert ask_questions(request_)[:3] == (1, 11, 0)
 
 
 def test_a_wrong_key_stops_the_run(request_: AskRequest, server: _Server) -> None:
     """With a message that says what to check."""
     server.status = 401
     with pytest.raises(HopelessError, match="--model"):
-        ask(request_)
+        ask_questions(request_)

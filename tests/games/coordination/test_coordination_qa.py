@@ -12,7 +12,7 @@ from analytics.query import query
 from analytics.views import ensure_installed
 from games.coordination.qa.chance import chance, chance_upstream
 from games.coordination.qa.extraction import extract
-from games.coordination.qa.questions import QUESTION_FILE, Question, load_questions, parse_questions
+from games.coordination.qa.questions import QUESTION_FILE, QaQuestion, load_questions, parse_questions
 from games.coordination.qa.reading import PLACEHOLDER, AnswerKind, read_answer
 from games.coordination.qa.wratio import similarity
 from ingest.files.run import ingest_paths
@@ -39,7 +39,7 @@ def _file(folder: Path, rows: list[dict[str, str]]) -> Path:
 
 
 @pytest.fixture
-def question(tmp_path: Path) -> Question:
+def question(tmp_path: Path) -> QaQuestion:
     """A question with three options and a line of two blanks among them."""
     return load_questions(_file(tmp_path, [_row()]))[0]
 
@@ -71,14 +71,14 @@ def question(tmp_path: Path) -> Question:
     ],
 )
 def test_careful_reading_names_an_option_or_says_why_not(
-    question: Question, response: str | None, kind: AnswerKind, letter: str | None
+    question: QaQuestion, response: str | None, kind: AnswerKind, letter: str | None
 ) -> None:
     """Bare letters, markup and full-width signs are read; room 1 is not room 10; nothing is guessed."""
     found = read_answer(question, response)
     assert (found.kind, found.letter) == (kind, letter)
 
 
-def test_published_scoring_guesses_and_slips(question: Question) -> None:
+def test_published_scoring_guesses_and_slips(question: QaQuestion) -> None:
     """By its rules: a letter with a dot wins anywhere, a bare letter is matched to texts, and the blank line shifts later letters."""
     assert extract(question, "Plan A. Then C.").letter == "A"
     assert extract(question, "Action: stay").letter == "D"
@@ -93,7 +93,7 @@ def test_similarity_of_hand_worked_pairs() -> None:
     assert similarity("", "stay") == 0
 
 
-def test_chance_counts_lines_that_are_no_options(question: Question) -> None:
+def test_chance_counts_lines_that_are_no_options(question: QaQuestion) -> None:
     """One of three options is right; the published random model draws among five lines."""
     assert chance(question) == pytest.approx(1 / 3)
     assert chance_upstream(question) == pytest.approx(1 / 5)

@@ -19,7 +19,7 @@ from cotrace.following import following, judge_requests
 from cotrace.playing import play
 from games.experiments.forecast import forecast
 from games.experiments.plan import Changes, load
-from games.players.progress import Progress
+from games.players.progress import PlayProgress
 from games.players.running import run_games
 from ingest.files.run import ingest_paths
 from schemas.errors import UsageError
@@ -132,7 +132,7 @@ def test_a_forecast_costs_nothing_and_foretells_the_calls(server: str, tmp_path:
     told = cotrace("play", path, "--dry-run", "--out", tmp_path / "logs").stderr
     assert not (tmp_path / "logs").exists()
     assert f"about {expected.calls:.0f} calls (at most {expected.most_calls:.0f})" in told
-    seen: list[Progress] = []
+    seen: list[PlayProgress] = []
     report = play(path, out=tmp_path / "logs", base_url=server, on_progress=seen.append)
     assert (report.played, report.calls) == (2, expected.calls)
     assert seen[-1][:4] == (2, 2, report.turns, report.calls)

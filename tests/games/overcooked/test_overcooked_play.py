@@ -15,7 +15,7 @@ from games.overcooked.engine.world import Rules
 from games.overcooked.game import Game, Query
 from games.overcooked.play import PlayRequest, play, play_order
 from games.overcooked.players.scripts import POLICIES
-from games.overcooked.text.prompts import ModelPlayer, Prompt
+from games.overcooked.text.prompts import PlayerPrompt, PromptedPlayer
 from ingest.files.run import ingest_paths
 from judges.evidence.transcript import load
 from judges.overcooked.checks import CHECKS
@@ -160,14 +160,14 @@ def test_wrong_requests(tmp_path: Path, request_part: dict[str, tuple[str, ...]]
 
 def test_a_language_model_plays_from_its_prompt_alone() -> None:
     """The Chef's prompt has the recipe, the Assistant's has not; a refused action is asked about once more, then waited away."""
-    prompts: list[Prompt] = []
+    prompts: list[PlayerPrompt] = []
 
-    def complete(prompt: Prompt) -> str:
+    def complete(prompt: PlayerPrompt) -> str:
         prompts.append(prompt)
         role = "Chef" if "You are the Chef." in prompt.user else "Assistant"
         return f"{role} analysis: go\n{role} plan: deliver_soup()\n{role} say: [NOTHING]"
 
-    game = Game("boiled_egg", (ModelPlayer(complete), ModelPlayer(complete)), horizon=1)
+    game = Game("boiled_egg", (PromptedPlayer(complete), PromptedPlayer(complete)), horizon=1)
     entry = game.step()
     chef, again, *_ = [prompt.user for prompt in prompts if "You are the Chef." in prompt.user]
     assistant = next(prompt.user for prompt in prompts if "You are the Assistant." in prompt.user)

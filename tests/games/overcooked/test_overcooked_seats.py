@@ -13,7 +13,7 @@ from games.overcooked.agents import AGENT_RULES, AgentRules
 from games.overcooked.engine.tasks import recipe_text
 from games.overcooked.game import Game, Query
 from games.overcooked.seated import SeatedGame, Switches, course_of
-from games.overcooked.text.prompts import Prompt, prompt_for
+from games.overcooked.text.prompts import PlayerPrompt, prompt_for
 from games.players.course import Said
 from schemas.errors import UsageError
 from schemas.game import Turn
@@ -115,7 +115,7 @@ def test_memory_is_what_the_switch_says() -> None:
         assert seen.text.count("'timestamp'") == count
 
 
-def prompts(order: str) -> dict[str, Prompt]:
+def prompts(order: str) -> dict[str, PlayerPrompt]:
     game = Game(order, horizon=5)
     return {("Chef", "Assistant")[asked.agent]: prompt_for(asked) for asked in first_turn(game, [])}
 

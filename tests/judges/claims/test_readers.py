@@ -17,12 +17,12 @@ from games.craft.claims import Named, Request
 from games.craft.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from judges.claims import questions, texts
-from judges.claims.agreement import agreed
 from judges.claims.extraction import form_of, read_reply
 from judges.claims.questions import ReadingRequest, open_texts
 from judges.claims.readers import PLANTED, reader_named, reading_room
 from judges.claims.reading import Read, Told, Unread
 from judges.claims.stored import put
+from judges.claims.two_readers import agreed
 from judges.craft.measure import ANSWERS, Judged, score_decisions, total
 from judges.craft.reading import TYPES
 from judges.evidence.transcript import load
@@ -154,7 +154,7 @@ def test_a_model_sees_the_text_and_the_seat_and_nothing_else(read_store: Store) 
         for turn in odd.turns:
             for said in turn.utterances:
                 if room.reads(said):
-                    one = questions.question(texts.Text(odd, turn.turn, said, room), questions.Prompt())
+                    one = questions.question(texts.Text(odd, turn.turn, said, room), questions.PromptParts())
                     assert one.key in shown
                     assert "CANARY" not in str(one.messages)
 

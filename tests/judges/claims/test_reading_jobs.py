@@ -16,7 +16,7 @@ import pytest
 
 from judges.claims.extraction import Example
 from judges.claims.job import ReadingReport, read_texts
-from judges.claims.questions import Prompt, ReadingRequest, plan_reading
+from judges.claims.questions import PromptParts, ReadingRequest, plan_reading
 from providers.provider import ModelSettings
 from schemas.store import Store
 from tests.judges.judged_games import store_of
@@ -121,7 +121,7 @@ def test_what_a_cache_holds_is_not_paid_by_another_store(store: Store, url: str,
 def test_another_prompt_reads_anew_and_takes_the_place_of_the_first(store: Store, url: str) -> None:
     """Claims are kept by text and prompt: other instructions or examples are another reading."""
     read(store, url)
-    prompt = Prompt({"craft": "Read well."}, {"craft": [Example(frame="", text="Hello.", claims=[])]})
+    prompt = PromptParts({"craft": "Read well."}, {"craft": [Example(frame="", text="Hello.", claims=[])]})
     again = read(store, url, prompt=prompt)
     assert (again.read_before, again.read) == (0, TEXTS)
     assert read(store, url, prompt=prompt).read_before == TEXTS

@@ -20,7 +20,7 @@ from games.craft.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from judges.claims.readers import read_by_rules, reading_of
 from judges.claims.reading import Read, Reading, Unread
-from judges.craft.checks import CHECKS, evidence
+from judges.craft.checks import CHECKS, prepared
 from judges.evidence.transcript import Transcript, UtteranceView, load
 from schemas.store import Store
 from tests.judges.craft.test_craft_checks import decide, game, turn
@@ -43,7 +43,7 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> list[Transcript]:
 
 def answers(transcript: Transcript) -> Answers:
     """All answers of all checks about a game, prepared anew."""
-    evidence._RECENT.clear()
+    prepared._RECENT.clear()
     asked = [(t.turn, agent) for t in transcript.turns for agent in (*DIRECTORS, None)]
     return {(t, agent, name): check(transcript, t, agent).answer for t, agent in asked for name, check in CHECKS.items()}
 
@@ -76,9 +76,9 @@ def test_hiding_a_claim_turns_no_answer_round(games: list[Transcript], monkeypat
     for transcript in games:
         before = answers(transcript)
         for text, number in list(dict.fromkeys(hidden_claims(transcript)))[::3]:
-            monkeypatch.setattr(evidence, "reading_of", hiding(text, number))
+            monkeypatch.setattr(prepared, "reading_of", hiding(text, number))
             after = answers(transcript)
-            monkeypatch.setattr(evidence, "reading_of", reading_of)
+            monkeypatch.setattr(prepared, "reading_of", reading_of)
             turned = [key for key, answer in before.items() if answer is not None and after[key] not in (answer, None)]
             assert not turned, (text, number, turned)
             lost += sum(answer is not None and after[key] is None for key, answer in before.items())
@@ -93,7 +93,7 @@ def test_checks_never_see_a_text() -> None:
         used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) for name in node.names}
         assert "re" not in imported, path.name
-        assert path.name == "evidence.py" or "text" not in used, path.name
+        assert path.name == "prepared.py" or "text" not in used, path.name
 
 
 SPREAD = "I need a large blue block on my bottom layer, with one end in my leftmost slot and the other in my central slot."

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from judges.evidence.prompt import Prompt
 from judges.optimization.cases import Case, split
 from judges.optimization.optimizers import OPTIMIZERS, Sizes
-from judges.optimization.program import Metric
+from judges.optimization.program import TrainingMetric
 
 
 def case(number: int, game: str, labels: dict[str, dict[str, int]]) -> Case:
@@ -36,7 +36,7 @@ def test_no_game_is_in_two_parts_and_the_seed_decides(units: list[int], held_out
     assert [{one.episode_id for one in part} for part in again] == games
 
 
-def score(metric: Metric, cases: list[Case], say: dict[str, str]) -> float:
+def score(metric: TrainingMetric, cases: list[Case], say: dict[str, str]) -> float:
     """The mean over the cases of a judge that maps labels to answers."""
     said = [orjson.dumps({"Q": {"answer": say[next(iter(one.labels["Q"]))]}}).decode() for one in cases]
     found = [metric({"case": str(one.number)}, {"answers": answer}) for one, answer in zip(cases, said, strict=True)]
@@ -47,7 +47,7 @@ def score(metric: Metric, cases: list[Case], say: dict[str, str]) -> float:
 def test_the_balanced_score_ranks_judges_by_balanced_accuracy(yes: int, no: int) -> None:
     """Both judges that say always the same are equal, below any that hits both answers more often than not, and above its opposite."""
     cases = [case(number, f"g{number}", {"Q": {"yes" if number < yes else "no": 1}}) for number in range(yes + no)]
-    metric = Metric({one.number: one for one in cases}, cases, balanced=True)
+    metric = TrainingMetric({one.number: one for one in cases}, cases, balanced=True)
     always_yes, always_no = (score(metric, cases, {"yes": answer, "no": answer}) for answer in ("yes", "no"))
     assert always_yes == pytest.approx(always_no)
     assert score(metric, cases, {"yes": "yes", "no": "no"}) == 1
@@ -65,7 +65,7 @@ def test_the_balanced_score_ranks_judges_by_balanced_accuracy(yes: int, no: int)
 def test_without_balance_the_score_is_the_accuracy_and_people_who_differ_share_a_case() -> None:
     """A unit that two of three people call yes counts 2/3 to a judge that says yes; no answer counts nothing."""
     cases = {1: case(1, "g", {"Q": {"yes": 2, "no": 1}}), 2: case(2, "g", {"Q": {"no": 1}})}
-    metric = Metric(cases, list(cases.values()), balanced=False)
+    metric = TrainingMetric(cases, list(cases.values()), balanced=False)
     assert metric({"case": "1"}, {"answers": '{"Q": {"answer": "yes"}}'}) == pytest.approx(2 / 3)
     assert metric({"case": "2"}, {"answers": '{"Q": {"answer": "yes"}}'}) == 0
     assert metric({"case": "2"}, {"answers": "{}"}) == 0

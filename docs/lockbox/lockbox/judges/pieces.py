@@ -1,13 +1,13 @@
 """Evidence that only Lockbox has."""
 
-from judges.evidence.pieces import AGENT_UNITS, Piece, Scene
+from judges.evidence.pieces import AGENT_UNITS, Piece, UnitContext
 from judges.evidence.text import Entry
 
 __all__ = ["PIECES"]
 
 
-def _known_digits(scene: Scene) -> list[Entry]:
-    agent = scene.game.agents.get(scene.agent_name)
+def _known_digits(context: UnitContext) -> list[Entry]:
+    agent = context.game.agents.get(context.agent_name)
     return [] if agent is None or not agent.private_view else [Entry("Digits that only the speaker knows:", str(agent.private_view))]
 
 

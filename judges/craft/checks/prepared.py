@@ -16,7 +16,7 @@ from judges.craft.reading import reads
 from judges.engine.checks import Decision
 from judges.evidence.transcript import AgentView, Transcript, TurnView, UtteranceView
 
-__all__ = ["Game", "Scene", "Speech", "ViewedBlock", "board_of", "game_of", "undecided"]
+__all__ = ["PreparedGame", "PreparedTurn", "Speech", "ViewedBlock", "board_of", "game_of", "undecided"]
 
 ViewedBlock = tuple[str, str]
 """Colour letter and apparent size letter."""
@@ -58,7 +58,7 @@ class Speech:
         return whole[0] if whole else Absent()
 
 
-class Scene:
+class PreparedTurn:
     """One turn: board, candidates, texts, attempted move."""
 
     def __init__(self, transcript: Transcript, view: TurnView) -> None:
@@ -133,27 +133,27 @@ class Scene:
         return Speech(agent, utterance.superseded, reading_of(self.transcript, self.view.turn, utterance), utterance.seq)
 
 
-class Game:
+class PreparedGame:
     """One transcript with its target and its turns, each prepared once."""
 
     def __init__(self, transcript: Transcript) -> None:
         self.transcript = transcript
-        self._scenes: dict[int, Scene] = {}
+        self._scenes: dict[int, PreparedTurn] = {}
 
     @cached_property
     def target(self) -> Board | None:
         """The goal; None if the log has none."""
         return None if self.transcript.goal is None else board_of(self.transcript.goal)
 
-    def scene(self, turn: int) -> Scene:
+    def prepared(self, turn: int) -> PreparedTurn:
         """Give one turn, from 1."""
         if turn not in self._scenes:
-            self._scenes[turn] = Scene(self.transcript, self.transcript.turn(turn))
+            self._scenes[turn] = PreparedTurn(self.transcript, self.transcript.turn(turn))
         return self._scenes[turn]
 
-    def before(self, turn: int) -> tuple[Scene, ...]:
+    def before(self, turn: int) -> tuple[PreparedTurn, ...]:
         """Give all turns before one, oldest first."""
-        return tuple(self.scene(number) for number in range(1, turn))
+        return tuple(self.prepared(number) for number in range(1, turn))
 
     def shown(self, agent: Director, cell: Cell, layer: int) -> ViewedBlock | None:
         """Give the target block that this director was really shown where she reads this cell; None where nothing.
@@ -179,15 +179,15 @@ class Game:
         return self.transcript.agents[agent].private_view or {}
 
 
-_RECENT: Final[deque[Game]] = deque(maxlen=4)
+_RECENT: Final[deque[PreparedGame]] = deque(maxlen=4)
 
 
-def game_of(transcript: Transcript) -> Game:
+def game_of(transcript: Transcript) -> PreparedGame:
     """Give the prepared game of a transcript; the last few are kept, so all checks of a game share the work."""
     for game in _RECENT:
         if game.transcript is transcript:
             return game
-    game = Game(transcript)
+    game = PreparedGame(transcript)
     _RECENT.append(game)
     return game
 
