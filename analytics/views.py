@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "VIEWS", "ViewColumn", "ViewFile", "ensure_installed", "install", "view"]
 
 _HASH = "views_hash"
-_READ_BY_PEOPLE = frozenset({"scored_turns", "games", "verdicts_latest", "turn_costs", "remove_gap"})
 _SECTION = re.compile(r"^-- (One row is|Parameters:|Macros:|Columns as in:|Report:|Shows:|Reads:) ?(.*)$")
 _COLUMN = re.compile(r"^-- {3}(\w+(?:\([\w, ]+\))?) {2,}(\S+) {2,}(\S.*)$")
 _EVERY = re.compile(r"every_family\('(\w+)'\)")
@@ -108,8 +107,8 @@ def install(connection: duckdb.DuckDBPyConnection) -> None:
 
 @cache
 def _comments() -> str:
-    """What each column is, of every table and of the views that people read: those of reports, and `_READ_BY_PEOPLE`."""
-    views = [spec for spec in VIEWS if spec.kind == "view" and (spec.report is not None or spec.name in _READ_BY_PEOPLE)]
+    """What each column of every table and view is."""
+    views = [spec for spec in VIEWS if spec.kind == "view"]
     told = [(spec.name, column.name, column.doc, column.unit) for spec in TABLES for column in spec.columns]
     told += [(spec.name, column.name, column.doc, column.unit) for spec in views for column in spec.columns]
     return ";".join(

@@ -11,7 +11,7 @@
 --   progress_end  0..1  progress after its last turn
 --   benchmark  text  its benchmark
 --   condition  text  the condition of the run, as in run_conditions
---   model  text  the evaluated model
+--   model  text  the evaluated model of the game
 --   level  text  the task's tier; null if the log does not say
 --   task_id  text  the structure, puzzle, order or question
 -- Report: spirals, ordered by turns_wasted desc, model, task_id, episode_id, start_turn, kind

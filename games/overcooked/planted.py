@@ -10,7 +10,7 @@ from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.tasks import tasks
 from games.overcooked.play import PlayRequest, play
 from games.overcooked.players import scripts
-from games.players.planted import Case, cases, played_cases, the_faulty_one
+from games.players.planted import PlantedGame, cases, played_cases, the_faulty_one
 from games.playing import OnProgress, PlayReport
 
 __all__ = ["FAULTLESS", "fault_in", "play_planted"]
@@ -48,11 +48,11 @@ def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | Non
     return played_cases(chosen, games, lambda case: play(_request(out, _twin(case) if twins else case, seed)), on_progress)
 
 
-def _twin(case: Case) -> Case:
+def _twin(case: PlantedGame) -> PlantedGame:
     return case._replace(script=scripts.FAULTLESS)
 
 
-def _request(out: Path, case: Case, seed: int) -> PlayRequest:
+def _request(out: Path, case: PlantedGame, seed: int) -> PlayRequest:
     team = dict.fromkeys(AGENTS, scripts.FAULTLESS) | {case.seat: case.script}
     return PlayRequest(
         out=out / f"{case.place}",  # a log of the same team and order may be there already

@@ -1,4 +1,4 @@
-"""docs/sql.md: twenty questions, each with SQL that runs; the row a turn and agent; comments in the store itself."""
+"""docs/sql.md: its questions, each with SQL that runs; the row a turn and agent; comments in the store itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import pytest
 
 from analytics.query import query
-from analytics.views import VIEWS
+from analytics.views import VIEWS, view
 from schemas.batches import insert, to_arrow
 from schemas.records import Label
 from schemas.store import Store
@@ -17,8 +17,8 @@ from tests.played import played_store
 
 PAGE = (DOCS / "sql.md").read_text(encoding="utf-8")
 QUESTIONS = re.findall(r"\*\*(\d+)\. .*?\n\n```sql\n(.*?)```", PAGE, re.DOTALL)
-WITHOUT_ROWS = {"7", "16", "18", "20"}
-"""What the played games have none of: answers of models, requests, labels beside them, rejects."""
+WITHOUT_ROWS = {"7", "16", "18", "20", "22"}
+"""What the played games have none of: answers of models, requests, labels beside them, rejects, attributions."""
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +27,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return played_store(tmp_path_factory.mktemp("sql"))
 
 
-def test_there_are_twenty_questions_and_each_has_an_answer(store: Store) -> None:
+def test_every_question_has_an_answer(store: Store) -> None:
     """Run as they stand."""
-    assert [number for number, _ in QUESTIONS] == [str(number) for number in range(1, 21)]
+    assert [number for number, _ in QUESTIONS] == [str(number) for number in range(1, 23)]
     assert PAGE.count("```sql") == len(QUESTIONS)
     empty = {number for number, sql in QUESTIONS if query(store, sql).is_empty()}
     assert empty - {"11"} <= WITHOUT_ROWS  # nobody need try a refused action again
@@ -77,12 +77,41 @@ def _first(store: Store) -> tuple[str, int, str]:
 
 
 def test_tables_views_and_their_columns_say_in_the_store_what_they_are(store: Store) -> None:
-    """Every column of every table, and of the views of reports."""
-    said = query(store, "SELECT table_name, column_name, comment FROM duckdb_columns() WHERE comment IS NOT NULL")
-    told = {(table, column) for table, column, _ in said.rows()}
-    assert {(spec.name, column.name) for spec in TABLES for column in spec.columns} <= told
-    for name in ("leaderboard", "scored_turns", "outcomes", "remove_gap"):
-        spec = next(view for view in VIEWS if view.name == name)
-        assert {(name, column.name) for column in spec.columns} <= told
+    """Every column of every table and view has its comment."""
+    said = query(
+        store,
+        "SELECT table_name, column_name, comment FROM duckdb_columns() WHERE NOT internal AND database_name = current_database() "
+        "AND table_name <> 'store_info'",
+    )
+    made = {(spec.name, column.name) for spec in TABLES if spec.name != "store_info" for column in spec.columns}
+    made |= {(spec.name, column.name) for spec in VIEWS if spec.kind == "view" for column in spec.columns}
+    assert made <= {row[:2] for row in said.rows()}
+    assert [row[:2] for row in said.rows() if not row[2]] == []
     views = query(store, "SELECT view_name FROM duckdb_views() WHERE NOT internal AND comment IS NULL")
     assert views.is_empty()
+
+
+_MADE_FOR_JOINS = ("scored_turns", "judged_units", "attributed_faults", "correction_spirals")
+
+
+def test_a_name_that_two_views_made_for_joins_share_means_one_thing() -> None:
+    """What stands before the first semicolon of a column's description is its meaning; whose turn and agent it is, is what is joined on."""
+    meanings: dict[str, set[str]] = {}
+    for name in _MADE_FOR_JOINS:
+        for column in view(name).columns:
+            meanings.setdefault(column.name, set()).add(column.doc.partition(";")[0])
+    joined_on = {"episode_id", "turn", "agent"}
+    assert {name: found for name, found in meanings.items() if len(found) > 1 and name not in joined_on} == {}
+
+
+def test_a_verdict_stands_beside_its_game(store: Store) -> None:
+    """Every verdict that counts once, with the score of the answer and that of the game told apart."""
+    both = query(
+        store,
+        "SELECT count(*) AS n, "
+        "count(*) FILTER (WHERE j.verdict_score IS DISTINCT FROM v.score OR j.game_score IS DISTINCT FROM g.score) AS wrong "
+        "FROM judged_units AS j JOIN verdicts_latest AS v USING (rubric, question, judge, unit_id, repeat) "
+        "JOIN games AS g ON g.episode_id = v.episode_id",
+    )
+    assert both["n"].item() == query(store, "SELECT count(*) AS n FROM verdicts_latest")["n"].item() > 0
+    assert both["wrong"].item() == 0

@@ -106,7 +106,7 @@ def test_disagreement_comes_first(store: Store) -> None:
 @pytest.mark.parametrize("roles", [(), ("builder",)])
 def test_units_of_the_page_are_those_of_the_judge(store: Store, kind: UnitKind, roles: tuple[str, ...]) -> None:
     """For every kind of unit: once all but one of the units are labelled, that one is asked, then none."""
-    rubric = MM.changed(unit=kind, roles=roles, about=None, shows=["public_messages"], questions={"MM1": MM.questions["MM1"]})
+    rubric = MM.changed(unit=kind, roles=roles, about=None, shows=["goal"], questions={"MM1": MM.questions["MM1"]})
     *most, last = [unit for game in load(store, ["game-0", "game-1"]) for unit in units(rubric, game, None)]
     done = [Label("dashboard", "ann", MM.name, "MM1", unit.unit_id, unit.episode_id, unit.turn, unit.agent, "yes", 1.0) for unit in most]
     with store.writing() as connection:
