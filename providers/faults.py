@@ -8,7 +8,6 @@ import time
 from collections.abc import Mapping
 
 import orjson
-from pydantic import ValidationError
 from tenacity import RetryCallState, wait_random_exponential
 
 from schemas.errors import CotraceError
@@ -189,14 +188,6 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
 
 def _is_date(value: str) -> bool:
     return email.utils.parsedate_tz(value) is not None
-
-
-def explain_invalid(error: Exception) -> str:
-    """Why a reply did not fit the answer type, in words that a model can act on."""
-    if not isinstance(error, ValidationError):
-        return excerpt(str(error), _LONGEST_REASON) or type(error).__name__
-    found = [f"{'.'.join(map(str, e['loc'])) or 'reply'}: {e['msg']}" for e in error.errors(include_url=False)[:10]]
-    return excerpt("; ".join(found), 2 * _LONGEST_REASON)
 
 
 _exponential = wait_random_exponential(multiplier=0.5, max=30.0)

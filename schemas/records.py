@@ -9,7 +9,7 @@ JSON columns hold text (type `Json`). A column whose type admits ``None`` says i
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal, NamedTuple, NewType
+from typing import Annotated, NamedTuple, NewType
 
 __all__ = [
     "RECORDS",
@@ -41,9 +41,6 @@ __all__ = [
 
 Json = NewType("Json", str)
 """A JSON document as text."""
-
-Channel = Literal["public", "private"]
-VerdictStatus = Literal["answered", "undecided", "failed", "skipped"]
 
 
 class Col(NamedTuple):

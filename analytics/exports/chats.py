@@ -23,10 +23,9 @@ from schemas.errors import BadInputError, UsageError
 from schemas.game import Header, ReplyEntry, Turn
 from schemas.store import Store
 
-__all__ = ["KEEPS", "SPLITS", "Chats", "Wanted", "export_chats"]
+__all__ = ["SPLITS", "Chats", "Wanted", "export_chats"]
 
 Keep = Literal["all", "successful", "lossless"]
-KEEPS: Final = ("all", "successful", "lossless")
 SPLITS: Final = ("train", "validation", "test")
 
 _THOUGHT: Final = re.compile(r"<think>.*?</think>\s*", re.DOTALL | re.IGNORECASE)

@@ -48,8 +48,6 @@ _MODELS: Final = """
     FROM verdicts WHERE rubric = $rubric AND status = 'answered' GROUP BY ALL ORDER BY ALL
     """
 
-_Guesses = Mapping[str, Guess]
-
 
 class _Hit(NamedTuple):
     """How far one guess was right: shares, since a draw is right in part."""

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-__all__ = ["ACCENT", "DARK_PAPER", "LIGHT_PAPER", "OTHER", "OUTCOMES", "SERIES", "SYMBOLS", "Mark", "look", "mark_of"]
+__all__ = ["DARK_PAPER", "LIGHT_PAPER", "OTHER", "OUTCOMES", "SERIES", "SYMBOLS", "Mark", "look", "mark_of"]
 
 LIGHT_PAPER: Final = "#ffffff"
 DARK_PAPER: Final = "#191c22"
-ACCENT: Final = "#5267b2"
 
 SERIES: Final[tuple[str, ...]] = ("#5267b2", "#be856b", "#499b9b", "#a34b6a", "#706b31", "#ad74ff")
 """Series and categories; what is beyond them is grouped as "other"."""

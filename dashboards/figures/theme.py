@@ -14,10 +14,9 @@ from dashboards.figures.palette import OTHER, SERIES, mark_of
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["INK", "MODEL_COLORS", "MUTED", "color_of", "plain", "styled"]
+__all__ = ["INK", "MODEL_COLORS", "color_of", "plain", "styled"]
 
 INK = "#1b1f27"
-MUTED = "#646b79"
 GRID = "#e6e7e4"
 
 MODEL_COLORS: tuple[str, ...] = SERIES

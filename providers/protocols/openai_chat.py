@@ -7,7 +7,7 @@ https://platform.openai.com/docs/api-reference/chat. Others add fields of their 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -75,11 +75,12 @@ class OpenAIChat:
 
     def body(self, sheet: Sheet, settings: ModelSettings) -> Mapping[str, Any]:
         """The request."""
+        mode = settings.form_mode or provider_of(settings).mode or "tools"
         return {
             "model": settings.model_name,
-            "messages": [_written(message) for message in _messages(sheet, settings)],
+            "messages": [_written(message) for message in (asked_for_json(sheet) if mode == "json" else sheet.messages)],
             **_limits(settings),
-            **_wanted(sheet, settings),
+            **_wanted(sheet, mode),
         }
 
     def read(self, body: bytes, *, typed: bool) -> Completion:
@@ -105,14 +106,6 @@ class AzureChat(OpenAIChat):
         return {"api-key": key}
 
 
-def _messages(sheet: Sheet, settings: ModelSettings) -> Sequence[Message]:
-    return asked_for_json(sheet) if _mode(settings) == "json" else sheet.messages
-
-
-def _mode(settings: ModelSettings) -> Mode:
-    return settings.form_mode or provider_of(settings).mode or "tools"
-
-
 def _limits(settings: ModelSettings) -> dict[str, Any]:
     """How the reply is sampled and how long it may be; models that reason, and OpenAI itself, count the reasoning in."""
     own = settings.provider in _OWN and settings.base_url is None
@@ -126,12 +119,11 @@ def _limits(settings: ModelSettings) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _wanted(sheet: Sheet, settings: ModelSettings) -> dict[str, Any]:
+def _wanted(sheet: Sheet, mode: Mode) -> dict[str, Any]:
     """The form that is to be filled in, or the tools that may be called."""
     form = sheet.form
     if form is None:
         return {"tools": [_tool(tool) for tool in sheet.tools]} if sheet.tools else {}
-    mode = _mode(settings)
     if mode == "tools":
         return {"tools": [_tool(form)], "tool_choice": {"type": "function", "function": {"name": form.name}}}
     if mode == "json":

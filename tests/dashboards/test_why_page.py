@@ -7,7 +7,6 @@ import pytest
 from analytics.query import query
 from dashboards.address import Address
 from dashboards.document import document
-from dashboards.losses import turn_loss
 from dashboards.pages import why
 from dashboards.reader import reader
 from games.einstein.planted import play_planted
@@ -42,16 +41,3 @@ def test_a_filter_that_leaves_nothing_says_so(store: Store) -> None:
 
 def test_the_report_in_a_file_has_the_flow(store: Store) -> None:
     assert "it was not done right" in document(store, {"lost": query(store, "select 1 as one")})
-
-
-def test_a_turn_in_one_sentence(store: Store) -> None:
-    costly = query(store, "select episode_id, turn, agent from attributions where agent is not null and cost > 0 order by all limit 1").row(
-        0
-    )
-    free = query(store, "select episode_id, turn from turn_costs where cost = 0 order by all limit 1").row(0)
-    with reader(store, Address("/game")) as read:
-        said = turn_loss(read, costly[0], costly[1])
-        assert said.startswith("This turn cost ")
-        assert f"{costly[2]}'s, by " in said
-        assert turn_loss(read, *free) == "This turn cost nothing."
-        assert not turn_loss(read, "no such game", 1)

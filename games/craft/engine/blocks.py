@@ -17,7 +17,6 @@ __all__ = [
     "MAX_HEIGHT",
     "NEIGHBORS",
     "SEEN_BY",
-    "SHARED_CELLS",
     "SIZES",
     "WALLS",
     "Cell",
@@ -67,7 +66,6 @@ SEEN_BY: Final[dict[Cell, tuple[Director, ...]]] = {
     cell: tuple(director for director in DIRECTORS if cell in WALLS[director]) for cell in CELLS
 }
 
-SHARED_CELLS: Final[tuple[Cell, ...]] = tuple(cell for cell, directors in SEEN_BY.items() if len(directors) > 1)
 """Corner cells that two directors see: (0,0) by D1 and D2, (0,2) by D2 and D3."""
 
 

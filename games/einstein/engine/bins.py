@@ -19,7 +19,6 @@ __all__ = [
     "Player",
     "RelationKind",
     "bin_at_offset",
-    "compose",
     "relation_between",
 ]
 
@@ -75,11 +74,6 @@ def relation_between(one: Bin, other: Bin) -> RelationKind:
         KeyError: one of them is not a destination bin.
     """
     return _KIND[_CODE[one] ^ _CODE[other]]
-
-
-def compose(first: RelationKind, second: RelationKind) -> RelationKind:
-    """Give the relation A-C that follows from A-B and B-C: offsets add modulo 2 (section 2)."""
-    return _KIND[_OFFSET[first] ^ _OFFSET[second]]
 
 
 def bin_at_offset(start: Bin, kind: RelationKind) -> Bin:

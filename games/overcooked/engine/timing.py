@@ -8,9 +8,9 @@ from games.overcooked.engine.layout import kitchen
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.world import Move, start_world
 from games.overcooked.measures.metrics import Trajectory
-from games.overcooked.measures.references import ReferencePair, SearchedReferences, searched_references
+from games.overcooked.measures.references import ReferencePair, SearchedReferences
 
-__all__ = ["sequences", "shortest_pair", "time_of"]
+__all__ = ["sequences", "time_of"]
 
 _STAY: Final = Move()
 _LONGEST: Final = 200
@@ -65,22 +65,3 @@ def sequences(references: SearchedReferences, agent: int) -> Iterator[Trajectory
         unvisited += [
             ((*done, action), references.reachable_alone(agent, frozenset(targets))) for action, targets in sorted(following.items())
         ]
-
-
-def shortest_pair(order: str) -> tuple[int, ReferencePair]:
-    """Try all pairs of sequences and give the shortest time (index of the last step) with the first pair that reaches it.
-
-    Level 6 has some 70 000 pairs and takes minutes.
-    """
-    references = searched_references(order)
-    best: tuple[int, ReferencePair] | None = None
-    assistants = list(sequences(references, 1))
-    for chef in sequences(references, 0):
-        for assistant in assistants:
-            pair = ReferencePair(chef, assistant)
-            found = time_of(order, pair, within=best[0] - 1 if best else _LONGEST)
-            if found is not None:
-                best = found, pair
-    if best is None:
-        raise ValueError(f"no reference of {order} ends with its delivery")
-    return best

@@ -1,6 +1,5 @@
 """The two messages with which a language model plays an agent; their texts, in our own words, are in prompts.yaml."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from games.overcooked.engine.layout import AGENTS, Layout
@@ -9,7 +8,7 @@ from games.overcooked.query import Query
 from games.overcooked.text.grammar import fields_of
 from games.players.texts import texts_of
 
-__all__ = ["INPUT", "PlayerPrompt", "PromptedPlayer", "prompt_for"]
+__all__ = ["INPUT", "PlayerPrompt", "prompt_for"]
 
 INPUT = "<input>"
 """The line behind which the state stands."""
@@ -68,15 +67,3 @@ def _missing(query: Query, texts: dict[str, Any]) -> str:
 
 def _reached(layout: Layout, agent: int) -> str:
     return ", ".join([*sorted(layout.reach(agent)), "the shared counters"])
-
-
-class PromptedPlayer:
-    """A player whose answers come from a language model."""
-
-    def __init__(self, complete: Callable[[PlayerPrompt], str]) -> None:
-        """Take what sends a prompt to a model and gives its text; what that raises ends the game."""
-        self._complete = complete
-
-    def answer(self, query: Query) -> str:
-        """Ask the model."""
-        return self._complete(prompt_for(query))

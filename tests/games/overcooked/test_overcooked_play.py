@@ -15,7 +15,7 @@ from games.overcooked.engine.world import Rules
 from games.overcooked.game import Game, Query
 from games.overcooked.play import PlayRequest, play, play_order
 from games.overcooked.players.scripts import POLICIES
-from games.overcooked.text.prompts import PlayerPrompt, PromptedPlayer
+from games.overcooked.text.prompts import PlayerPrompt, prompt_for
 from ingest.files.run import ingest_paths
 from judges.evidence.transcript import load
 from judges.overcooked.checks import CHECKS
@@ -167,7 +167,11 @@ def test_a_language_model_plays_from_its_prompt_alone() -> None:
         role = "Chef" if "You are the Chef." in prompt.user else "Assistant"
         return f"{role} analysis: go\n{role} plan: deliver_soup()\n{role} say: [NOTHING]"
 
-    game = Game("boiled_egg", (PromptedPlayer(complete), PromptedPlayer(complete)), horizon=1)
+    class Prompted:
+        def answer(self, query: Query) -> str:
+            return complete(prompt_for(query))
+
+    game = Game("boiled_egg", (Prompted(), Prompted()), horizon=1)
     entry = game.step()
     chef, again, *_ = [prompt.user for prompt in prompts if "You are the Chef." in prompt.user]
     assistant = next(prompt.user for prompt in prompts if "You are the Assistant." in prompt.user)
