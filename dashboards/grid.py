@@ -33,7 +33,7 @@ class Grid(NamedTuple):
     """In addresses and files: `failures-counts`."""
     make: Callable[[Reader, str], TableRows]
     """Gives its rows under the reader's address; the second argument is the part of the page where it stands, empty where there is one."""
-    title: str = "Grid"
+    title: str = "Table"
 
 
 _ROW: Final = 34

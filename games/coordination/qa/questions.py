@@ -110,7 +110,7 @@ def parse_questions(data: bytes) -> tuple[QaQuestion, ...]:
         BadInputError: the bytes are no question file, or a cell that scoring needs is empty.
     """
     rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig", errors="replace"), newline=""))
-    columns = {f"{kind} {part}" for kind in QUESTION_TYPES for part in ("QaQuestion", "Answer", "Answer Ordinal", "Directive")}
+    columns = {f"{kind} {part}" for kind in QUESTION_TYPES for part in ("Question", "Answer", "Answer Ordinal", "Directive")}
     missing = sorted((columns | {"Game", "Game Description"}) - set(rows.fieldnames or ()))
     if missing:
         raise BadInputError(f"no CoordinationQA question file: it has no column {missing[0]!r}; take {QUESTION_FILE} as published")
