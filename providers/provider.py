@@ -104,14 +104,18 @@ class ModelSettings:
 
     def is_one_that(self, kind: str) -> bool:
         """Whether the model's name is on that list of models.yaml: reasons, adaptive, levels."""
-        name = self.model.rpartition("/")[2].lower()
-        return any(fnmatchcase(name, pattern) for pattern in _kinds()[kind])
+        return _is_one(self.model.rpartition("/")[2].lower(), kind)
 
     def answering(self) -> dict[str, object]:
         """What could change an answer, the model apart; what is not set is left out, so that older runs stay comparable."""
         chosen = {"top_p": self.top_p, "reasoning_effort": self.reasoning_effort, "mode": self.mode, "logprobs": self.logprobs or None}
         found: dict[str, object] = {"temperature": self.sampling_temperature, "max_tokens": self.max_tokens}
         return found | {name: value for name, value in chosen.items() if value is not None}
+
+
+@cache
+def _is_one(name: str, kind: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in _kinds()[kind])
 
 
 @cache

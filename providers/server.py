@@ -130,13 +130,29 @@ class Server:
                 raise HopelessError(f"the server turns every request down: {fault.reason}")
 
     async def _request_until_reply(self, question: ModelQuestion, chat: Sequence[Message], taken: Taken) -> None:
+        try:
+            await self._request(question, chat, taken)
+        except Fault as fault:
+            if not fault.again:
+                raise
+            await self._again(fault, question, chat, taken)
+
+    async def _again(self, first: Fault, question: ModelQuestion, chat: Sequence[Message], taken: Taken) -> None:
+        """Pauses and further requests; the first one counts among them."""
+        failed: list[Fault] = [first]
+
+        async def attempt() -> None:
+            if failed:
+                raise failed.pop()
+            await self._request(question, chat, taken)
+
         retrying = AsyncRetrying(
             retry=retry_if_exception(lambda error: isinstance(error, Fault) and error.again),
             wait=wait_after,
             stop=self._out_of_patience,
             reraise=True,
         )
-        await retrying(self._request, question, chat, taken)
+        await retrying(attempt)
 
     def _out_of_patience(self, state: RetryCallState) -> bool:
         error = state.outcome.exception() if state.outcome else None

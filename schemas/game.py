@@ -6,7 +6,7 @@ left out of a log: it is then not known. `schemas.game_log` writes such logs for
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Self
@@ -308,7 +308,7 @@ class LogWriter:
 
 def header_line(header: Header) -> bytes:
     """Give the first line of a game's file."""
-    return _line({"cotrace_log": LOG_VERSION, **asdict(header)})
+    return _line({"cotrace_log": LOG_VERSION, **{entry.name: getattr(header, entry.name) for entry in fields(header)}})
 
 
 def turn_line(turn: Turn) -> bytes:

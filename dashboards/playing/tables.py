@@ -41,15 +41,17 @@ class Seat:
         self._answer: asyncio.Future[str] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = threading.Lock()
+        self._one_by_one = asyncio.Lock()
 
     async def reply(self, seen: Observation, *, episode: str) -> PlayerReply:  # noqa: ARG002 - the same face for all players
-        """Wait for the answer of the browser."""
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[str] = loop.create_future()
+        """Wait for the answer of the browser; who is asked several things at once is asked them one after the other."""
         shown = self._told(seen)
-        with self._lock:
-            self._loop, self._asked, self._shown, self._answer = loop, seen, shown, answer
-        return PlayerReply(await answer)
+        async with self._one_by_one:
+            loop = asyncio.get_running_loop()
+            answer: asyncio.Future[str] = loop.create_future()
+            with self._lock:
+                self._loop, self._asked, self._shown, self._answer = loop, seen, shown, answer
+            return PlayerReply(await answer)
 
     def say(self, number: int, text: str) -> bool:
         """Answer the question of that number; False: it is not asked any more."""

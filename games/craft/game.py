@@ -23,7 +23,7 @@ from games.craft.engine.flags import Flags, placement_flags
 from games.craft.engine.move import Move
 from games.craft.engine.oracle import DEFAULT_SAMPLE, candidates, sample
 from games.craft.engine.rules import Outcome, execute
-from games.craft.engine.views import ViewKind, all_views, director_view
+from games.craft.engine.views import View, ViewKind, all_views, director_view
 from games.craft.measures.metrics import COMPLETION_THRESHOLD, Metrics, progress
 from games.craft.targets.start_boards import StartBoard, start_board
 from games.craft.targets.structures import Structure
@@ -151,6 +151,8 @@ class _Turn:
     candidates: tuple[Move, ...]
     listed: tuple[Move, ...]
     answers: list[tuple[Director, DirectorAnswer]] = field(default_factory=list)
+    views: dict[Director, View] = field(default_factory=dict)
+    """Of the board, which stays as it is until the builder acts; empty until they are asked for."""
 
     @property
     def next_agent(self) -> Agent:
@@ -204,12 +206,17 @@ class Game:
         """Who acts next; None after the end."""
         return None if self.done else self._turn.next_agent
 
+    @property
+    def speakers(self) -> tuple[Director, ...]:
+        """The directors of this turn in order of speaking; empty after the end."""
+        return () if self.done else self._turn.speakers
+
     def state(self) -> GameState:
         """Give everything about the game as it stands."""
         turn = self._turn
         return GameState(
             turn=turn.number,
-            speakers=() if self.done else turn.speakers,
+            speakers=self.speakers,
             board=self._board,
             candidates=turn.candidates,
             listed=turn.listed,
@@ -232,9 +239,13 @@ class Game:
             director=director,
             turn=self._turn.number,
             target_view=director_view(self.structure.target, director, self.settings.target_views),
-            board_views=all_views(self._board),
+            board_views=dict(self._views()),
             history=_last((*self._history, *heard), self.settings.history_limit),
         )
+
+    def _views(self) -> dict[Director, View]:
+        self._turn.views = self._turn.views or all_views(self._board)
+        return self._turn.views
 
     def observe_builder(self) -> BuilderObservation:
         """Give what the builder may see now."""

@@ -165,6 +165,11 @@ def course_of(asked: SeatedGame, speakers: Sequence[tuple[Director, ...]] = ()) 
     """
     game = Game(asked.structure, asked.settings, seed=asked.seed, speakers=speakers)
     while not game.done:
+        if not asked.settings.same_turn_messages:  # nobody hears the others before the turn is over: all can be asked at once
+            directors = game.speakers
+            answers = yield tuple(_observation(game, director, asked) for director in directors)
+            for director, answer in zip(directors, answers, strict=True):
+                game.act(director, _text(director, answer))
         record = None
         while record is None:
             agent = game.next_agent

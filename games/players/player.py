@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Protocol
@@ -24,6 +25,10 @@ __all__ = [
     "all_replies",
     "call_entry",
 ]
+
+
+_TERMINAL = threading.Lock()
+"""There is one: several seats that are asked at the same time take their turns at it."""
 
 
 class OutOfBudgetError(CotraceError):
@@ -168,6 +173,10 @@ class PersonPlayer:
         return PlayerReply(await asyncio.to_thread(self._ask, seen))
 
     def _ask(self, seen: Observation) -> str:
+        with _TERMINAL:
+            return self._written(seen)
+
+    def _written(self, seen: Observation) -> str:
         self._show(f"\n--- turn {seen.turn}: you are {seen.agent} ({seen.role})\n")
         for message in seen.messages:
             self._show(message["content"])

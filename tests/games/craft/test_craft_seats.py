@@ -184,10 +184,8 @@ def builder_asked(answers: list[str], simulations: int = 3) -> list[Observation]
     course, asked, waiting = course_of(game), list[Observation](), iter(answers)
     step = next(course)
     while not isinstance(step, Turn):
-        (seen,) = step
-        if seen.agent == "Builder":
-            asked.append(seen)
-        step = course.send((Said(next(waiting) if seen.agent == "Builder" else "<message>hm</message>"),))
+        asked += [seen for seen in step if seen.agent == "Builder"]
+        step = course.send(tuple(Said(next(waiting) if seen.agent == "Builder" else "<message>hm</message>") for seen in step))
     return asked
 
 
