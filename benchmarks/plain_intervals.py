@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analytics.comparison.differences import ValueRange, paired
-from analytics.rates.correction import Units, rogan_gladen_known
 from analytics.statistics.cluster_intervals import mean_interval, share_interval
 from analytics.statistics.partial_correlations import correlation
 from analytics.statistics.regressions import clustered_regression, mean_by
@@ -66,7 +65,7 @@ def _hits(scene: Scene, sizes: Floats, data_sets: int, random: np.random.Generat
 
 def _of_turns(scene: Scene, data_sets: int, random: np.random.Generator) -> Drawn:
     sizes = np.broadcast_to(_sizes(scene, _TURNS), (data_sets, scene.games))
-    found = rogan_gladen_known(Units(_hits(scene, sizes[0], data_sets, random), sizes), 1.0, 1.0)
+    found = mean_interval(_hits(scene, sizes[0], data_sets, random), sizes)
     return found.low, found.high
 
 
@@ -142,8 +141,8 @@ def _column(found: Sequence[tuple[float | None, ...]], place: int) -> Floats:
 METHODS: Final[dict[str, tuple[str, Callable[[Scene, int, np.random.Generator], Drawn], bool]]] = {
     "shares of turns": ("failures, judge_scores, remove-gap, ...: `clustered_low`, `clustered_high`", _of_turns, True),
     "shares, each game left out": ("agreement, transitions, judges-needed: `share_interval`", _left_out, True),
-    "success by task, tasks repeated": ("leaderboard: `mean_low`, `mean_high`; four runs of a task, or 1 to 9", _of_tasks, True),
-    "scores by task": ("leaderboard: `mean_low`, `mean_high`", _scores, True),
+    "success by task, tasks repeated": ("leaderboard: `clustered_low`, `clustered_high`; four runs of a task, or 1 to 9", _of_tasks, True),
+    "scores by task": ("leaderboard: `clustered_low`, `clustered_high`", _scores, True),
     "differences on shared tasks, repeated": ("compare", _paired, False),
     "differences of shares": ("transitions", _after, False),
     "effects": ("effects", _effect, False),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from analytics.associations.unit_values import TURN_COLUMNS, codes, judge_columns, turn_rows, with_judges
-from analytics.comparison.game_values import game_values
+from analytics.comparison.game_values import game_values, numbers_of_games
 from analytics.statistics.partial_correlations import correlation, ranks, without
 from analytics.statistics.regressions import dummies
 from analytics.statistics.shifts import holm
@@ -103,7 +103,7 @@ def _games(store: Store, metric: str) -> pl.DataFrame:
     games = game_values(store, metric).select("episode_id", "benchmark", "team_name", "task", pl.col("value").alias(metric))
     for name in _METRICS:
         if name != metric:
-            found = game_values(store, name).select("episode_id", pl.col("value").alias(name))
+            found = numbers_of_games(store, name).select("episode_id", pl.col("value").alias(name))
             games = games.join(found, on="episode_id", how="left", maintain_order="left")
     return with_judges(store, games, ["episode_id"])
 
@@ -138,10 +138,13 @@ def _kinds(rows: pl.DataFrame, unit: str, x: str, y: str) -> Iterator[_Row]:
 
 
 def _measured(row: _Row, x: Floats, y: Floats, clusters: NDArray[np.int64], held: dict[str, Floats]) -> Iterator[_Row]:
-    pearson = correlation(without(x, held), without(y, held), clusters, len(held))
+    import numpy as np
+
+    rest = without(np.column_stack([x, y, ranks(x), ranks(y)]), held)
+    pearson = correlation(rest[:, 0], rest[:, 1], clusters, len(held))
     if pearson is None:
         return
-    spearman = correlation(without(ranks(x), held), without(ranks(y), held), clusters, len(held))
+    spearman = correlation(rest[:, 2], rest[:, 3], clusters, len(held))
     names = [f"{name}{end}" for name in ("pearson", "spearman") for end in ("", "_low", "_high")]
     yield row | dict(zip(names, (*pearson[:3], *(spearman or (None,) * 3)[:3]), strict=True)) | {"p": pearson.p}
 

@@ -10,7 +10,7 @@
 --   games  count  continuations that have the measure
 --   happened  number  the same measure of the game that was taken up, at the turn where the continuation stopped, or else at its end
 --   mean  number  mean over the continuations
---   low  number  lower end of its 95 % interval: Wilson's of success, mean_low of progress, Student's t of others; null below two games
+--   low  number  lower end of its 95 % interval: Wilson's of success, clustered_low of progress, Student's t of others; null below two games
 --   high  number  upper end
 --   difference  number  mean - happened
 -- Report: continuations, ordered by benchmark, episode_id, turn, changed, measure
@@ -95,12 +95,12 @@ select
     summed.mean,
     case
         when summed.measure = 'success' then wilson_low(summed.total, summed.games)
-        when summed.measure = 'progress' then mean_low(summed.total, summed.games, summed.games, summed.squared, summed.total, summed.games)
+        when summed.measure = 'progress' then clustered_low(summed.total, summed.games, summed.games, summed.squared, summed.total, summed.games)
         else summed.mean - t_critical(summed.games - 1) * summed.deviation / sqrt(summed.games)
     end as low,
     case
         when summed.measure = 'success' then wilson_high(summed.total, summed.games)
-        when summed.measure = 'progress' then mean_high(summed.total, summed.games, summed.games, summed.squared, summed.total, summed.games)
+        when summed.measure = 'progress' then clustered_high(summed.total, summed.games, summed.games, summed.squared, summed.total, summed.games)
         else summed.mean + t_critical(summed.games - 1) * summed.deviation / sqrt(summed.games)
     end as high,
     summed.mean - summed.happened as difference

@@ -81,10 +81,10 @@ over_tasks as (
         clustered_high(
             sum(successes), sum(ended), count(*) filter (ended > 0), sum(successes * successes), sum(successes * ended), sum(ended * ended)
         ) as success_high,
-        mean_low(
+        clustered_low(
             sum(total), sum(members), count(*) filter (members > 0), sum(total * total), sum(total * members), sum(members * members)
         ) as share_low,
-        mean_high(
+        clustered_high(
             sum(total), sum(members), count(*) filter (members > 0), sum(total * total), sum(total * members), sum(members * members)
         ) as share_high,
         clustered_sem(

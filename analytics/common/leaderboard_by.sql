@@ -17,7 +17,7 @@
 --   score_mean  number  mean over the n games of the benchmark's main end-to-end metric (CRAFT: overall_progress, 0..1); null if n is 0
 --   score_sem  number  its standard error over tasks (clustered_sem; with one game a task sample standard deviation, ddof 1, / sqrt(n)); null
 --                      below two tasks or games
---   score_low  number  lower end of its 95 % interval over tasks: mean_low where the score has an upper bound (score_max of compared_games), else
+--   score_low  number  lower end of its 95 % interval over tasks: clustered_low where the score has an upper bound (score_max of compared_games), else
 --                      Student's t, cut to no bounds; null below two games
 --   score_high  number  upper end; null below two games
 --   successes  count  games that reached the goal, of the n
@@ -127,8 +127,8 @@ over_tasks as (
         max(n) as most,
         max(score_max) as score_max,
         clustered_sem(sum(total), sum(n), count(*), sum(total * total), sum(total * n), sum(n * n)) as score_sem,
-        mean_low(sum(share), sum(n), count(*), sum(share * share), sum(share * n), sum(n * n)) as share_low,
-        mean_high(sum(share), sum(n), count(*), sum(share * share), sum(share * n), sum(n * n)) as share_high,
+        clustered_low(sum(share), sum(n), count(*), sum(share * share), sum(share * n), sum(n * n)) as share_low,
+        clustered_high(sum(share), sum(n), count(*), sum(share * share), sum(share * n), sum(n * n)) as share_high,
         clustered_sem(
             sum(ceiling_total), sum(ceiling_n), count(*) filter (ceiling_n > 0), sum(ceiling_total * ceiling_total),
             sum(ceiling_total * ceiling_n), sum(ceiling_n * ceiling_n)

@@ -15,7 +15,7 @@
 --   gap  -1..1  attempted_rate - oracle_rate, turns pooled; null where either is
 --   gap_mean_of_games  -1..1  mean of the games' own gaps; null if games is 0
 --   gap_sem  number  its standard error over targets (clustered_sem; with one game a target it is that of the sample); null below two games
---   gap_low  -1..1  lower end of its 95 % interval over targets, and over games where there is one target alone (mean_low); null below two games
+--   gap_low  -1..1  lower end of its 95 % interval over targets, and over games where there is one target alone (clustered_low); null below two games
 --   gap_high  -1..1  upper end; null below two games
 -- Reads: craft_game_facts, compared_games, intervals.
 create or replace macro remove_gap_models_by(levels := null) as table
@@ -86,8 +86,8 @@ over_targets as (
         builder,
         reading,
         2 * clustered_sem(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) as gap_sem,
-        2 * mean_low(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) - 1 as gap_low,
-        2 * mean_high(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) - 1 as gap_high
+        2 * clustered_low(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) - 1 as gap_low,
+        2 * clustered_high(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) - 1 as gap_high
     from by_target
     group by all
 )

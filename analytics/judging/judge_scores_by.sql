@@ -22,7 +22,7 @@
 --   skipped  count  the rubric does not apply to the unit; not in score_mean
 --   score_mean  0..1  mean over units of the mean of their scored answers, so that a unit that was asked oftener weighs no more; null if none
 --   score_sem  number  its standard error, clustered by game (clustered_sem); null below two games
---   score_low  0..1  lower end of its 95 % interval over games (mean_low); null below two games
+--   score_low  0..1  lower end of its 95 % interval over games (clustered_low); null below two games
 --   score_high  0..1  upper end
 -- Reads: verdicts, verdicts_latest, episodes, run_conditions, outcomes, intervals.
 create or replace macro judge_scores_by(split, levels := null) as table
@@ -125,6 +125,6 @@ summed as (
 select
     * exclude (total, totals_squared, totals_by_units, units_squared),
     clustered_sem(total, scored_units, episodes, totals_squared, totals_by_units, units_squared) as score_sem,
-    mean_low(total, scored_units, episodes, totals_squared, totals_by_units, units_squared) as score_low,
-    mean_high(total, scored_units, episodes, totals_squared, totals_by_units, units_squared) as score_high
+    clustered_low(total, scored_units, episodes, totals_squared, totals_by_units, units_squared) as score_low,
+    clustered_high(total, scored_units, episodes, totals_squared, totals_by_units, units_squared) as score_high
 from summed;

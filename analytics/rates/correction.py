@@ -1,17 +1,18 @@
 """The true rate of an answer, from a judge that errs, and how many labels it takes.
 
 All formulas take sums by game, shape (..., games), and respect that units of one game are not independent: variances are those of the sum
-of each game's influence on the estimate (Liang and Zeger 1986, Biometrika 73, with the factor G / (G - 1)). Any axes in front are data
-sets of their own.
+of each game's influence on the estimate (Liang and Zeger 1986, Biometrika 73), where coverage needs it as if the game were left out (CR3 of
+Bell and McCaffrey 2002, Survey Methodology 28). Any axes in front are data sets of their own.
 
 Intervals hold all rates p that the data do not contradict, with the variance that p itself would imply, as Wilson's (1927) do:
 
     (estimate - p)^2 <= f p (1 - p) + t^2 v
 
-f p (1 - p) is t^2 times the variance of the truth between units and games, at least z^2 times that of independent units; v the variance
-of the judge's errors and of the labels; t Student's quantile with Welch and Satterthwaite's degrees of freedom of the two, counting games
-as Kish (1965, Survey Sampling) does: by how many of equal size would weigh as much. So an interval is lopsided where an answer is rare,
-as it must be. `docs/coverage.md` has the coverage of the intervals on simulated data, written by `python -m benchmarks.coverage`.
+f p (1 - p) is t^2 times the variance of the truth between units and games as `believed`: as it is seen, and where few games show an answer,
+what a usual clustering would give; v the variance of the judge's errors and of the labels; t Student's quantile with Welch and
+Satterthwaite's degrees of freedom, counting games as Kish (1965, Survey Sampling) does: by how many of equal size would weigh as much. So
+an interval is lopsided where an answer is rare, as it must be. `docs/coverage.md` has the coverage of the intervals on simulated data,
+written by `python -m benchmarks.coverage`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from analytics.statistics.cluster_intervals import CLUSTERING, FEW
+from analytics.statistics.cluster_intervals import believed
 from analytics.statistics.intervals import LEVEL
 from schemas.errors import UsageError
 
@@ -164,19 +165,29 @@ def variance_parts(units: Units, labelled: Labelled) -> Parts:
     seen = of_scores - of_units
     products, squares = of_labels * seen, seen**2
     weight = _slope(_sum(products) - products, _sum(squares) - squares)  # of the other games: a game's own would hide what it varies
-    errors = _variance(of_labels - weight * of_scores, (labelled.sizes > 0).sum(axis=-1)) * (1 - n / _positive(total))
-    variance = _variance(of_labels - weight * (of_scores - of_units))
+    errors = _squares(of_labels - weight * of_scores) * (1 - n / _positive(total))
+    variance = _squares(of_labels - weight * (of_scores - of_units))
     return Parts(np.maximum(variance - errors, 0), np.minimum(errors, variance))
 
 
 def _influences(units: Units, labelled: Labelled) -> tuple[Floats, Floats, Floats]:
-    """Of each game on the mean label, on the mean score of the labelled units, and on that of all units."""
+    """How the mean label, the mean score of the labelled units, and that of all units change where a game is left out, shape (..., games).
+
+    Their squares add up to the variance CR3 of Bell and McCaffrey (2002), Survey Methodology 28: with few games or a large one, those of
+    the games' residuals alone are too small. NaN below two labelled games.
+    """
     total, n = _positive(_sum(units.sizes)), _positive(_sum(labelled.sizes))
+    other_labels, other_units = _positive(n - labelled.sizes), _positive(total - units.sizes)
     return (
-        (labelled.labels - _sum(labelled.labels) / n * labelled.sizes) / n,
-        (labelled.scores - _sum(labelled.scores) / n * labelled.sizes) / n,
-        (units.scores - _sum(units.scores) / total * units.sizes) / total,
+        (labelled.labels - _sum(labelled.labels) / n * labelled.sizes) / other_labels,
+        (labelled.scores - _sum(labelled.scores) / n * labelled.sizes) / other_labels,
+        (units.scores - _sum(units.scores) / total * units.sizes) / other_units,
     )
+
+
+def _squares(influence: Floats) -> Floats:
+    found: Floats = (influence**2).sum(axis=-1)
+    return found
 
 
 def rogan_gladen_known(units: Units, sensitivity: float, specificity: float) -> Corrected:
@@ -198,7 +209,7 @@ def rogan_gladen_known(units: Units, sensitivity: float, specificity: float) -> 
     judged = _sum(units.scores) / total
     rate = ((judged + specificity - 1) / informed)[..., 0]
     noise = _noise(rate, sensitivity, specificity) / total[..., 0]
-    variance = _variance((units.scores - judged * units.sizes) / total)
+    variance = _squares((units.scores - judged * units.sizes) / _positive(total - units.sizes))
     rate = np.where(np.isnan(variance), np.nan, rate)
     variance, noise = variance / informed**2, noise / informed**2
     return _score_interval(rate, _of_units(units, variance, _of_judge(rate, units, variance, noise), units.sizes))
@@ -267,17 +278,12 @@ def _positive(values: Floats) -> Floats:
     return found
 
 
-def _variance(influence: Floats, games: NDArray[np.int64] | None = None) -> Floats:
-    """Of an estimate, from each game's influence on it; NaN below two games.
-
-    Args:
-        influence: shape (..., games).
-        games: how many count, shape (...), where others have no part in the estimate; None: all.
-    """
+def _variance(influence: Floats) -> Floats:
+    """Of an estimate, from each game's influence on it, shape (..., games); NaN below two games."""
     import numpy as np
 
-    count = np.asarray(influence.shape[-1] if games is None else games, dtype=float)
-    variance: Floats = (influence**2).sum(axis=-1) * count / _positive(count - 1)
+    games = np.asarray(influence.shape[-1], dtype=float)
+    variance: Floats = _squares(influence) * games / _positive(games - 1)
     return variance
 
 
@@ -327,15 +333,13 @@ def _score_interval(rate: Floats, spread: _Spread) -> Corrected:
     from scipy import stats
 
     centre = np.clip(rate, 0, 1)
-    binomial = centre * (1 - centre)
-    truth, errors = np.maximum(spread.truth, np.maximum(binomial / spread.independent, 1e-12)), spread.errors
-    freedom = (truth + errors) ** 2 / (truth**2 / spread.freedom + errors**2 / spread.freedom_errors)
+    binomial = np.maximum(centre * (1 - centre), 1 / spread.independent)
+    seen, assumed = believed(centre, spread.truth, spread.independent, spread.size, spread.games)
+    of_truth, errors = seen * binomial, spread.errors
+    uncertain = of_truth**2 / spread.freedom + errors**2 / spread.freedom_errors
+    freedom = (of_truth + assumed * binomial + errors) ** 2 / np.maximum(uncertain, 1e-30)
     t_squared = stats.t.ppf((1 + LEVEL) / 2, np.maximum(freedom, 1)) ** 2
-    z_squared = float(stats.norm.ppf((1 + LEVEL) / 2)) ** 2
-    seen = np.maximum(t_squared * spread.truth / np.maximum(binomial, 1 / spread.independent), z_squared / spread.independent)
-    clustered = z_squared * (1 + (spread.size - 1) * CLUSTERING) / spread.independent
-    hidden = 1 / (1 + (binomial * spread.games / FEW) ** 2)
-    f = np.where(spread.games > 1, (1 - hidden) * seen + hidden * clustered, np.nan)
+    f = np.where(spread.games > 1, t_squared * (seen + assumed), np.nan)
     middle = (centre + f / 2) / (1 + f)
     half = np.sqrt(np.maximum(middle**2 - (centre**2 - t_squared * errors) / (1 + f), 0))
     centre = np.where(np.isnan(half), np.nan, centre)  # one game alone: what differs between games cannot be told, so no estimate either

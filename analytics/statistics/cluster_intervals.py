@@ -35,6 +35,7 @@ __all__ = [
     "Pushed",
     "Ratio",
     "Varied",
+    "believed",
     "cluster_sums",
     "clustered_share",
     "coefficient_interval",
@@ -46,9 +47,9 @@ __all__ = [
 PSEUDO = 0.5
 """Added units that agree, and that do not."""
 
-CLUSTERING, FEW = 0.3, 0.3
+CLUSTERING, FEW = 0.3, 0.35
 """Where an answer is rare, few games show it, and nothing of how it clusters can be seen. So variances of score intervals are mixed with
-what an intraclass correlation of 0.3 would give; both weigh alike where p (1 - p) is 0.3 over the number of games. Chosen by coverage:
+what an intraclass correlation of 0.3 would give; both weigh alike where p (1 - p) is 0.35 over the number of games. Chosen by coverage:
 without it, it falls to 0.40 where games are few, answers rare and clusters strong; with more, those of independent turns get too wide."""
 
 NUDGE = 1e-3
@@ -142,10 +143,11 @@ def clustered_share(values: Sequence[float], clusters: Sequence[Hashable]) -> Es
 
 
 def mean_interval(sums: Floats, sizes: Floats) -> Ends:
-    """95 % interval of a mean of numbers between 0 and 1 over clusters of equal standing; the views' `mean_low` and `mean_high` in Python.
+    """95 % interval of a mean of numbers between 0 and 1 that come in clusters: `clustered_low` and `clustered_high` of the views.
 
-    All p with (mean - p)^2 <= f p (1 - p), where f is t^2 times the variance over p (1 - p) as it is found (Liang and Zeger 1986), mixed
-    with what an intraclass correlation of 0.3 would give where few clusters leave the middle; constants as in `analytics.rates.correction`.
+    All p with (mean - p)^2 <= f p (1 - p) (Wilson 1927), where f is t^2 times what is `believed` of the variance over p (1 - p): as found
+    (Liang and Zeger 1986, with Kish's number of clusters), mixed with what an intraclass correlation of 0.3 would give where few clusters
+    leave the middle. What is assumed has no few degrees of freedom (Satterthwaite 1946).
 
     Args:
         sums: by cluster, shape (..., clusters), 0 to sizes.
@@ -157,16 +159,31 @@ def mean_interval(sums: Floats, sizes: Floats) -> Ends:
     n, clusters = sizes.sum(axis=-1), np.asarray((sizes > 0).sum(axis=-1), dtype=float)
     mean = sums.sum(axis=-1) / np.where(n > 0, n, np.nan)
     residuals = sums - mean[..., None] * sizes
-    variance = (residuals**2).sum(axis=-1) / n**2 * clusters / np.where(clusters > 1, clusters - 1, np.nan)
-    binomial = mean * (1 - mean)
-    hidden = 1 / (1 + (binomial * clusters / FEW) ** 2)
-    quantile = stats.t.ppf((1 + LEVEL) / 2, np.maximum(_games_of_equal_size(sizes) - 1, 1))
-    seen = quantile**2 * variance / np.maximum(binomial, 1 / n)
-    size = (sizes**2).sum(axis=-1) / n
-    f = (1 - hidden) * seen + hidden * float(stats.norm.ppf((1 + LEVEL) / 2)) ** 2 * (1 + (size - 1) * CLUSTERING) / n
-    half = np.sqrt(f * (binomial + f / 4))
+    equal = _games_of_equal_size(sizes)
+    variance = (residuals**2).sum(axis=-1) / n**2 * equal / np.where(clusters > 1, equal - 1, np.nan)
+    seen, assumed = believed(mean, variance, n, (sizes**2).sum(axis=-1) / n, clusters)
+    freedom = np.maximum(equal - 1, 1) * ((seen + assumed) / np.maximum(seen, 1e-12)) ** 2
+    f = stats.t.ppf((1 + LEVEL) / 2, freedom) ** 2 * (seen + assumed)
+    half = np.sqrt(f * (mean * (1 - mean) + f / 4))
     low, high = ((mean + f / 2 + side * half) / (1 + f) for side in (-1, 1))
     return Ends(np.clip(low, 0, mean), np.clip(high, mean, 1))
+
+
+def believed(share: Floats, variance: Floats, units: Floats, size: Floats, clusters: Floats) -> tuple[Floats, Floats]:
+    """What is believed of the variance of a share, over p (1 - p): what is seen between clusters, and what is assumed where few show it.
+
+    Args:
+        share: 0 to 1, shape (...).
+        variance: of the share, as found between clusters.
+        units: their number.
+        size: units in the cluster of an average unit.
+        clusters: their number.
+    """
+    import numpy as np
+
+    binomial = share * (1 - share)
+    hidden = 1 / (1 + (binomial * clusters / FEW) ** 4)
+    return (1 - hidden) * variance / np.maximum(binomial, 1 / units), hidden * (1 + (size - 1) * CLUSTERING) / units
 
 
 class Ratio(NamedTuple):

@@ -53,6 +53,7 @@ def command(name: str, store: Store, output_format: str, where: str, columns: st
       cotrace report failures --format csv --where "model = 'gpt-4o'" > failures.csv
     """
     from analytics.reports import COMPUTED, columns_of, report, report_names, units_of
+    from analytics.statistics.few_games import few_games
     from analytics.views import ensure_installed
     from cotrace.output import chosen as chosen_columns
     from cotrace.output import emit
@@ -84,6 +85,9 @@ def command(name: str, store: Store, output_format: str, where: str, columns: st
     if output_format == "table" and "advice" in rows.columns:
         for line in rows["advice"]:
             click.echo(printable(line))
+    doubt = few_games(rows)
+    if doubt:
+        say(doubt)
     page = COMPUTED[name].page if name in COMPUTED else "docs/views.md"
     more = "" if len(shown) == rows.width else f"--wide or --format csv show all {rows.width} columns, "
     say(f"{len(rows)} rows of {name} from {store.path}; {more}{page} explains them")

@@ -51,8 +51,8 @@ _JUDGED = """
 """
 _MEANS = """
     count(*) AS games, sum(answers)::BIGINT AS scored, sum(k) / sum(n) AS mean,
-    mean_low(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) AS low,
-    mean_high(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) AS high
+    clustered_low(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) AS low,
+    clustered_high(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) AS high
 """
 _BY_QUESTION = f"""
     WITH {_JUDGED},

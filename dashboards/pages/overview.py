@@ -46,8 +46,8 @@ _METRIC_ROWS = """
 
     SELECT
         metric, model, condition, benchmark, sum(k) / sum(n) AS mean, sum(n)::BIGINT AS n, min(least) AS lowest, max(most) AS highest,
-        CASE WHEN lowest >= 0 AND highest <= 1 THEN mean_low(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) END AS low,
-        CASE WHEN lowest >= 0 AND highest <= 1 THEN mean_high(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) END AS high
+        CASE WHEN lowest >= 0 AND highest <= 1 THEN clustered_low(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) END AS low,
+        CASE WHEN lowest >= 0 AND highest <= 1 THEN clustered_high(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) END AS high
     FROM clusters GROUP BY ALL ORDER BY metric, mean DESC, model, condition
 """
 

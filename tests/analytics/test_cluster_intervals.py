@@ -12,6 +12,7 @@ from scipy import stats
 
 from analytics.statistics.cluster_intervals import Varied, clustered_share, coefficient_interval, ratio_interval, share_interval
 from benchmarks.coverage import agreement_coverage
+from benchmarks.plain_intervals import Scene, held
 from benchmarks.simulation import Rated
 from schemas.errors import UsageError
 
@@ -112,3 +113,30 @@ def test_a_ratio_of_sums_by_hand() -> None:
     assert (found.value, found.p_below_one) == (1.0, 0.5)
     assert found.high == pytest.approx(math.exp(stats.t.ppf(0.975, 1) * error))
     assert ratio_interval(np.array([1.0]), np.array([2.0])) is None
+
+
+def test_a_report_says_which_intervals_rest_on_few_games() -> None:
+    """By what its intervals are over; rows without an interval promise nothing."""
+    import polars as pl
+
+    from analytics.statistics.few_games import few_games
+
+    rows = pl.DataFrame({"games": [4, 9, 10, 3], "share": [0.1, 0.2, 0.3, 0.4], "share_low": [0.0, 0.1, 0.2, None]})
+    said = few_games(rows)
+    assert said is not None
+    assert said.startswith("2 of 4 rows rest on fewer than 10 games (least: 4)")
+    assert few_games(rows.filter(pl.col("games") >= 10)) is None
+    assert few_games(rows.drop("share_low")) is None
+    over_labels = few_games(rows.with_columns(labelled_games=pl.lit(7)))
+    assert over_labels is not None
+    assert "least: 7" in over_labels
+
+
+@pytest.mark.parametrize(
+    "scene",
+    [Scene(5, unequal=True, rate=0.3, icc=0.1), Scene(10, unequal=False, rate=0.5, icc=0.0), Scene(30, unequal=True, rate=0.3, icc=0.3)],
+)
+def test_intervals_of_shares_hold_the_truth_as_often_as_they_say(scene: Scene) -> None:
+    """Neither too narrow nor too wide, with five games of unequal length, too; docs/coverage.md has all scenes."""
+    share, _ = held("shares of turns", scene, 3000)
+    assert 0.93 <= share <= 0.97

@@ -144,14 +144,15 @@ SHAPES: dict[str, Shape] = {
 @pytest.mark.parametrize("repeats", [1, 4])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_intervals_of_scores_hold_the_truth(macros: duckdb.DuckDBPyConnection, shape: str, repeats: int, tasks: int) -> None:
-    """1,000 data sets of tasks whose difficulty differs (intraclass correlation 0.3), in at least 93 %; docs/coverage.md has more."""
+    """6,000 data sets of tasks whose difficulty differs (intraclass correlation 0.3), in at least 93 %; docs/coverage.md has more."""
     random = np.random.default_rng(4)
     truth = {"mostly whole": 0.8}.get(shape, 0.6)
-    share = random.beta(0.6 * 7 / 3, 0.4 * 7 / 3, (1000, tasks, 1))
-    scores = SHAPES[shape](random, np.broadcast_to(np.clip(share, 0.01, 0.99), (1000, tasks, repeats)), (1000, tasks, repeats)).sum(axis=2)
+    size = (6000, tasks, repeats)
+    share = random.beta(0.6 * 7 / 3, 0.4 * 7 / 3, (*size[:2], 1))
+    scores = SHAPES[shape](random, np.broadcast_to(np.clip(share, 0.01, 0.99), size), size).sum(axis=2)
     sums = {"k": scores.sum(axis=1), "kk": (scores**2).sum(axis=1), "kn": (scores * repeats).sum(axis=1)}
     macros.register("sums", pa.table(sums))
     n, nn = tasks * repeats, tasks * repeats**2
-    ends = f"mean_low(k, {n}, {tasks}, kk, kn, {nn}) and mean_high(k, {n}, {tasks}, kk, kn, {nn})"
+    ends = f"clustered_low(k, {n}, {tasks}, kk, kn, {nn}) and clustered_high(k, {n}, {tasks}, kk, kn, {nn})"
     ((held,),) = macros.execute(f"select avg(({truth} between {ends})::int) from sums").fetchall()
     assert 0.93 <= held <= 0.995

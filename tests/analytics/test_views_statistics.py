@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from analytics.rates.correction import Units, rogan_gladen_known
+from analytics.statistics.cluster_intervals import mean_interval
 from analytics.statistics.intervals import clustered_sem, wilson
 from analytics.views import view
 from schemas.errors import UsageError
@@ -104,11 +104,11 @@ games = st.lists(st.integers(1, 30).flatmap(lambda size: st.tuples(st.integers(0
 @settings(deadline=None)
 @given(games)
 def test_clustered_shares_in_sql_are_those_in_python(sql: duckdb.DuckDBPyConnection, counts: list[tuple[int, int]]) -> None:
-    """The views have the interval of corrected rates, for a rater that never errs."""
+    """The views have the interval of `mean_interval`."""
     import numpy as np
 
     hits, sizes = np.array(counts, dtype=float).T
-    expected = rogan_gladen_known(Units(hits, sizes), 1.0, 1.0)
+    expected = mean_interval(hits, sizes)
     sums = (hits.sum(), sizes.sum(), len(counts), (hits**2).sum(), (hits * sizes).sum(), (sizes**2).sum())
     for end, value in (("low", expected.low), ("high", expected.high)):
         assert number(sql, f"clustered_{end}(?, ?, ?, ?, ?, ?)", *map(int, sums)) == pytest.approx(float(value), abs=1e-6)
@@ -119,10 +119,12 @@ def test_clustered_shares_in_sql_are_those_in_python(sql: duckdb.DuckDBPyConnect
 def test_clustered_share_by_hand(sql: duckdb.DuckDBPyConnection) -> None:
     """Games (4 of 4) and (2 of 4): 3/4, and with t(1) = 12.7 nothing is excluded but the ends; from one game nothing is said.
 
-    Variance 2 * (1 + 1) / 64 = 1/16; spread 3/16; weight of the icc of 0.3: h = 1 / (1 + (0.375 / 0.3)^2) = 0.39024; so
-    f = 0.60976 t^2 / 3 + 0.39024 * 3.84146 * 1.9 / 8 = 33.169: (0.75 + f / 2 -+ sqrt(f * (3/16 + f / 4))) / (1 + f).
+    Variance 2 * (1 + 1) / 64 = 1/16; spread 3/16; weight of the icc of 0.3: h = 1 / (1 + (0.375 / 0.35)^4) = 0.43144; so seen is
+    (1 - h) / 3 = 0.18952, assumed h * 1.9 / 8 = 0.10247; degrees of freedom (1 + assumed / seen)^2 = 2.3737, t 3.71452;
+    f = t^2 * (seen + assumed) = 4.0287: (0.75 + f / 2 -+ sqrt(f * (3/16 + f / 4))) / (1 + f).
     """
     low, high = (number(sql, f"clustered_{end}(6, 8, 2, 20, 24, 32)") for end in ("low", "high"))
-    assert low == pytest.approx((17.3345 - math.sqrt(33.169 * 8.47975)) / 34.169, abs=2e-4)
-    assert high == pytest.approx((17.3345 + math.sqrt(33.169 * 8.47975)) / 34.169, abs=2e-4)
+    f = 4.0287
+    assert low == pytest.approx((0.75 + f / 2 - math.sqrt(f * (3 / 16 + f / 4))) / (1 + f), abs=2e-4)
+    assert high == pytest.approx((0.75 + f / 2 + math.sqrt(f * (3 / 16 + f / 4))) / (1 + f), abs=2e-4)
     assert number(sql, "clustered_low(1, 2, 1, 1, 2, 4)") is None

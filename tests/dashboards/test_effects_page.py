@@ -1,0 +1,34 @@
+"""Effects in a browser: each question as a figure, as the report's own sentences, and as a table."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from analytics.reports import report
+from dashboards.associations.questions import QUESTIONS
+from schemas.store import Store
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+
+@pytest.mark.parametrize("ask", ["transitions", "survival", "ability", "power"])
+def test_a_question_is_drawn_and_says_what_follows(played: Store, played_site: str, page: Page, ask: str) -> None:
+    """The sentences are those of the report of the first family; its rows are in the table."""
+    page.goto(f"{played_site}/effects?ask={ask}")
+    page.locator("h2", has_text=QUESTIONS[ask].title).wait_for()
+    shown = page.locator(".card li").first
+    shown.wait_for()
+    rows = report(played, QUESTIONS[ask].report)
+    assert shown.inner_text() in rows["advice"].to_list()
+    page.locator(".js-plotly-plot").first.wait_for()
+    page.locator(".fold summary").first.click()
+    page.locator(".fold .ag-row").first.wait_for()
+
+
+def test_survival_shows_another_event(played_site: str, page: Page) -> None:
+    """By a click, and the address says so."""
+    page.goto(f"{played_site}/effects?ask=survival")
+    page.get_by_role("link", name="first refused action", exact=True).click()
+    page.wait_for_url("**event=first**")
+    expect(page.locator(".js-plotly-plot .ytitle").first).to_have_text("games without first refused action")
