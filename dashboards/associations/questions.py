@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dashboards.associations.drawn import ability_figure, correlation_figure, effect_figure, mediation_figure, transition_figure
 from dashboards.associations.lines import power_figure, survival_figure
-from dashboards.tables import Column
+from dashboards.tables import GridColumn
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -25,19 +25,19 @@ class Question(NamedTuple):
     """What it answers, and what not."""
     draw: Callable[[pl.DataFrame], go.Figure | None]
     """From the report, or from `curves` where it has some; None where there is nothing to draw."""
-    columns: Mapping[str, Column]
+    columns: Mapping[str, GridColumn]
     curves: str = ""
     """The report with the curves."""
     options: tuple[str, ...] = ("benchmark",)
 
 
-def _ends(heading: str, low: str = "low", high: str = "high") -> Column:
-    return Column(heading=heading, kind="number", low=low, high=high)
+def _ends(heading: str, low: str = "low", high: str = "high") -> GridColumn:
+    return GridColumn(heading=heading, kind="number", low=low, high=high)
 
 
-_SAYS: Final = {"advice": Column(heading="What follows", kind="words")}
-_P: Final = {"p_holm": Column(heading="p, corrected", kind="p")}
-_TASKS: Final = {"tasks": Column(heading="Tasks", kind="count")}
+_SAYS: Final = {"advice": GridColumn(heading="What follows", kind="words")}
+_P: Final = {"p_holm": GridColumn(heading="p, corrected", kind="p")}
+_TASKS: Final = {"tasks": GridColumn(heading="Tasks", kind="count")}
 
 QUESTIONS: Final[Mapping[str, Question]] = {
     "effects": Question(
@@ -46,15 +46,15 @@ QUESTIONS: Final[Mapping[str, Question]] = {
         "With the same team, task and turn: does more of one thing go with more of the other? A cause only where an experiment set it.",
         effect_figure,
         {
-            "predictor": Column(heading="More of", kind="name"),
-            "outcome": Column(heading="Outcome", kind="name"),
-            "unit": Column(heading="Over"),
+            "predictor": GridColumn(heading="More of", kind="name"),
+            "outcome": GridColumn(heading="Outcome", kind="name"),
+            "unit": GridColumn(heading="Over"),
             "coefficient": _ends("Coefficient (95 %)"),
-            "scale": Column(heading="Scale"),
-            "odds_ratio": Column(heading="Odds ratio", kind="number"),
+            "scale": GridColumn(heading="Scale"),
+            "odds_ratio": GridColumn(heading="Odds ratio", kind="number"),
             **_TASKS,
             **_P,
-            "formula": Column(heading="Formula", kind="words"),
+            "formula": GridColumn(heading="Formula", kind="words"),
             **_SAYS,
         },
     ),
@@ -64,13 +64,13 @@ QUESTIONS: Final[Mapping[str, Question]] = {
         "Over all units, inside teams, between teams, and with team and task taken out: kinds can contradict each other.",
         correlation_figure,
         {
-            "x": Column(heading="This", kind="name"),
-            "y": Column(heading="With", kind="name"),
-            "unit": Column(heading="Over"),
-            "kind": Column(heading="Kind"),
+            "x": GridColumn(heading="This", kind="name"),
+            "y": GridColumn(heading="With", kind="name"),
+            "unit": GridColumn(heading="Over"),
+            "kind": GridColumn(heading="Kind"),
             "pearson": _ends("r (95 %)", "pearson_low", "pearson_high"),
             "spearman": _ends("rho (95 %)", "spearman_low", "spearman_high"),
-            "n": Column(heading="Units", kind="count"),
+            "n": GridColumn(heading="Units", kind="count"),
             **_TASKS,
             **_P,
             **_SAYS,
@@ -82,12 +82,12 @@ QUESTIONS: Final[Mapping[str, Question]] = {
         "How much of the difference of two teams goes along with how they talk. Nobody set the messages at random: no proof.",
         mediation_figure,
         {
-            "mediator": Column(heading="By", kind="name"),
-            "team_a": Column(heading="Ahead"),
-            "team_b": Column(heading="Of"),
-            "total": Column(heading="Difference", kind="number"),
+            "mediator": GridColumn(heading="By", kind="name"),
+            "team_a": GridColumn(heading="Ahead"),
+            "team_b": GridColumn(heading="Of"),
+            "total": GridColumn(heading="Difference", kind="number"),
             "indirect": _ends("Goes along (95 %)"),
-            "rho_zero": Column(heading="Undone by a hidden r of", kind="number"),
+            "rho_zero": GridColumn(heading="Undone by a hidden r of", kind="number"),
             **_TASKS,
             **_P,
             **_SAYS,
@@ -99,14 +99,14 @@ QUESTIONS: Final[Mapping[str, Question]] = {
         "From one turn to the next, after a failure beside after all other turns of the same games.",
         transition_figure,
         {
-            "team": Column(heading="Team"),
-            "condition": Column(heading="Condition"),
-            "after": Column(heading="After", kind="name"),
-            "next": Column(heading="Comes", kind="name"),
-            "turns": Column(heading="Turns", kind="count"),
-            "games": Column(heading="Games", kind="count"),
-            "share": Column(heading="Share (95 %)", kind="share", low="low", high="high"),
-            "share_else": Column(heading="Else", kind="share"),
+            "team": GridColumn(heading="Team"),
+            "condition": GridColumn(heading="Condition"),
+            "after": GridColumn(heading="After", kind="name"),
+            "next": GridColumn(heading="Comes", kind="name"),
+            "turns": GridColumn(heading="Turns", kind="count"),
+            "games": GridColumn(heading="Games", kind="count"),
+            "share": GridColumn(heading="Share (95 %)", kind="share", low="low", high="high"),
+            "share_else": GridColumn(heading="Else", kind="share"),
             "difference": _ends("Difference (95 %)", "difference_low", "difference_high"),
             **_P,
             **_SAYS,
@@ -118,14 +118,14 @@ QUESTIONS: Final[Mapping[str, Question]] = {
         "Turns to the first refused action, to completion, to the first spiral; a game that ended before counts as long as it was seen.",
         survival_figure,
         {
-            "event": Column(heading="Until"),
-            "team": Column(heading="Team"),
-            "condition": Column(heading="Condition"),
-            "games": Column(heading="Games", kind="count"),
-            "events": Column(heading="Happened in", kind="count"),
-            "median": Column(heading="Median turn", kind="number"),
+            "event": GridColumn(heading="Until"),
+            "team": GridColumn(heading="Team"),
+            "condition": GridColumn(heading="Condition"),
+            "games": GridColumn(heading="Games", kind="count"),
+            "events": GridColumn(heading="Happened in", kind="count"),
+            "median": GridColumn(heading="Median turn", kind="number"),
             "hazard_ratio": _ends("Hazard ratio (95 %)"),
-            "log_rank_p": Column(heading="p, log-rank", kind="p"),
+            "log_rank_p": GridColumn(heading="p, log-rank", kind="p"),
             **_P,
             **_SAYS,
         },
@@ -138,13 +138,13 @@ QUESTIONS: Final[Mapping[str, Question]] = {
         "compared where games link them.",
         ability_figure,
         {
-            "kind": Column(heading="What"),
-            "name": Column(heading="Name"),
-            "condition": Column(heading="Condition"),
-            "games": Column(heading="Games", kind="count"),
-            "observed": Column(heading="Mean", kind="number"),
+            "kind": GridColumn(heading="What"),
+            "name": GridColumn(heading="Name"),
+            "condition": GridColumn(heading="Condition"),
+            "games": GridColumn(heading="Games", kind="count"),
+            "observed": GridColumn(heading="Mean", kind="number"),
             "value": _ends("On the scale (95 %)"),
-            "island": Column(heading="Island", kind="count"),
+            "island": GridColumn(heading="Island", kind="count"),
             **_SAYS,
         },
     ),
@@ -154,12 +154,12 @@ QUESTIONS: Final[Mapping[str, Question]] = {
         "The chance to see a difference of that size, by how much the store's own teams differ from task to task.",
         power_figure,
         {
-            "design": Column(heading="Tasks are"),
-            "difference": Column(heading="Difference", kind="number"),
-            "power": Column(heading="Chance wished", kind="share"),
-            "tasks": Column(heading="Tasks needed", kind="number", low="tasks_low", high="tasks_high"),
-            "tasks_now": Column(heading="Tasks now", kind="count"),
-            "power_now": Column(heading="Chance now", kind="share"),
+            "design": GridColumn(heading="Tasks are"),
+            "difference": GridColumn(heading="Difference", kind="number"),
+            "power": GridColumn(heading="Chance wished", kind="share"),
+            "tasks": GridColumn(heading="Tasks needed", kind="number", low="tasks_low", high="tasks_high"),
+            "tasks_now": GridColumn(heading="Tasks now", kind="count"),
+            "power_now": GridColumn(heading="Chance now", kind="share"),
             **_SAYS,
         },
         curves="power-curves",

@@ -9,11 +9,11 @@ from dash import html
 from analytics.reports import report
 from dashboards.associations.questions import QUESTIONS, Question
 from dashboards.computed import kept
-from dashboards.grid import Table, fold
+from dashboards.grid import Grid, fold
 from dashboards.one_benchmark import benchmark_choices, shown_benchmark
 from dashboards.parts import Part, card, figure, link_choices, note
 from dashboards.reader import Reader
-from dashboards.tables import Rows
+from dashboards.tables import TableRows
 from schemas.text import printable
 
 if TYPE_CHECKING:
@@ -103,15 +103,15 @@ def _events(read: Reader, question: Question, benchmark: str) -> Part:
     return link_choices("Until", [(str(event), read.address.to(event=event), event == shown) for event in found])
 
 
-def _rows(read: Reader, part: str) -> Rows:
+def _rows(read: Reader, part: str) -> TableRows:
     name, _, benchmark = part.partition("/")
     question = next((one for one in QUESTIONS.values() if one.report == name), next(iter(QUESTIONS.values())))
-    return Rows(
+    return TableRows(
         frame=_report(read, question.report, benchmark),
         source=f"cotrace report {question.report} --benchmark {benchmark}",
         columns=question.columns,
     )
 
 
-ROWS: Final = Table("effects-rows", _rows, "All rows")
+ROWS: Final = Grid("effects-rows", _rows, "All rows")
 TABLES = (ROWS,)
