@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-install setup check bench docs site clean
+.PHONY: demo test test-scale test-install setup check bench docs site clean
 
 demo: setup            ## set up, play games, ingest, judge, report, serve the dashboard until Ctrl-C
 	$(BIN)/cotrace demo
@@ -11,6 +11,12 @@ test: setup check      ## set up, lint, type-check, check imports and docs, run 
 
 test-install: setup    ## build sdist and wheel, install them unpinned in fresh environments (3.11 with its own pip and the newest, 3.13), use them
 	$(BIN)/python -m pytest -m installation tests/installation
+
+test-scale: setup .venv/ray   ## the tests of work on a Ray cluster; Ray lies in a folder of its own, so that what is pinned stays
+	PYTHONPATH=.venv/ray $(BIN)/python -m pytest -n 0 tests/scale
+
+.venv/ray:
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $@ "ray>=2.60,<3" "msgpack>=1.1,<2" "protobuf>=6,<8"
 
 setup: .venv/.done     ## set up only
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.tables import TABLES
+from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
     import duckdb
@@ -73,8 +74,7 @@ def forget(store: Store, kind: str, name: str, *, really: bool = False) -> Forgo
             raise UsageError(f"no {kind.replace('_', ' ')} {name} in {store.path}: {hint}")
         counted = _counted(connection, kind, name)
     if really:
-        with store.writing() as connection:
-            _delete(connection, kind, name)
+        store.transact(lambda transaction: _delete(transaction, kind, name))
     return Forgotten({table: rows for table, rows in counted.items() if rows})
 
 
@@ -102,10 +102,10 @@ def _one(connection: duckdb.DuckDBPyConnection, sql: str, name: str) -> int:
     return int(row[0]) if row else 0
 
 
-def _delete(connection: duckdb.DuckDBPyConnection, kind: str, name: str) -> None:
+def _delete(transaction: Transaction, kind: str, name: str) -> None:
     if kind == "run":  # a log that holds other experiments too is read again when it is asked for
         games = f"SELECT source_id FROM episodes WHERE {_EPISODES['run']}"
-        connection.execute(f"UPDATE sources SET adapter_version = NULL WHERE source_id IN ({games})", {"name": name})
+        transaction.update("sources", "adapter_version = NULL", f"source_id IN ({games})", {"name": name})
     for table, which in _conditions(kind).items():
-        connection.execute(f"DELETE FROM {table} WHERE {which}", {"name": name})
-    connection.execute("DELETE FROM runs WHERE run_id NOT IN (SELECT run_id FROM episodes)")
+        transaction.delete(table, which, {"name": name})
+    transaction.delete("runs", "run_id NOT IN (SELECT run_id FROM episodes)")

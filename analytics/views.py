@@ -131,8 +131,7 @@ def ensure_installed(store: Store) -> None:
     if row == (_hash(),):
         return
     store.create()  # the views may read columns that an older store lacks
-    with store.writing() as connection:
-        install(connection)
+    store.define(install)
 
 
 @cache

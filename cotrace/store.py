@@ -14,6 +14,7 @@ from cotrace.rows import Rows
 from schemas.errors import UsageError
 from schemas.extras import needed
 from schemas.store import DEFAULT_STORE, Store
+from schemas.stores import store_at
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -34,7 +35,7 @@ def open_store(path: str | Path = DEFAULT_STORE) -> OpenStore:
     Raises:
         StoreError: the file is no store, of a newer version, damaged, or held by another process.
     """
-    store = Store(path)
+    store = store_at(path)
     if not store.exists():
         store.create()
     ensure_installed(store)

@@ -63,7 +63,7 @@ def kept(path: Path, asked: Hashable, make: Callable[[], pl.DataFrame]) -> pl.Da
 
 
 def state_of(path: Path) -> tuple[object, ...]:
-    """What changes with every write: DuckDB writes to the file, or first to the log beside it."""
-    files = (path, path.with_name(f"{path.name}.wal"))
+    """What changes with every write: DuckDB writes to the file, or first to the log beside it; a lake gets a new entry in its log."""
+    files = (path, path.with_name(f"{path.name}.wal"), Path(str(path).removeprefix("lake:").partition("?")[0]) / "_delta_log")
     stats = [file.stat() for file in files if file.exists()]
     return (path.resolve(), *((stat.st_ino, stat.st_mtime_ns, stat.st_size) for stat in stats))

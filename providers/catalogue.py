@@ -94,14 +94,23 @@ def address_of(settings: ModelSettings) -> str | None:
     return settings.base_url or named or provider.base_url
 
 
+def keys_of(settings: ModelSettings) -> tuple[str, ...]:
+    """The environment variables in which the key for the model's server may stand.
+
+    Raises:
+        UsageError: as `provider_of`.
+    """
+    provider = provider_of(settings)
+    return (settings.key_variable,) if settings.key_variable else tuple(provider.keys)
+
+
 def key_of(settings: ModelSettings) -> str:
     """The key for the model's server; `none` for one that takes none, and for one of the user's own unless a key is set.
 
     Raises:
         UsageError: it is missing; or as `provider_of`.
     """
-    provider = provider_of(settings)
-    variables = (settings.key_variable,) if settings.key_variable else provider.keys
+    provider, variables = provider_of(settings), keys_of(settings)
     key = next((found for variable in variables if (found := os.environ.get(variable))), None)
     if key is not None:
         return key

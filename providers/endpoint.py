@@ -19,9 +19,10 @@ from providers.protocols.openai_chat import AzureChat, OpenAIChat
 from providers.protocols.protocol import Sheet, WireProtocol
 from providers.provider import ModelSettings
 from providers.transport import Headers, Transport
+from schemas.cluster import is_used
 from schemas.errors import UsageError
 
-__all__ = ["Endpoint", "connect_to", "endpoints"]
+__all__ = ["Endpoint", "connect_here", "connect_to", "endpoints"]
 
 
 class Endpoint(Protocol):
@@ -62,7 +63,20 @@ def endpoints(settings: ModelSettings, base_urls: Sequence[str], key_variables: 
 
 
 def connect_to(settings: ModelSettings) -> Endpoint:
-    """The endpoint of a model.
+    """The endpoint of a model, spoken to from here, or from the nodes of the cluster in use.
+
+    Raises:
+        UsageError: the model's name is incomplete, its key is missing, or a package that its provider needs is not installed.
+    """
+    if is_used():
+        from providers.cluster_endpoint import ClusterEndpoint
+
+        return ClusterEndpoint(settings)
+    return connect_here(settings)
+
+
+def connect_here(settings: ModelSettings) -> Endpoint:
+    """The endpoint of a model, spoken to from this process.
 
     Raises:
         UsageError: the model's name is incomplete, its key is missing, or a package that its provider needs is not installed.

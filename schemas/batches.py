@@ -69,11 +69,11 @@ def check(batches: Mapping[str, pa.Table]) -> None:
             ) from error
 
 
-def insert(connection: duckdb.DuckDBPyConnection, batches: Mapping[str, pa.Table]) -> None:
-    """Append the batches; the caller holds the transaction."""
+def insert(connection: duckdb.DuckDBPyConnection, batches: Mapping[str, pa.Table], *, prefix: str = "") -> None:
+    """Append the batches, to the tables of their names or those with a prefix; the caller holds the transaction."""
     for name, batch in batches.items():
         connection.register("batch", batch)
-        connection.execute(f"INSERT INTO {name} ({_quoted(table(name).column_names)}) SELECT * FROM batch")
+        connection.execute(f"INSERT INTO {prefix}{name} ({_quoted(table(name).column_names)}) SELECT * FROM batch")
         connection.unregister("batch")
 
 

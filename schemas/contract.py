@@ -73,8 +73,8 @@ def _breach(column: Column, values: Sequence[Any]) -> str | None:
     )
 
 
-def insert_columns(connection: duckdb.DuckDBPyConnection, columns: Columns) -> None:
-    """Append the rows; the caller holds the transaction.
+def insert_columns(connection: duckdb.DuckDBPyConnection, columns: Columns, *, prefix: str = "") -> None:
+    """Append the rows, to the tables of their names or those with a prefix; the caller holds the transaction.
 
     Raises:
         BadRowsError: a number is too large, or a text is no Unicode.
@@ -89,6 +89,6 @@ def insert_columns(connection: duckdb.DuckDBPyConnection, columns: Columns) -> N
         places = [f"?::{c.sql_type}" if once else f"unnest(?::{c.sql_type}[])" for c, once in zip(spec.columns, shared, strict=True)]
         given = [column[0] if once else list(column) for column, once in zip(values, shared, strict=True)]
         try:
-            connection.execute(f"INSERT INTO {name} ({names}) SELECT {', '.join(places)}", given)
+            connection.execute(f"INSERT INTO {prefix}{name} ({names}) SELECT {', '.join(places)}", given)
         except (duckdb.ConversionException, duckdb.InvalidInputException) as error:
             raise BadRowsError(f"table {name}: {str(error).splitlines()[0]}") from error

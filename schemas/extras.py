@@ -31,6 +31,8 @@ EXTRAS: Final[Mapping[str, str]] = {
     "pandas": "notebook",
     "litellm": "litellm",
     "botocore": "bedrock",
+    "deltalake": "lake",
+    "ray": "ray",
 }
 """Package as it is imported -> extra."""
 

@@ -10,6 +10,8 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from schemas.cluster import ClusterPool, is_used
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from multiprocessing.context import BaseContext
@@ -20,14 +22,21 @@ __all__ = ["start_worker", "worker_pool"]
 @contextmanager
 def worker_pool(
     workers: int, context: BaseContext | None = None, *, start: Callable[[], None] | None = None
-) -> Iterator[ProcessPoolExecutor]:
-    """A pool of processes. What interrupts the one that uses it ends them at once, work under way included.
+) -> Iterator[ProcessPoolExecutor | ClusterPool]:
+    """A pool of processes, here or on the cluster in use. What interrupts the one that uses it ends them at once, work under way included.
 
     Args:
         workers: how many.
         context: how they are started; None: as the platform does.
         start: what each does first; None: `start_worker`.
     """
+    if is_used():
+        cluster = ClusterPool()
+        try:
+            yield cluster
+        finally:
+            cluster.cancel()
+        return
     before = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=start or start_worker)
     try:

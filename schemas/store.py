@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from schemas.errors import StoreError
 from schemas.read_only_sql import SEALED, seal
 from schemas.tables import TABLES, Table
+from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,6 +27,8 @@ __all__ = ["DEFAULT_STORE", "SCHEMA_VERSION", "Store"]
 DEFAULT_STORE = "cotrace.duckdb"
 SCHEMA_VERSION = 1
 """Raised when a table of `schemas.records` changes in a way that an older cotrace cannot read."""
+
+T = TypeVar("T")
 
 _SEALING = threading.Lock()
 """Threads of a process share the database that they open: one of them seals it, the others find it sealed."""
@@ -38,6 +41,23 @@ class Store:
         self.path = Path(path)
         self.lock_wait_s = lock_wait_s
         """How long to wait for another process that holds the file, in seconds."""
+
+    save_every_s = 1.0
+    """How often a run that goes on for long writes what it has, in seconds."""
+
+    @property
+    def journals(self) -> Path:
+        """The folder in which runs on this store keep their journals."""
+        return Path(f"{self.path}.journal")
+
+    @property
+    def folder(self) -> Path:
+        """Where it takes up space."""
+        return self.path.resolve().parent
+
+    def size(self) -> int:
+        """What it takes up, in bytes."""
+        return self.path.stat().st_size
 
     def create(self) -> None:
         """Make the tables if the file does not exist yet or lacks some, and the columns that an older cotrace did not know.
@@ -88,6 +108,27 @@ class Store:
                 yield connection
         finally:
             connection.close()
+
+    def transact(self, work: Callable[[Transaction], T]) -> T:
+        """Do work that reads and changes rows, all of it or nothing, and give what it gives.
+
+        Args:
+            work: may be done again where others have written meanwhile: it has to find out anew what there is.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        with self.writing() as connection:
+            return work(Transaction(connection))
+
+    def define(self, work: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
+        """Make views and macros, in one transaction.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        with self.writing() as connection:
+            work(connection)
 
     @contextmanager
     def writing(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -160,13 +201,18 @@ class Store:
         except duckdb.Error as error:
             raise StoreError(self._why_not_opened(error)) from error
 
-    @staticmethod
-    def _open_sealed(path: str) -> duckdb.DuckDBPyConnection:
+    _sealed_with = SEALED
+    """What a connection for reading is opened with."""
+
+    def _seal(self, connection: duckdb.DuckDBPyConnection) -> None:
+        seal(connection)
+
+    def _open_sealed(self, path: str) -> duckdb.DuckDBPyConnection:
         import duckdb
 
         with _SEALING:
-            connection = duckdb.connect(path, read_only=True, config=SEALED)
-            seal(connection)
+            connection = duckdb.connect(path, read_only=True, config=self._sealed_with)
+            self._seal(connection)
         return connection
 
     def _why_not_opened(self, error: Exception) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from cotrace.commands.model_options import endpoints_of, model_options, tell_models
-from cotrace.commands.options import say, store_option
+from cotrace.commands.options import on_option, say, store_option
 from schemas.errors import UsageError
 from schemas.store import Store
 
@@ -32,6 +32,7 @@ __all__ = ["attribute_all", "command"]
     help="How the model is asked: the three published manners, or a search with evidence.",
 )
 @model_options
+@on_option
 @store_option
 def command(store: Store, where: str, reader_name: str, model: str | None, manner: str, **options: Any) -> int:
     """Put what each turn cost down to an agent and a broken link, by the rules of the game (docs/attribution.md).

@@ -87,7 +87,7 @@ def _keys() -> Iterator[Diagnosis]:
 
 
 def _disk(store: Store) -> Diagnosis:
-    folder = next((place for place in (store.path.resolve().parent, Path.cwd()) if place.is_dir()), Path("/"))
+    folder = next((place for place in (store.folder, Path.cwd()) if place.is_dir()), Path("/"))
     free = shutil.disk_usage(folder).free
     said = f"{free / (1 << 30):.1f} GB free in {folder}"
     if not os.access(folder, os.W_OK):
@@ -106,7 +106,7 @@ def _store(store: Store) -> Iterator[Diagnosis]:
         yield Diagnosis("!", "store", str(error))
         return
     games, turns, verdicts, labels, rejects, running = counts or (0,) * 6
-    size = store.path.stat().st_size / (1 << 20)
+    size = store.size() / (1 << 20)
     yield Diagnosis("ok", "store", f"{store.path}, {size:.1f} MB: {games} games, {turns} turns, {verdicts} verdicts, {labels} labels")
     if rejects:
         yield Diagnosis("-", "rejects", f"{rejects} parts of logs could not be used: cotrace report rejects")

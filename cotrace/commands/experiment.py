@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cotrace.commands.options import say, store_option, writing_to
+from cotrace.commands.options import on_option, say, store_option, writing_to
 from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.wording import count, money
@@ -30,6 +30,7 @@ __all__ = ["command"]
 @click.option("--ingest", "ingesting", is_flag=True, help="Read the logs into the store while games are played.")
 @click.option("--judge", "rubrics", multiple=True, metavar="RUBRIC", help="Have ended games judged; repeat for several. Means --ingest.")
 @click.option("--judge-model", help="provider/model that judges; by default the engine.")
+@on_option
 @store_option
 def command(
     file: Path,

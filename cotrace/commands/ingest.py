@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cotrace.commands.options import say, store_option
+from cotrace.commands.options import on_option, say, store_option
 from cotrace.next_steps import after_ingest
 from schemas.store import Store
 
@@ -34,6 +34,7 @@ _LISTED_FOR_A_REASON = 3
 @click.option(
     "--list", "in_full", is_flag=True, help="Name every file that is left alone, a duplicate or refused, not the first ones alone."
 )
+@on_option
 @click.option("--workers", type=click.IntRange(min=1), help="Processes that read; by default one for each core.")
 def command(
     paths: tuple[Path, ...], store: Store, log_format: str | None, mapping: Path | None, workers: int | None, *, in_full: bool

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cotrace.commands.model_options import endpoints_of, model_options, tell_models
-from cotrace.commands.options import say, store_option
+from cotrace.commands.options import on_option, say, store_option
 from cotrace.commands.reading import have_read
 from cotrace.next_steps import after_judging
 from schemas.errors import UsageError
@@ -44,6 +44,7 @@ __all__ = ["command", "judge_all", "judge_each"]
 @click.option("--prompt", type=click.Path(path_type=Path), help="File with a prompt of your own for the model that reads (docs/claims.md).")
 @click.option("--logprobs", is_flag=True, help="Keep how probable each answer was to the model, where its server tells.")
 @model_options
+@on_option
 @store_option
 def command(
     rubrics: tuple[str, ...],

@@ -10,10 +10,12 @@ from typing import Any, TypeVar
 
 import click
 
+from schemas.cluster import using
 from schemas.errors import UsageError
 from schemas.store import DEFAULT_STORE, Store
+from schemas.stores import store_at
 
-__all__ = ["COUNT", "MOST", "Number", "format_option", "say", "store_option", "writing_to"]
+__all__ = ["COUNT", "MOST", "Number", "format_option", "on_option", "say", "store_option", "writing_to"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,7 +30,7 @@ class _StoreParameter(click.ParamType[Store]):
     name = "store"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Store:  # noqa: ARG002 - click's signature
-        return value if isinstance(value, Store) else Store(Path(value))
+        return value if isinstance(value, Store) else store_at(value)
 
 
 class Number(click.FloatRange):
@@ -50,7 +52,22 @@ def store_option(command: F) -> F:
         envvar="COTRACE_STORE",
         default=DEFAULT_STORE,
         show_default=True,
-        help="The DuckDB file to work on (or set COTRACE_STORE).",
+        help="The DuckDB file to work on, or lake:FOLDER (or set COTRACE_STORE).",
+    )(command)
+
+
+def _use_cluster(context: click.Context, _: click.Parameter, on: str | None) -> None:
+    context.with_resource(using(on))
+
+
+def on_option(command: F) -> F:
+    """`--on`: the work of the command is spread over a cluster; nothing of the command itself knows."""
+    return click.option(
+        "--on",
+        expose_value=False,
+        callback=_use_cluster,
+        metavar="ray[://HOST:PORT]",
+        help="Spread the work over a Ray cluster (docs/scale.md).",
     )(command)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from cotrace.commands.model_options import asking, asking_options, tell_models
-from cotrace.commands.options import say
+from cotrace.commands.options import on_option, say
 
 if TYPE_CHECKING:
     from games.players.running import RunReport, Terms
@@ -39,6 +39,7 @@ _OPTIONS = (
     asking_options(temperature=0.7, max_tokens=2000, typed=False),
     click.option("--max-cost", type=click.FloatRange(min=0), help="USD that the models may cost."),
     click.option("--concurrency", type=click.IntRange(min=1), default=32, show_default=True, help="Games under way at once."),
+    on_option,
 )
 
 

@@ -1,6 +1,5 @@
 """Plays whole experiments of scripted CRAFT games and writes them as cotrace's own logs."""
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import as_completed
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from games.craft.targets.generator import StructureRules, generate_structures
 from games.craft.targets.start_boards import StartBoard
 from games.craft.targets.structures import Structure, load_structures
 from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, check_seeds, report_of
+from schemas.cluster import cores, is_used
 from schemas.errors import UsageError
 from schemas.game import state_of_file
 from schemas.processes import worker_pool
@@ -119,12 +119,12 @@ def structures_of(request: PlayRequest) -> tuple[Structure, ...]:
 
 
 def _results(jobs: list[_Job], processes: int | None) -> Iterator[int | None]:
-    workers = min(processes or os.cpu_count() or 1, len(jobs))
-    if workers <= 1 or len(jobs) < _WORTH_PROCESSES:
+    workers = min(processes or cores(), len(jobs))
+    if not is_used() and (workers <= 1 or len(jobs) < _WORTH_PROCESSES):
         yield from map(_play_job, jobs)
         return
     chunks = [jobs[start : start + _CHUNK] for start in range(0, len(jobs), _CHUNK)]
-    with worker_pool(workers) as pool:
+    with worker_pool(max(1, workers)) as pool:
         for finished in as_completed([pool.submit(_play_jobs, chunk) for chunk in chunks]):
             yield from finished.result()
 

@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from ingest.files.worker import FileResult, KnownPath
-from schemas.batches import insert, to_arrow
+from schemas.batches import to_arrow
 from schemas.errors import BadInputError
 from schemas.records import Reject, Source
 from schemas.tables import TABLES
 from schemas.text import printable
+from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
     import duckdb
@@ -47,32 +48,32 @@ def known_sources(connection: duckdb.DuckDBPyConnection) -> dict[str, KnownPath]
     }
 
 
-def load(connection: duckdb.DuckDBPyConnection, files: Sequence[FileResult], tables: Mapping[str, pa.Table]) -> Loaded:
-    """Put files into the store; the caller holds the transaction.
+def load(transaction: Transaction, files: Sequence[FileResult], tables: Mapping[str, pa.Table]) -> Loaded:
+    """Put files into the store, as part of a transaction.
 
     A file replaces what the store had from its path. A file whose bytes the store has from another path is left out.
     """
     loaded = Loaded()
-    outdated = _sort(connection, files, loaded)
+    outdated = _sort(transaction, files, loaded)
     unwanted = [episode for file, _ in loaded.duplicates for episode in file.episodes]
     tables = without_episodes(tables, unwanted)
     if outdated:
-        _delete(connection, outdated)
+        _delete(transaction, outdated)
     taken = loaded.ingested + loaded.replaced
     rejects = [_reject(file, reject) for file in taken for reject in file.rejects]
     own = to_arrow({"sources": [_source(file) for file in taken], "rejects": rejects})
     runs = tables.get("runs")
     episodes = {name: table for name, table in tables.items() if name != "runs" and len(table)}
-    insert(connection, own | episodes)
+    transaction.insert(own | episodes)
     loaded.rows = {name: len(table) for name, table in (own | episodes).items()}
     if runs is not None:
-        loaded.rows["runs"] = _insert_runs(connection, runs)
+        loaded.rows["runs"] = _insert_runs(transaction, runs)
     return loaded
 
 
-def _sort(connection: duckdb.DuckDBPyConnection, files: Iterable[FileResult], loaded: Loaded) -> list[str]:
+def _sort(transaction: Transaction, files: Iterable[FileResult], loaded: Loaded) -> list[str]:
     """Tell new, changed and doubled files apart; gives the ids of sources that are to be deleted."""
-    stored = connection.execute("SELECT source_id, path, format, adapter_version FROM sources").fetchall()
+    stored = transaction.execute("SELECT source_id, path, format, adapter_version FROM sources").fetchall()
     by_path = {path: source_id for source_id, path, _, _ in stored}
     by_bytes = {source_id: (path, log_format, version) for source_id, path, log_format, version in stored}
     outdated: list[str] = []
@@ -94,36 +95,39 @@ def _sort(connection: duckdb.DuckDBPyConnection, files: Iterable[FileResult], lo
     return outdated
 
 
-def _delete(connection: duckdb.DuckDBPyConnection, source_ids: Sequence[str]) -> None:
+def _delete(transaction: Transaction, source_ids: Sequence[str]) -> None:
     """Remove what came from sources: their episodes with all derived rows, rejects, labels they bring, and runs left without episodes."""
-    connection.execute(
+    transaction.execute(
         "CREATE OR REPLACE TEMP TABLE outdated AS SELECT episode_id FROM episodes WHERE source_id IN (SELECT unnest($1::VARCHAR[]))",
         [list(source_ids)],
     )
-    connection.execute("DELETE FROM labels WHERE source = 'planted' AND episode_id IN (SELECT episode_id FROM outdated)")
-    connection.execute("DELETE FROM claims WHERE reader NOT LIKE 'llm:%' AND episode_id IN (SELECT episode_id FROM outdated)")
+    transaction.delete("labels", "source = 'planted' AND episode_id IN (SELECT episode_id FROM outdated)")
+    transaction.delete("claims", "reader NOT LIKE 'llm:%' AND episode_id IN (SELECT episode_id FROM outdated)")
     paths = "SELECT path FROM sources WHERE source_id IN (SELECT unnest($1::VARCHAR[]))"
-    connection.execute(f"DELETE FROM labels WHERE source IN ({paths})", [list(source_ids)])
+    transaction.delete("labels", f"source IN ({paths})", [list(source_ids)])
     for name in _DERIVED:
-        connection.execute(f"DELETE FROM {name} WHERE episode_id IN (SELECT episode_id FROM outdated)")
+        transaction.delete(name, "episode_id IN (SELECT episode_id FROM outdated)")
     for name in ("sources", "rejects"):
-        connection.execute(f"DELETE FROM {name} WHERE source_id IN (SELECT unnest($1::VARCHAR[]))", [list(source_ids)])
-    connection.execute("DELETE FROM runs WHERE run_id NOT IN (SELECT run_id FROM episodes)")
+        transaction.delete(name, "source_id IN (SELECT unnest($1::VARCHAR[]))", [list(source_ids)])
+    transaction.delete("runs", "run_id NOT IN (SELECT run_id FROM episodes)")
 
 
-def _insert_runs(connection: duckdb.DuckDBPyConnection, runs: pa.Table) -> int:
+def _insert_runs(transaction: Transaction, runs: pa.Table) -> int:
     """Add the runs that are new, after their episodes, and set each run's start to its earliest episode's; gives how many are new."""
-    connection.register("batch", runs)
-    added = connection.execute(
-        "INSERT INTO runs SELECT DISTINCT ON (run_id) * FROM batch "
+    transaction.connection.register("runs_read", runs)
+    new = transaction.connection.sql(
+        "SELECT DISTINCT ON (run_id) * FROM runs_read "
         "WHERE run_id NOT IN (SELECT run_id FROM runs) AND run_id IN (SELECT run_id FROM episodes)"
-    ).fetchone()
-    connection.execute(
-        "UPDATE runs SET started_at = (SELECT min(started_at) FROM episodes WHERE episodes.run_id = runs.run_id) "
-        "WHERE run_id IN (SELECT run_id FROM batch)"
+    ).to_arrow_table()
+    transaction.insert({"runs": new})
+    transaction.update(
+        "runs", f"started_at = {_START}", f"run_id IN (SELECT run_id FROM runs_read) AND started_at IS DISTINCT FROM {_START}"
     )
-    connection.unregister("batch")
-    return int(added[0]) if added else 0
+    transaction.connection.unregister("runs_read")
+    return int(new.num_rows)
+
+
+_START: Final = "(SELECT min(started_at) FROM episodes WHERE episodes.run_id = runs.run_id)"
 
 
 def only_episodes(tables: Mapping[str, pa.Table], episodes: Sequence[str]) -> dict[str, pa.Table]:

@@ -11,6 +11,7 @@ from typing import Final
 
 from ingest.files.worker import Chunk, FileToRead, read_chunk, start_reader
 from ingest.reading.adapter_types import Adapter
+from schemas.cluster import is_used
 from schemas.errors import CotraceError
 from schemas.processes import worker_pool
 
@@ -30,9 +31,9 @@ def read_portions(portions: Sequence[Sequence[FileToRead]], reader: str | Adapte
         CotraceError: a worker process was killed.
     """
     size = sum(job.found.size for portion in portions for job in portion)
-    if workers == 1 or len(portions) == 1 or size < _POOL_FROM_BYTES:
+    if not is_used() and (workers == 1 or len(portions) == 1 or size < _POOL_FROM_BYTES):
         return (read_chunk(portion, reader) for portion in portions)
-    return _in_processes(portions, reader, min(workers, len(portions)))
+    return _in_processes(portions, reader, max(1, min(workers, len(portions))))
 
 
 def _in_processes(portions: Sequence[Sequence[FileToRead]], reader: str | Adapter | None, workers: int) -> Iterator[Chunk]:

@@ -21,6 +21,7 @@ from ingest.files.sources import FoundFile, SourceSearch, search
 from ingest.files.worker import Chunk, FileToRead, KnownPath, unreadable
 from ingest.files.writer import Writer
 from ingest.reading.adapter_types import Adapter
+from schemas.cluster import cores
 from schemas.store import Store
 from schemas.text import printable
 
@@ -66,7 +67,7 @@ def ingest_paths(
     files = found.files
     while files:
         jobs = [FileToRead(file, known.get(file.stored_path)) for file in files]
-        for chunk in read_portions(list(_portions(jobs)), log_format, workers or _cores()):
+        for chunk in read_portions(list(_portions(jobs)), log_format, workers or cores()):
             writer.add(chunk)
             progress.count(chunk)
         files = [orphan.found for orphan in writer.finish()]
@@ -91,10 +92,6 @@ def _without_logs(paths: Sequence[str | Path], found: SourceSearch, report: Repo
 def _known(store: Store) -> dict[str, KnownPath]:
     with store.reading() as connection:
         return known_sources(connection)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _portions(jobs: Sequence[FileToRead]) -> Iterator[list[FileToRead]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ingest.files.load import Loaded, load, only_episodes
@@ -13,6 +14,7 @@ from schemas.batches import check
 from schemas.errors import BadInputError, StoreError
 from schemas.store import Store
 from schemas.text import excerpt, printable
+from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,9 +78,7 @@ class Writer:
         import duckdb
 
         try:
-            with self._store.writing() as connection:
-                connection.execute("SET threads = 1")  # more would share the work at twice its cost, and the other cores read
-                loaded = load(connection, files, tables)
+            loaded = self._store.transact(partial(_load, files, tables))
         except (duckdb.DataError, duckdb.IntegrityError) as error:
             if not any(file.episodes for file in files):
                 raise StoreError(f"store {self._store.path} refuses the list of files ({excerpt(str(error))}): please report it") from error
@@ -124,6 +124,11 @@ class Writer:
         orphans = [file for file, _ in self._duplicates if file.source_id not in ids]
         self._unchanged, self._duplicates = [], []
         return orphans
+
+
+def _load(files: Sequence[FileResult], tables: Mapping[str, pa.Table], transaction: Transaction) -> Loaded:
+    transaction.execute("SET threads = 1")  # more would share the work at twice its cost, and the other cores read
+    return load(transaction, files, tables)
 
 
 def _part(file: FileResult, reject: BadInputError) -> RejectedPart:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ingest.labels.files import PLANTED_PREFIX, GameReference, LabelLine, Record, form_of, plain_answer, records
 from ingest.reading.json_text import loads
-from schemas.batches import check, insert, to_arrow
+from schemas.batches import check, to_arrow
 from schemas.errors import BadInputError, UsageError
 from schemas.records import Label
 from schemas.store import Store
 from schemas.text import excerpt, printable
+from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
     import duckdb
@@ -68,22 +69,26 @@ def import_labels(file: Path, store: Store, known: Answers | None = None) -> Lab
     source = _source(file, planted=planted)
     imported_at = datetime.now(UTC).replace(tzinfo=None)
     store.create()
-    with store.writing() as connection:
-        games = _KnownGames(connection)
-        labels = []
+
+    def write(transaction: Transaction) -> tuple[list[Label], list[tuple[int, BadInputError]], int, list[str], int]:
+        games = _KnownGames(transaction.connection)
+        labels, impossible = [], []
         for number, line in lines:
             try:
                 _refuse_impossible(line, known or {})
                 labels.append(_label(source, line, games, str(file.resolve().parent), imported_at))
             except BadInputError as error:
-                refused.append((number, error))
+                impossible.append((number, error))
         batch = to_arrow({"labels": labels})
         check(batch)
-        replaced = _one(connection.execute("SELECT count(*) FROM labels WHERE source = ?", [source]).fetchone())
-        connection.execute("DELETE FROM labels WHERE source = ?", [source])
-        insert(connection, batch)
-        notes = [*_unknown_rubrics(labels, known), *_contradictions(connection, source)]
-        judged = _one(connection.execute(_JUDGED, [source]).fetchone())
+        replaced = _one(transaction.execute("SELECT count(*) FROM labels WHERE source = ?", [source]).fetchone())
+        transaction.delete("labels", "source = ?", [source])
+        transaction.insert(batch)
+        notes = [*_unknown_rubrics(labels, known), *_contradictions(transaction.connection, source)]
+        return labels, impossible, replaced, notes, _one(transaction.execute(_JUDGED, [source]).fetchone())
+
+    labels, impossible, replaced, notes, judged = store.transact(write)
+    refused += impossible
     told = [f"line {number}: {printable(error.reason)}" for number, error in sorted(refused, key=lambda entry: entry[0])]
     joined = sum(label.episode_id is not None for label in labels)
     return LabelReport(
@@ -156,13 +161,17 @@ def add_labels(store: Store, labels: list[Label]) -> None:
     """
     batch = to_arrow({"labels": labels})
     check(batch)
-    with store.writing() as connection:
+
+    def write(transaction: Transaction) -> None:
         for label in labels:
-            connection.execute(
-                "DELETE FROM labels WHERE source = ? AND annotator = ? AND rubric = ? AND question = ? AND unit_key = ?",
+            transaction.delete(
+                "labels",
+                "source = ? AND annotator = ? AND rubric = ? AND question = ? AND unit_key = ?",
                 [label.source, label.annotator, label.rubric, label.question, label.unit_key],
             )
-        insert(connection, batch)
+        transaction.insert(batch)
+
+    store.transact(write)
 
 
 _Refused = list[tuple[int, BadInputError]]

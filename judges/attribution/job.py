@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from judges.attribution.findings import Attribute, Attributed, Lost
 from judges.claims.readers import BY_RULES, Reader
 from judges.evidence.transcript import Transcript, load
-from schemas.batches import insert, to_arrow
+from schemas.batches import to_arrow
 from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.read_only_sql import as_condition
 from schemas.records import Attribution, Request
 from schemas.store import Store
 from schemas.text import excerpt
+from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
     import duckdb
@@ -122,13 +123,15 @@ def _selected(connection: duckdb.DuckDBPyConnection, where: str) -> dict[str, st
 def _save(store: Store, done: Sequence[tuple[Transcript, Attributed]], reader: Reader, report: AttributionReport) -> None:
     attributions = [row for transcript, found in done for row in _attributions(transcript.episode_id, reader.judge, found)]
     requests = [row for transcript, found in done for row in _requests(transcript.episode_id, found)]
-    with store.writing() as connection:
-        episodes = [transcript.episode_id for transcript, _ in done]
-        connection.execute(
-            "DELETE FROM attributions WHERE starts_with(judge, 'engine') AND episode_id IN (SELECT unnest(?::VARCHAR[]))", [episodes]
-        )
-        connection.execute("DELETE FROM requests WHERE episode_id IN (SELECT unnest(?::VARCHAR[]))", [episodes])
-        insert(connection, to_arrow({"attributions": attributions, "requests": requests}))
+    episodes = [transcript.episode_id for transcript, _ in done]
+    arrow = to_arrow({"attributions": attributions, "requests": requests})
+
+    def write(transaction: Transaction) -> None:
+        transaction.delete("attributions", "starts_with(judge, 'engine') AND episode_id IN (SELECT unnest(?::VARCHAR[]))", [episodes])
+        transaction.delete("requests", "episode_id IN (SELECT unnest(?::VARCHAR[]))", [episodes])
+        transaction.insert(arrow)
+
+    store.transact(write)
     report.findings += len(attributions)
     report.requests += len(requests)
 

@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING
 from judges.claims.readers import Reader, read_by
 from judges.claims.rows import rows_of
 from judges.claims.texts import texts
-from schemas.contract import checked, insert_columns
+from schemas.contract import checked
 from schemas.records import Call, Claim
 from schemas.store import Store
+from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["put", "stored_claims"]
 
-_FORGET = (
-    "DELETE FROM claims WHERE reader = ? AND (episode_id, turn, seq) IN "
-    "(SELECT (unnest(?::VARCHAR[]), unnest(?::BIGINT[]), unnest(?::BIGINT[])))"
-)
+_EARLIER = "reader = ? AND (episode_id, turn, seq) IN (SELECT (unnest(?::VARCHAR[]), unnest(?::BIGINT[]), unnest(?::BIGINT[])))"
 
 
 def stored_claims(store: Store, reader: Reader, where: str | None) -> pl.DataFrame:
@@ -54,7 +52,10 @@ def put(store: Store, reader: Reader, rows: Sequence[Claim], calls: Sequence[Cal
     """
     places = sorted({(row.episode_id, row.turn, row.seq) for row in rows})
     columns = checked({"claims": rows, "calls": calls})
-    with store.writing() as connection:
-        connection.execute(_FORGET, [reader.name, *([place[at] for place in places] for at in range(3))])
-        connection.execute("DELETE FROM calls WHERE call_id IN (SELECT unnest(?::VARCHAR[]))", [[call.call_id for call in calls]])
-        insert_columns(connection, columns)
+
+    def write(transaction: Transaction) -> None:
+        transaction.delete("claims", _EARLIER, [reader.name, *([place[at] for place in places] for at in range(3))])
+        transaction.delete("calls", "call_id IN (SELECT unnest(?::VARCHAR[]))", [[call.call_id for call in calls]])
+        transaction.insert_columns(columns)
+
+    store.transact(write)

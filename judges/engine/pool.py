@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -17,6 +16,7 @@ from judges.engine.verdicts import EngineAnswers, GameVerdicts
 from judges.evidence.transcript import load
 from judges.evidence.units import Selection
 from judges.rubric.model import Rubric
+from schemas.cluster import cores, is_used
 from schemas.errors import CotraceError
 from schemas.processes import worker_pool
 from schemas.records import JudgeRun
@@ -39,8 +39,8 @@ def answered_in_processes(
     store: Store, rubric: Rubric, run: JudgeRun, selection: Selection, reader: Reader
 ) -> Iterator[GameVerdicts] | None:
     """The engine's verdicts game by game; None where one process does as well."""
-    processes = min(os.cpu_count() or 1, _MOST_PROCESSES)
-    if processes == 1 or len(selection) < _POOL_FROM_GAMES:
+    processes = cores() if is_used() else min(cores(), _MOST_PROCESSES)
+    if not is_used() and (processes == 1 or len(selection) < _POOL_FROM_GAMES):
         return None
     return _answered(partial(_answer, store, rubric, run, reader), selection, processes)
 

@@ -57,7 +57,7 @@ class Leftover(NamedTuple):
 
 def folder_of(store: Store) -> Path:
     """Where the journals of runs on this store lie."""
-    return Path(f"{store.path}.journal")
+    return store.journals
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Outcomes on their way into the store: saved about once a second, each time in one short transaction."""
+"""Outcomes on their way into the store: saved now and then (`Store.save_every_s`), each time in one short transaction."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from schemas.records import Call, JudgeRun
 from schemas.store import Store
 
 __all__ = ["Recorder"]
-
-_SAVE_EVERY_S = 1.0
 
 
 class Recorder:
@@ -72,7 +70,7 @@ class Recorder:
     async def save_regularly(self) -> None:
         """Until it is cancelled."""
         while True:
-            await asyncio.sleep(_SAVE_EVERY_S)
+            await asyncio.sleep(self._store.save_every_s)
             if self._outcomes or self._calls:
                 self._saving = asyncio.create_task(self.save())
                 await asyncio.shield(self._saving)  # a transaction that has begun is not left behind when the run is cancelled

@@ -10,15 +10,15 @@ import orjson
 
 from judges.runs.journal import JournalHead, leftovers, set_aside
 from judges.runs.outcomes import CallOutcome
-from schemas.contract import BadRowsError, checked, insert_columns
+from schemas.contract import BadRowsError, checked
 from schemas.records import Call, JudgeRun, Verdict
 from schemas.store import Store
 from schemas.text import excerpt
+from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import duckdb
 
 __all__ = ["KnownCalls", "Progressed", "Replaces", "found_answers", "paid_for", "recover", "save", "take_up", "verdicts_of"]
 
@@ -118,19 +118,23 @@ def save(store: Store, state: Progressed, verdicts: Sequence[Verdict], calls: Se
         StoreError: the store cannot be written.
     """
     columns = checked({"judge_runs": [state.run], "verdicts": verdicts, "calls": [_storable_call(call) for call in calls]})
-    with store.writing() as connection:
-        connection.execute("DELETE FROM judge_runs WHERE judge_run_id = ?", [state.run.judge_run_id])
+
+    def write(transaction: Transaction) -> None:
+        transaction.delete("judge_runs", "judge_run_id = ?", [state.run.judge_run_id])
         if state.replaces != "nothing" and verdicts:
-            _delete_earlier(connection, state, verdicts)
-        insert_columns(connection, columns)
+            _delete_earlier(transaction, state, verdicts)
+        transaction.insert_columns(columns)
+
+    store.transact(write)
 
 
-def _delete_earlier(connection: duckdb.DuckDBPyConnection, state: Progressed, verdicts: Sequence[Verdict]) -> None:
+def _delete_earlier(transaction: Transaction, state: Progressed, verdicts: Sequence[Verdict]) -> None:
     run = state.run
     keys = zip(*((v.unit_id, v.repeat, v.question) for v in verdicts), strict=True)
     only_failed = "AND status = 'failed' AND rubric_hash = ?" if state.replaces == "failed" else ""
-    connection.execute(
-        f"DELETE FROM verdicts WHERE rubric = ? AND judge = ? AND variant IS NOT DISTINCT FROM ? AND judge_run_id <> ? {only_failed} "
+    transaction.delete(
+        "verdicts",
+        f"rubric = ? AND judge = ? AND variant IS NOT DISTINCT FROM ? AND judge_run_id <> ? {only_failed} "
         "AND (unit_id, repeat, question) IN (SELECT unnest(?::VARCHAR[]), unnest(?::BIGINT[]), unnest(?::VARCHAR[]))",
         [run.rubric, run.judge, run.variant, run.judge_run_id, *([run.rubric_hash] if only_failed else []), *(list(k) for k in keys)],
     )

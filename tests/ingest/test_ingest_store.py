@@ -24,6 +24,7 @@ from schemas.errors import StoreError
 from schemas.records import Json, Label, Verdict
 from schemas.store import Store
 from schemas.tables import TABLES
+from schemas.transaction import Transaction
 from tests.ingest.craft.craft_logs import MOVES, published, write
 
 
@@ -181,10 +182,8 @@ def test_interrupt_leaves_whole_files_and_the_next_start_goes_on(store: Store, l
     monkeypatch.setattr("ingest.files.writer._BATCH_ROWS", 1)
     loads: list[int] = []
 
-    def interrupted(
-        connection: duckdb.DuckDBPyConnection, files: Sequence[worker.FileResult], tables: Mapping[str, pa.Table]
-    ) -> load.Loaded:
-        loaded = load.load(connection, files, tables)
+    def interrupted(transaction: Transaction, files: Sequence[worker.FileResult], tables: Mapping[str, pa.Table]) -> load.Loaded:
+        loaded = load.load(transaction, files, tables)
         loads.append(len(files))
         if len(loads) == 2:
             raise KeyboardInterrupt

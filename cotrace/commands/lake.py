@@ -1,0 +1,98 @@
+"""`cotrace lake`: stores in a folder that many machines can read and write at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cotrace.commands.options import Number, say, store_option
+from schemas.errors import UsageError
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    from schemas.lake.store import LakeStore
+
+__all__ = ["command"]
+
+_A_WEEK = 168.0
+
+
+@click.group()
+def command() -> None:
+    """Fill a lake from a store, copy it into one, and keep it in shape; docs/scale.md tells when one is worth it.
+
+    Every other command works on a lake that it is given as `--store lake:FOLDER`.
+
+    \b
+    Example:
+      cotrace lake from cotrace.duckdb --store lake:games
+      cotrace report leaderboard --store lake:games
+    """
+
+
+@command.command("from")
+@click.argument("other", metavar="STORE", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@store_option
+def from_(other: Path, store: Store) -> None:
+    """Put all of a DuckDB store into a new lake.
+
+    \b
+    Example:
+      cotrace lake from cotrace.duckdb --store lake:games
+    """
+    from schemas.lake.upkeep import copy_from
+
+    lake = _lake(store)
+    rows = copy_from(lake, Store(other))
+    say(f"{rows} rows of {other} in {lake.path}")
+
+
+@command.command("to")
+@click.argument("other", metavar="STORE", type=click.Path(dir_okay=False, path_type=Path))
+@store_option
+def to(other: Path, store: Store) -> None:
+    """Put all of a lake, or a part of it, into a new DuckDB store.
+
+    \b
+    Example:
+      cotrace lake to craft.duckdb --store "lake:games?benchmark=craft"
+    """
+    from schemas.lake.upkeep import copy_to
+
+    lake, target = _lake(store), Store(other)
+    rows = copy_to(lake, target)
+    say(f"{rows} rows of {lake.path} in {other}")
+
+
+@command.command("compact")
+@click.option(
+    "--keep-hours",
+    type=Number(min=0),
+    default=_A_WEEK,
+    show_default=True,
+    help="Keep what a version this young needs; 0 only while nobody else reads or writes.",
+)
+@store_option
+def compact(keep_hours: float, store: Store) -> None:
+    """Make large files of small ones and delete those that have been out of use for long; others may read and write meanwhile.
+
+    \b
+    Example:
+      cotrace lake compact --store lake:games
+    """
+    from schemas.lake.upkeep import compact as compacted
+
+    lake = _lake(store)
+    found = compacted(lake, keep_hours=keep_hours)
+    say(f"{lake.path}: {found.before} files before, {found.after} now; {found.deleted} deleted that nobody needs any more")
+
+
+def _lake(store: Store) -> LakeStore:
+    if not str(store.path).startswith("lake:"):
+        raise UsageError(f"--store {store.path} is no lake: write --store lake:FOLDER")
+    from schemas.lake.store import LakeStore
+
+    assert isinstance(store, LakeStore)
+    return store

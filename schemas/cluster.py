@@ -1,0 +1,139 @@
+"""Where this process has its work done: here, or on a Ray cluster.
+
+Pools of processes (`schemas.processes`) and connections to models (`providers.endpoint`) ask this module. What decides stays here, in the
+process that was started: budget, limits, journal, and all writing to the store. So a job on a cluster is the same job; only reading,
+replaying, checking and asking is done elsewhere.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
+
+from schemas.errors import CotraceError, UsageError
+from schemas.extras import needed
+
+__all__ = ["ClusterPool", "connected", "cores", "is_used", "using"]
+
+T = TypeVar("T")
+
+_RAY: Final = "ray"
+_TRIES: Final = 5
+"""How often Ray gives a piece of work to another node when one is lost with it."""
+
+_used: list[str] = []
+"""The address, while there is one."""
+
+
+def is_used() -> bool:
+    """Whether work goes to a cluster."""
+    return bool(_used)
+
+
+@contextmanager
+def using(on: str | None) -> Iterator[None]:
+    """Have the work of the block done on a cluster.
+
+    Args:
+        on: `ray` for the cluster of this machine (RAY_ADDRESS, or one that is running, or one of its own), `ray://HOST:PORT` for another;
+            None: here.
+
+    Raises:
+        CotraceError: there is no cluster at the address.
+        UsageError: it is no such address, or Ray is not installed.
+    """
+    if on is None:
+        yield
+        return
+    if on != _RAY and not on.startswith("ray://"):
+        raise UsageError(f"--on {on}: write ray, or ray://HOST:PORT for the cluster at another address")
+    _connect(on)
+    _used.append(on)
+    try:
+        yield
+    finally:
+        _used.pop()
+
+
+def _connect(on: str) -> None:
+    needed("ray", f"--on {on}")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told what is run here
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    import ray
+
+    if ray.is_initialized():
+        return
+    told: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "namespace": "cotrace"}
+    try:
+        if on == _RAY:
+            _own(told)
+        else:
+            ray.init(on, **told)
+    except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+        first = str(error).strip().splitlines()[0]
+        raise CotraceError(f"--on {on}: no Ray cluster can be reached there ({first}): start one with `ray start --head`") from error
+    atexit.register(ray.shutdown)
+
+
+def _own(told: dict[str, Any]) -> None:
+    import ray
+
+    try:
+        ray.init("auto", **told)
+    except ConnectionError:
+        ray.init(include_dashboard=False, **told)
+
+
+def connected() -> Any:
+    """The `ray` module, connected to the cluster in use."""
+    import ray
+
+    return ray
+
+
+def cores() -> int:
+    """Cores of the cluster in use, those of this machine where there is none; at least 1."""
+    if not is_used():
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, int(connected().cluster_resources().get("CPU", 1)))
+
+
+class ClusterPool:
+    """Does what a `ProcessPoolExecutor` does, on the cluster in use; work that a node is lost with is done again elsewhere."""
+
+    def __init__(self) -> None:
+        self._ray = connected()
+        self._open: dict[Any, None] = {}
+        self._task = self._ray.remote(num_cpus=1, max_retries=_TRIES)(_do)
+
+    def submit(self, work: Callable[..., T], *arguments: object) -> Future[T]:
+        """Have a piece of work done."""
+        asked = self._task.remote(work, *arguments)
+        self._open[asked] = None
+        told: Future[T] = Future()
+        asked.future().add_done_callback(lambda found: self._tell(asked, found, told))
+        return told
+
+    def _tell(self, asked: Any, found: Future[T], told: Future[T]) -> None:
+        self._open.pop(asked, None)
+        error = found.exception()
+        if error is None:
+            told.set_result(found.result())
+        elif isinstance(error, self._ray.exceptions.RayTaskError):
+            told.set_exception(getattr(error, "cause", None) or error)
+        else:
+            told.set_exception(CotraceError(f"the cluster has lost a piece of work {_TRIES} times: {str(error).strip().splitlines()[0]}"))
+
+    def cancel(self) -> None:
+        """Give up what has not been done yet."""
+        for asked in list(self._open):
+            self._ray.cancel(asked, force=True)
+
+
+def _do(work: Callable[..., T], *arguments: object) -> T:
+    return work(*arguments)

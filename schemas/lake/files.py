@@ -1,0 +1,95 @@
+"""Which files make up a lake at one moment, and how DuckDB reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from schemas.lake.layout import BENCHMARK, RUN, TABLE, layout_of
+from schemas.tables import Table
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+__all__ = ["DataFile", "Snapshot", "quoted", "selection", "snapshot_of"]
+
+
+class DataFile(NamedTuple):
+    """A Parquet file of the lake."""
+
+    path: str
+    """Absolute."""
+    logged: str
+    """As the log of the lake calls it."""
+    benchmark: str | None
+    run: str | None
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What a lake holds at one version of it."""
+
+    version: int
+    files: Mapping[str, Sequence[DataFile]] = field(default_factory=dict)
+    """By table."""
+
+    def paths(self, table: str) -> list[str]:
+        """The files of a table."""
+        return [file.path for file in self.files.get(table, ())]
+
+
+def snapshot_of(delta: DeltaTable, root: Path, *, benchmark: str | None = None, run: str | None = None) -> Snapshot:
+    """What the lake holds now; where a benchmark or a run is asked for, without the files that can hold none of it."""
+    import pyarrow as pa
+
+    rows = pa.table(delta.get_add_actions(flatten=True)).select(
+        ["path", "size_bytes", f"partition.{TABLE}", f"partition.{BENCHMARK}", f"partition.{RUN}"]
+    )
+    files: dict[str, list[DataFile]] = {}
+    for logged, size, table, of_benchmark, of_run in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+        if _fits(of_benchmark, benchmark) and _fits(of_run, run):
+            files.setdefault(table, []).append(DataFile(str(root / logged), logged, of_benchmark, of_run, size))
+    return Snapshot(delta.version(), {table: sorted(found, key=_age) for table, found in files.items()})
+
+
+def _age(file: DataFile) -> str:
+    """Files are named by when they were written: in their order, rows come as they came."""
+    return Path(file.path).name
+
+
+def _fits(part: str | None, wanted: str | None) -> bool:
+    return part is None or wanted is None or part == wanted
+
+
+def selection(spec: Table, paths: Sequence[str], *, more: str = "") -> str:
+    """A query for the rows of a table out of files, in its documented columns and types.
+
+    Files that were written with other columns (by an older cotrace, or by another program that compacted them) are read by name.
+
+    Args:
+        spec: the table.
+        paths: of its files.
+        more: further columns, such as `, filename`.
+    """
+    own = [path for path in paths if Path(path).name.startswith(f"{layout_of(spec)}-")]
+    others = [path for path in paths if path not in set(own)]
+    columns = ", ".join(f'"{column.name}"' for column in spec.columns)
+    nothing = ", ".join(f'NULL::{column.sql_type} AS "{column.name}"' for column in spec.columns)
+    parts = [f"SELECT {columns}{more} FROM read_parquet({_listed(own)}, hive_partitioning = false)"] if own else []
+    if others:
+        cast = ", ".join(f'"{column.name}"::{column.sql_type} AS "{column.name}"' for column in spec.columns)
+        read = f"SELECT *{more} FROM read_parquet({_listed(others)}, hive_partitioning = false, union_by_name = true)"
+        parts.append(f"SELECT {cast}{more} FROM ((SELECT {nothing} WHERE false) UNION ALL BY NAME ({read}))")
+    return " UNION ALL ".join(parts) or f"SELECT {nothing} WHERE false"
+
+
+def _listed(paths: Iterable[str]) -> str:
+    return "[" + ", ".join(quoted(path) for path in paths) + "]"
+
+
+def quoted(text: str) -> str:
+    """A text as SQL has it."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,253 @@
+"""A store that is a lake: the same tables and views, in Parquet files that many machines can read and write at once.
+
+Delta Lake's log says which files make up the lake; each commit adds one entry to it, whole or not at all. A write reads the lake as it
+is, and its commit counts only if nobody has committed meanwhile: else the write is done again on what there is then. So writers need no
+lock, and what they leave is what they would have left one after the other.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from schemas.errors import StoreError
+from schemas.extras import needed
+from schemas.lake.files import Snapshot, quoted, selection, snapshot_of
+from schemas.lake.layout import LAKE_TABLES, PARTITION, TABLE, lake_schema
+from schemas.lake.transaction import lake_transaction, unlink
+from schemas.read_only_sql import SEALED
+from schemas.store import SCHEMA_VERSION, Store
+from schemas.transaction import Transaction
+
+if TYPE_CHECKING:
+    import duckdb
+    from deltalake import DeltaTable
+
+    from schemas.lake.transaction import Actions
+
+__all__ = ["LakeStore"]
+
+T = TypeVar("T")
+
+_OWN: Final = "_cotrace"
+"""Folder beside the data for what is no data; Delta passes over names that begin so."""
+_KIND: Final = "cotrace lake, schema version "
+_TRIES_FOR_S: Final = 120.0
+_LONGEST_REST_S: Final = 2.0
+
+
+class _Views(Store):
+    """The views of a lake: a store with empty tables, in whose place a connection sees the lake's."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root / _OWN / "views.duckdb")
+        self._root = root
+        self._sealed_with = {name: value for name, value in SEALED.items() if name != "enable_external_access"}
+
+    def _seal(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Leave the lake's data in reach, and nothing else."""
+        if connection.execute("SELECT current_setting('lock_configuration')").fetchall() == [(True,)]:
+            return
+        folders = ", ".join(quoted(str(self._root / f"{TABLE}={spec.name}")) for spec in LAKE_TABLES)
+        connection.execute(f"SET allowed_directories = [{folders}]")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+
+
+class LakeStore(Store):
+    """A store in a folder, `lake:FOLDER`; of one benchmark or run alone: `lake:FOLDER?benchmark=B&run=R`.
+
+    Args:
+        root: the folder.
+        benchmark: leave out the games of others, without opening their files.
+        run: the same, for the id of one run.
+    """
+
+    save_every_s = 10.0  # each time makes new files
+
+    def __init__(self, root: str | Path, *, benchmark: str | None = None, run: str | None = None) -> None:
+        needed("deltalake", "a lake")
+        self.root = Path(root).absolute()
+        asked = "&".join(f"{name}={value}" for name, value in (("benchmark", benchmark), ("run", run)) if value is not None)
+        super().__init__(f"lake:{self.root}{f'?{asked}' if asked else ''}")
+        self._parts = {"benchmark": benchmark, "run": run}
+        self._views = _Views(self.root)
+        self._state: tuple[DeltaTable, Snapshot] | None = None
+        self._looking = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_state": None, "_looking": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ = state | {"_looking": threading.Lock()}
+
+    @property
+    def journals(self) -> Path:
+        """Beside the data, so that whoever has the lake has them."""
+        return self.root / _OWN / "journal"
+
+    @property
+    def folder(self) -> Path:
+        """Where it takes up space."""
+        return self.root.parent
+
+    def size(self) -> int:
+        """What its files take up now, in bytes; older ones that have not been deleted yet are left out."""
+        return sum(file.bytes for files in self.snapshot().files.values() for file in files)
+
+    def exists(self) -> bool:
+        """Whether there is a lake in the folder."""
+        from deltalake import DeltaTable
+
+        return DeltaTable.is_deltatable(str(self.root))
+
+    def create(self) -> None:
+        """Make the lake if there is none, and the columns that an older cotrace did not know."""
+        from deltalake import DeltaTable, Field, Schema
+        from deltalake.exceptions import CommitFailedError
+
+        try:
+            (self.root / _OWN).mkdir(exist_ok=True, parents=True)
+            if not self.exists():
+                DeltaTable.create(
+                    str(self.root), lake_schema(), "ignore", list(PARTITION), name="cotrace", description=f"{_KIND}{SCHEMA_VERSION}"
+                )
+        except CommitFailedError:
+            pass  # another process has just made it
+        except OSError as error:
+            raise StoreError(f"no lake can be made in {self.root}: {error.strerror}; name another place with --store") from error
+        delta, _ = self._now()
+        wanted = Schema.from_arrow(lake_schema())
+        there = {column.name for column in delta.schema().fields}
+        new: list[Field] = [column for column in wanted.fields if column.name not in there]
+        if new:
+            delta.alter.add_columns(new)
+        self._views.create()
+
+    @contextmanager
+    def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A read-only connection that sees the lake as it is now and can reach nothing else; closed on leaving."""
+        _, snapshot = self._now()
+        if not self._views.exists():
+            self._views.create()
+        with self._views.reading() as connection, self._loss_told():
+            for spec in LAKE_TABLES:
+                connection.execute(f"CREATE OR REPLACE TEMP VIEW {spec.name} AS {selection(spec, snapshot.paths(spec.name))}")
+            yield connection
+
+    @contextmanager
+    def _loss_told(self) -> Iterator[None]:
+        """Say what to do where files are gone that the lake's log names."""
+        import duckdb
+
+        try:
+            yield
+        except duckdb.IOException as error:
+            raise StoreError(
+                f"{self.path}: a file of the lake is gone or cannot be read ({str(error).splitlines()[0]}): put it back, or begin again "
+                "if `cotrace lake compact` has just deleted what this reader still needed"
+            ) from error
+
+    @contextmanager
+    def writing(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Nobody writes tables of a lake through a connection: see `transact`."""
+        raise StoreError(f"{self.path} is a lake: it is written in transactions of its own")
+        yield
+
+    def define(self, work: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
+        """Make views and macros."""
+        self._views.define(work)
+
+    def transact(self, work: Callable[[Transaction], T]) -> T:
+        """Do work on the lake as it is; where others commit meanwhile, do it again."""
+
+        def write(snapshot: Snapshot) -> tuple[T, Actions]:
+            with lake_transaction(snapshot) as transaction:
+                return work(transaction), transaction.write(self.root)
+
+        return self.commit(write)
+
+    def commit(self, write: Callable[[Snapshot], tuple[T, Actions]]) -> T:
+        """Write files and make them part of the lake; where others commit meanwhile, do it again.
+
+        Args:
+            write: gives its outcome and what the commit has to say of files, from what the lake holds.
+
+        Raises:
+            StoreError: the lake cannot be written, or others never left a moment for it.
+        """
+        last, tries = time.monotonic() + _TRIES_FOR_S, 0
+        while True:
+            _, snapshot = self._now()
+            found, actions = write(snapshot)
+            if self._committed(snapshot.version, actions):
+                return found
+            if time.monotonic() > last:
+                raise StoreError(f"{self.path}: others have written all the time ({_TRIES_FOR_S:.0f} s): start again with fewer writers")
+            tries += 1
+            time.sleep(random.uniform(0, min(_LONGEST_REST_S, 0.02 * 2**tries)))
+
+    def snapshot(self) -> Snapshot:
+        """What the lake holds now.
+
+        Raises:
+            StoreError: there is no lake, or it cannot be read.
+        """
+        return self._now()[1]
+
+    def vacuum(self, keep_hours: float) -> int:
+        """Delete the files that only versions of the lake older than that need, and what killed writers left; gives how many."""
+        from deltalake import DeltaTable
+
+        delta = DeltaTable(str(self.root))
+        return len(delta.vacuum(int(keep_hours), dry_run=False, enforce_retention_duration=False, full=True))
+
+    def _committed(self, version: int, actions: Actions) -> bool:
+        """Make files part of the lake, unless somebody has committed since that version; they are taken away then."""
+        from deltalake import CommitProperties, DeltaTable
+        from deltalake.exceptions import CommitFailedError
+
+        if not actions:
+            return True
+        at = DeltaTable(str(self.root), version=version)
+        try:
+            at.create_write_transaction(
+                actions, "append", at.schema(), list(PARTITION), commit_properties=CommitProperties(max_commit_retries=0)
+            )
+        except CommitFailedError as error:
+            unlink(self.root, actions)
+            if self._now()[0].version() == version:
+                raise StoreError(f"{self.path} cannot be written: {error}") from error
+            return False
+        return True
+
+    def _now(self) -> tuple[DeltaTable, Snapshot]:
+        """The lake and what it holds; looked up again only where it has changed."""
+        from deltalake import DeltaTable
+        from deltalake.exceptions import DeltaError, TableNotFoundError
+
+        with self._looking:
+            try:
+                delta = self._state[0] if self._state else DeltaTable(str(self.root))
+                delta.update_incremental()
+            except TableNotFoundError:
+                raise StoreError(f"no lake at {self.root}: make one with `cotrace ingest PATH --store {self.path}`") from None
+            except DeltaError as error:
+                raise StoreError(f"lake {self.root} cannot be read: {error}") from error
+            if self._state is None or self._state[1].version != delta.version():
+                self._check_kind(delta)
+                self._state = (delta, snapshot_of(delta, self.root, **self._parts))
+            return self._state
+
+    def _check_kind(self, delta: DeltaTable) -> None:
+        told = delta.metadata().description or ""
+        version = told.removeprefix(_KIND)
+        if not told.startswith(_KIND) or not version.isdecimal():
+            raise StoreError(f"{self.root} is a Delta table but no cotrace lake: name another with --store")
+        if int(version) > SCHEMA_VERSION:
+            raise StoreError(f"lake {self.root} has schema version {version}, this cotrace knows up to {SCHEMA_VERSION}: upgrade cotrace")
