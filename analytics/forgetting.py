@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "Forgotten", "forget"]
 
-_OF_GAMES: Final = tuple(spec.name for spec in TABLES if "episode_id" in spec.column_names)
+_OUTLIVE_GAMES: Final = frozenset({"notes"})
+_OF_GAMES: Final = tuple(spec.name for spec in TABLES if "episode_id" in spec.column_names and spec.name not in _OUTLIVE_GAMES)
 
 KINDS: Final[Mapping[str, str]] = {
     "judge": "SELECT DISTINCT judge FROM verdicts UNION SELECT DISTINCT judge FROM judge_runs",
@@ -26,6 +27,7 @@ KINDS: Final[Mapping[str, str]] = {
     "source": "SELECT path FROM sources UNION SELECT source_id FROM sources UNION SELECT file FROM sources",
     "labels": "SELECT DISTINCT source FROM labels",
     "annotator": "SELECT DISTINCT annotator FROM labels",
+    "notes": "SELECT DISTINCT author FROM notes",
 }
 """What can be forgotten -> the names there are."""
 
@@ -57,7 +59,7 @@ def forget(store: Store, kind: str, name: str, *, really: bool = False) -> Forgo
     Args:
         store: the store.
         kind: one of `KINDS`.
-        name: the judge, scoring run, rubric, experiment, file, source of labels or annotator.
+        name: the judge, scoring run, rubric, experiment, file, source of labels, annotator or author of notes.
         really: False only counts.
 
     Raises:
@@ -84,6 +86,8 @@ def _conditions(kind: str) -> dict[str, str]:
         return {"verdicts": _VERDICTS[kind], "judge_runs": _VERDICTS[kind]}
     if kind in _LABELS:
         return {"labels": _LABELS[kind]}
+    if kind == "notes":
+        return {"notes": "author = $name"}
     games = f"episode_id IN (SELECT episode_id FROM episodes WHERE {_EPISODES[kind]})"
     gone = {table: games for table in _OF_GAMES if table != "episodes"} | {"episodes": _EPISODES[kind]}
     gone["labels"] = f"({games}) AND ({_BROUGHT_BY_LOGS})"

@@ -38,7 +38,7 @@ COMMANDS: dict[str, str] = {
     "claims": "Show what the engine judge understood of each message.",
     "export": "Write the store for other programs: Parquet, Inspect, datasets, OpenTelemetry.",
     "lake": "Keep a store in a folder that many machines can read and write at once.",
-    "forget": "Take verdicts, games or labels out of the store.",
+    "forget": "Take verdicts, games, labels or notes out of the store.",
     "doctor": "Say what is installed, what the store holds, and what a run would need.",
 }
 """Verb -> one line of help; the module is `cotrace.commands.<verb>`, the command in it `command`."""

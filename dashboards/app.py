@@ -14,6 +14,7 @@ from dashboards.access import LOCAL, Access, guard
 from dashboards.address import Address
 from dashboards.drawing import draw_page, draw_part
 from dashboards.markup import compact
+from dashboards.page_file import page_file
 from dashboards.pages import pages
 from dashboards.parts import Part, data
 from dashboards.reader import Reader, reader
@@ -91,6 +92,16 @@ def create_app(store: Store, rubric_folders: Sequence[Path] = (), *, access: Acc
         Output("title", "modified_timestamp"),
         Input("title", "data"),
     )
+
+    @app.server.get("/-/page.html")  # type: ignore[untyped-decorator]
+    def file_of_page() -> Any:
+        from flask import Response, request
+
+        path, _, search = request.args.get("at", "/").partition("?")
+        text = page_file(store, Address.parse(path, search), rubric_folders)
+        name = f"cotrace{path.replace('/', '-').rstrip('-')}.html" if _is_ours(path) else "cotrace.html"
+        return Response(text, mimetype="text/html", headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
     grid.register(app, opened, {table.name: table for page in pages() for table in getattr(page, "TABLES", ())})
     for page in pages():
         if hasattr(page, "register"):

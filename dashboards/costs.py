@@ -35,9 +35,9 @@ def cost_in_words(cost: float | None, unit: str) -> str:
     if cost is None:
         return "–"
     if unit == "progress":
-        return f"{cost:.3f}".replace("0.", ".", 1) if abs(cost) >= 0.0005 else "nothing"  # noqa: PLR2004 - half of the last digit
+        return f"{cost:.3f}".replace("0.", ".", 1).replace("-", "−") if abs(cost) >= 0.0005 else "nothing"  # noqa: PLR2004 - half of the last digit
     whole = f"{cost:.0f}" if abs(cost - round(cost)) < 0.05 else f"{cost:.1f}"  # noqa: PLR2004 - a tenth is shown
-    return "nothing" if whole == "0" else f"{whole} {unit.removesuffix('s') if whole == '1' else unit}"
+    return "nothing" if float(whole) == 0 else f"{whole} {unit.removesuffix('s') if whole == '1' else unit}"
 
 
 def _rank(last: str) -> int:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["document", "style_sheet"]
+__all__ = ["document", "drawn_place", "packed_plotly", "script_of_figures", "style_sheet"]
 
 _MOST_ROWS, _MOST_OF_MANY = 2_000, 100
 """Rows of a table that are written into a page of one report, and of several; the CSV form has all."""
@@ -56,6 +56,7 @@ const follow = () => {
   const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (target) { target.querySelectorAll('details').forEach(folded => { folded.open = true; }); target.scrollIntoView(); }
 };
+document.querySelectorAll('.plotly-graph-div').forEach(place => place.closest('details:not([open])') || draw(place));
 window.addEventListener('hashchange', follow);
 follow();
 """
@@ -79,7 +80,7 @@ def document(store: Store, tables: Mapping[str, pl.DataFrame]) -> str:
     return (
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>cotrace report</title><style>{style_sheet()}</style>"
         f"</head><body><main><h1>cotrace report</h1><p class='lead'>{html.escape(store.path.name)}, {made}</p>{front}{sections}</main>"
-        f"{_plotly() if figures else ''}<script>{_SCRIPT}</script></body></html>"
+        f"{packed_plotly() if figures else ''}<script>{_SCRIPT}</script></body></html>"
     )
 
 
@@ -92,7 +93,12 @@ def style_sheet() -> str:
     return style.replace("inter-latin.woff2", f"data:font/woff2;base64,{font}")
 
 
-def _plotly() -> str:
+def script_of_figures() -> str:
+    """What draws the figures of a file, those in folds when they are opened."""
+    return _SCRIPT
+
+
+def packed_plotly() -> str:
     """The library, packed: it is most of the page."""
     from plotly.offline import get_plotlyjs
 
@@ -146,9 +152,18 @@ def _picture(name: str, drawn: go.Figure | None) -> str:
     """The figure as data, drawn when its section is opened."""
     if drawn is None:
         return ""
+    return drawn_place(f"figure-{html.escape(name)}", drawn)
+
+
+def drawn_place(place: str, drawn: go.Figure) -> str:
+    """Where a figure is drawn, with its data beside it.
+
+    Args:
+        place: its id.
+        drawn: the figure.
+    """
     data = str(drawn.to_json()).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     height = drawn.layout.height or 450
-    place = f"figure-{html.escape(name)}"
     return (
         f"<div class='plotly-graph-div' id='{place}' style='height:{height}px'></div>"
         f"<script type='application/json' id='{place}-data'>{data}</script>"

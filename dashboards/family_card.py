@@ -72,7 +72,7 @@ def _headlines(benchmark: str, row: Mapping[str, Any]) -> list[Part]:
     reached = f"{wording.count(row['successes'])} of {wording.count(ended)} games"
     heads = [_headline(wording.share(row["success_rate"]), "reached the goal", reached)]
     if row["score_mean"] is not None and row["main_metric"] != "success":
-        words = (known.score_words or wording.in_words(known.score)) if known else wording.in_words(row["main_metric"])
+        words = (known.score_words or wording.in_words(known.score)) if known else wording.in_words(row["main_metric"] or "mean score")
         heads.append(_headline(wording.score(row["score_mean"]), words, wording.interval(row["score_low"], row["score_high"])))
     return heads
 
@@ -134,10 +134,11 @@ def _what_goes_wrong(read: Reader, benchmark: str, row: Mapping[str, Any]) -> li
 
 def _lost(read: Reader, measure: Measure) -> str:
     lost = read.rows(_LOST, {"measure": measure.name}).row(0, named=True)
-    if not lost["turns"]:
+    words = cost_in_words(lost["lost"], measure.unit)
+    if not lost["turns"] or words == "nothing":
         return ""
     turns = "one turn" if lost["turns"] == 1 else f"{lost['turns']} turns"
-    return f"A game loses {cost_in_words(lost['lost'], measure.unit)}, half of it in {turns}. "
+    return f"A game loses {words}, half of it in {turns}. "
 
 
 def _strip(read: Reader, benchmark: str) -> Part:

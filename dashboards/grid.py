@@ -15,7 +15,7 @@ from analytics.literals import with_literals
 from dashboards.address import Address
 from dashboards.parts import Part, aria, data
 from dashboards.requests import checked
-from dashboards.tables import NUMERIC, GridColumn, RowRange, TableRows, block, every_row, written
+from dashboards.tables import HREF, NUMERIC, GridColumn, RowRange, TableRows, block, every_row, written
 from schemas.errors import CotraceError, UsageError
 
 if TYPE_CHECKING:
@@ -40,7 +40,10 @@ _ROW: Final = 34
 _MOST_ROWS: Final = 10
 """Rows that a grid shows before it scrolls."""
 _BLOCK: Final = 100
-_WIDTHS: Final = {"words": 420, "text": 170, "name": 190, "condition": 260, "when": 150}
+_WIDTHS: Final = {"words": 420, "team": 300, "text": 170, "name": 190, "condition": 260, "when": 170}
+_LEAST: Final = {"when": 150, "team": 170}
+_LONG_HEADING: Final = 16
+"""Characters from which on a heading stands in two lines."""
 _FILES: Final = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
 _TITLES: Final = {"csv": "CSV", "parquet": "Parquet"}
 
@@ -53,7 +56,8 @@ def grid(read: Reader, table: Grid, part: str = "") -> Part:
     from dash_ag_grid import AgGrid
 
     total = block(read, rows, RowRange(size=1)).total
-    height = min(total, _MOST_ROWS) * _ROW + 62
+    head = 22 if any(len(column.heading) >= _LONG_HEADING for column in rows.columns.values()) else 0
+    height = min(total, _MOST_ROWS) * _ROW + 62 + head
     return html.Div(
         AgGrid(
             id={"type": "grid", "name": table.name, "part": part, "at": read.address.to()},  # under other filters it is another grid
@@ -127,9 +131,9 @@ def html_table(read: Reader, rows: TableRows, most: int = 200) -> Part:
     body = []
     for texts in written(read, rows, found.rows):
         cells: list[Part] = [html.Td(texts[name], className=kinds[name]) for name in rows.columns]
-        if "link" in texts:
+        if HREF in texts:
             first = next(iter(rows.columns))
-            cells[0] = html.Td(html.A(texts[first], href=texts["link"]), className=kinds[first])
+            cells[0] = html.Td(html.A(texts[first], href=texts[HREF]), className=kinds[first])
         body.append(html.Tr(cells))
     head = html.Tr([html.Th(column.heading, className=kinds[name]) for name, column in rows.columns.items()])
     cut = html.P(f"The first {most} of {found.total} rows.", className="hint") if found.total > most else None
@@ -145,13 +149,14 @@ def _definition(name: str, column: GridColumn, *, linked: bool) -> dict[str, Any
         "filterParams": {"buttons": ["reset"], "debounceMs": 300},
         "type": "rightAligned" if is_number else None,
         "width": _WIDTHS.get(column.kind, 190 if column.part or column.low else 110),
+        "minWidth": _LEAST.get(column.kind),
         "headerTooltip": column.hint or None,
     }
     if linked:
         definition["cellRenderer"] = "CotraceLink"
     elif column.kind == "condition":
         definition["cellRenderer"] = "CotraceCondition"
-    elif column.kind in {"words", "text"}:
+    elif column.kind in {"words", "text", "team"}:
         definition["tooltipField"] = name
     return {key: value for key, value in definition.items() if value is not None}
 

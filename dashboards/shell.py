@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import Final
+from urllib.parse import urlencode
 
 from dash import dcc, html
 
 from dashboards.address import Address
 from dashboards.markup import svg
-from dashboards.parts import Part, aria
+from dashboards.parts import Part, aria, data
 
 __all__ = ["INDEX", "frame", "navigation"]
 
@@ -71,6 +72,7 @@ def navigation(address: Address, pages: Sequence[ModuleType], current: ModuleTyp
         html.A("cotrace", href="/", className="brand"),
         html.Nav(links, **aria(label="Pages")),
         _search(address),
+        _views(address),
         html.Button("◐", id="theme", className="quiet", title="Light or dark", **aria(label="change between light and dark")),
     ]
 
@@ -78,6 +80,25 @@ def navigation(address: Address, pages: Sequence[ModuleType], current: ModuleTyp
 def _link(page: ModuleType, address: Address, current: ModuleType | None) -> Part:
     here = aria(current="page") if page is current else {}
     return html.A(page.TITLE, href=address.filters().to(page.PATH), className="nav-link current" if page is current else "nav-link", **here)
+
+
+def _views(address: Address) -> Part:
+    """What can be done with this view: kept under a name (in this browser), opened again, saved as a file, printed."""
+    name: Part = svg("input", name="view", placeholder="name of this view", autocomplete="off", aria_label="name of this view")
+    return html.Details(
+        [
+            html.Summary("Views", className="nav-link"),
+            html.Div(
+                [
+                    html.Ul(**data(views=""), className="plain", hidden=True),
+                    html.Form([name, html.Button("Keep", className="choice", type="submit")], className="keep-view", **data(keep="")),
+                    html.A("save this page as a file", href=f"/-/page.html?{urlencode({'at': address.to()})}", className="choice"),
+                    html.Button("print", className="choice", type="button", **data(print="")),
+                ]
+            ),
+        ],
+        className="menu views",
+    )
 
 
 def _search(address: Address) -> Part:

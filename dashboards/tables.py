@@ -10,6 +10,7 @@ from analytics.query import frame
 from dashboards.address import FILTERS
 from schemas import wording
 from schemas.errors import UsageError
+from schemas.families import title_of
 from schemas.read_only_sql import sealed_memory
 from schemas.text import printable
 
@@ -18,10 +19,15 @@ if TYPE_CHECKING:
 
     from dashboards.reader import Reader
 
-__all__ = ["GridColumn", "Kind", "RowBlock", "RowRange", "TableRows", "block", "every_row", "written"]
+__all__ = ["CODE", "HREF", "GridColumn", "Kind", "RowBlock", "RowRange", "TableRows", "block", "every_row", "written"]
 
-Kind = Literal["text", "words", "name", "condition", "truth", "share", "score", "count", "number", "money", "seconds", "p", "when"]
+Kind = Literal[
+    "text", "words", "team", "name", "family", "condition", "truth", "share", "score", "count", "number", "money", "seconds", "p", "when"
+]
 
+HREF: Final = "→ href"
+CODE: Final = "→ code"
+"""Beside the columns of a row: no query calls its own so. `assets/grid.js` reads them."""
 NUMERIC: Final = frozenset({"share", "score", "count", "number", "money", "seconds", "p"})
 
 _WRITERS: Final[Mapping[str, Callable[[Any], str]]] = {
@@ -34,6 +40,7 @@ _WRITERS: Final[Mapping[str, Callable[[Any], str]]] = {
     "p": wording.p_value,
     "truth": wording.truth,
     "name": wording.in_words,
+    "family": title_of,
 }
 
 
@@ -43,7 +50,7 @@ class GridColumn:
 
     heading: str
     kind: Kind = "text"
-    """`name` is a category or metric, written without its code's marks; `words` are sentences."""
+    """`name` is a category or metric, written without its code's marks; `words` are sentences, `team` a long name."""
     low: str = ""
     """Column with the lower end of its interval, which is then written beside it."""
     high: str = ""
@@ -114,13 +121,13 @@ def every_row(read: Reader, rows: TableRows, request: RowRange | None = None) ->
 
 
 def written(read: Reader, rows: TableRows, found: pl.DataFrame) -> Iterator[dict[str, str]]:
-    """The rows as texts for the shown columns; `link` beside them where a row leads somewhere, and `code` of the condition."""
+    """The rows as texts for the shown columns; beside them where a row leads (`HREF`), and the code of its condition (`CODE`)."""
     for row in found.iter_rows(named=True):
         texts = {name: _cell(read, column, name, row) for name, column in rows.columns.items()}
         if rows.link is not None:
-            texts["link"] = rows.link(row)
+            texts[HREF] = rows.link(row)
         if "condition" in row:
-            texts["code"] = printable(str(row["condition"]))
+            texts[CODE] = printable(str(row["condition"]))
         yield texts
 
 

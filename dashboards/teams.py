@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["TeamName", "team_names"]
 
 
+_UNKNOWN = "unknown"
+"""The model where a log does not name it: what tells such teams apart is then their name."""
+
+
 class TeamName(NamedTuple):
     """How a team is called beside others."""
 
@@ -46,7 +50,8 @@ def team_names(read: Reader, rows: Sequence[Mapping[str, Any]]) -> list[TeamName
         namesakes = [set(others) for other, others in zip(models, phrases, strict=True) if other == model]
         common = set.intersection(*namesakes)
         own = [phrase for phrase in said if phrase not in common] if len(namesakes) > 1 else []
-        names.append(TeamName(model, ", ".join(own)))
+        is_named = model != _UNKNOWN or not own
+        names.append(TeamName(model, ", ".join(own)) if is_named else TeamName(", ".join(own), ""))
     return names
 
 

@@ -439,6 +439,17 @@ class Label(NamedTuple):
     imported_at: Annotated[datetime | None, Col("when it came into the store; null for labels that games bring", "UTC")] = None
 
 
+class Note(NamedTuple):
+    """What a person wrote about one turn of a game."""
+
+    note_id: Annotated[str, Col("random, so that two people can write at once", key=True)]
+    episode_id: Annotated[str, Col("the game; a note outlives it, and meets it again when its log is read again")]
+    turn: Annotated[int, Col("from 1")]
+    author: Annotated[str, Col("who wrote it")]
+    text: Annotated[str, Col("as written")]
+    written_at: Annotated[datetime, Col("when", "UTC")]
+
+
 class TableName(NamedTuple):
     """Which table a record class fills."""
 
@@ -469,4 +480,5 @@ RECORDS: tuple[TableName, ...] = (
     TableName("verdicts", Verdict),
     TableName("calls", Call),
     TableName("labels", Label),
+    TableName("notes", Note),
 )

@@ -40,6 +40,7 @@ def _long_enough(_: click.Context, __: click.Parameter, token: str | None) -> st
 @click.option(
     "--play", is_flag=True, help="Serve tables at which people play, in place of the dashboard: nothing of the store can be reached."
 )
+@click.option("--page", "page", metavar="ADDRESS", help="Print this page as one self-contained HTML file, and serve nothing.")
 @click.option("--partner", "partners", multiple=True, metavar="MODEL", help="With --play: a provider/model that may sit there; repeat.")
 @click.option("--base-url", help="With --play: address of an OpenAI-compatible server for the partners.")
 @click.option(
@@ -58,6 +59,7 @@ def command(
     partners: tuple[str, ...],
     base_url: str | None,
     out: Path,
+    page: str | None,
     *,
     play: bool,
 ) -> None:
@@ -69,6 +71,7 @@ def command(
     \b
     Example:
       cotrace dash --port 8051
+      cotrace dash --page "/failures?benchmark=craft&by=level" > failures.html
       cotrace dash --play --partner openai/gpt-4o-mini
     """
     from dashboards.server import ServedAt, serve
@@ -81,9 +84,21 @@ def command(
     from judges.rubric.files import clashes
 
     store.check()
+    if page is not None:
+        _print_page(store, page, folders)
+        return
     for clash in clashes(folders):
         say(f"left out: {clash}")
     serve(store, ServedAt(host, port, token), folders, on_ready=lambda link: announce(store, link))
+
+
+def _print_page(store: Store, address: str, folders: tuple[Path, ...]) -> None:
+    from dashboards.address import Address
+    from dashboards.page_file import page_file
+
+    path, _, search = address.partition("?")
+    click.echo(page_file(store, Address.parse(path, search), folders))
+    say(f"{address} of {store.path} as one self-contained page; open it in a browser")
 
 
 def _serve_tables(place: ServedAt, partners: tuple[str, ...], base_url: str | None, out: Path) -> None:

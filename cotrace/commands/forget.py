@@ -19,10 +19,11 @@ __all__ = ["command"]
 @click.option("--source", help="What came from a log file, by its path.")
 @click.option("--labels", help="The labels of a source, such as a file's path.")
 @click.option("--annotator", help="All labels of a person.")
+@click.option("--notes", help="All notes that a person wrote.")
 @click.option("--yes", is_flag=True, help="Do it; without it only what would go is said.")
 @store_option
 def command(store: Store, *, yes: bool, **named: str | None) -> int:
-    """Take verdicts, games or labels out of the store, after saying what would go.
+    """Take verdicts, games, labels or notes out of the store, after saying what would go.
 
     Logs stay where they are: `cotrace ingest` reads them again.
 
@@ -35,7 +36,7 @@ def command(store: Store, *, yes: bool, **named: str | None) -> int:
 
     given = [(kind, name) for kind, name in named.items() if name is not None]
     if len(given) != 1:
-        raise UsageError("say what to forget: one of --judge, --judge-run, --rubric, --run, --source, --labels, --annotator")
+        raise UsageError("say what to forget: one of --judge, --judge-run, --rubric, --run, --source, --labels, --annotator, --notes")
     ((kind, name),) = given
     gone = forget(store, kind, name, really=yes)
     for table, rows in gone.rows.items():

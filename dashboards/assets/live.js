@@ -2,6 +2,11 @@
 (() => {
   const EVERY_MS = 3000;
   let known = null;
+  let mine = 0; // until then what changes in the store is what this browser has just saved
+
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-writes]")) mine = Date.now() + 2 * EVERY_MS;
+  });
 
   const redraw = () => {
     document.getElementById("news").replaceChildren();
@@ -21,7 +26,7 @@
     const answer = await fetch("/-/state").catch(() => null);
     if (!answer || !answer.ok) return;
     const now = await answer.text();
-    if (known !== null && now !== known) {
+    if (known !== null && now !== known && Date.now() > mine) {
       known = now;
       if (document.querySelector("[data-live]")) redraw();
       else tell();

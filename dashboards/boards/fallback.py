@@ -11,6 +11,7 @@ from dash import html
 from dashboards.parts import Part
 from games.players.player import Observation
 from judges.evidence.transcript import Transcript, TurnView
+from schemas.wording import in_words
 
 __all__ = ["TextDrawing"]
 
@@ -28,6 +29,8 @@ class TextDrawing:
         """The goal as stored; nothing where there is none."""
         if game.goal is None:
             return html.Div()
+        if all(isinstance(value, str) for value in game.goal.values()):
+            return html.Div([html.Div([html.H3(in_words(name)), html.P(value, className="prose")]) for name, value in game.goal.items()])
         return _text("Goal", game.goal)
 
     def seat(self, seen: Observation) -> Part:

@@ -59,7 +59,11 @@ class CoordinationDrawing:
         if game_of(game) == QUESTIONS:
             right = ", ".join(str(place + 1) for place in goal.get("correct_options", ()))
             return html.P(printable(f"Key {goal.get('key')}; in words: {goal.get('answer')}; right by the corrected key: option {right}"))
-        return html.P(printable(", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in goal.items())))
+        return (
+            html.P(printable("To reach: " + ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in goal.items())))
+            if goal
+            else None
+        )
 
     def seat(self, seen: Observation) -> Part:
         """The state as far as the player sees it: of Hanabi without its own cards."""

@@ -76,7 +76,7 @@ def content(read: Reader) -> Part:
             card(
                 "Gap and progress",
                 figure("gap-progress", gap_and_progress(read, teams), label="remove gap against progress"),
-                hint="A point is a team, with the 95 % interval of its gap.",
+                hint="A point is a team, with the 95 % interval of its gap; teams with a single game stand in the table alone.",
             ),
         ]
     )
@@ -198,16 +198,17 @@ def gap_and_progress(read: Reader, teams: pl.DataFrame) -> go.Figure:
     """Each team's gap (mean of its games, 95 % interval) against its mean progress."""
     import plotly.graph_objects as go
 
-    rows = [row for row in teams.iter_rows(named=True) if row["gap_mean_of_games"] is not None and row["progress"] is not None]
+    rows = [row for row in teams.iter_rows(named=True) if row["gap_low"] is not None and row["progress"] is not None]
+    rows.sort(key=lambda row: (row["progress"], row["model"]))
     drawn = go.Figure()
-    for name, row in zip(team_names(read, rows), rows, strict=True):
+    for place, (name, row) in enumerate(zip(team_names(read, rows), rows, strict=True)):
         told = f"gap {wording.score(row['gap_mean_of_games'])} {wording.interval(row['gap_low'], row['gap_high'])}"
         drawn.add_scatter(
             x=[row["gap_mean_of_games"]],
             y=[row["progress"]],
             mode="markers+text",
             text=[plain(name.model)],
-            textposition="top center",
+            textposition="bottom center" if place % 2 else "top center",  # neighbours in progress do not write over one another
             name=plain(name),
             marker={"size": 10, "color": SERIES[0]},
             error_x=_ends(row) | {"color": SERIES[0], "thickness": 1.2, "width": 0},
@@ -216,7 +217,7 @@ def gap_and_progress(read: Reader, teams: pl.DataFrame) -> go.Figure:
         )
     drawn.add_vline(x=0, line={"color": "#8a8f9c", "width": 1, "dash": "dot"})
     drawn.update_xaxes(title="remove gap (attempted − oracle)")
-    drawn.update_yaxes(title="mean progress", range=[-0.02, 1.05])
+    drawn.update_yaxes(title="mean progress", range=[-0.04, 1.1])
     return styled(drawn, height=400, legend=False)
 
 

@@ -49,4 +49,6 @@ def rows_chart(rows: pl.DataFrame, kind: str, x: str, y: str) -> go.Figure:
         drawn.add_scatter(x=across, y=rows[y].to_list(), mode=mode, marker={"size": 8, "color": SERIES[0], "opacity": 0.8})
     drawn.update_xaxes(title=plain(x), **({} if is_number else {"type": "category"}))
     drawn.update_yaxes(title=plain(y))
-    return styled(drawn, height=340, legend=False)
+    figure = styled(drawn, height=340, legend=False)
+    figure.update_layout(bargap=0.45)
+    return figure

@@ -61,6 +61,9 @@ def styled(figure: go.Figure, *, height: int = 380, legend: bool = True) -> go.F
         plot_bgcolor="rgba(0,0,0,0)",
         paper_bgcolor="rgba(0,0,0,0)",
     )
+    upright = [trace for trace in figure.data if trace.type == "bar" and trace.orientation != "h"]
+    if upright:  # a line behind the middle of a bar only stands out above it
+        figure.update_xaxes(showgrid=False)
     figure.update_xaxes(gridcolor=GRID, zerolinecolor=GRID, automargin=True, title_font_size=13)
     figure.update_yaxes(gridcolor=GRID, zerolinecolor=GRID, automargin=True, title_font_size=13)
     return figure

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dash import html
 
-from dashboards.parts import Part
+from dashboards.parts import Part, data
 from games.overcooked.engine.layout import AGENTS, Cell, kitchen
 from games.overcooked.engine.tasks import recipe_text, tasks
 from games.overcooked.measures.metrics import history, score
@@ -17,6 +17,7 @@ from games.players.player import Observation
 from judges.evidence.transcript import JsonObject, Transcript, TurnView
 from judges.overcooked.conversations import action_call
 from schemas.text import printable
+from schemas.wording import score as score_in_words
 
 __all__ = ["DRAWING", "OvercookedDrawing"]
 
@@ -26,7 +27,7 @@ _NAMES: Final = {
     "oven0": "oven",
     "chopping_board0": "board",
     "blender0": "blender",
-    "ingredient_dispenser": "ingredients",
+    "ingredient_dispenser": "ingre\u00addients",
     "dish_dispenser": "dishes",
     "delivery": "delivery",
 }
@@ -130,11 +131,13 @@ def _trajectories(game: Transcript, turn: TurnView) -> list[Part]:
     """What each has done up to here beside the reference that fits best; what was followed is marked."""
     if game.task_id not in tasks():
         return []
-    columns = [_trajectory(game, turn, index) for index in range(len(AGENTS))]
-    return [html.H3("Trajectories against the best matching published reference"), html.Div(columns, className="boards")]
+    told, columns = zip(*(_trajectory(game, turn, index) for index in range(len(AGENTS))), strict=True)
+    fold = html.Details([html.Summary("; ".join(told)), html.Div(columns)], className="trajectories", **data(fold="trajectories"))
+    return [html.H3("Steps of the best matching published reference that were followed"), fold]
 
 
-def _trajectory(game: Transcript, turn: TurnView, index: int) -> Part:
+def _trajectory(game: Transcript, turn: TurnView, index: int) -> tuple[str, Part]:
+    """In words how far one agent came, and what it did beside what the reference does."""
     raw = [
         action_call(action)
         for t in game.turns
@@ -147,15 +150,12 @@ def _trajectory(game: Transcript, turn: TurnView, index: int) -> Part:
     found = score(done, references)
     reference = references[found.reference]
     followed = _followed(done, reference)
-    title = f"{AGENTS[index]}: trajectory score {found.tes:.3f}, {found.d_max} of {len(reference)} followed"
+    told = f"{AGENTS[index]} {found.d_max} of {len(reference)}"
+    title = f"{AGENTS[index]}: trajectory score {score_in_words(found.tes)}, {found.d_max} of {len(reference)} followed"
     mine = [html.Li(printable(action), className="pill good" if place in followed else "pill quiet") for place, action in enumerate(done)]
     theirs = [html.Li(action, className="pill good" if place < found.d_max else "pill quiet") for place, action in enumerate(reference)]
-    return html.Div(
-        [
-            html.H3(title),
-            html.Div([html.Div([html.P("done"), html.Ol(mine)]), html.Div([html.P("reference"), html.Ol(theirs)])], className="columns"),
-        ]
-    )
+    lines = [html.Dt("done"), html.Dd(html.Ol(mine or [html.Li("nothing")])), html.Dt("reference"), html.Dd(html.Ol(theirs))]
+    return told, html.Div([html.H3(title), html.Dl(lines)])
 
 
 def _followed(done: Sequence[str], reference: Sequence[str]) -> set[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
@@ -18,9 +18,9 @@ from dashboards.grid import Grid, fold, grid
 from dashboards.one_benchmark import benchmark_choices, shown_benchmark
 from dashboards.parts import Part, card, figure, link_choices, note
 from dashboards.reader import Reader
-from dashboards.tables import GridColumn, TableRows
+from dashboards.tables import GridColumn, Kind, TableRows
 from schemas.text import printable
-from schemas.wording import count, in_words, number
+from schemas.wording import count, in_words, number, score
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -43,6 +43,7 @@ _METRICS: Final[Mapping[str, str]] = {
 }
 _SIDES: Final = ("team", "condition", "max_turns")
 _MOST_TASKS: Final = 40
+_WRITERS: Final[Mapping[Kind, Callable[[float | None], str]]] = {"score": score, "number": number}
 
 
 def content(read: Reader) -> Part:
@@ -81,6 +82,11 @@ def _metric(read: Reader) -> str:
     return read.address.one("metric") if read.address.one("metric") in _METRICS else "score"
 
 
+def _kind(read: Reader) -> Kind:
+    """How values of the metric are written."""
+    return "score" if _metric(read) == "score" else "number"
+
+
 def _report(read: Reader) -> pl.DataFrame:
     """Every pair, with a number that names it in addresses."""
     metric = _metric(read)
@@ -109,13 +115,14 @@ def _side(row: Mapping[str, Any], side: str) -> str:
 
 
 def _pair_card(read: Reader, row: Mapping[str, Any], benchmark: str) -> Part:
-    ends = f" [{number(row['low'])}, {number(row['high'])}]" if row["low"] is not None else ""
+    write = _WRITERS[_kind(read)]
+    ends = f" [{write(row['low'])}, {write(row['high'])}]" if row["low"] is not None else ""
     on = (
         f"{count(row['tasks'])} shared tasks: {row['wins']} won, {row['ties']} even, {row['losses']} lost"
         if row["paired"]
         else "different tasks"
     )
-    lead = f"{_side(row, 'a')} is {number(row['difference'])}{ends} ahead of {_side(row, 'b')}, on {on}."
+    lead = f"{_side(row, 'a')} is {write(row['difference'])}{ends} ahead of {_side(row, 'b')}, on {on}."
     drawn = []
     if row["paired"]:
         tasks = tasks_of(read, row)
@@ -187,12 +194,12 @@ def _pairs(read: Reader, benchmark: str) -> TableRows:
         frame=named,
         source=f"cotrace report compare --metric {_metric(read)}",
         columns={
-            "a": GridColumn(heading="Ahead"),
-            "b": GridColumn(heading="Of"),
+            "a": GridColumn(heading="Ahead", kind="team"),
+            "b": GridColumn(heading="Of", kind="team"),
             "tasks": GridColumn(heading="Tasks", kind="count"),
-            "difference": GridColumn(heading="By (95 %)", kind="score", low="low", high="high"),
-            "mean_a": GridColumn(heading="Mean", kind="score"),
-            "mean_b": GridColumn(heading="Mean of the other", kind="score"),
+            "difference": GridColumn(heading="By (95 %)", kind=_kind(read), low="low", high="high"),
+            "mean_a": GridColumn(heading="Mean", kind=_kind(read)),
+            "mean_b": GridColumn(heading="Mean of the other", kind=_kind(read)),
             "wins": GridColumn(heading="Won", kind="count"),
             "ties": GridColumn(heading="Even", kind="count"),
             "losses": GridColumn(heading="Lost", kind="count"),
@@ -210,9 +217,9 @@ def _tasks(read: Reader, part: str) -> TableRows:
         source=f"cotrace report compare --metric {_metric(read)}",
         columns={
             "task": GridColumn(heading="Task", kind="name"),
-            "value_a": GridColumn(heading=_side(row, "a"), kind="number"),
-            "value_b": GridColumn(heading=_side(row, "b"), kind="number"),
-            "difference": GridColumn(heading="Difference", kind="number"),
+            "value_a": GridColumn(heading=_side(row, "a"), kind=_kind(read)),
+            "value_b": GridColumn(heading=_side(row, "b"), kind=_kind(read)),
+            "difference": GridColumn(heading="Difference", kind=_kind(read)),
         },
         link=_games_href,
     )

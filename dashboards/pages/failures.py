@@ -54,14 +54,18 @@ _COUNTS = """
     )
     SELECT
         counted."{by}",
-        category,
+        counted.category,
         turns,
         denominator,
         turns / denominator AS share,
         clustered_low(turns, denominator, games, turns_squared, turns_by_sizes, sizes_squared) AS share_low,
-        clustered_high(turns, denominator, games, turns_squared, turns_by_sizes, sizes_squared) AS share_high
+        clustered_high(turns, denominator, games, turns_squared, turns_by_sizes, sizes_squared) AS share_high,
+        coalesce(notes, 0) AS notes
     FROM counted INNER JOIN whole ON counted."{by}" IS NOT DISTINCT FROM whole."{by}"
-    ORDER BY counted."{by}", category
+    LEFT JOIN (
+        SELECT "{by}", category, count(DISTINCT note_id) AS notes FROM in_view INNER JOIN notes USING (episode_id, turn) GROUP BY ALL
+    ) AS noted ON counted."{by}" IS NOT DISTINCT FROM noted."{by}" AND counted.category = noted.category
+    ORDER BY counted."{by}", counted.category
 """
 
 
@@ -245,6 +249,7 @@ def _counts(read: Reader, _: str) -> TableRows:
             "share": GridColumn(heading="Share", kind="share"),
             "share_low": GridColumn(heading="95 % from", kind="share", hint="over games: turns of one game are not independent"),
             "share_high": GridColumn(heading="to", kind="share"),
+            "notes": GridColumn(heading="Notes", kind="count", hint="what people wrote about these turns"),
         },
         link=lambda row: read.address.narrowed(
             turns.PATH, benchmark=benchmark, taxonomy=taxonomy, category=row["category"], **{by: str(row[by])}

@@ -15,6 +15,7 @@ from dashboards.parts import Part, aria, card, data, note
 from dashboards.playback.asked import words_of
 from dashboards.playback.facts import GameFacts, facts_of
 from dashboards.playback.happened import happened_column, objections_of, tried
+from dashboards.playback.notes import register_notes
 from dashboards.playback.said import said_column
 from dashboards.playback.timeline import legend, timeline
 from dashboards.reader import Reader
@@ -25,18 +26,28 @@ from schemas.wording import NOTHING, in_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-__all__ = ["IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "content", "filters_of", "title"]
+    from dash import Dash
+
+    from schemas.store import Store
+
+__all__ = ["IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "content", "filters_of", "register", "title"]
 
 PATH = "/game"
 TITLE = "Games"
 IN_MENU = True
 ORDER = 90
 
+_HASH: Final = 32
+_HASH_SHOWN: Final = 10
+"""Characters from which on a name of one word is a hash, and how many of it are shown."""
+
 _GAMES: Final = """
     SELECT games.task_id, games.model, games.condition, games.level, games.turns_taken, games.score, games.success, games.stop_reason,
-        games.episode_id, decisive
+        games.episode_id, decisive, notes
     FROM games LEFT JOIN (SELECT episode_id, turn AS decisive FROM decisive_turns) AS decided USING (episode_id)
+    LEFT JOIN (SELECT episode_id, count(*) AS notes FROM notes GROUP BY ALL) AS noted USING (episode_id)
     WHERE {filters} ORDER BY games.score DESC NULLS LAST, games.episode_id
 """
 
@@ -91,6 +102,7 @@ def _rows(_: Reader, __: str) -> TableRows:
             "success": GridColumn(heading="Success", kind="truth"),
             "decisive": GridColumn(heading="Decisive turn", kind="count"),
             "stop_reason": GridColumn(heading="Ended because", kind="name"),
+            "notes": GridColumn(heading="Notes", kind="count"),
         },
         link=lambda row: f"{PATH}?episode={row['episode_id']}&turn=1",
     )
@@ -124,8 +136,11 @@ def _stage(read: Reader, game: Transcript, turn: TurnView) -> Part:
 
 
 def _columns(game: Transcript) -> str:
-    """A game without a word leaves the room to its boards."""
-    return "stage-columns" if any(turn.utterances for turn in game.turns) else "stage-columns silent"
+    """A game without a word leaves the room to its boards, a conversation without boards to what was said."""
+    if not any(turn.utterances for turn in game.turns):
+        return "stage-columns silent"
+    is_talk = all(turn.state_before is None and turn.state_after is None for turn in game.turns)
+    return "stage-columns talk" if is_talk else "stage-columns"
 
 
 def _found(game: Transcript, words: Sequence[str]) -> set[int]:
@@ -147,7 +162,7 @@ def _head(read: Reader, game: Transcript, facts: GameFacts, turn: TurnView) -> P
         [
             html.Div(
                 [
-                    html.H1(f"{_task(game.task_id)} · {printable(game.model)}"),
+                    html.H1(_task(game.task_id) if game.model == "unknown" else f"{_task(game.task_id)} · {printable(game.model)}"),
                     html.Span(condition, className="condition", title=game.episode_id),
                 ],
                 className="stage-title",
@@ -160,8 +175,9 @@ def _head(read: Reader, game: Transcript, facts: GameFacts, turn: TurnView) -> P
 
 
 def _task(task_id: str) -> str:
-    """A name in words; a number stays as it is."""
-    return printable(in_words(task_id) if any(map(str.isalpha, task_id)) else task_id)
+    """A name in words; a number stays as it is; of a hash, what tells it from others."""
+    name = printable(in_words(task_id) if any(map(str.isalpha, task_id)) else task_id)
+    return f"{name[:_HASH_SHOWN]}…" if len(name) >= _HASH and name.isalnum() else name
 
 
 def _verdict_on_game(read: Reader, facts: GameFacts, success: bool | None) -> list[Part]:  # noqa: FBT001 - a value of the store
@@ -205,6 +221,11 @@ def _find(read: Reader, turn: TurnView) -> Part:
 
 def _here(read: Reader, turn: TurnView) -> dict[str, str]:
     return {"episode": read.address.one("episode"), "turn": str(turn.turn)}
+
+
+def register(app: Dash, store: Store, _: Sequence[Path]) -> None:
+    """Make the notes work."""
+    register_notes(app, store)
 
 
 GAMES: Final = Grid("games", _rows, "Games")

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from analytics.judging.labels_export import exported
 from dashboards.address import Address
 from dashboards.label_queue import LABELLED_HERE, ORDERS, next_task, progress
-from dashboards.parts import Part, card, link_choices, note
+from dashboards.parts import Part, card, data, link_choices, note
 from dashboards.reader import Reader, reader
 from dashboards.requests import checked
 from ingest.labels.load import add_labels
@@ -109,7 +109,7 @@ def _task(rubric: Rubric, task: Task, skip: str) -> list[Part]:
                     *(_question(question, several=task.group.several) for question in task.group.questions),
                     html.Div(
                         [
-                            html.Button("Save and go on", id="label-save", className="choice chosen"),
+                            html.Button("Save and go on", id="label-save", className="choice chosen", **data(writes="")),
                             dcc.Link("Skip", href=skip, className="choice"),
                         ],
                         className="choices",

@@ -85,10 +85,10 @@ def _metrics(read: Reader, benchmark: str) -> TableRows:
             "metric": GridColumn(heading="Metric", kind="name"),
             "model": GridColumn(heading="Team"),
             "condition": GridColumn(heading="Condition", kind="condition"),
-            "mean": GridColumn(heading="Mean", kind="number", low="low", high="high"),
+            "mean": GridColumn(heading="Mean", kind="score", low="low", high="high"),
             "n": GridColumn(heading="Games", kind="count"),
-            "lowest": GridColumn(heading="Least", kind="number"),
-            "highest": GridColumn(heading="Most", kind="number"),
+            "lowest": GridColumn(heading="Least", kind="score"),
+            "highest": GridColumn(heading="Most", kind="score"),
         },
         link=lambda row: games_of_team(read, row),
     )

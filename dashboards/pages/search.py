@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
@@ -158,15 +160,20 @@ def _named(read: Reader, words: Sequence[str]) -> Part:
 
 def _list(read: Reader, words: Sequence[str], kind: str, start: int) -> Part:
     rows = _run(read, words, _LIST, kind=kind, rows=_SHOWN, start=start, before=_BEFORE, length=_EXCERPT)
-    return html.Section([_hit(row, words) for row in rows.iter_rows(named=True)], className="card hits")
+    alike = [
+        list(group) for _, group in groupby(rows.iter_rows(named=True), key=itemgetter("model", "task_id", "turn", "agent", "excerpt"))
+    ]
+    return html.Section([_hit(group[0], words, len(group)) for group in alike], className="card hits")
 
 
-def _hit(row: Mapping[str, Any], words: Sequence[str]) -> Part:
+def _hit(row: Mapping[str, Any], words: Sequence[str], games: int) -> Part:
+    """A text, once for all games of the page that have it word for word."""
     find = " ".join(f'"{word}"' if " " in word else word for word in words)
     href = Address("/game").to(episode=row["episode_id"], turn=row["turn"], find=find)
     head = [
         html.A(f"{printable(in_words(row['task_id']))} · {printable(row['model'])} · turn {row['turn']}", href=href),
         html.Span(f" {printable(row['agent'] or 'group')}, {row['question'] or _KINDS[row['kind']].removesuffix('s')}", className="source"),
+        html.Span(f", word for word in {games} games", className="source") if games > 1 else None,
     ]
     more = row["characters"] > _EXCERPT
     text = [*(["… "] if row["is_cut"] else []), *highlighted(" ".join(row["excerpt"].split()), words), *([" …"] if more else [])]

@@ -34,15 +34,14 @@ _WIDE = 60
 
 _OUTCOMES = ("followed", "not_followed", "no_oracle", "clarify", "no_move")
 _FADED = 0.42
-"""Opacity of the cells, so that bars over them stand out."""
+"""Opacity of the cells, so that bars in them stand out."""
+_SIGN_UP = 0.2
+"""Rows by which the sign of an outcome stands above the middle of its cell: the lower half is for the bars."""
 _KINDS = ("repeated_failure", "undo_loop", "over_removal", "stall")
 
 
-_INSIDE = """
-    WITH marked AS (SELECT DISTINCT episode_id, unnest(range(start_turn, end_turn + 1)) AS turn FROM correction_spirals)
-    SELECT count(*) AS turns, count(marked.turn) AS inside
-    FROM outcomes LEFT JOIN marked USING (episode_id, turn) WHERE {filters}
-"""
+_GAMES = "SELECT episode_id, model, task_id, condition, turns_taken FROM games WHERE {filters}"
+_SPIRALS = "SELECT episode_id, start_turn, end_turn, kind FROM correction_spirals WHERE {filters}"
 _BY_KIND = """
     SELECT model, condition, kind, count(*) AS spirals, count(DISTINCT episode_id) AS games, sum(turns_wasted)::BIGINT AS turns_wasted
     FROM correction_spirals WHERE {filters} AND benchmark = $benchmark GROUP BY ALL ORDER BY ALL
@@ -61,7 +60,7 @@ def content(read: Reader) -> Part:
     episodes = _episodes(read, start)
     if episodes.is_empty():
         return note("There is no such page of games.", html.A("Show the first", href=read.address.to(**{"from": None})))
-    total = read.rows("SELECT count(*) AS games FROM games WHERE {filters} AND turns_taken > 1").item()
+    total = len(_played(read))
     return html.Div(
         [
             html.H1("Correction spirals"),
@@ -69,10 +68,10 @@ def content(read: Reader) -> Part:
             *choices,
             card(
                 "Games, turn by turn",
-                figure("spirals", _map(read, episodes), label="outcome of every turn of every game, spirals as bars above them"),
+                figure("spirals", _map(read, episodes), label="outcome of every turn of every game, spirals as bars under them"),
                 pager(read.address, start, _ROWS, total, "games"),
                 hint="Stretches of turns spent on correcting without getting anywhere; most turns inside them first. A cell is a turn, its "
-                "colour and sign what became of it; a bar over it is a spiral. Click a cell to open the game there.",
+                "colour and sign what became of it; a bar under it is a spiral. Click a cell to open the game there.",
             ),
             card("By kind and team", fold(read, KINDS, benchmark)),
         ]
@@ -81,19 +80,30 @@ def content(read: Reader) -> Part:
 
 def _answer(read: Reader) -> str:
     """How much is spent in spirals, and in which kind most, in a sentence."""
-    games = read.rows(
-        """
-        SELECT count(*) AS games, count(*) FILTER (episode_id IN (SELECT episode_id FROM correction_spirals)) AS inside
-        FROM games WHERE {filters} AND turns_taken > 1
-        """
-    ).row(0, named=True)
-    turns = read.rows(_INSIDE).row(0, named=True)
-    most = read.rows("SELECT kind, count(*) AS n FROM correction_spirals WHERE {filters} GROUP BY ALL ORDER BY n DESC, kind LIMIT 1").rows()
+    games, spirals, inside = _played(read), read.rows(_SPIRALS), _inside(read)
+    with_some = len(games.join(inside, on="episode_id", how="semi"))
+    turns = int(read.rows(_GAMES)["turns_taken"].sum())
+    most = spirals.group_by("kind").len().sort("len", "kind", descending=[True, False]).head(1).rows()
     kind = f" The commonest: {wording.in_words(most[0][0])}, {wording.count(most[0][1])} times." if most else ""
     return (
-        f"{wording.share_of(turns['inside'], turns['turns'])} turns are inside spirals, in "
-        f"{wording.share_of(games['inside'], games['games'])} games of two turns or more.{kind}"
+        f"{wording.share_of(int(inside['turns_inside'].sum()), turns)} turns are inside spirals, in "
+        f"{wording.share_of(with_some, len(games))} games of two turns or more.{kind}"
     )
+
+
+def _played(read: Reader) -> pl.DataFrame:
+    """Games in which there could be a spiral."""
+    import polars as pl
+
+    return read.rows(_GAMES).filter(pl.col("turns_taken") > 1)
+
+
+def _inside(read: Reader) -> pl.DataFrame:
+    """Games with spirals, and how many of their turns are inside: the view is asked once for all that the page says of it."""
+    import polars as pl
+
+    turns = read.rows(_SPIRALS).select("episode_id", turn=pl.int_ranges("start_turn", pl.col("end_turn") + 1)).explode("turn").unique()
+    return turns.group_by("episode_id").agg(turns_inside=pl.len())
 
 
 def report_figure(read: Reader) -> go.Figure | None:
@@ -114,23 +124,17 @@ def _benchmarks(read: Reader) -> list[str]:
 
 
 def _episodes(read: Reader, start: int) -> pl.DataFrame:
-    return read.rows(
-        """
-        WITH marked AS (SELECT DISTINCT episode_id, unnest(range(start_turn, end_turn + 1)) AS turn FROM correction_spirals),
-        inside AS (SELECT episode_id, count(*) AS turns_inside FROM marked GROUP BY ALL)
-        SELECT episode_id, model, task_id, condition, coalesce(turns_inside, 0) AS turns_inside
-        FROM games LEFT JOIN inside USING (episode_id)
-        WHERE {filters} AND turns_taken > 1
-        ORDER BY turns_inside DESC, model, task_id, episode_id LIMIT $rows OFFSET $start
-        """,
-        {"rows": _ROWS, "start": start},
-    )
+    import polars as pl
+
+    played = _played(read).join(_inside(read), on="episode_id", how="left").with_columns(pl.col("turns_inside").fill_null(0))
+    order = ["turns_inside", "model", "task_id", "episode_id"]
+    return played.sort(order, descending=[True, False, False, False]).slice(start, _ROWS)
 
 
 def _map(read: Reader, episodes: pl.DataFrame) -> go.Figure:
     shown = {"ids": episodes["episode_id"].to_list()}
     cells = read.rows("SELECT episode_id, turn, outcome FROM outcomes WHERE episode_id IN (SELECT unnest($ids)) ORDER BY turn", shown)
-    spirals = read.rows("SELECT * FROM correction_spirals WHERE episode_id IN (SELECT unnest($ids)) ORDER BY start_turn", shown)
+    spirals = read.rows(_SPIRALS).join(episodes, on="episode_id", how="semi").sort("episode_id", "start_turn", "kind")
     return heat_map(episodes, cells, spirals)
 
 
@@ -163,7 +167,7 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
     )
     drawn.add_scatter(  # a heat map's clicks carry no customdata, so points that nobody sees carry the addresses
         x=cells["turn"].to_list(),
-        y=[place[episode] for episode in cells["episode_id"]],
+        y=[place[episode] - _SIGN_UP for episode in cells["episode_id"]],
         mode="markers+text" if width <= _WIDE else "markers",
         text=[mark_of(outcome).shape for outcome in cells["outcome"]],
         textfont={"size": 9},
@@ -197,13 +201,13 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
     drawn.update_layout(shapes=shapes)
     drawn.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, range=[len(labels) - 0.5, -0.5], showgrid=False, zeroline=False)
     drawn.update_xaxes(title="turn", dtick=1 if width <= _WIDE else None, range=[0.5, width + 0.5], showgrid=False, zeroline=False)
-    return styled(drawn, height=130 + 24 * len(labels))
+    return styled(drawn, height=130 + 27 * len(labels))
 
 
 def _lane(spiral: dict[str, Any], row: int) -> dict[str, Any]:
-    """A bar over the turns of a spiral; each kind has a lane of its own, so that overlapping ones stay apart."""
-    top = row - 0.42 + _KINDS.index(spiral["kind"]) * 0.21
-    edges = {"x0": spiral["start_turn"] - 0.46, "x1": spiral["end_turn"] + 0.46, "y0": top, "y1": top + 0.17}
+    """A bar under the turns of a spiral; each kind has a lane of its own, so that overlapping ones stay apart."""
+    top = row + 0.05 + _KINDS.index(spiral["kind"]) * 0.1
+    edges = {"x0": spiral["start_turn"] - 0.46, "x1": spiral["end_turn"] + 0.46, "y0": top, "y1": top + 0.085}
     return {"type": "rect", **edges, "fillcolor": mark_of(spiral["kind"]).color, "line": {"width": 0}}
 
 

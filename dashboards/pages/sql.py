@@ -109,15 +109,23 @@ def _answer(read: Reader, asked: str) -> Part:
     address = read.address
     kind = address.one("chart") if address.one("chart") in CHARTS else "none"
     shown = link_choices("Chart", [(text, address.to(chart=key), key == kind) for key, text in CHARTS.items()])
-    return card(f"{count(found.total)} rows", shown, *_chart(read, found.rows, kind), grid(read, RESULT), menu=table_links(read, RESULT))
+    axes, drawn = _chart(read, found.rows, kind)
+    return card(
+        f"{count(found.total)} rows",
+        html.Div([shown, *axes], className="choices-row"),
+        drawn,
+        grid(read, RESULT),
+        menu=table_links(read, RESULT),
+    )
 
 
-def _chart(read: Reader, rows: pl.DataFrame, kind: str) -> list[Part]:
+def _chart(read: Reader, rows: pl.DataFrame, kind: str) -> tuple[list[Part], Part]:
+    """The choices of its axes, and the chart."""
     if kind == "none" or rows.is_empty():
-        return []
+        return [], None
     found = axes_of(rows, read.address.one("x"), read.address.one("y"))
     if found is None:
-        return [note("There is no number among the columns that a chart could show.")]
+        return [], note("There is no number among the columns that a chart could show.")
     x, y = found
     numbers = [name for name in rows.columns if rows[name].dtype.is_numeric()]
     chosen = [
@@ -127,7 +135,7 @@ def _chart(read: Reader, rows: pl.DataFrame, kind: str) -> list[Part]:
             ("Up", "y", y, numbers),
         )
     ]
-    return [*chosen, figure("sql-chart", rows_chart(rows, kind, x, y), label=f"{y} by {x}")]
+    return chosen, figure("sql-chart", rows_chart(rows, kind, x, y), label=f"{y} by {x}")
 
 
 def _rows(read: Reader, _: str) -> TableRows:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dash import dcc, html
 
 from dashboards.boards import drawing_of
 from dashboards.pages import game
 from dashboards.parts import Part, card, note
+from dashboards.playback.notes import note_lines
 from dashboards.reader import Reader
 from judges.evidence.transcript import Transcript, read_games
 from schemas.text import printable
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["IN_MENU", "ORDER", "PATH", "TITLE", "content"]
 
@@ -49,12 +53,13 @@ def content(read: Reader) -> Part:
         return note("No turn fits this address.", dcc.Link("Back to the failure breakdown", href=address.filters().to("/failures")))
     shown = found.head(_SHOWN)
     games = read_games(read.connection, shown["episode_id"].unique().to_list())
-    cards = [_turn_card(games[row["episode_id"]], row) for row in shown.iter_rows(named=True)]
+    notes = read.rows("SELECT * FROM turn_notes ORDER BY written_at, note_id").partition_by("episode_id", "turn", as_dict=True)
+    cards = [_turn_card(games[row["episode_id"]], row, notes.get((row["episode_id"], row["turn"]))) for row in shown.iter_rows(named=True)]
     count = f"{len(found)} turns" + (f", the first {_SHOWN} shown" if len(found) > _SHOWN else "")
     return html.Div([html.H1(printable(title)), html.P(count, className="lead"), *cards])
 
 
-def _turn_card(played: Transcript, row: dict[str, Any]) -> Part:
+def _turn_card(played: Transcript, row: dict[str, Any], notes: pl.DataFrame | None) -> Part:
     turn = played.turn(row["turn"])
     draw = drawing_of(played.benchmark)
     said = [
@@ -79,6 +84,7 @@ def _turn_card(played: Transcript, row: dict[str, Any]) -> Part:
         *said,
         _listed("Tried", tried),
         _listed("Verified actions listed", possible),
+        note_lines(list(notes.iter_rows(named=True))) if notes is not None else None,
     )
 
 

@@ -27,6 +27,7 @@ _FAILURES: Final = """
     WHERE episode_id = $id AND common <> 'none' ORDER BY turn, taxonomy, category, agent
 """
 _SPIRALS: Final = "SELECT start_turn, end_turn, kind, turns_wasted, evidence FROM correction_spirals WHERE episode_id = $id ORDER BY ALL"
+_NOTES: Final = "SELECT note_id, turn, author, note, written_at FROM turn_notes WHERE episode_id = $id ORDER BY written_at, note_id"
 _DECISIVE: Final = "SELECT turn, why, cost, unit, lost_in_game, share FROM decisive_turns WHERE episode_id = $id"
 
 
@@ -102,6 +103,12 @@ class GameFacts:
     turns: Sequence[TurnFacts]
     spirals: Sequence[Spiral]
     decisive: Decisive | None
+    notes: Sequence[Mapping[str, Any]] = ()
+    """What people wrote: note_id, turn, author, note, written_at."""
+
+    def noted(self, turn: int) -> list[Mapping[str, Any]]:
+        """The notes on a turn."""
+        return [note for note in self.notes if note["turn"] == turn]
 
     def at(self, turn: int) -> TurnFacts:
         """The facts of a turn that the game has."""
@@ -129,4 +136,5 @@ def facts_of(read: Reader, episode_id: str) -> GameFacts:
     turns = [TurnFacts(**row, failures=failures.get(row["turn"], ())) for row in read.rows(_TURNS, asked).iter_rows(named=True)]
     decisive = [Decisive(**row) for row in read.rows(_DECISIVE, asked).iter_rows(named=True)]
     spirals = [Spiral(**row) for row in read.rows(_SPIRALS, asked).iter_rows(named=True)]
-    return GameFacts(turns=turns, spirals=spirals, decisive=decisive[0] if decisive else None)
+    notes = list(read.rows(_NOTES, asked).iter_rows(named=True))
+    return GameFacts(turns=turns, spirals=spirals, decisive=decisive[0] if decisive else None, notes=notes)

@@ -12,6 +12,7 @@ from dashboards.boards import Drawing
 from dashboards.costs import cost_in_words
 from dashboards.parts import Part, data
 from dashboards.playback.facts import GameFacts, TurnFacts
+from dashboards.playback.notes import notes_on
 from dashboards.playback.timeline import TONES
 from judges.evidence.transcript import ActionView, TurnView
 from judges.rubric.files import find, names
@@ -46,6 +47,7 @@ def happened_column(turn: TurnView, facts: GameFacts, draw: Drawing, verdicts: S
             _better(turn, draw),
             *_verdicts(verdicts),
             *_spirals(facts, turn.turn),
+            *notes_on(facts.noted(turn.turn)),
         ],
         className="card happened",
         tabIndex=0,

@@ -58,12 +58,12 @@ def _tick(facts: GameFacts, one: TurnFacts, href: str, most: float, marks: Seque
             html.Span("▼" if decisive else "", className="tick-decisive", **aria(hidden="true")),
             html.Span(html.Span(className="tick-cost", style={"height": f"{height}px"}), className="tick-bar"),
             html.Span(one.mark.shape, className="tick-mark", **aria(hidden="true")),
-            html.Span(str(one.turn), className="tick-turn"),
+            html.Span([str(one.turn), html.Sup("✎") if facts.noted(one.turn) else None], className="tick-turn"),
             *lines,
         ],
         href=href,
         className=" ".join(marks),
-        title=_title(one, spirals, decisive=decisive),
+        title=_title(one, spirals, len(facts.noted(one.turn)), decisive=decisive),
         **(aria(current="true") if "current" in marks else {}),
     )
 
@@ -79,12 +79,13 @@ def _kinds(facts: GameFacts) -> list[str]:
     return [kind for kind in _KINDS if any(spiral.kind == kind for spiral in facts.spirals)]
 
 
-def _title(one: TurnFacts, spirals: Sequence[Spiral], *, decisive: bool) -> str:
+def _title(one: TurnFacts, spirals: Sequence[Spiral], notes: int, *, decisive: bool) -> str:
     said = [f"turn {one.turn}: {one.mark.words or in_words(one.outcome)}"]
     if one.has_cost:
         said.append(f"cost {cost_in_words(one.cost, one.unit or '')}")
     if one.progress is not None:
         said.append(f"progress {number(one.progress)}")
+    said += [f"{notes} notes" if notes > 1 else "a note"] if notes else []
     said += [f"in a {in_words(spiral.kind)}" for spiral in spirals]
     return "; ".join([*said, *(["the decisive turn"] if decisive else [])])
 
@@ -100,7 +101,7 @@ def legend(facts: GameFacts) -> Part:
     ]
     kinds = [html.Li([html.Span(className=f"sign-line {kind}"), f"{in_words(kind)}: {mark_of(kind).words}"]) for kind in _kinds(facts)]
     keys = [html.Li([html.Kbd(key), f" {what}"]) for key, what in _KEYS.items()]
-    drawn = [html.Li("bar: what the turn cost; ▼ the turn that decided the game")]
+    drawn = [html.Li("bar: what the turn cost; ▼ the turn that decided the game; ✎ a note")]
     return html.Details(
         [html.Summary("legend and keys"), html.Div([html.Ul([*signs, *kinds, *drawn]), html.Ul(keys)], className="legend-box")],
         className="menu legend",
@@ -108,4 +109,10 @@ def legend(facts: GameFacts) -> Part:
     )
 
 
-_KEYS: Final = {"← →": "turn before, turn after", "n  p": "next failure, failure before", "/": "search", "f": "find in this game"}
+_KEYS: Final = {
+    "← →": "turn before, turn after",
+    "n  p": "next failure, failure before",
+    "/": "search",
+    "f": "find in this game",
+    "c": "write a note",
+}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Loaded", "known_sources", "load", "only_episodes", "without_episodes"]
 
-_KEPT: Final = frozenset({"verdicts", "labels", "claims"})
+_KEPT: Final = frozenset({"verdicts", "labels", "notes", "claims"})
 """Verdicts and what models read hang on what they were shown, labels on people: they outlive a game's rows."""
 
 _DERIVED: Final = tuple(spec.name for spec in TABLES if "episode_id" in spec.column_names and spec.name not in _KEPT)

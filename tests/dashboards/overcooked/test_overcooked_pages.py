@@ -85,7 +85,7 @@ def test_the_kitchen_shows_plans_requests_and_refusals(store: Store) -> None:
     first, last = str(drawing.turn(game, game.turn(1))), str(drawing.turn(game, game.turns[-1]))
     assert "Requested of the partner" in first
     assert "V_REACH" in first
-    assert "Assistant: trajectory score 1.000, 7 of 7 followed" in last
+    assert "Assistant: trajectory score 1.00, 7 of 7 followed" in last
     assert "Put carrot slices into the oven0" in str(drawing.goal(game))
 
 

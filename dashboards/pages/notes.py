@@ -1,0 +1,48 @@
+"""Notes: everything that people wrote about turns, in one list."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dash import html
+
+from dashboards.grid import Grid, grid, table_links
+from dashboards.parts import Part, card, note
+from dashboards.reader import Reader
+from dashboards.tables import GridColumn, TableRows
+
+__all__ = ["IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "content"]
+
+PATH = "/notes"
+TITLE = "Notes"
+IN_MENU = False
+ORDER = 93
+
+_NOTES: Final = "SELECT * FROM turn_notes WHERE {filters} ORDER BY written_at DESC, note_id"
+
+
+def content(read: Reader) -> Part:
+    """All notes, the last one first; a click leads to its turn."""
+    if read.rows("SELECT 1 FROM turn_notes WHERE {filters} LIMIT 1").is_empty():
+        return note("Nobody has written a note here yet: open a turn of a game and press c.", html.A("Games", href="/game"))
+    listing = card("Notes on turns", grid(read, NOTES), menu=table_links(read, NOTES), hint="The last one first.")
+    return html.Div([html.H1(TITLE), listing])
+
+
+def _rows(_: Reader, __: str) -> TableRows:
+    return TableRows(
+        sql=_NOTES,
+        columns={
+            "task_id": GridColumn(heading="Task", kind="name"),
+            "model": GridColumn(heading="Team"),
+            "turn": GridColumn(heading="Turn", kind="count"),
+            "author": GridColumn(heading="By"),
+            "written_at": GridColumn(heading="When (UTC)", kind="when"),
+            "note": GridColumn(heading="Note", kind="words"),
+        },
+        link=lambda row: f"/game?episode={row['episode_id']}&turn={row['turn']}",
+    )
+
+
+NOTES: Final = Grid("notes", _rows, "Notes on turns")
+TABLES = (NOTES,)

@@ -1,0 +1,92 @@
+"""Notes: written on the page of a game, seen in lists, printed by a report, taken back by their author."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from playwright.sync_api import Page
+
+from analytics.forgetting import forget
+from analytics.query import query
+from cotrace.cli import cli
+from ingest.labels.notes import add_note
+from schemas.errors import UsageError
+from schemas.store import Store
+from tests.dashboards.sites import serve
+
+pytestmark = [pytest.mark.xdist_group("browser")]
+
+TEXT = "D2 saw it <b>and</b> said nothing, ünïcode"
+
+
+@pytest.fixture(scope="module")
+def store(played: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Nine games of one's own, to write to."""
+    path = tmp_path_factory.mktemp("noted") / "noted.duckdb"
+    shutil.copy(played.path, path)
+    return Store(path)
+
+
+@pytest.fixture(scope="module")
+def site(store: Store) -> Iterator[str]:
+    yield from serve(store)
+
+
+@pytest.mark.browser
+def test_a_note_is_written_seen_in_lists_exported_and_taken_back(store: Store, site: str, page: Page) -> None:
+    """By keyboard: c opens the form; the note stands on the turn, its tick, the list of games, of failures, of turns and of notes."""
+    episode, turn, category, team = query(
+        store,
+        "SELECT episode_id, turn, category, model FROM failure_turns WHERE taxonomy = 'craft_published' AND counted ORDER BY ALL LIMIT 1",
+    ).row(0)
+    page.goto(f"{site}/game?episode={episode}&turn={turn}")
+    page.locator(".note-form summary").wait_for()
+    page.keyboard.press("c")
+    page.locator("#note-text").fill(TEXT)
+    page.locator("#note-save").click()
+    page.get_by_text("Not saved: a note needs a text and its author's name").wait_for()
+    page.locator("#note-author").fill("ann")
+    page.locator("#note-save").click()
+    page.locator(".notes .text", has_text=TEXT).wait_for()
+    assert page.locator(".tick.current sup").inner_text() == "✎"
+    for address in (f"/turns?category={category}&turn={turn}", "/notes"):
+        page.goto(site + address)
+        page.get_by_text(TEXT).first.wait_for()
+    page.goto(f"{site}/game")
+    page.locator(f".ag-row:has(a[href*='{episode}']) [col-id=notes]", has_text="1").wait_for()
+    page.goto(f"{site}/failures?model={team}")
+    page.locator("summary", has_text="Counts").click()
+    page.locator(f".ag-row:has([col-id=category]:has-text('{category.replace('_', ' ')}')) [col-id=notes]", has_text="1").first.wait_for()
+    printed = CliRunner().invoke(cli, ["report", "notes", "--store", str(store.path), "--format", "json"])
+    assert TEXT in printed.output
+    assert '"ann"' in printed.output
+    page.goto(f"{site}/game?episode={episode}&turn={turn}")
+    page.get_by_role("button", name="take this note back").click()
+    page.locator(".notes").wait_for(state="detached")
+    assert query(store, "SELECT count(*) FROM notes").item() == 0
+
+
+def test_notes_that_make_no_sense_are_refused_and_an_author_is_forgotten(store: Store) -> None:
+    """No name, no text, no such turn, too long: one line; `forget --notes` takes all notes of a person."""
+    episode = query(store, "SELECT min(episode_id) FROM games").item()
+    for turn, author, text in ((1, " ", "x"), (1, "bob", " "), (99, "bob", "x"), (1, "b" * 61, "x"), (1, "bob", "x" * 4001)):
+        with pytest.raises(UsageError):
+            add_note(store, episode, turn, author=author, text=text)
+    add_note(store, episode, 1, author="bob", text="first")
+    assert forget(store, "notes", "bob", really=True).rows == {"notes": 1}
+    assert query(store, "SELECT count(*) FROM turn_notes").item() == 0
+
+
+def test_notes_outlive_their_game(store: Store, tmp_path: Path) -> None:
+    """A game that is forgotten, to be read again, does not take what people wrote with it."""
+    path = tmp_path / "outlived.duckdb"
+    shutil.copy(store.path, path)
+    own = Store(path)
+    episode, run = query(own, "SELECT episode_id, run_id FROM episodes ORDER BY 1 LIMIT 1").row(0)
+    add_note(own, episode, 2, author="ann", text="look here")
+    forget(own, "run", run, really=True)
+    assert query(own, "SELECT note, model FROM turn_notes").rows() == [("look here", None)]

@@ -1,0 +1,220 @@
+"""Any page as one self-contained file; and on all of them what is written: formats, links that keep their filters, numbers of the store."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import plotly.utils
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from playwright.sync_api import Browser, Page
+
+from analytics.query import query
+from analytics.views import ensure_installed
+from cotrace.cli import cli
+from dashboards.address import Address
+from dashboards.app import draw_page
+from dashboards.markup import compact
+from dashboards.page_file import page_file
+from dashboards.pages import pages
+from dashboards.reader import reader
+from dashboards.teams import team_names
+from games.overcooked.play import PlayRequest, play
+from ingest.files.run import ingest_paths
+from schemas import wording
+from schemas.store import Store
+from tests.dashboards.sites import serve
+
+pytestmark = [pytest.mark.xdist_group("browser")]
+
+PATHS = [page.PATH for page in pages() if page.PATH not in {"/labelling", "/sql"}]
+"""What people write themselves may look as it likes."""
+
+
+@pytest.fixture(scope="module")
+def text_of(played: Store) -> Iterator[object]:
+    """Path -> what a reader of the page's file reads, each page drawn once."""
+
+    @cache
+    def text(path: str) -> str:
+        written = page_file(played, Address.parse(path, ""))
+        body = re.sub(r"<(script|style)\b.*?</\1>", " ", written.partition("<body>")[2], flags=re.DOTALL)
+        return html.unescape(re.sub(r"<[^>]*>", " ", body))
+
+    return text  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_page_is_written_as_people_write(path: str, text_of: object, played: Store) -> None:
+    """No 0.250 beside 44 %, no True, no JSON, no category or condition in code."""
+    text = text_of(path)  # type: ignore[operator]
+    assert "could not be drawn" not in text
+    assert (
+        re.findall(r"[\d.]+ \[\.\d+|\b\d+\.\d+ %|\b\d+\.0\b|\b\d+\.\d{7,}", re.sub(r"(?<![\d.])\.\d\d \[|1\.00 \[|\.\d %", "", text)) == []
+    )
+    assert re.findall(r"\b(True|False|None|nan|inf)\b|[{\[]\"", text) == []
+    assert re.findall(r"/[a-z]+\?[a-z]+=", text) == []  # an address is no text: the page of the broken links showed some
+    codes = query(played, "SELECT DISTINCT category FROM failure_map WHERE contains(category, '_')")["category"].to_list()
+    codes += ["not_followed", "no_oracle", "no_move", "undo_loop", "repeated_failure"]
+    assert [code for code in codes if code in text] == []
+    assert path == "/runs" or "oracle5" not in text  # there it is the name of the experiment
+
+
+@pytest.mark.parametrize("path", ["/failures", "/spirals", "/judges", "/", "/remove-gap", "/turns"])
+def test_links_keep_condition_and_family(path: str, played: Store) -> None:
+    """What is clicked on keeps what it stood under: only the chips that take a filter away, and games, lose one."""
+    condition = query(played, "SELECT min(condition) FROM games").item()
+    address = Address(path, {"benchmark": ("craft",), "condition": (condition,)})
+    drawn = draw_page(played, address)
+    text = html.unescape(plotly.utils.PlotlyJSONEncoder().encode(compact([drawn.head, drawn.content])))
+    kept = {page.PATH for page in pages()} - {"/game", "/sql", "/notes", "/search", "/labelling"}
+    found = {link for link in re.findall(r'(/[a-z-]*\?[^"\\]*)', text) if urlsplit(link).path in kept}
+    assert found
+    lost = [link for link in found if not {"benchmark", "condition"} <= parse_qs(urlsplit(link).query).keys()]
+    assert lost == []
+
+
+def test_three_teams_of_one_model_have_three_names(played: Store, tmp_path: Path) -> None:
+    """They looked the same on the leaderboard and the page of the remove gap; where no model is named, what differs is the name."""
+    path = tmp_path / "alike.duckdb"
+    shutil.copy(played.path, path)
+    store = Store(path)
+    with store.writing() as connection:
+        connection.execute("UPDATE episodes SET team = json_object('builder', 'builder ' || model), model = 'gpt'")
+    for address in (Address("/", {"benchmark": ("craft",)}), Address("/remove-gap")):
+        text = page_file(store, address)
+        assert all(f"builder builder {name}" in text for name in ("clear", "layer_confused", "over_remover"))
+    with reader(store, Address("/")) as read:
+        rows = [{"model": "unknown", "condition": "a/run 1"}, {"model": "unknown", "condition": "b/run 1"}]
+        names = team_names(read, rows)
+    assert len(set(names)) == 2
+    assert not any("unknown" in name.model for name in names)
+
+
+def test_a_team_of_one_game_stands_in_the_table_alone(played: Store, tmp_path: Path) -> None:
+    """Forests of n = 1 without an interval say nothing: the figure leaves them out, the table has them."""
+    path = tmp_path / "single.duckdb"
+    shutil.copy(played.path, path)
+    store = Store(path)
+    with store.writing() as connection:
+        connection.execute("DELETE FROM episodes WHERE model = 'clear' AND task_id <> (SELECT min(task_id) FROM episodes)")
+    drawn = page_file(store, Address("/", {"benchmark": ("craft",)}))
+    figure, table = drawn.split("In numbers")[0], drawn.split("In numbers")[1]
+    assert "over_remover" in figure
+    assert ">clear<" not in figure
+    assert ">clear<" in table
+
+
+def test_a_turn_that_served_nobody_is_not_green(tmp_path: Path) -> None:
+    """A carrot for a dish without one was green, for every carried out action was."""
+    play(PlayRequest(out=tmp_path / "logs", orders=("boiled_egg",), policies=("wrong-ingredient",), games=1))
+    store = Store(tmp_path / "o.duckdb")
+    ingest_paths([tmp_path / "logs"], store, workers=1)
+    ensure_installed(store)
+    costly = "SELECT episode_id, turn FROM turn_costs INNER JOIN outcomes USING (episode_id, turn) WHERE cost > 0 AND accepted"
+    episode, turn = query(store, f"{costly} ORDER BY cost DESC").row(0)
+    drawn = page_file(store, Address("/game", {"episode": (episode,), "turn": (str(turn),)}))
+    assert 'class="tried lost"' in drawn
+    assert 'class="tried good"' not in drawn
+
+
+def test_numbers_of_the_overview_are_those_of_sql(text_of: object, played: Store) -> None:
+    """Read from the page, and asked of `cotrace sql`."""
+    asked = CliRunner().invoke(
+        cli, ["sql", "SELECT games, success_rate, score_mean FROM families", "--store", str(played.path), "--format", "csv"]
+    )
+    games, rate, mean = asked.stdout.splitlines()[1].split(",")
+    text = re.sub(r"\s+", " ", text_of("/"))  # type: ignore[operator]
+    assert f"{games} games" in text
+    assert f"{wording.share(float(rate))} reached the goal" in text
+    assert wording.score(float(mean)) in text
+
+
+@pytest.mark.browser
+def test_a_file_draws_itself_without_a_network_and_prints_in_light(played: Store, browser: Browser, tmp_path: Path) -> None:
+    """What `cotrace dash --page` prints: figures and rows, no request to anybody; on paper no menus, and no dark ground."""
+    printed = CliRunner().invoke(cli, ["dash", "--page", "/failures?model=clear", "--store", str(played.path)])
+    path = tmp_path / "failures.html"
+    path.write_text(printed.stdout, encoding="utf-8")
+    page = browser.new_context(offline=True).new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    page.locator(".main-svg").first.wait_for()
+    assert page.locator("tbody tr").count() > 2
+    assert page.locator("a[href]").count() == 0
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_a_view_is_kept_under_a_name_saved_as_a_file_and_printed(played_site: str, page: Page) -> None:
+    """The name leads back to the very address; the file is that of the page; paper is light in the dark theme too."""
+    page.goto(f"{played_site}/failures?model=clear&by=turn")
+    page.locator(".card").first.wait_for()
+    page.locator(".views > summary").click()
+    page.locator("[name=view]").fill("clear by turn")
+    page.keyboard.press("Enter")
+    page.locator("[data-views] a", has_text="clear by turn").wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="save this page as a file").click()
+    assert "clear" in Path(download.value.path()).read_text(encoding="utf-8")
+    page.goto(f"{played_site}/")
+    page.locator(".views > summary").click()
+    page.locator("[data-views] a", has_text="clear by turn").click()
+    page.wait_for_url("**/failures?model=clear&by=turn")
+    page.evaluate("cotrace.setTheme('dark')")
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.locator("header").is_hidden()
+
+
+@pytest.mark.browser
+def test_a_rubric_of_episodes_has_a_chart(played: Store, browser: Browser, tmp_path: Path) -> None:
+    """Verdicts on whole games have no outcome of a turn: they were dropped silently, and the chart was empty."""
+    path = tmp_path / "own.duckdb"
+    shutil.copy(played.path, path)
+    store = Store(path)
+    with store.writing() as connection:
+        connection.execute(
+            """
+            INSERT INTO verdicts BY NAME
+            SELECT DISTINCT ON (episode_id) * REPLACE ('own' AS rubric, 'episode' AS unit_kind, episode_id AS unit_id, NULL AS turn,
+                NULL AS agent, 'Q1' AS question, 'yes' AS answer, 1.0 AS score, 'answered' AS status)
+            FROM verdicts WHERE status = 'answered'
+            """
+        )
+    for site in serve(store):
+        page = browser.new_page()
+        page.goto(f"{site}/judges?rubric=own&show=scores")
+        page.locator(".js-plotly-plot .point").first.wait_for()
+        assert page.locator(".js-plotly-plot .point").count() == 2  # the question, and below it the one team line or more
+        page.close()
+
+
+@pytest.mark.browser
+def test_figures_and_tables_are_saved_and_facets_narrow_one_another(played: Store, played_site: str, page: Page) -> None:
+    """SVG and PNG of a figure, CSV and Parquet of its table with the rows of the store; counts of a facet are those under the others."""
+    page.goto(f"{played_site}/failures")
+    page.locator(".main-svg").first.wait_for()
+    page.locator(".figure").hover()
+    for kind, begins in (("svg", b"<svg"), ("png", b"\x89PNG")):
+        with page.expect_download() as download:
+            page.locator(f"[data-picture={kind}]").click()
+        assert Path(download.value.path()).read_bytes().startswith(begins)
+    turns = query(played, "SELECT sum(turns) FROM failure_breakdown WHERE is_default AND category <> 'no_oracle_or_attempt'").item()
+    for kind, read in (("CSV", pl.read_csv), ("Parquet", pl.read_parquet)):
+        with page.expect_download() as download:
+            page.get_by_role("link", name=kind).click()
+        assert read(download.value.path())["turns"].sum() == turns
+    page.goto(f"{played_site}/failures?model=clear")
+    page.locator(".facet-box > summary").click()
+    counts = page.locator(".facet", has_text="Condition").locator(".facet-count").all_inner_texts()
+    assert sum(map(int, counts)) == query(played, "SELECT count(*) FROM games WHERE model = 'clear'").item()

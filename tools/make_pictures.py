@@ -1,0 +1,91 @@
+"""`python tools/make_pictures.py STORE OUT`: pictures of every page, 1440 and 420 pixels wide, light and dark, to be looked at one by one.
+
+The store should hold every family, judged and attributed; pages that need a game, a rubric or a query get one that the store has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import urlencode
+
+from playwright.sync_api import Browser, sync_playwright
+from werkzeug.serving import make_server
+
+from analytics.query import query
+from dashboards.app import create_app
+from dashboards.pages import pages
+from schemas.store import Store
+
+WIDTHS = {1440: 900, 420: 860}
+THEMES = ("light", "dark")
+QUERY = "SELECT benchmark, count(*) AS games FROM games GROUP BY ALL ORDER BY games DESC"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Take the pictures."""
+    parser = argparse.ArgumentParser(prog="make_pictures", description=(__doc__ or "").partition(": ")[2])
+    parser.add_argument("store", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--only", default="", metavar="WORD", help="only pages with this word in their name")
+    asked = parser.parse_args(arguments)
+    asked.out.mkdir(parents=True, exist_ok=True)
+    store = Store(asked.store)
+    server = make_server("127.0.0.1", 0, create_app(store).server, threaded=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
+        for name, address in addresses(store).items():
+            if asked.only in name:
+                take(browser, f"http://127.0.0.1:{server.server_port}{address}", asked.out / name)
+        browser.close()
+    server.shutdown()
+    return 0
+
+
+def addresses(store: Store) -> dict[str, str]:
+    """Name of a picture -> address: every page as it opens, every rubric section, and of each family its costliest decisive turn."""
+    found = {page.PATH.strip("/").replace("/", "-") or "overview": page.PATH for page in pages()}
+    found |= {f"judges-{show}": f"/judges?rubric=spatial_grounding&show={show}" for show in ("scores", "agreement", "corrected", "cost")}
+    found |= {"search-found": "/search?q=block", "sql-chart": f"/sql?{urlencode({'query': QUERY, 'chart': 'bars'})}"}
+    for benchmark, episode, turn in query(store, _GAMES).rows():
+        found[f"overview-{benchmark}"] = f"/?benchmark={benchmark}"
+        found[f"game-{benchmark}"] = f"/game?{urlencode({'episode': episode, 'turn': turn})}"
+    return found
+
+
+_GAMES = """
+    WITH decided AS (
+        SELECT episodes.benchmark, episode_id, coalesce(decisive_turns.turn, 1) AS turn,
+            CASE WHEN isfinite(cost) THEN cost ELSE 0 END AS cost
+        FROM episodes LEFT JOIN decisive_turns USING (episode_id) WHERE turns_taken > 0
+    )
+    SELECT benchmark, arg_max(episode_id, (cost, episode_id)), arg_max(turn, (cost, episode_id)) FROM decided GROUP BY ALL ORDER BY ALL
+"""
+
+
+def take(browser: Browser, address: str, place: Path) -> None:
+    """The page in every width and theme; what a screen shows first, and below it the whole page."""
+    for width, height in WIDTHS.items():
+        page = browser.new_page(viewport={"width": width, "height": height})
+        page.goto(address)
+        page.locator("main .card, main .note, main .stage, main h1").first.wait_for()
+        page.wait_for_load_state("networkidle")
+        page.wait_for_function("!document.querySelector('.waiting, .ag-row-loading, .ag-loading')")
+        page.wait_for_timeout(300)
+        for theme in THEMES:
+            page.evaluate(f"cotrace.setTheme('{theme}')")
+            page.wait_for_timeout(200)
+            page.screenshot(path=place.with_name(f"{place.name}-{width}-{theme}.png"), full_page=True)
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        tall = page.evaluate("document.documentElement.scrollHeight")
+        print(f"{place.name} at {width}: {tall} pixels high{f', {wide} WIDE' if wide > width else ''}", flush=True)
+        page.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
