@@ -45,24 +45,26 @@ def export_inspect(store: Store, folder: Path, where: str = "true") -> Iterator[
 
 
 def _log(found: Sequence[GameOut]) -> EvalLog:
-    from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSpec
+    from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSpec, EvalStats
 
     first = found[0]
     samples = list(_samples(found))
     created = (first.run["started_at"] or datetime(1970, 1, 1, tzinfo=UTC)).replace(tzinfo=UTC).isoformat()
     condition = first.run["condition"] or {}
+    tasks, epochs = {sample.id for sample in samples}, {sample.epoch for sample in samples}
     spec = EvalSpec(
         created=created,
         task=first.run["name"] or first.facts["benchmark"],
         task_args=condition,
         eval_id=first.run["run_id"],
         run_id=first.run["run_id"],
-        dataset=EvalDataset(name=first.facts["benchmark"], samples=len({sample.id for sample in samples})),
+        dataset=EvalDataset(name=first.facts["benchmark"], samples=len(tasks)),
         model=first.facts["model"],
-        config=EvalConfig(epochs=max(sample.epoch for sample in samples)),
+        config=EvalConfig(epochs=len(epochs) if len(tasks) * len(epochs) == len(samples) else None),
         metadata={"cotrace": {"benchmark": first.facts["benchmark"], "team": first.facts["team"]}},
     )
-    return EvalLog(status="success", eval=spec, samples=samples, results=_results(samples))
+    times = EvalStats(started_at=created, completed_at=created)  # a log tells when its games began, not how long they took
+    return EvalLog(status="success", eval=spec, samples=samples, results=_results(samples), stats=times)
 
 
 def _samples(found: Sequence[GameOut]) -> Iterator[EvalSample]:
