@@ -64,7 +64,7 @@ def _who(benchmark: str, rows: Sequence[Row]) -> str:
     main = in_words((known.score_words or known.score) if known else "score")
     games = sum(row["n"] for row in rows)
     title = title_of(benchmark) if known else f"{benchmark} {rows[0]['condition']}"
-    opening = f"{title}, {count(games)} games of {count(len(rows))} {'team' if len(rows) == 1 else 'teams'} ({main})"
+    opening = f"{title}, {_counted(games, 'game')} of {_counted(len(rows), 'team')} ({main})"
     if len(rows) == 1:
         return f"{opening}: {_team(best)} reaches {_mean(best)} on average."
     is_told_apart = len({_team(row) for row in rows}) == len(rows)
@@ -131,12 +131,22 @@ def _spirals(store: Store, worst: Row) -> str | None:
 def _how_sure(rows: Sequence[Row]) -> str:
     best, worst = rows[0], rows[-1]
     if len(rows) == 1:
-        return f"With one team there is nothing to compare; the interval is over {count(best['tasks'])} tasks."
+        return f"With one team there is nothing to compare; {_over(best)}"
     if worst["score_high"] is None or best["score_low"] is None:
         return "Too few games for intervals: what the teams differ by may be chance."
     if worst["score_high"] < best["score_low"]:
         return "The intervals of first and last do not overlap: 95 % intervals over tasks."
     return "The intervals of first and last overlap: more games would tell whether they differ (cotrace report power)."
+
+
+def _over(only: Row) -> str:
+    if only["score_low"] is None:
+        return "of a single task there is no interval."
+    return f"the interval is over {_counted(only['tasks'], 'task')}."
+
+
+def _counted(n: int, thing: str) -> str:
+    return f"{count(n)} {thing}{'' if n == 1 else 's'}"
 
 
 def _of_judges(store: Store) -> Iterator[Finding]:

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from cotrace.help_text import HelpContext, with_examples_that_fit
+
 __all__ = ["LazyGroup", "Verbs"]
 
 Verbs = Mapping[str, tuple[str, str]]
@@ -22,6 +24,8 @@ class LazyGroup(click.Group):
         verbs: gives the verbs.
         heading: what the list of verbs is called.
     """
+
+    context_class = HelpContext
 
     def __init__(self, *args: Any, verbs: Callable[[], Verbs], heading: str, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -38,7 +42,7 @@ class LazyGroup(click.Group):
             return None
         found = importlib.import_module(self._verbs()[cmd_name][0]).command
         assert isinstance(found, click.Command)
-        return found
+        return with_examples_that_fit(found)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """The verb that is called; one that there is not is answered with the nearest."""

@@ -19,7 +19,7 @@ def command(statement: str, store: Store, output_format: str) -> None:
 
     \b
     Example:
-      cotrace sql "SELECT outcome, count(*) AS turns FROM outcomes GROUP BY outcome"
+      cotrace sql "SELECT outcome, count(*) AS turns FROM outcomes GROUP BY ALL"
     """
     from analytics.query import query
     from analytics.views import ensure_installed

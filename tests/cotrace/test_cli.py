@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -349,3 +350,24 @@ def test_a_full_disk_is_told(store: Store, output_format: str, unbuffered: str) 
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment, timeout=120, check=False, text=True)
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith("cotrace: cannot be written: no space left on device")
+
+
+def test_help_fits_a_narrow_terminal() -> None:
+    """No line of any command's help is longer than 80 columns, and an example that is broken stays one command for a shell."""
+
+    def told(command: click.Command, above: click.Context | None, name: str) -> Iterator[str]:
+        with command.context_class(command, info_name=name, parent=above, terminal_width=80) as context:
+            yield command.get_help(context)
+            group = command if isinstance(command, click.Group) else click.Group()
+            for below in group.list_commands(context):
+                found = group.get_command(context, below)
+                assert found is not None
+                yield from told(found, context, below)
+
+    pages = list(told(cli, None, "cotrace"))
+    assert len(pages) > 20
+    assert [line for page in pages for line in page.splitlines() if len(line) > 80] == []
+    example = re.search(r"cotrace judge --rubric pragmatic_sufficiency .*?--max-cost 2", " ".join(pages), re.DOTALL)
+    assert example is not None
+    assert shlex.split(example[0])[-2:] == ["--max-cost", "2"]
+    assert "" not in shlex.split(example[0])

@@ -31,6 +31,19 @@ def test_findings_are_what_the_reports_say(shared: Path, tmp_path: Path) -> None
     assert f"{runs} failed runs | in {odd} of them" in README
 
 
+@pytest.mark.shared
+def test_the_share_that_an_inspect_log_got_right(shared: Path, tmp_path: Path) -> None:
+    """Counted over its samples, with the interval that the leaderboard prints."""
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([shared / "data/interop/inspect_logs/popularity.eval"], store, workers=1)
+    ensure_installed(store)
+    (row,) = query(store, "SELECT games, success_rate, success_low, success_high FROM leaderboard WHERE games > 2").to_dicts()
+    assert row["games"] == query(store, "SELECT count(*) AS n FROM episodes")["n"].item()
+    low, high = (f"{100 * row[name]:.0f} %" for name in ("success_low", "success_high"))
+    said = f"{row['games']} samples of one model | right in {100 * row['success_rate']:.0f} %, [{low}, {high}]"
+    assert said in README
+
+
 def _short(row: dict[str, float]) -> str:
     mean, low, high = (f"{row[name]:.2f}".removeprefix("0") for name in ("score_mean", "score_low", "score_high"))
     return f"{mean} [{low}, {high}]"

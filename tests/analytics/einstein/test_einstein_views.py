@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from analytics.findings import findings
 from analytics.query import query
 from analytics.views import ensure_installed
 from games.einstein.game import GameSettings
@@ -13,6 +15,7 @@ from games.einstein.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests.analytics.test_views_reference import differences, reference
+from tests.places import ROOT
 
 pytestmark = pytest.mark.xdist_group("einstein_views")
 
@@ -34,6 +37,24 @@ def published(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
     ingest_paths([shared / "data" / "einstein"], store)
     ensure_installed(store)
     return store
+
+
+@pytest.mark.shared
+def test_the_readme_says_what_is_found_in_the_published_games(published: Store) -> None:
+    """Which condition gets least far and how sure that is, its commonest failure, and whether first and last can be told apart."""
+    found = [finding.sentence for finding in findings(published)]
+    row = next(line for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines() if line.startswith("| Einstein Puzzles, "))
+    who = re.search(r"(\d+) games of (\d+) teams .*: unknown under (\w+) gets least far, (\S+) (\[.*?\])", found[0])
+    assert who is not None
+    games, conditions, last, mean, interval = who.groups()
+    played = query(published, "SELECT count(*) AS n FROM games WHERE condition = $last", {"last": last})["n"].item()
+    assert f"{games} games under {conditions} conditions | `{last}` gets least far, {mean} of the objects in their bins {interval}" in row
+    assert f"{interval} over {played} games" in row
+    failure = re.search(r"no share after seek: (\d+ % of \d+ turns)", " ".join(found))
+    assert failure is not None
+    assert f"not sharing after being asked, {failure[1]}" in row
+    assert any("intervals of first and last overlap" in sentence for sentence in found)
+    assert "the intervals of first and last overlap" in row
 
 
 @pytest.fixture(scope="module")
