@@ -34,7 +34,7 @@ from schemas import batches
 from schemas.records import Agent, Episode, Json, Run, Turn, Utterance
 from schemas.store import Store
 
-__all__ = ["main"]
+__all__ = ["fill", "main"]
 
 CALLS = 1_000
 AT_ONCE = 64
@@ -55,7 +55,7 @@ def main() -> None:
     """Measure and print one line a figure."""
     with tempfile.TemporaryDirectory() as folder, _server() as base_url:
         store = Store(Path(folder) / "bench.duckdb")
-        _fill(store, CALLS)
+        fill(store, CALLS)
         prompts = _prompts(store)
         _judge(store, base_url, model="local/warm-up", where="episode_id = 'game-0'")  # what only the first run pays: imports, schemas
         bare = _measured(lambda: asyncio.run(_loop(prompts, _plain_client(base_url), _plain_model())))
@@ -74,7 +74,7 @@ def _memory(folder: Path, base_url: str) -> str:
     for name, calls in (("few", CALLS), ("many", _MANY * CALLS)):
         (folder / name).mkdir()
         (folder / name / "url").write_text(base_url)
-        _fill(Store(folder / name / "bench.duckdb"), calls)
+        fill(Store(folder / name / "bench.duckdb"), calls)
     bare, few, many = peak_mb(_loop_alone, folder / "few"), peak_mb(_judge_alone, folder / "few"), peak_mb(_judge_alone, folder / "many")
     if bare is None or few is None or many is None:
         return "  memory: this system does not tell"
@@ -163,7 +163,7 @@ def _prompts(store: Store) -> list[list[Message]]:
     return [maker.messages(prompt) for game in games for unit in units(rubric, game, None) for prompt in maker.prompts(unit)]
 
 
-def _fill(store: Store, calls: int) -> None:
+def fill(store: Store, calls: int) -> None:
     """Games of twenty turns with two directors each, as many as the calls need."""
     games = [f"game-{number}" for number in range(calls // (_TURNS_A_GAME * len(_DIRECTORS)))]
     view = Json(

@@ -1,0 +1,1 @@
+"""What cotrace does when everything goes wrong: kills, misbehaving servers, long work, and mutants of its own code."""

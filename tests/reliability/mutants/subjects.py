@@ -1,0 +1,104 @@
+"""What is mutated, and the tests that have to notice: the quick ones of its own directory."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+__all__ = ["SUBJECTS", "Subject"]
+
+
+class Subject(NamedTuple):
+    """A part of cotrace that decides numbers."""
+
+    name: str
+    files: tuple[str, ...]
+    """Patterns from the project's folder."""
+    tests: tuple[str, ...]
+    """As pytest takes them, the likeliest to notice first."""
+
+
+SUBJECTS: Final = (
+    Subject(
+        "statistics",
+        ("analytics/statistics/*.py", "analytics/agreement/measures.py", "analytics/comparison/differences.py"),
+        (
+            "tests/analytics/test_agreement_measures.py",
+            "tests/analytics/test_regressions.py",
+            "tests/analytics/courses/test_courses.py",
+            "tests/analytics/comparison/test_compare.py",
+            "tests/analytics/test_cluster_intervals.py",
+        ),
+    ),
+    Subject(
+        "main views",
+        (
+            "analytics/common/correction_spirals.sql",
+            "analytics/common/failure_*.sql",
+            "analytics/common/leaderboard.sql",
+            "analytics/common/outcomes.sql",
+            "analytics/common/intervals.sql",
+            "analytics/craft/remove_gap.sql",
+            "analytics/craft/craft_turn_states.sql",
+            "analytics/judging/verdicts_latest.sql",
+            "analytics/judging/judge_scores.sql",
+            "analytics/judging/answer_*.sql",
+            "analytics/judging/panel.sql",
+            "analytics/losses/turn_costs.sql",
+            "analytics/losses/decisive_turns.sql",
+        ),
+        (
+            "tests/analytics/test_views_spirals.py",
+            "tests/analytics/test_leaderboard.py",
+            "tests/analytics/test_failure_map.py",
+            "tests/analytics/test_views_judges.py",
+            "tests/analytics/test_views_statistics.py",
+            "tests/analytics/test_views_losses.py",
+            "tests/analytics/test_views_values.py",
+        ),
+    ),
+    Subject(
+        "journals",
+        ("providers/journal.py", "judges/runs/journal.py", "judges/runs/recorder.py"),
+        ("tests/providers/test_asker.py", "tests/judges/test_judge_resume.py"),
+    ),
+    Subject(
+        "row writers",
+        (
+            "schemas/contract.py",
+            "schemas/batches.py",
+            "schemas/tables.py",
+            "judges/runs/verdict_store.py",
+            "ingest/files/load.py",
+            "ingest/files/writer.py",
+        ),
+        (
+            "tests/judges/test_judge_memory.py",
+            "tests/schemas/test_schemas.py",
+            "tests/judges/test_judge_resume.py",
+            "tests/ingest/test_ingest_store.py",
+        ),
+    ),
+    Subject(
+        "engine of CRAFT",
+        ("games/craft/engine/*.py",),
+        (
+            "tests/games/craft/test_craft_engine_rules.py",
+            "tests/games/craft/test_craft_engine_boards.py",
+            "tests/games/craft/test_craft_engine_game.py",
+        ),
+    ),
+    Subject(
+        "engine of Einstein Puzzles",
+        ("games/einstein/engine/*.py",),
+        (
+            "tests/games/einstein/test_einstein_engine_rules.py",
+            "tests/games/einstein/test_einstein_engine_game.py",
+            "tests/games/einstein/test_einstein_engine_planner.py",
+        ),
+    ),
+    Subject(
+        "engine of AsymPuzl",
+        ("games/asympuzl/puzzle.py", "games/asympuzl/game.py", "games/asympuzl/feedback.py"),
+        ("tests/games/asympuzl/test_asympuzl_engine.py",),
+    ),
+)

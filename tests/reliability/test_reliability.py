@@ -1,0 +1,58 @@
+"""A small part of what `python -m tests.reliability` does at length."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.places import ROOT
+from tests.reliability.mutants.changes import Mutant, mutant, number_of_mutants
+
+
+def reliability(*words: str) -> str:
+    """What the command says; it must find nothing wrong."""
+    done = subprocess.run([sys.executable, "-m", "tests.reliability", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_killed_commands_end_as_if_nothing_had_happened() -> None:
+    """Three moments of a command that writes a store and of one that writes logs."""
+    said = reliability("kills", "--only", "labels import", "--only", "play, scripts", "--moments", "2", "--random", "1")
+    assert "labels import: 3 kills, 0 not as if unbroken" in said or "labels import: 4 kills, 0 not as if unbroken" in said
+    assert "play, scripts: 3 kills, 0 not as if unbroken" in said
+
+
+def changes(path: str, source: str) -> list[Mutant | None]:
+    """All mutants of a file."""
+    return [mutant(path, source, number) for number in range(number_of_mutants(path, source))]
+
+
+def test_mutants_of_python_change_one_thing_each_and_leave_annotations_alone() -> None:
+    """Comparisons, arithmetic, conditions, constants, results."""
+    source = "def f(a: int | None = 3) -> int:\n    if a < 1 and a:\n        return a + 1\n    return max(a, 2)\n"
+    found = changes("f.py", source)
+    assert sorted(one.change for one in found if one) == sorted(
+        [
+            "3 -> 4",
+            "condition turned round",
+            "and -> or",
+            "Lt -> LtE",
+            "1 -> 2",
+            "returns None",
+            "Add -> Sub",
+            "1 -> 2",
+            "returns None",
+            "max -> min",
+            "2 -> 3",
+        ]
+    )
+    assert len({one.source for one in found if one}) == len(found)
+
+
+def test_mutants_of_sql_can_still_be_read_and_leave_comments_and_texts_alone() -> None:
+    """Whoever reads SQL would notice what is none."""
+    source = "-- a < b\nselect sum(x) as y from t where x >= 2 and s = '1 < 2' and z between 1 and 3\n"
+    found = changes("v.sql", source)
+    assert {one.change for one in found if one} == {"sum -> max", ">= -> >", "2 -> 3", "and -> OR", "= -> <>", "1 -> 2", "3 -> 4"}
+    assert None in found
