@@ -27,6 +27,10 @@ _FAILURES: Final = """
     WHERE episode_id = $id AND common <> 'none' ORDER BY turn, taxonomy, category, agent
 """
 _SPIRALS: Final = "SELECT start_turn, end_turn, kind, turns_wasted, evidence FROM correction_spirals WHERE episode_id = $id ORDER BY ALL"
+_LINKS: Final = """
+    SELECT turn, agent, link, cost, unit, evidence FROM attributed_costs
+    WHERE episode_id = $id AND cost > 0 AND starts_with(judge, 'engine') ORDER BY turn, cost DESC, agent NULLS LAST
+"""
 _NOTES: Final = "SELECT note_id, turn, author, note, written_at FROM turn_notes WHERE episode_id = $id ORDER BY written_at, note_id"
 _DECISIVE: Final = "SELECT turn, why, cost, unit, lost_in_game, share FROM decisive_turns WHERE episode_id = $id"
 
@@ -66,6 +70,8 @@ class TurnFacts:
     unit: str | None
     failures: Sequence[Mapping[str, Any]]
     """Categories of rules that something went wrong: agent, taxonomy, category, evidence, meaning."""
+    links: Sequence[Mapping[str, Any]] = ()
+    """Whose its cost was, through which broken link, the largest part first: agent, link, cost, unit, evidence."""
 
     @property
     def has_cost(self) -> bool:
@@ -133,7 +139,13 @@ def facts_of(read: Reader, episode_id: str) -> GameFacts:
     failures: dict[int, list[Mapping[str, Any]]] = {}
     for row in read.rows(_FAILURES, asked).iter_rows(named=True):
         failures.setdefault(row["turn"], []).append(row)
-    turns = [TurnFacts(**row, failures=failures.get(row["turn"], ())) for row in read.rows(_TURNS, asked).iter_rows(named=True)]
+    links: dict[int, list[Mapping[str, Any]]] = {}
+    for row in read.rows(_LINKS, asked).iter_rows(named=True):
+        links.setdefault(row["turn"], []).append(row)
+    turns = [
+        TurnFacts(**row, failures=failures.get(row["turn"], ()), links=links.get(row["turn"], ()))
+        for row in read.rows(_TURNS, asked).iter_rows(named=True)
+    ]
     decisive = [Decisive(**row) for row in read.rows(_DECISIVE, asked).iter_rows(named=True)]
     spirals = [Spiral(**row) for row in read.rows(_SPIRALS, asked).iter_rows(named=True)]
     notes = list(read.rows(_NOTES, asked).iter_rows(named=True))

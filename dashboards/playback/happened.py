@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
 
+from analytics.losses.words import of_link
 from dashboards.boards import Drawing
 from dashboards.costs import cost_in_words
 from dashboards.parts import Part, data
@@ -43,6 +44,7 @@ def happened_column(turn: TurnView, facts: GameFacts, draw: Drawing, verdicts: S
         [
             html.H2("What happened"),
             html.P(what_went_wrong(turn, facts, draw), className="why"),
+            _links(here),
             _rules(here),
             _better(turn, draw),
             *_verdicts(verdicts),
@@ -91,6 +93,9 @@ def _became(turn: TurnView, here: TurnFacts, draw: Drawing) -> str:
         return _ended(f"{printable(refused.agent)}'s action was refused: {reason}{why.replace(':', ',', 1) if why else ''}")
     if rule is not None:
         return _ended(f"{printable(rule['agent'] or 'The team')}{why}")
+    if here.links and here.links[0]["evidence"] and here.links[0]["agent"]:
+        first = here.links[0]
+        return _ended(f"{printable(first['agent'])}'s cost: {printable(first['evidence'])}")
     instead = f" Verified was: {draw.action(turn.oracle[0].verb, turn.oracle[0].arguments)}." if turn.oracle else ""
     said = {
         "clarify": "Somebody asked instead of acting.",
@@ -122,6 +127,28 @@ def _cost(facts: GameFacts, here: TurnFacts) -> str:
 
 def _ended(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _links(here: TurnFacts) -> Part:
+    """Whose the cost was, by the first broken link from view over message to action, with its evidence."""
+    if not here.links:
+        return None
+    lines = [
+        html.Li(
+            [
+                html.B(_whose(one)),
+                f": {of_link(one['link'])}",
+                html.Span(f", {cost_in_words(one['cost'], one['unit'] or '')}", className="source") if isfinite(one["cost"]) else None,
+                html.Div(printable(one["evidence"]), className="evidence") if one["evidence"] else None,
+            ]
+        )
+        for one in here.links
+    ]
+    return html.Div([html.H3("Whose cost"), html.Ul(lines, className="plain")])
+
+
+def _whose(one: Mapping[str, Any]) -> str:
+    return "undecided" if one["link"] == "undecided" else printable(one["agent"] or "nobody's")
 
 
 def _rules(here: TurnFacts) -> Part:

@@ -28,6 +28,7 @@ from dashboards.reader import reader
 from dashboards.teams import team_names
 from games.overcooked.play import PlayRequest, play
 from ingest.files.run import ingest_paths
+from judges.attribution.job import attribute_games
 from schemas import wording
 from schemas.store import Store
 from tests.dashboards.sites import serve
@@ -122,6 +123,13 @@ def test_a_turn_that_served_nobody_is_not_green(tmp_path: Path) -> None:
     episode, turn = query(store, f"{costly} ORDER BY cost DESC").row(0)
     drawn = page_file(store, Address("/game", {"episode": (episode,), "turn": (str(turn),)}))
     assert 'class="tried lost"' in drawn
+    assert "Whose cost" not in drawn
+    attribute_games(store)
+    (evidence,) = query(store, "SELECT evidence FROM attributed_costs WHERE cost > 0 AND agent IS NOT NULL ORDER BY cost DESC, turn").row(0)
+    (episode, turn) = query(store, "SELECT episode_id, turn FROM attributed_costs WHERE evidence = $said", {"said": evidence}).row(0)
+    drawn = page_file(store, Address("/game", {"episode": (episode,), "turn": (str(turn),)}))
+    assert "Whose cost" in drawn
+    assert html.escape(evidence, quote=False) in drawn
     assert 'class="tried good"' not in drawn
 
 
