@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from judges.craft.language.actions import Actions
-from judges.craft.language.amendments import amend, is_imagined, parts, withdraw, without_void
-from judges.craft.language.clauses import Clause, clauses_of
-from judges.craft.language.discourse import settle
-from judges.craft.language.drafts import Draft, DraftBook
-from judges.craft.language.groups import PLACES
-from judges.craft.language.items import Item
-from judges.craft.language.lexer import items_of
+from judges.craft.language.clauses.clauses import Clause, clauses_of
+from judges.craft.language.clauses.groups import PLACES
+from judges.craft.language.clauses.pairing import paired
+from judges.craft.language.clauses.predicates import PREDICATES
 from judges.craft.language.model import Reading
-from judges.craft.language.numbering import counted
-from judges.craft.language.pairing import paired
-from judges.craft.language.perspective import remarks_in
-from judges.craft.language.places import Scene
-from judges.craft.language.predicates import PREDICATES
-from judges.craft.language.rows import joined_rows, read_row
-from judges.craft.language.simple import unified
-from judges.craft.language.statements import Statements
-from judges.craft.language.tokens import sentences
-from judges.craft.language.understanding import looked_at_again
-from judges.craft.language.walls import WALLS
+from judges.craft.language.places.places import Scene
+from judges.craft.language.places.rows import joined_rows, read_row
+from judges.craft.language.places.walls import WALLS
+from judges.craft.language.requests.actions import Actions
+from judges.craft.language.requests.amendments import amend, is_imagined, parts, withdraw, without_void
+from judges.craft.language.requests.discourse import settle
+from judges.craft.language.requests.drafts import Draft, DraftBook
+from judges.craft.language.requests.simple import unified
+from judges.craft.language.requests.statements import Statements
+from judges.craft.language.text.numbering import counted
+from judges.craft.language.text.tokens import sentences
+from judges.craft.language.understanding.perspective import remarks_in
+from judges.craft.language.understanding.review import looked_at_again
+from judges.craft.language.words.items import Item
+from judges.craft.language.words.lexer import items_of
 
 __all__ = ["read"]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judges.craft.language.model import Claim
+from judges.craft.language.places.walls import WALLS
 from judges.craft.language.reader import read
-from judges.craft.language.walls import WALLS
 from schemas.errors import BadInputError
 
 __all__ = ["claim_record", "claims_of"]

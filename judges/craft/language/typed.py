@@ -10,8 +10,8 @@ from typing import Final, Literal, cast
 from games.craft.claims import CraftClaim, Named, Remark, Request, Stance, View, compatible
 from judges.claims.reading import Read, Told, Unread
 from judges.craft.language import model
-from judges.craft.language.perspective import stances, views
 from judges.craft.language.reader import read
+from judges.craft.language.understanding.perspective import stances, views
 
 __all__ = ["read_text"]
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from judges.craft.language.spatial import BOTTOMS, TOPS
-from judges.craft.language.tokens import Token
-from judges.craft.language.vocabulary import LAYER_NOUNS, word_set
+from judges.craft.language.text.tokens import Token
+from judges.craft.language.words.spatial import BOTTOMS, TOPS
+from judges.craft.language.words.vocabulary import LAYER_NOUNS, word_set
 
 __all__ = ["counted"]
 

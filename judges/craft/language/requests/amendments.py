@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from judges.craft.language.clauses import Clause
-from judges.craft.language.drafts import Draft, DraftBook
-from judges.craft.language.items import Item
+from judges.craft.language.clauses.clauses import Clause
 from judges.craft.language.model import INSTRUCTIONS
+from judges.craft.language.requests.drafts import Draft, DraftBook
+from judges.craft.language.words.items import Item
 
 __all__ = ["amend", "is_imagined", "parts", "withdraw", "without_void"]
 

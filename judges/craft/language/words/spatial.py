@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from judges.craft.language.blocks import leads_to_block, opens_block, read_block
-from judges.craft.language.items import Found, at, make
-from judges.craft.language.vocabulary import CELL_NOUNS, LAYER_NOUNS, NUMERALS, PHRASES, word_set
+from judges.craft.language.words.blocks import leads_to_block, opens_block, read_block
+from judges.craft.language.words.items import Found, at, make
+from judges.craft.language.words.vocabulary import CELL_NOUNS, LAYER_NOUNS, NUMERALS, PHRASES, word_set
 
 __all__ = [
     "BOTTOMS",

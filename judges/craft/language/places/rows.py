@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from judges.craft.language.drafts import Draft, DraftBook
-from judges.craft.language.items import Item
-from judges.craft.language.places import Place
-from judges.craft.language.predicates import ACTS
-from judges.craft.language.vocabulary import word_set
-from judges.craft.language.walls import LAYERS, WALL_LENGTH, cells_of
+from judges.craft.language.clauses.predicates import ACTS
+from judges.craft.language.places.places import Place
+from judges.craft.language.places.walls import LAYERS, WALL_LENGTH, cells_of
+from judges.craft.language.requests.drafts import Draft, DraftBook
+from judges.craft.language.words.items import Item
+from judges.craft.language.words.vocabulary import word_set
 
 __all__ = ["joined_rows", "read_row"]
 

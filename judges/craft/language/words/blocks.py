@@ -6,8 +6,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judges.craft.language.items import Found, at, make
-from judges.craft.language.vocabulary import ADJECTIVES, BLOCK_NOUNS, CELL_NOUNS, COLORS, COUNTS, DETERMINERS, LAYER_NOUNS, SIZES, word_set
+from judges.craft.language.words.items import Found, at, make
+from judges.craft.language.words.vocabulary import (
+    ADJECTIVES,
+    BLOCK_NOUNS,
+    CELL_NOUNS,
+    COLORS,
+    COUNTS,
+    DETERMINERS,
+    LAYER_NOUNS,
+    SIZES,
+    word_set,
+)
 
 __all__ = ["leads_to_block", "opens_block", "read_block"]
 

@@ -44,5 +44,7 @@ def _forms(word: str) -> Iterator[str]:
 
 @cache
 def _words() -> Mapping[str, frozenset[str]]:
-    text = resources.files(__package__).joinpath("ordinary.yaml").read_text(encoding="utf-8")
-    return {kind: frozenset(words.split()) for kind, words in yaml.safe_load(text).items()}
+    folder = resources.files(__package__)
+    kinds = yaml.safe_load(folder.joinpath("ordinary.yaml").read_text(encoding="utf-8"))
+    kinds["talk"] += " " + folder.joinpath("english.txt").read_text(encoding="utf-8")
+    return {kind: frozenset(words.split()) for kind, words in kinds.items()}

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
-from judges.craft.language.drafts import Draft
 from judges.craft.language.model import INSTRUCTIONS, BlockType, Claim, Color, Layer, Origin, Size, Verb
+from judges.craft.language.requests.drafts import Draft
 
 __all__ = ["settle"]
 

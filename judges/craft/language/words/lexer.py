@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-from judges.craft.language.blocks import leads_to_block, read_block
-from judges.craft.language.groups import PLACES
-from judges.craft.language.items import Found, Item, at, make
-from judges.craft.language.ordinary import is_ordinary
-from judges.craft.language.spatial import (
+from judges.craft.language.clauses.groups import PLACES
+from judges.craft.language.text.tokens import Token
+from judges.craft.language.words.blocks import leads_to_block, read_block
+from judges.craft.language.words.items import Found, Item, at, make
+from judges.craft.language.words.ordinary import is_ordinary
+from judges.craft.language.words.spatial import (
     BOTTOMS,
     LAYER_OPENERS,
     MIDDLES,
@@ -24,8 +25,7 @@ from judges.craft.language.spatial import (
     read_spatial,
     read_viewpoint,
 )
-from judges.craft.language.tokens import Token
-from judges.craft.language.vocabulary import (
+from judges.craft.language.words.vocabulary import (
     ADJECTIVES,
     BLOCK_NOUNS,
     CELL_NOUNS,

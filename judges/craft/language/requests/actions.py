@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from judges.craft.language.clauses import Clause
-from judges.craft.language.drafts import Draft, DraftBook, Manner
-from judges.craft.language.groups import Group, joined, listed, with_block
-from judges.craft.language.items import Item
-from judges.craft.language.places import Place
+from judges.craft.language.clauses.clauses import Clause
+from judges.craft.language.clauses.groups import Group, joined, listed, with_block
+from judges.craft.language.places.places import Place
+from judges.craft.language.requests.drafts import Draft, DraftBook, Manner
+from judges.craft.language.words.items import Item
 
 __all__ = ["Actions"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from judges.craft.language.items import Item
+from judges.craft.language.words.items import Item
 
 __all__ = ["paired"]
 

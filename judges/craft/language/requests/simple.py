@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
-from judges.craft.language.clause_words import ASKS, TAKES, cues_of
-from judges.craft.language.drafts import Draft, DraftBook
-from judges.craft.language.items import Item
-from judges.craft.language.vocabulary import word_set
-from judges.craft.language.walls import WALLS
+from judges.craft.language.places.walls import WALLS
+from judges.craft.language.requests.drafts import Draft, DraftBook
+from judges.craft.language.understanding.clause_words import ASKS, TAKES, cues_of
+from judges.craft.language.words.items import Item
+from judges.craft.language.words.vocabulary import word_set
 
 __all__ = ["Named", "named_once", "unified"]
 

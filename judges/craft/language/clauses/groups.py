@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from judges.craft.language.items import Item
-from judges.craft.language.vocabulary import word_set
+from judges.craft.language.words.items import Item
+from judges.craft.language.words.vocabulary import word_set
 
 __all__ = ["ARGUMENTS", "PLACES", "Group", "groups_of", "is_bare", "joined", "listed", "with_block"]
 

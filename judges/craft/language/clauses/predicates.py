@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from judges.craft.language.groups import PLACES
-from judges.craft.language.items import Item
+from judges.craft.language.clauses.groups import PLACES
+from judges.craft.language.words.items import Item
 
 __all__ = ["ACTS", "PREDICATES", "merge_predicates"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judges.craft.language.groups import ARGUMENTS, PLACES, Group, groups_of
-from judges.craft.language.items import Item
-from judges.craft.language.predicates import ACTS, PREDICATES, merge_predicates
-from judges.craft.language.vocabulary import word_set
+from judges.craft.language.clauses.groups import ARGUMENTS, PLACES, Group, groups_of
+from judges.craft.language.clauses.predicates import ACTS, PREDICATES, merge_predicates
+from judges.craft.language.words.items import Item
+from judges.craft.language.words.vocabulary import word_set
 
 __all__ = ["Clause", "clauses_of"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from judges.craft.language.clauses import Clause
-from judges.craft.language.groups import Group
+from judges.craft.language.clauses.clauses import Clause
+from judges.craft.language.clauses.groups import Group
 from judges.craft.language.model import Origin
-from judges.craft.language.places import Focus, Place, Scene
+from judges.craft.language.places.places import Focus, Place, Scene
 
 __all__ = ["Draft", "DraftBook", "Manner"]
 

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from judges.craft.language.asides import without_asides
-from judges.craft.language.layout import laid_out
-from judges.craft.language.vocabulary import BLOCK_NOUNS, CELL_NOUNS, COLORS, LAYER_NOUNS, PHRASES, SIZES, TYPO_TARGETS, word_set
+from judges.craft.language.text.asides import without_asides
+from judges.craft.language.text.layout import laid_out
+from judges.craft.language.words.vocabulary import BLOCK_NOUNS, CELL_NOUNS, COLORS, LAYER_NOUNS, PHRASES, SIZES, TYPO_TARGETS, word_set
 
 __all__ = ["Token", "sentences"]
 

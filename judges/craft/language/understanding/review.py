@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from judges.craft.language.clause_words import AGAINST, ASKS, TAKES, ClauseWords
-from judges.craft.language.items import Item
-from judges.craft.language.mentions import mentioned
 from judges.craft.language.model import Claim, Unread
-from judges.craft.language.places import Scene
-from judges.craft.language.tokens import Token
-from judges.craft.language.walls import Board, height
+from judges.craft.language.places.places import Scene
+from judges.craft.language.places.walls import Board, height
+from judges.craft.language.text.tokens import Token
+from judges.craft.language.understanding.clause_words import AGAINST, ASKS, TAKES, ClauseWords
+from judges.craft.language.understanding.mentions import mentioned
+from judges.craft.language.words.items import Item
 
 __all__ = ["looked_at_again"]
 
@@ -102,7 +102,7 @@ def _is_open(clause: ClauseWords) -> bool:
 
 
 def _unread(clause: ClauseWords, doubt: str) -> Unread | None:
-    unknown = ", ".join(token.word for token in clause.unknown)
+    unknown = "" if clause.only_lists else ", ".join(token.word for token in clause.unknown)
     why = ("" if clause.is_filled and not clause.left_over and not doubt else unknown) or clause.left_over or doubt
     if not why or (clause.is_about_support and not unknown):
         return _unjudged(clause, unknown)

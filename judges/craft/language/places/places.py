@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from judges.craft.language.groups import Group
-from judges.craft.language.items import Item
+from judges.craft.language.clauses.groups import Group
 from judges.craft.language.model import Origin
-from judges.craft.language.walls import LAYERS, WALL_LENGTH, WALLS, Board, WallBlock, cells_of, height, wall_blocks
+from judges.craft.language.places.walls import LAYERS, WALL_LENGTH, WALLS, Board, WallBlock, cells_of, height, wall_blocks
+from judges.craft.language.words.items import Item
 
 __all__ = ["Focus", "Place", "Scene"]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from judges.craft.language.clause_words import ASKS, TAKES, ClauseWords
-from judges.craft.language.items import Item
 from judges.craft.language.model import Claim, Verb
-from judges.craft.language.walls import WALLS, Board, height
+from judges.craft.language.places.walls import WALLS, Board, height
+from judges.craft.language.understanding.clause_words import ASKS, TAKES, ClauseWords
+from judges.craft.language.words.items import Item
 
 __all__ = ["mentioned"]
 
@@ -32,6 +32,8 @@ def mentioned(clause: ClauseWords, board: Board, told_in: frozenset[int]) -> Cla
         return None
     block, cells = clause.blocks[0], _cells(clause)
     layers = {item.number or 0 for item in clause.items if item.kind == "layer"}
+    if any(item.kind == "block" and item.noun and not item.color and item.start < block.start for item in clause.items):
+        return None  # "remove the block, it is in the way of the red one"
     if not block.color or block.number not in (None, 1) or len(layers) != 1 or not cells:
         return None
     if len(cells) != (_PAIR if block.size == "l" else 1) or not _adjoining(cells):
@@ -91,7 +93,7 @@ def _verb(clause: ClauseWords, block: Item, *, stands: bool) -> Verb | None:
 
 
 def _wants(part: frozenset[str]) -> bool:
-    return bool(part & ASKS) and "denial" not in part
+    return bool(part & ASKS) and not part & {"denial", "act.remove", "leave"}
 
 
 def _tells_lack(part: frozenset[str]) -> bool:

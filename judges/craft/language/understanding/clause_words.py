@@ -11,14 +11,14 @@ from typing import ClassVar, Final
 
 import yaml
 
-from judges.craft.language.items import Item
-from judges.craft.language.lexer import unknown_words
 from judges.craft.language.model import Claim
-from judges.craft.language.ordinary import kind_of
-from judges.craft.language.spatial import BOTTOMS, MIDDLES, SIDES, TOPS
-from judges.craft.language.tokens import Token
-from judges.craft.language.vocabulary import AMBIGUOUS, CELL_NOUNS, DETERMINERS, LAYER_NOUNS, SIZES
-from judges.craft.language.walls import WALLS
+from judges.craft.language.places.walls import WALLS
+from judges.craft.language.text.tokens import Token
+from judges.craft.language.words.items import Item
+from judges.craft.language.words.lexer import unknown_words
+from judges.craft.language.words.ordinary import kind_of
+from judges.craft.language.words.spatial import BOTTOMS, MIDDLES, SIDES, TOPS
+from judges.craft.language.words.vocabulary import AMBIGUOUS, CELL_NOUNS, DETERMINERS, LAYER_NOUNS, SIZES
 
 __all__ = ["AGAINST", "ASKS", "TAKES", "ClauseWords", "cues_of"]
 
@@ -359,6 +359,12 @@ class ClauseWords:
     def is_new(self) -> bool:
         """Whether a block of it is one that is not on the board yet: ``a red one``, ``one red block``."""
         return any(block.indefinite or block.number == 1 for block in self.blocks)
+
+    @property
+    def only_lists(self) -> bool:
+        """Whether it lists the cells of a wall and speaks of nothing else: ``Checking range (0,0), (0,1), (0,2)``."""
+        kinds = {item.kind for item in self.items}
+        return "listing" in kinds and kinds <= {"listing", "comma", "end", "wall", "subject", "state", "prep"}
 
     @property
     def goes_on(self) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from judges.craft.language.clauses import Clause
-from judges.craft.language.drafts import Draft, DraftBook, Manner
-from judges.craft.language.groups import Group, is_bare, joined, listed, with_block
+from judges.craft.language.clauses.clauses import Clause
+from judges.craft.language.clauses.groups import Group, is_bare, joined, listed, with_block
+from judges.craft.language.requests.drafts import Draft, DraftBook, Manner
 
 __all__ = ["Statements"]
 

@@ -1,0 +1,1 @@
+"""Items to clauses: predicates, and the groups of block and place around them."""

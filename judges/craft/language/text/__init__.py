@@ -1,0 +1,1 @@
+"""Text to words: asides and layout taken out, numbers of layers and columns settled."""

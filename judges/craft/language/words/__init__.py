@@ -1,0 +1,1 @@
+"""Words to items: the vocabulary, and what stretches of words mean."""
