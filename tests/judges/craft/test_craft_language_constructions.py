@@ -164,7 +164,7 @@ def mirrored(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", CONSTRUCTIONS)
-@settings(max_examples=12)
+@settings(max_examples=12, deadline=None)
 @given(speaker=st.sampled_from(sorted(WALLS)), layer=st.sampled_from((0, 1, 2)), colors=st.permutations(sorted(COLORS)))
 def test_construction_says_its_claim_and_its_variants_do_not(name: str, speaker: str, layer: int, colors: list[str]) -> None:
     """The claim comes out in full; mirrored words give mirrored cells; denied and asked words never give the claim."""
