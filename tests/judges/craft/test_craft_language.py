@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judges.craft.language import Claim, claims_of, read
@@ -37,6 +37,7 @@ def test_wording_is_read_as_worked_by_hand(speaker: str, text: str, expected: st
     assert in_notation(read(text, speaker, BOARD).claims) == expected
 
 
+@settings(deadline=None)
 @given(
     speaker=st.sampled_from(sorted(WALLS)),
     verb=st.sampled_from(["put", "place", "add", "set", "drop", "install", "lay", "position"]),
@@ -58,6 +59,7 @@ def test_every_field_survives_any_choice_of_words(
     )  # fmt: skip
 
 
+@settings(deadline=None)
 @given(text=st.text(max_size=300), speaker=st.sampled_from(sorted(WALLS)))
 def test_any_text_gives_a_consistent_reading(text: str, speaker: str) -> None:
     """No text raises; spans lie in the text, and exactly one claim is first if there is any instruction."""
@@ -74,6 +76,7 @@ KNOWN_WORDS = [
 ]
 
 
+@settings(deadline=None)
 @given(words=st.lists(st.sampled_from(KNOWN_WORDS), max_size=40))
 def test_any_mixture_of_known_words_gives_a_consistent_reading(words: list[str]) -> None:
     """Known words in any order never raise and keep the closed sets."""

@@ -314,7 +314,9 @@ class ClauseWords:
     @property
     def _names_whole_wall(self) -> bool:
         """Whether all three sides stand in a clause that names no block: ``in my own left, middle and right``."""
-        return len({item.number for item in self.items if item.kind == "side"}) == len(WALLS) and not self.blocks
+        sides = {item.number for item in self.items if item.kind == "side"}
+        joined = any(item.kind == "middle_side" for item in self.items)  # "left/middle/right"
+        return (len(sides) == len(WALLS) or (joined and bool(sides))) and not self.blocks
 
     @cached_property
     def _walls(self) -> list[str]:

@@ -46,7 +46,7 @@ def mentioned(clause: ClauseWords, board: Board, told_in: frozenset[int]) -> Cla
     spots = [item for item in clause.items if item.kind in ("block", "cell", "side", "layer")]
     return Claim(verb=verb, color=block.color, size=block.size, cells=cells, layer=layer, told_in=told_in,  # type: ignore[arg-type]
                  start=min(item.start for item in spots), end=max(item.end for item in spots),
-                 origins={"color": "stated", "cells": "stated", "layer": "stated"})  # fmt: skip
+                 origins=dict.fromkeys(("color", *(("size",) if block.size else ()), "cells", "layer"), "stated"))  # fmt: skip
 
 
 def _cells(clause: ClauseWords) -> tuple[str, ...]:

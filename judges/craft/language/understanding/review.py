@@ -73,10 +73,17 @@ def _with_mentions(claims: tuple[Claim, ...], clauses: list[ClauseWords], board:
         if mention is None or any(not claim.told_in <= told_in for claim in own):
             continue
         kept = [claim for claim in claims if not claim.told_in & told_in]
-        first = mention.is_instruction and not any(claim.first for claim in kept)
-        claims = tuple(sorted((*kept, replace(mention, first=first)), key=lambda claim: claim.start))
-        clauses = [replace(c, claims=[replace(mention, first=first)]) if at in told_in else c for at, c in enumerate(clauses)]
-    return claims, clauses
+        claims = tuple(sorted((*kept, mention), key=lambda claim: claim.start))
+        clauses = [replace(clause, claims=[mention]) if at in told_in else clause for at, clause in enumerate(clauses)]
+    return _with_first(claims), clauses
+
+
+def _with_first(claims: tuple[Claim, ...]) -> tuple[Claim, ...]:
+    """Let the first instruction be carried out first where the one that was to be is no instruction any more."""
+    lead = next((claim for claim in claims if claim.is_instruction), None)
+    if lead is None or any(claim.first for claim in claims):
+        return claims
+    return tuple(replace(claim, first=True) if claim is lead else claim for claim in claims)
 
 
 def _stretch(clauses: Sequence[ClauseWords], number: int) -> tuple[ClauseWords, frozenset[int]]:
@@ -194,7 +201,7 @@ def _asking_doubt(clause: ClauseWords, claim: Claim, own: Sequence[ClauseWords],
     """Give why a clause may not ask for the block it names: it does by a word, or by naming block and place and nothing else."""
     if clause.is_ambiguous and (stands or not clause.is_new):
         return "its verb puts down as well as throws away"
-    if stands and (clause.cues & {"praise", "see", "board"} or "wish" not in clause.cues) and not clause.cues & {"act.place", "act.cap"}:
+    if stands and "act.place" not in clause.cues and (clause.cues & {"praise", "see", "board"} or not clause.cues & ASKS):
         return "such a block is there"
     if clause.cues & {"act.place", "act.cap", "wish"}:
         return "denied" if "denial" in clause.cues and "target" not in clause.cues else ""
