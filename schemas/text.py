@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 
-__all__ = ["excerpt", "printable"]
+__all__ = ["excerpt", "near", "printable"]
 
 
 def printable(text: str) -> str:
@@ -25,3 +26,12 @@ def _shown(character: str) -> str:
     if character == "\t":
         return " "
     return "�" if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} else character
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """`: did you mean ...?`, or all that is known."""
+    import difflib
+
+    names = list(known)
+    close = difflib.get_close_matches(word, names, n=1)
+    return f": did you mean {close[0]}?" if close else f": there are {', '.join(names)}"

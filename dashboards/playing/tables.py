@@ -15,13 +15,14 @@ import orjson
 from dashboards.boards import drawing_of
 from dashboards.markup import to_html
 from dashboards.playing.survey import keep, questions
-from games.experiments.family import Match, game_of, near
+from games.experiments.family import Match, game_of
 from games.players.forms import Form
 from games.players.player import Observation, PlayerReply
 from games.players.running import Job, Seating, Terms, run_games
 from games.players.seats import PERSON, is_model, seated, team_name
 from schemas.errors import CotraceError, UsageError
 from schemas.families import title_of
+from schemas.text import near
 
 __all__ = ["Seat", "Tables"]
 

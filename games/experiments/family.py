@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,8 +18,9 @@ from games.players.seats import Seats
 from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.game import Header
+from schemas.text import near
 
-__all__ = ["ExperimentGame", "Match", "Part", "Task", "game_of", "games", "job_of", "near"]
+__all__ = ["ExperimentGame", "Match", "Part", "Task", "game_of", "games", "job_of"]
 
 
 class Part(BaseModel):
@@ -146,10 +146,3 @@ def game_of(name: str) -> ExperimentGame:
     if name not in found:
         raise UsageError(f"there is no game {name!r}{near(name, found)}")
     return found[name]
-
-
-def near(word: str, known: Iterable[str]) -> str:
-    """`: did you mean ...?`, or all that is known."""
-    names = list(known)
-    close = difflib.get_close_matches(word, names, n=1)
-    return f": did you mean {close[0]}?" if close else f": there are {', '.join(names)}"

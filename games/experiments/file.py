@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 import yaml
 from pydantic import Field, ValidationError, field_validator
 
-from games.experiments.family import Part, near
+from games.experiments.family import Part
 from schemas.errors import UsageError
-from schemas.text import excerpt
+from schemas.text import excerpt, near
 from schemas.yaml_lines import Lines, NodePath, read_with_lines
 
 __all__ = ["DEFAULT", "ExperimentFile", "Limits", "ModelEntry", "Source", "read_experiment"]

@@ -12,13 +12,13 @@ from pydantic import ValidationError
 from yaml.reader import ReaderError
 
 from judges.rubric.mending import hangs_on, mended
-from judges.rubric.mistakes import contradictions, near
+from judges.rubric.mistakes import contradictions
 from judges.rubric.model import Demonstration, Question, RightAnswer, Rubric, ShownEntry, Variant
 from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.plugins import rubric_folders
 from schemas.store import Store
-from schemas.text import excerpt
+from schemas.text import excerpt, near
 from schemas.yaml_lines import Lines, read_with_lines
 
 __all__ = ["Problem", "check", "clashes", "find", "load", "names", "shipped"]

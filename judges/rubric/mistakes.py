@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,21 +12,16 @@ from judges.evidence.row_query import query_mistake
 from judges.rubric.answer_types import loosely
 from judges.rubric.model import ANY_BENCHMARK, Demonstration, Question, Rubric
 from schemas.families import families
+from schemas.text import near
 from schemas.yaml_lines import NodePath
 
-__all__ = ["contradictions", "near"]
+__all__ = ["contradictions"]
 
 _PLACEHOLDER: Final = re.compile(r"\{([a-z][a-z_]*)\}")
 _TODO: Final = "TODO"
 _MISSPELT: Final = 0.8
 """How alike two words are, 0 to 1, of which one is taken for the other misspelt."""
 _NOT_IN_SEVERAL: Final = re.compile(r"\||^none$")
-
-
-def near(word: str, known: Mapping[str, object] | Sequence[str]) -> str:
-    """`: did you mean ...?`, or all that is known."""
-    close = difflib.get_close_matches(word, list(known), n=1)
-    return f": did you mean {close[0]}?" if close else f": known are {', '.join(sorted(known))}"
 
 
 def contradictions(path: Path, rubric: Rubric) -> Iterator[tuple[NodePath, str]]:
