@@ -156,7 +156,8 @@ def test_a_file_draws_itself_without_a_network_and_prints_in_light(played: Store
     page.on("request", lambda request: asked.append(request.url))
     page.goto(path.as_uri())
     page.locator(".main-svg").first.wait_for()
-    assert page.locator("tbody tr").count() > 2
+    known = "SELECT count(DISTINCT category) FROM failure_turns WHERE taxonomy = 'craft_published' AND model = 'clear' AND counted"
+    assert page.locator("tbody tr").count() == query(played, known).item()
     assert page.locator("a[href]").count() == 0
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
     page.context.close()
@@ -194,7 +195,7 @@ def test_a_rubric_of_episodes_has_a_chart(played: Store, browser: Browser, tmp_p
         connection.execute(
             """
             INSERT INTO verdicts BY NAME
-            SELECT DISTINCT ON (episode_id) * REPLACE ('own' AS rubric, 'episode' AS unit_kind, episode_id AS unit_id, NULL AS turn,
+            SELECT DISTINCT ON (episode_id) * REPLACE ('own' AS rubric, episode_id AS unit_id, NULL AS turn,
                 NULL AS agent, 'Q1' AS question, 'yes' AS answer, 1.0 AS score, 'answered' AS status)
             FROM verdicts WHERE status = 'answered'
             """
@@ -203,7 +204,7 @@ def test_a_rubric_of_episodes_has_a_chart(played: Store, browser: Browser, tmp_p
         page = browser.new_page()
         page.goto(f"{site}/judges?rubric=own&show=scores")
         page.locator(".js-plotly-plot .point").first.wait_for()
-        assert page.locator(".js-plotly-plot .point").count() == 2  # the question, and below it the one team line or more
+        assert page.locator(".js-plotly-plot .point").count() >= 2
         page.close()
 
 
