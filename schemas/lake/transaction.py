@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Actions = list[AddAction | RemoveAction]
     """What a commit says: files that come, files that go."""
 
-__all__ = ["LakeTransaction", "lake_transaction", "removed", "unlink", "written"]
+__all__ = ["LakeTransaction", "lake_transaction", "removed", "scratch", "unlink", "written"]
 
 _HEAD = "SELECT new.*, {benchmark} AS " + BENCHMARK + ", {run} AS " + RUN + " FROM new_{table} AS new"
 
@@ -153,12 +153,19 @@ def _logged(path: str) -> str:
     return quote(path, safe="/=-_.~")
 
 
+def scratch() -> duckdb.DuckDBPyConnection:
+    """An empty database in memory, which reads and writes the files of a lake without a word."""
+    import duckdb
+
+    connection = duckdb.connect(config={"autoinstall_known_extensions": "false", "python_enable_replacements": "false"})
+    connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
 @contextmanager
 def lake_transaction(snapshot: Snapshot) -> Iterator[LakeTransaction]:
     """A transaction over what the lake holds; its changes are gone on leaving unless they were written and committed."""
-    import duckdb
-
-    with duckdb.connect(config={"autoinstall_known_extensions": "false", "python_enable_replacements": "false"}) as connection:
+    with scratch() as connection:
         yield LakeTransaction(connection, snapshot)
 
 

@@ -10,7 +10,7 @@ from schemas.errors import UsageError
 from schemas.lake.files import DataFile, Snapshot, quoted, selection
 from schemas.lake.layout import BENCHMARK, LAKE_TABLES, RUN, is_partitioned
 from schemas.lake.store import LakeStore
-from schemas.lake.transaction import removed, written
+from schemas.lake.transaction import removed, scratch, written
 from schemas.store import Store
 from schemas.tables import Table
 
@@ -42,8 +42,6 @@ def copy_from(lake: LakeStore, store: Store) -> int:
         StoreError: the store cannot be read, or the lake not written.
         UsageError: the lake holds something.
     """
-    import duckdb
-
     store.check()
     lake.create()
 
@@ -52,7 +50,7 @@ def copy_from(lake: LakeStore, store: Store) -> int:
             raise UsageError(f"{lake.path} holds games already: name a new folder, or read the logs with cotrace ingest")
         rows = 0
         actions: Actions = []
-        with duckdb.connect() as connection:
+        with scratch() as connection:
             connection.execute(f"ATTACH {quoted(str(store.path))} AS source (READ_ONLY)")
             for spec in LAKE_TABLES:
                 if count := _count(connection, f"source.{spec.name}"):
@@ -114,14 +112,12 @@ def _files(snapshot: Snapshot) -> int:
 
 
 def _compacted(lake: LakeStore, spec: Table, snapshot: Snapshot) -> Actions:
-    import duckdb
-
     actions: Actions = []
     small = sorted((file for file in snapshot.files.get(spec.name, ()) if file.bytes < _LARGE_BYTES), key=_part)
     for _, found in groupby(small, key=_part):
         files = list(found)
         if len(files) > 1:
-            with duckdb.connect() as connection:
+            with scratch() as connection:
                 actions += written(connection, _together(spec, files), spec, lake.root)
             actions += (removed(spec, file) for file in files)
     return actions
