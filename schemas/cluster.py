@@ -124,10 +124,12 @@ class ClusterPool:
         error = found.exception()
         if error is None:
             told.set_result(found.result())
+        elif isinstance(error, self._ray.exceptions.TaskCancelledError):
+            told.cancel()
         elif isinstance(error, self._ray.exceptions.RayTaskError):
             told.set_exception(getattr(error, "cause", None) or error)
         else:
-            told.set_exception(CotraceError(f"the cluster has lost a piece of work {_TRIES} times: {str(error).strip().splitlines()[0]}"))
+            told.set_exception(CotraceError(f"the cluster has lost a piece of work {_TRIES} times ({type(error).__name__}): is it full?"))
 
     def cancel(self) -> None:
         """Give up what has not been done yet."""

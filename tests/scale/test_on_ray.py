@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,17 @@ def test_models_play_from_all_nodes(nodes: Nodes, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert nodes.killed == 1
     assert turns(tmp_path / "model") == turns(tmp_path / "script")
+
+
+def test_work_that_is_given_up_ends_at_once(nodes: Nodes) -> None:
+    """As after Ctrl-C: nobody waits for it."""
+    with cluster.using("ray"):
+        pool = cluster.ClusterPool()
+        waiting = pool.submit(time.sleep, 600)
+        pool.cancel()
+        with pytest.raises(CancelledError):
+            waiting.result(timeout=60)
+    assert nodes.killed == 0
 
 
 def test_an_address_that_is_none_is_told(tmp_path: Path) -> None:
