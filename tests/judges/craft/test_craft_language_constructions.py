@@ -349,3 +349,12 @@ def test_a_block_that_stands_is_not_asked_for_by_a_word_of_lack_alone() -> None:
     board = BARE_BOARD | {"(0,0)": ["rs"]}
     claims = read("The drawing says small red block at (0,0), layer 0, not installed yet.", "D1", board).claims
     assert not any(claim.certain and claim.is_instruction for claim in claims)
+
+
+@pytest.mark.parametrize(
+    ("more", "understood"), [("Removing it comes first.", True), ("Take it off first.", True), ("Put it there.", False)]
+)
+def test_a_removal_said_again_leaves_nothing_open(more: str, understood: bool) -> None:  # noqa: FBT001 - a table of cases
+    """A pronoun that is to go is the block that was to go; one that is to be put somewhere is not known."""
+    reading = read(f"The small red block on layer 0 of (0,0) should come off. {more}", "D1", BARE_BOARD | {"(0,0)": ["rs"]})
+    assert (not reading.unread) == understood

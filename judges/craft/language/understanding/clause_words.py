@@ -363,6 +363,12 @@ class ClauseWords:
         return any(block.indefinite or block.number == 1 for block in self.blocks)
 
     @property
+    def repeats_removal(self) -> bool:
+        """Whether it only says of a block spoken of before that it is to go: ``removing it comes first``."""
+        asks = self.cues & TAKES and not self.cues & ASKS
+        return bool(asks) and self.left_over == "a request" and not self.unknown and "denial" not in self.cues
+
+    @property
     def only_lists(self) -> bool:
         """Whether it lists the cells of a wall and speaks of nothing else: ``Checking range (0,0), (0,1), (0,2)``."""
         kinds = {item.kind for item in self.items}

@@ -56,7 +56,12 @@ def looked_at_again(
     judged = tuple(replace(claim, doubt=_doubt(claim, clauses, scene.board)) for claim in claims)
     judged, clauses = _with_mentions(judged, clauses, scene.board)
     doubts = {number: claim.doubt for claim in judged if claim.doubt for number in claim.told_in}
-    unread = [_unread(clause, doubts.get(number, "")) for number, clause in enumerate(clauses)]
+    gone = {number for claim in judged if claim.verb == "remove" and claim.certain for number in claim.told_in}
+    unread = [
+        _unread(clause, doubts.get(number, ""))
+        for number, clause in enumerate(clauses)
+        if not (clause.repeats_removal and gone & set(range(number - _REACH, number)))
+    ]
     return judged, tuple(clause for clause in unread if clause is not None)
 
 
