@@ -44,7 +44,7 @@ _LOADED: Final = (
 )
 _LEFT_OUT: Final = shutil.ignore_patterns(".git", ".venv", "__pycache__", "site", "build", "*.egg-info")
 _PASSED: Final = 0
-_PATIENCE_S: Final = 20.0
+_PATIENCE_S: Final = 30.0
 _TIMES_LONGER: Final = 4
 
 
