@@ -27,6 +27,12 @@ __all__ = ["command"]
 @click.option("--base-url", help="Address of an OpenAI-compatible server for all models.")
 @click.option("--max-cost", type=click.FloatRange(min=0), help="USD for the whole experiment, in place of the file's.")
 @click.option("--concurrency", type=click.IntRange(min=1), help="Games under way at once, in place of the file's.")
+@click.option(
+    "--stop-when",
+    type=click.FloatRange(0, 0.5, min_open=True),
+    metavar="LEVEL",
+    help="Play task after task and stop once every pair of teams is told apart at this level, such as 0.05; it may be looked at any time.",
+)
 @click.option("--ingest", "ingesting", is_flag=True, help="Read the logs into the store while games are played.")
 @click.option("--judge", "rubrics", multiple=True, metavar="RUBRIC", help="Have ended games judged; repeat for several. Means --ingest.")
 @click.option("--judge-model", help="provider/model that judges; by default the engine.")
@@ -39,6 +45,7 @@ def command(
     base_url: str | None,
     max_cost: float | None,
     concurrency: int | None,
+    stop_when: float | None,
     rubrics: tuple[str, ...],
     judge_model: str | None,
     store: Store,
@@ -65,25 +72,26 @@ def command(
     if dry_run:
         _tell_forecast(file, experiment, changes)
         return 0
-    return _play(experiment, store if ingesting or rubrics else None, rubrics, judge_model)
+    return _play(experiment, store if ingesting or rubrics else None, (rubrics, judge_model), stop_when)
 
 
-def _play(experiment: Experiment, store: Store | None, rubrics: tuple[str, ...], judge_model: str | None) -> int:
+def _play(experiment: Experiment, store: Store | None, judging: tuple[tuple[str, ...], str | None], stop_when: float | None) -> int:
     from contextlib import nullcontext
 
     from cotrace.commands.seats import tell
     from cotrace.following import following, judge_requests
     from cotrace.progress import playing_bar
+    from cotrace.stopping import play_until
     from games.players.running import run_games
 
-    requests = judge_requests(rubrics, judge_model)
+    requests = judge_requests(*judging)
     say(_described(experiment))
     follow = nullcontext() if store is None else following(experiment.out, store, requests)
     with writing_to(experiment.out), follow, playing_bar() as show:
-        report = run_games(experiment.jobs, experiment.table, show)
+        report = run_games(experiment.jobs, experiment.table, show) if stop_when is None else play_until(experiment, stop_when, say, show)
     code = tell(report, experiment.out, next_step=store is None)
     if store is not None:
-        code = max(code, _finish(experiment.out, store, rubrics, judge_model))
+        code = max(code, _finish(experiment.out, store, *judging))
     return code
 
 
