@@ -11,7 +11,7 @@ from schemas.families import family, title_of
 from schemas.store import Store
 from schemas.wording import count, in_words, interval, number, score, share, share_interval
 
-__all__ = ["Finding", "findings"]
+__all__ = ["Finding", "findings", "told_apart"]
 
 Row = Mapping[str, Any]
 
@@ -49,27 +49,58 @@ def _comparable(row: Row) -> tuple[str, str | None]:
 
 
 def _of_benchmark(store: Store, benchmark: str, rows: Sequence[Row]) -> Iterator[Finding]:
-    worst = rows[-1]
+    told = told_apart(rows)
+    about = told[0] if told else rows[-1]
     yield Finding("who", benchmark, _who(benchmark, rows), "leaderboard")
-    for topic, told, report in (("where", _where, "decisive-turns"), ("why", _failures, "failures"), ("why", _spirals, "spirals")):
-        sentence = told(store, worst)
+    for topic, sentence_of, report in (("where", _where, "decisive-turns"), ("why", _failures, "failures"), ("why", _spirals, "spirals")):
+        sentence = sentence_of(store, about)
         if sentence is not None:
             yield Finding(topic, benchmark, sentence, report)
     yield Finding("sure", benchmark, _how_sure(rows), "compare")
 
 
+def told_apart(rows: Sequence[Row]) -> tuple[Row, Row] | None:
+    """The team that is shown to be behind, and one it is behind: their 95 % intervals over tasks do not overlap; None if no two are.
+
+    Args:
+        rows: of the leaderboard that can be compared, the highest mean first.
+    """
+    best = max((row for row in rows if row["score_low"] is not None), key=lambda row: row["score_low"], default=None)
+    if best is None:
+        return None
+    behind = [row for row in rows if row["score_high"] is not None and row["score_high"] < best["score_low"]]
+    return (behind[-1], best) if behind else None
+
+
 def _who(benchmark: str, rows: Sequence[Row]) -> str:
-    best, worst = rows[0], rows[-1]
+    last, first = rows[-1], rows[0]
     known = family(benchmark)
     main = in_words((known.score_words or known.score) if known else "score")
+    title = title_of(benchmark) if known else f"{benchmark} {first['condition']}"
     games = sum(row["n"] for row in rows)
-    title = title_of(benchmark) if known else f"{benchmark} {rows[0]['condition']}"
     opening = f"{title}, {_counted(games, 'game')} of {_counted(len(rows), 'team')} ({main})"
     if len(rows) == 1:
-        return f"{opening}: {_team(best)} reaches {_mean(best)} on average."
-    is_told_apart = len({_team(row) for row in rows}) == len(rows)
-    first, last = (_team(row) if is_told_apart else f"{_team(row)} under {row['condition']}" for row in (best, worst))
-    return f"{opening}: {last} gets least far, {_mean(worst)} on average, and {first} furthest, {_mean(best)}."
+        return f"{opening}: {_team(first)} reaches {_mean(first)} on average."
+    alone = len({_team(row) for row in rows}) == len(rows)
+    told = told_apart(rows)
+    if told is None:
+        return (
+            f"{opening}: not enough games to say which team gets least far; {_named(last, alone=alone)} has the lowest mean, "
+            f"{_over(last)}, and {_named(first, alone=alone)} the highest, {_over(first)}."
+        )
+    behind, ahead = told
+    shown = f"{_named(behind, alone=alone)} gets least far, {_over(behind)}, and {_named(ahead, alone=alone)} further, {_over(ahead)}"
+    if behind is last:
+        return f"{opening}: {shown}."
+    return f"{opening}: {shown}; not enough games to place {_named(last, alone=alone)}, {_over(last)}."
+
+
+def _named(row: Row, *, alone: bool) -> str:
+    return _team(row) if alone else f"{_team(row)} under {row['condition']}"
+
+
+def _over(row: Row) -> str:
+    return f"{_mean(row)} over {_counted(row['n'], 'game')}"
 
 
 def _mean(row: Row) -> str:
@@ -114,7 +145,7 @@ def _failures(store: Store, worst: Row) -> str | None:
     sure = f" {share_interval(first['low'], first['high'])}" if first["parts"] == 1 and first["low"] is not None else ""
     more = f"; next comes {in_words(wrong[1]['category'])}, {share(wrong[1]['turns'] / wrong[1]['denominator'])}" if len(wrong) > 1 else ""
     return (
-        f"Its commonest failure is {in_words(first['category'])}: {share(first['turns'] / first['denominator'])} "
+        f"The commonest failure of {_team(worst)} is {in_words(first['category'])}: {share(first['turns'] / first['denominator'])} "
         f"of {count(first['denominator'])} turns{sure}{more}."
     )
 
@@ -124,22 +155,25 @@ def _spirals(store: Store, worst: Row) -> str | None:
     found = query(store, sql, _games(worst)).to_dicts()[0]
     if not found["n"]:
         return None
-    where = f"in {count(found['games'])} of {count(worst['games'])} games"
-    return f"It spends {count(found['n'])} stretches {where} on correcting without getting anywhere, mostly {in_words(found['kind'])}."
+    games = query(store, f"SELECT sum(games) AS n FROM leaderboard WHERE {_OF_TEAM}", _games(worst))["n"][0]
+    where = f"in {count(found['games'])} of {count(games)} games"
+    stretches = "1 stretch" if found["n"] == 1 else f"{count(found['n'])} stretches"
+    return f"{_team(worst)} spends {stretches} {where} on correcting without getting anywhere, mostly {in_words(found['kind'])}."
 
 
 def _how_sure(rows: Sequence[Row]) -> str:
-    best, worst = rows[0], rows[-1]
     if len(rows) == 1:
-        return f"With one team there is nothing to compare; {_over(best)}"
-    if worst["score_high"] is None or best["score_low"] is None:
+        return f"With one team there is nothing to compare; {_interval_over(rows[0])}"
+    if told_apart(rows):
+        return (
+            "The 95 % intervals over tasks of these two do not overlap; cotrace report compare has all pairs, corrected for their number."
+        )
+    if all(row["score_low"] is None for row in rows):
         return "Too few games for intervals: what the teams differ by may be chance."
-    if worst["score_high"] < best["score_low"]:
-        return "The intervals of first and last do not overlap: 95 % intervals over tasks."
-    return "The intervals of first and last overlap: more games would tell whether they differ (cotrace report power)."
+    return "The intervals of all teams overlap: more games would tell whether they differ (cotrace report power)."
 
 
-def _over(only: Row) -> str:
+def _interval_over(only: Row) -> str:
     if only["score_low"] is None:
         return "of a single task there is no interval."
     return f"the interval is over {_counted(only['tasks'], 'task')}."

@@ -136,12 +136,23 @@ NOTES: Final = (
     ),
     Note(
         title="The headers of Table 2 are exchanged",
-        says="'Capture Rate' stands under CollabEscape and 'Escape Rate' under CollabCapture; the columns here are by game.",
+        says="'Capture Rate' stands under CollabEscape and 'Escape Rate' under CollabCapture; the columns here are by game. The "
+        "query has both readings side by side: with the printed headers, escape would be as certain as capture is.",
+        sql='SELECT "row", max(value) FILTER ("column" = \'CollabEscape rate\') AS rate_in_the_column_of_escape, max(value) FILTER ('
+        "\"column\" = 'CollabCapture rate') AS rate_in_the_column_of_capture FROM printed GROUP BY ALL ORDER BY ALL",
+        printed=("table 2",),
     ),
     Note(
         title="Two formulas of the standard error in one table",
         says="Rows of GPT-4-turbo and GPT-4o divide by n - 1, the other rows by n; with three games that is a factor of 1.22. One "
-        "ablation is 4.33 +- 0.88 in Table 3 and 4.33 +- 0.67 in Table 6.",
+        "ablation is 4.33 +- 0.88 in Table 3 and 4.33 +- 0.67 in Table 6. The query looks for three whole scores with the printed mean and "
+        "error, by either formula.",
+        sql='SELECT item, printed."row", value, sem, coalesce(bool_or(abs(sqrt(spread / 2 / 3) - sem) < 0.006), false) AS by_n_minus_1, '
+        "coalesce(bool_or(abs(sqrt(spread / 3 / 3) - sem) < 0.006), false) AS by_n FROM printed LEFT JOIN ("
+        "SELECT (a + b + c) / 3.0 AS mean, a * a + b * b + c * c - (a + b + c) ** 2 / 3.0 AS spread "
+        "FROM range(26) AS x(a), range(26) AS y(b), range(26) AS z(c) WHERE a <= b AND b <= c) AS scores ON abs(mean - value) < 0.006 "
+        "WHERE \"column\" = 'score' AND sem > 0.1 GROUP BY ALL ORDER BY ALL",
+        printed=("table 3", "table 6"),
     ),
     Note(
         title="Figure 2 has four points",

@@ -114,9 +114,13 @@ NOTES: Final = (
         title="Standard errors are those of a population",
         says="They divide by n, not n - 1 (too small by a factor of sqrt((n - 1) / n)), and take games of one puzzle as "
         "independent; the intervals here are over puzzles.",
+        sql="SELECT run, count(*) AS games, count(DISTINCT base_game_id) AS puzzles, avg(success) AS mean, stddev_pop(success) / "
+        "sqrt(count(*)) AS published_formula, stddev_samp(success) / sqrt(count(*)) AS sample_formula FROM einstein_game_facts "
+        "GROUP BY run ORDER BY run",
     ),
     Note(
         title="The two columns of Table 1 differ in more than the verifier",
-        says="With a verifier the Llama prompt lacks the assistant header that raw runs have, so the gain is not the verifier's alone.",
+        says="With a verifier the Llama prompt lacks the assistant header that raw runs have, so the gain is not the verifier's alone. "
+        "No log holds the raw text that the model read: it stands in the released prompt builders of raw runs and of runs with a verifier.",
     ),
 )

@@ -60,7 +60,9 @@ class Note:
     says: str
     """What is wrong, and what it changes."""
     sql: str | None = None
-    """Run on the store; None: shown from the paper's own numbers or from the engine, as `says` tells."""
+    """Run on the store; None: no query can show it, and `says` tells where to look."""
+    printed: tuple[str, ...] = ()
+    """Items of the paper, such as `table 8`, whose printed numbers the query reads as `printed`: item, row, column, value, sem."""
 
 
 def units(sql: str, *, ddof: int = 1, with_sem: bool = True, percent: tuple[str, ...] = (), by_cluster: bool = False) -> TableCells:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -51,9 +52,24 @@ def items_of(name: str) -> tuple[Item, ...]:
 
 
 def notes_of(name: str) -> tuple[Note, ...]:
-    """What does not add up in a family's paper."""
+    """What does not add up in a family's paper; numbers that the paper prints stand in the queries, so that anybody can run them."""
     notes: tuple[Note, ...] = dict(offered("analytics", "paper", "NOTES")).get(name, ())
-    return notes
+    return tuple(replace(note, sql=_with_printed(name, note)) if note.printed else note for note in notes)
+
+
+def _with_printed(name: str, note: Note) -> str:
+    values = ", ".join(
+        f"({', '.join(_literal(part) for part in (item, one.row, one.column, one.value, one.sem))})"
+        for item in note.printed
+        for one in _printed(name, item)
+    )
+    return f'WITH printed(item, "row", "column", value, sem) AS (VALUES {values}) {note.sql}'
+
+
+def _literal(value: str | float | None) -> str:
+    if value is None:
+        return "NULL::DOUBLE"
+    return f"{value}::DOUBLE" if isinstance(value, float) else "'" + value.replace("'", "''") + "'"
 
 
 def paper_table(store: Store, name: str, kind: str, number: str) -> PaperTable:

@@ -154,3 +154,17 @@ def test_means_and_errors_by_hand(tmp_path: Path) -> None:
     (plain,), (code,) = units(sql)(store), units(sql, ddof=0, percent=("c",))(store)
     assert [plain.value, plain.sem, plain.n] == pytest.approx([0.75, 0.25, 4])
     assert [code.value, code.sem] == pytest.approx([75, 100 * (3 / 16) ** 0.5 / 2])
+
+
+def test_notes_on_printed_numbers_show_them_by_a_query_that_anybody_can_run(store: Store) -> None:
+    """One gap of fifteen fits; of Hanabi's standard errors each fits one formula alone, GPT-3.5's and Mixtral's that of a population."""
+    (gaps,) = (note for note in notes_of("craft") if note.title.startswith("Printed gaps"))
+    assert gaps.sql is not None
+    models, fit, printed, difference = query(store, gaps.sql).row(0)
+    assert (models, fit) == (15, 1)
+    assert (round(printed, 2), round(difference, 2)) == (-0.78, -0.69)
+    (errors,) = (note for note in notes_of("coordination") if note.title.startswith("Two formulas"))
+    assert errors.sql is not None
+    rows = query(store, errors.sql).to_dicts()
+    assert all(row["by_n_minus_1"] != row["by_n"] for row in rows)
+    assert {row["row"] for row in rows if row["by_n"]} == {"GPT-3.5-turbo", "Mixtral-8x7b"}
