@@ -21,6 +21,7 @@ from analytics.rates.correction import (
     rogan_gladen,
     variance_parts,
 )
+from analytics.statistics.intervals import LEVEL
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -132,7 +133,9 @@ def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataF
     Columns: rubric, question, judge, model, units, games, labels (as in `corrected_rates`); half_width: of the interval today;
     error_variance: of label minus judge's score; design_effect: how much larger clusters make the variance of its mean;
     labels_for_0_10, labels_for_0_05, labels_for_0_02: for plus or minus that, null where the judged units alone leave more, so that more
-    games must be judged first; advice. Without labels of at least two games a judge that errs in 20 % is assumed.
+    games must be judged first; each with _low and _high, the numbers at the ends of the variances' 95 % intervals (chi-squared, degrees of
+    freedom of the labelled games less one), null also below two labelled games; advice. Without labels of at least two games a judge that
+    errs in 20 % is assumed.
 
     Args:
         store: a store with the views.
@@ -147,7 +150,9 @@ def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataF
     schema: dict[str, pl.DataType] = dict.fromkeys(("rubric", "question", "judge", "model"), pl.String())
     schema |= dict.fromkeys(("units", "games", "labels"), pl.Int64())
     schema |= dict.fromkeys(("half_width", "error_variance", "design_effect"), pl.Float64())
-    return pl.DataFrame(rows, schema=schema | dict.fromkeys(_HALF_WIDTHS, pl.Int64()) | {"advice": pl.String()}, orient="row")
+    ends = [f"{name}_{end}" for name in _HALF_WIDTHS for end in ("low", "high")]
+    schema |= dict.fromkeys((*_HALF_WIDTHS, *ends), pl.Int64()) | {"advice": pl.String()}
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _all_judged(store: Store, rubric: str | None) -> Iterator[_Judged]:
@@ -294,6 +299,7 @@ def _needed_row(judged: _Judged) -> dict[str, object]:
     powered = prediction_powered(judged.units(), judged.labelled())
     spread = _spread(judged)
     known = {name: labels_needed(half, spread) for name, half in _HALF_WIDTHS.items()}
+    ends = {f"{name}_{end}": found for name, half in _HALF_WIDTHS.items() for end, found in _needed_ends(judged, spread, half).items()}
     about = f"{judged.question}, {judged.model or 'games outside the store'}"
     finest = next((name for name in reversed(known) if known[name] is not None), None)
     advice = (
@@ -313,8 +319,32 @@ def _needed_row(judged: _Judged) -> dict[str, object]:
         "error_variance": spread.errors,
         "design_effect": spread.design_effect,
         **known,
-        "advice": advice,
+        **ends,
+        "advice": advice + _sure(ends, finest),
     }
+
+
+def _needed_ends(judged: _Judged, spread: Spread, half: float) -> dict[str, int | None]:
+    """The number of labels if variances are at the ends of their intervals."""
+    from scipy import stats
+
+    games = int((judged.own["labels"] > 0).sum())
+    if games < 2:  # noqa: PLR2004 - a variance between games needs two
+        return {"low": None, "high": None}
+    factors = {"low": (1 + LEVEL) / 2, "high": (1 - LEVEL) / 2}
+    found = {end: (games - 1) / float(stats.chi2.ppf(quantile, games - 1)) for end, quantile in factors.items()}
+    return {
+        end: labels_needed(half, spread._replace(errors=spread.errors * factor, truth=spread.truth * factor))
+        for end, factor in found.items()
+    }
+
+
+def _sure(ends: dict[str, int | None], finest: str | None) -> str:
+    if finest is None or ends[f"{finest}_low"] is None:
+        return ""
+    high = ends[f"{finest}_high"]
+    most = "no number may be enough" if high is None else f"{high}"
+    return f", as sure as labels of few games are: {ends[f'{finest}_low']} to {most}"
 
 
 def _spread(judged: _Judged) -> Spread:

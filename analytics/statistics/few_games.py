@@ -39,5 +39,6 @@ def few_games(rows: pl.DataFrame) -> str | None:
     least = int(few.get_column(over).cast(pl.Int64).to_list()[few.get_column(over).arg_min() or 0])
     return (
         f"{which} on fewer than {FEW} {unit} (least: {least}); there a 95 % interval is no exact one: in simulation it holds the truth in "
-        "97 to 100 % where answers are rare, and from 85 (kappa) or 90 % on where games differ much (docs/coverage.md)"
+        "97 to 100 % where answers are rare, and where games differ much from 75 (corrected rates), 80 (kappa) or 89 % on "
+        "(docs/coverage.md)"
     )

@@ -114,6 +114,11 @@ def test_more_labels_are_needed_for_narrower_intervals(tmp_path: Path) -> None:
         assert row["labels_for_0_10"] is None or 0 < row["labels_for_0_10"] <= row["units"]
         assert row["labels_for_0_02"] is None
         assert row["model"] in row["advice"]
+        low, needed, high = (row[f"labels_for_0_10{end}"] for end in ("_low", "", "_high"))
+        assert low is not None
+        assert low < (needed or row["units"] + 1)
+        assert high is None or needed < high
+        assert f"as sure as labels of few games are: {low} to " in row["advice"] or needed is None or row["labels_for_0_05"] is not None
 
 
 @pytest.mark.parametrize("name", ["corrected-rates", "labels-needed"])
