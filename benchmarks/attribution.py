@@ -10,8 +10,9 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from analytics.losses.accuracy import accuracy_report
@@ -34,7 +35,9 @@ _MARKS: Final = ("<!-- proven: begin -->", "<!-- proven: end -->")
 _LABELLED: Final = Path("../shared/data/whoandwhen")
 _HEADS: Final = (
     "family",
-    "agent with most cost is the faulty one",
+    "games with a cost: most of it is the faulty one's",
+    "games dearer than their twin",
+    "games in which an agent has a cost",
     "cost: faulty",
     "without fault",
     "nobody's",
@@ -43,8 +46,18 @@ _HEADS: Final = (
     "lost a game",
     "put down to the fault",
     "more than its twin",
+    "mended, less than half comes back",
 )
 _TITLES: Final = {"whoandwhen": "Who&When, the half in `data/whoandwhen`"}
+_NOTES: Final = """
+*Games with a cost*: all that lost anything; those in which no agent was given a cost count as not found. A game can lose without its
+fault (what nobody could see costs faultless teams, too), and a fault need not cost anything: so the second column has the games that lost
+more than their twins, and the third those in which an agent was given a cost.
+*More than its twin*: what a game lost more, on the average, than the same game (same seed, same partners) with a faultless player there.
+*Mended*: of the games in which the faulty player was given a cost, those in which less than half of it comes back when the game is played
+again with that player mended: there, what was said of whose the cost was did not hold.
+"""
+_NOTHING: Final = 1e-9
 _NEAR: Final = 1
 """Turns by which the first faulty turn may be missed."""
 
@@ -53,10 +66,19 @@ class Proof(NamedTuple):
     """What attribution made of games with one planted fault each."""
 
     games: int
+    costly: int
+    """Games that lost something."""
+    dearer: int
+    """Of them, those that lost more than their twins."""
+    dearer_right: int
     named: int
     """Games in which an agent was given a cost."""
     right: int
     """Of them, those in which the planted one has the most."""
+    charged: int
+    """Games in which the planted one was given a cost."""
+    kept: int
+    """Of them, those that lose more than half of it still, with that player mended."""
     cost: float
     planted: float
     """Share of the cost that is put down to the planted player."""
@@ -69,8 +91,13 @@ class Proof(NamedTuple):
     """Of them, those whose first faulty turn was found within one turn, with or without a cost."""
 
 
-def proof_of(store: Store) -> Proof:
-    """Score an attributed store of games with one planted fault each."""
+def proof_of(store: Store, twins: Mapping[str, float]) -> Proof:
+    """Score an attributed store of games with one planted fault each.
+
+    Args:
+        store: holds the games.
+        twins: game -> what its twin lost: the same game, with a faultless player in the faulty one's place.
+    """
     faults = planted_faults(store)
     rows = query(store, "SELECT episode_id, turn, agent, link, cost FROM attributions ORDER BY ALL").rows()
     kinds = dict.fromkeys(("planted", "innocent", "nobody", "undecided"), 0.0)
@@ -85,14 +112,22 @@ def proof_of(store: Store) -> Proof:
         if agent == planted:
             first[episode] = min(first.get(episode, turn), turn)
     total = sum(kinds.values())
-    right = [max(agents, key=lambda agent: agents[agent]) == faults[episode][1].agent for episode, agents in costs.items()]
+    right = {episode for episode, agents in costs.items() if max(agents, key=lambda agent: agents[agent]) == faults[episode][1].agent}
+    lost = {episode: loss for episode, loss in lost_by_game(store).items() if loss > _NOTHING}
+    dearer = {episode for episode, loss in lost.items() if loss > twins[episode] + _NOTHING}
+    charged = {episode: cost for episode in costs if (cost := costs[episode].get(faults[episode][1].agent, 0.0)) > 0}
     at_work = {episode: min(turns) for episode, turns in turns_at_work(store, faults).items()}
     found = [episode in first and abs(first[episode] - turn) <= _NEAR for episode, turn in at_work.items()]
     shares = {kind: cost / total if total else 0.0 for kind, cost in kinds.items()}
     return Proof(
         games=len(faults),
-        named=len(right),
-        right=sum(right),
+        costly=len(lost),
+        dearer=len(dearer),
+        dearer_right=len(dearer & right),
+        named=len(costs),
+        right=len(right),
+        charged=len(charged),
+        kept=sum(lost[episode] - twins[episode] < cost / 2 for episode, cost in charged.items()),
         cost=total,
         planted=shares["planted"],
         innocent=shares["innocent"],
@@ -128,12 +163,10 @@ def _tables(folder: Path, games: int, seed: int, labelled: Path) -> Iterator[str
     yield f"| {' | '.join(_HEADS)} |\n|{'---|' * len(_HEADS)}"
     accuracies = []
     for family, found in modules("games", "planted"):
-        found.play_planted(folder / family / "planted", games, seed)
-        found.play_planted(folder / family / "twins", games, seed, twins=True)
-        store, twins = (_attributed(folder / family / name, folder / f"{family}-{name}.duckdb") for name in ("planted", "twins"))
-        yield _row(family, proof_of(store), _lost(twins))
+        store, twins = planted_store(found, folder / family, games, seed)
+        yield _row(family, proof_of(store, twins), sum(twins.values()) / len(twins))
         accuracies.append(accuracy_report(store))
-    yield "\n*More than its twin*: what a game lost more, on the average, than the same game with a faultless player in that place.\n"
+    yield _NOTES
     if labelled.exists():
         accuracies.insert(0, accuracy_report(_attributed(labelled, folder / "labelled.duckdb")))
     yield "\n## Decisive errors\n\nShare of games in which agent and turn are named, with 95 % intervals over games.\n"
@@ -150,22 +183,39 @@ def _attributed(logs: Path, place: Path) -> Store:
     return store
 
 
-def _lost(store: Store) -> float:
-    found: float = query(
-        store, "SELECT sum(greatest(cost, 0)) / (SELECT count(*) FROM episodes) FROM turn_costs WHERE isfinite(cost)"
-    ).item()
-    return found
+def planted_store(family: ModuleType, folder: Path, games: int, seed: int) -> tuple[Store, dict[str, float]]:
+    """Play and attribute games with one planted fault each; gives their store, and game -> what its twin lost."""
+    stores, places = [], []
+    for name in ("planted", "twins"):
+        report = family.play_planted(folder / name, games, seed, twins=name == "twins")
+        store = Store(folder / f"{name}.duckdb")
+        ingest_paths([folder / name], store)
+        ensure_installed(store)
+        by_file = dict(query(store, "SELECT file, episode_id FROM episodes").rows())
+        places.append([by_file[str(path.relative_to(folder / name))] for path in report.paths])
+        stores.append(store)
+    attribute_games(stores[0])
+    lost = lost_by_game(stores[1])
+    return stores[0], {episode: lost.get(twin, 0.0) for episode, twin in zip(*places, strict=True)}
+
+
+def lost_by_game(store: Store) -> dict[str, float]:
+    """Game -> what its turns lost together."""
+    return dict(query(store, "SELECT episode_id, sum(greatest(cost, 0)) FROM turn_costs WHERE isfinite(cost) GROUP BY 1").rows())
 
 
 def _row(family: str, proof: Proof, twins: float) -> str:
     cells = [
         title_of(family),
+        _share(proof.right, proof.costly),
+        _share(proof.dearer_right, proof.dearer),
         _share(proof.right, proof.named),
         *(f"{100 * share:.1f} %" for share in (proof.planted, proof.innocent, proof.nobody, proof.undecided)),
         _share(proof.found, proof.timed) if proof.timed else "the log does not tell",
         f"{proof.cost / proof.games:.3g}",
         f"{proof.planted * proof.cost / proof.games:.3g}",
         f"{proof.cost / proof.games - twins:.3g}",
+        _share(proof.kept, proof.charged),
     ]
     return f"| {' | '.join(cells)} |"
 

@@ -44,8 +44,8 @@ def truths(store: Store) -> list[LossTruth]:
     """All that are known, people's first.
 
     Of a game with one planted fault the agent is the faulty one, and the turn the costliest of those in which its fault is known to be at
-    work (or, where the log does not tell turn by turn, of those from its beginning on). Games in which no such turn cost anything have no
-    decisive error, and are left out.
+    work (or, where logs of the benchmark do not tell turn by turn, of those from its beginning on). Games in which no such turn cost
+    anything have no decisive error, and are left out.
 
     Raises:
         StoreError: the store cannot be read.
@@ -62,11 +62,12 @@ def _of_people(store: Store) -> Iterator[LossTruth]:
 def _of_planted(store: Store) -> Iterator[LossTruth]:
     faults = planted_faults(store)
     at_work = turns_at_work(store, faults)
+    telling = {faults[episode][0] for episode in at_work}
     found: set[str] = set()
     for episode, turn, _ in query(store, _COSTS).rows():
         if episode in faults and episode not in found:
             benchmark, fault = faults[episode]
-            if turn >= fault.turn and (episode not in at_work or turn in at_work[episode]):
+            if turn >= fault.turn and (benchmark not in telling or turn in at_work.get(episode, ())):
                 found.add(episode)
                 yield LossTruth(episode, benchmark, fault.agent, turn, "planted")
 

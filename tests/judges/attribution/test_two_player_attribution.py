@@ -7,6 +7,7 @@ from types import ModuleType
 
 import pytest
 
+from analytics.losses.truths import truths
 from analytics.query import query
 from games.asympuzl import planted as asympuzl
 from games.einstein import planted as einstein
@@ -51,6 +52,18 @@ def test_a_turns_parts_make_up_its_cost(planted: tuple[ModuleType, Store, float]
         "from turn_costs left join attributions using (episode_id, turn) group by episode_id, turn",
     ).rows()
     assert all(parts == pytest.approx(cost, abs=1e-9) for cost, parts in rows)
+
+
+def test_a_planted_fault_that_never_shows_is_no_decisive_error(planted: tuple[ModuleType, Store, float]) -> None:
+    """Where logs tell in which turns faults show, the decisive error lies in one of them, or there is none."""
+    _, store, _ = planted
+    shown = {
+        (episode, turn)
+        for episode, turn in query(store, "select episode_id, turn from labels where coalesce(planted, '') not in ('', 'none')").rows()
+    }
+    told = truths(store)
+    assert told
+    assert not shown or {(one.episode_id, one.turn) for one in told} <= shown
 
 
 @pytest.mark.shared
