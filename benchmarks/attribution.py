@@ -141,7 +141,7 @@ def proof_of(store: Store, twins: Mapping[str, float]) -> Proof:
 def main() -> int:
     """Print the tables, or write them into the page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.attribution", description=__doc__)
-    parser.add_argument("--games", type=int, default=200, help="games with a planted fault of each family")
+    parser.add_argument("--games", type=int, default=160, help="games with a planted fault of each family")
     parser.add_argument("--seed", type=int, default=2026, help="of those games")
     parser.add_argument("--labelled", type=Path, default=_LABELLED, help="labelled runs of Who&When")
     parser.add_argument("--write", action="store_true", help=f"into {_PAGE}")

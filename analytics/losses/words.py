@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["LINK_WORDS", "amount", "of_link", "turn_sentence"]
+__all__ = ["LINK_WORDS", "amount", "of_link"]
 
 LINK_WORDS: Final[Mapping[str, str]] = {
     "not_seen": "what nobody could see",
@@ -43,9 +43,3 @@ def amount(cost: float, unit: str) -> str:
 def of_link(link: str) -> str:
     """A link in words."""
     return LINK_WORDS.get(link, link.replace("_", " "))
-
-
-def turn_sentence(agent: str | None, link: str, cost: float, unit: str, evidence: str) -> str:
-    """What a turn cost, whose it was and through what, in one sentence."""
-    who = "undecided whose" if link == "undecided" else "nobody's" if agent is None else f"{agent}'s"
-    return f"cost {amount(cost, unit)}, {who}, by {of_link(link)}: {evidence}"

@@ -36,6 +36,7 @@ _RIGHT = ("correct", "no_error", "none_of_these")
 _COUNTED = {"craft": "the turns that count: those with verified actions and a recorded attempt; what is left out stands below"}
 
 _GROUPS = {"model": "Team", "level": "Tier", "turn": "Turn"}
+_WEIGHTS = {"turns": "turns", "cost": "what was lost"}
 _OTHER = "other"
 
 _COUNTS = """
@@ -68,9 +69,33 @@ _COUNTS = """
     ORDER BY counted."{by}", counted.category
 """
 
+_COSTS = """
+    WITH in_view AS (
+        SELECT DISTINCT "{by}", category, episode_id, turn FROM failure_turns
+        WHERE {{filters}} AND taxonomy = $taxonomy AND ($benchmark = '' OR benchmark = $benchmark) AND counted
+    ),
+    lost AS (SELECT episode_id, turn, greatest(cost, 0) AS cost FROM turn_costs WHERE isfinite(cost)),
+    valued AS (SELECT in_view.*, cost FROM in_view INNER JOIN lost USING (episode_id, turn)),
+    whole AS (SELECT "{by}", sum(cost) AS denominator FROM (SELECT DISTINCT "{by}", episode_id, turn, cost FROM valued) GROUP BY ALL)
+    SELECT
+        valued."{by}",
+        category,
+        sum(cost) AS turns,
+        any_value(denominator) AS denominator,
+        coalesce(sum(cost) / nullif(any_value(denominator), 0), 0) AS share,
+        NULL::DOUBLE AS share_low,
+        NULL::DOUBLE AS share_high,
+        (SELECT count(*) FROM notes INNER JOIN in_view AS seen USING (episode_id, turn)
+            WHERE seen.category = valued.category AND seen."{by}" IS NOT DISTINCT FROM valued."{by}") AS notes
+    FROM valued INNER JOIN whole ON valued."{by}" IS NOT DISTINCT FROM whole."{by}"
+    GROUP BY valued."{by}", category
+    ORDER BY valued."{by}", category
+"""
+"""As `_COUNTS`, with what turns lost in the place of turns: a turn of two categories counts for both, and once in the whole."""
+
 
 def content(read: Reader) -> Part:
-    """Stacked shares of the categories of one taxonomy: `?taxonomy=...&by=model|level|turn`, `?categories=all`."""
+    """Stacked shares of the categories of one taxonomy: `?taxonomy=...&by=model|level|turn&weight=turns|cost`, `?categories=all`."""
     known = _taxonomies(read)
     asked = _asked(read, known)
     if asked is None:
@@ -79,16 +104,19 @@ def content(read: Reader) -> Part:
     benchmarks = benchmark_choices(read, known, benchmark, "taxonomy")
     read = narrowed(read, benchmark)
     address = read.address
-    rows = counts(read, taxonomy, by)
+    weight = _weight(read)
+    rows = counts(read, taxonomy, by, weight)
     choices = html.Div(
         [
             *benchmarks,
             link_choices("Taxonomy", [(in_words(name), address.to(taxonomy=name), name == taxonomy) for name in known[benchmark]]),
             link_choices("By", [(label, address.to(by=key), key == by) for key, label in _GROUPS.items()]),
+            link_choices("Weighted by", [(label, address.to(weight=key), key == weight) for key, label in _WEIGHTS.items()]),
         ]
     )
     if rows.is_empty():
-        return html.Div([html.H1("Failures"), choices, note("No turn that counts under these filters.")])
+        without = " whose cost is known" if weight == "cost" else ""
+        return html.Div([html.H1("Failures"), choices, note(f"No turn that counts{without} under these filters.")])
     is_whole = address.one("categories") == "all"
     shown = rows if is_whole else grouped(rows, by)
     rest = rows["category"].n_unique() - shown["category"].n_unique() + 1
@@ -96,15 +124,17 @@ def content(read: Reader) -> Part:
         html.P(html.A(f"unfold the {rest} others", href=address.to(categories="all")), className="hint") if len(shown) < len(rows) else None
     )
     counted = _COUNTED.get(benchmark, "the turns that the rules could classify")
+    if weight == "cost":
+        counted = f"what was lost in {counted}"
     hint = f"Share of {counted}. Click a part of a bar to read the turns behind it."
     return html.Div(
         [
             html.H1("Failures"),
-            html.P(_commonest(rows, by), className="lead"),
+            html.P(_dearest(rows) if weight == "cost" else _commonest(rows, by), className="lead"),
             choices,
             card(
                 "What went wrong",
-                figure("failures", chart(shown, by, taxonomy, address), label="share of turns by category"),
+                figure("failures", chart(shown, by, taxonomy, address, weight), label=f"share of {_WEIGHTS[weight]} by category"),
                 more,
                 *_left_out(read, taxonomy),
                 fold(read, COUNTS),
@@ -122,6 +152,21 @@ def _asked(read: Reader, known: Mapping[str, Sequence[str]]) -> tuple[str, str, 
         return None
     by = read.address.one("by") if read.address.one("by") in _GROUPS else "model"
     return benchmark, taxonomy if taxonomy in known[benchmark] else known[benchmark][0], by
+
+
+def _weight(read: Reader) -> str:
+    return "cost" if read.address.one("weight") == "cost" else "turns"
+
+
+def _dearest(rows: pl.DataFrame) -> str:
+    """The category whose turns lost most, in a sentence."""
+    import polars as pl
+
+    totals = rows.group_by("category").agg(pl.col("turns").sum()).sort("turns", "category", descending=[True, False])
+    whole = float(rows.unique(rows.columns[0])["denominator"].sum())
+    if not whole:
+        return "Nothing was lost."
+    return f"Most was lost on turns of {in_words(totals.row(0)[0])}: {share(totals.row(0)[1] / whole)} of all that was lost."
 
 
 def _commonest(rows: pl.DataFrame, by: str) -> str:
@@ -198,13 +243,20 @@ def report_figure(read: Reader) -> go.Figure | None:
     return chart(counts(narrowed(read, benchmark), taxonomy, "model"), "model", taxonomy, read.address)
 
 
-def counts(read: Reader, taxonomy: str, by: str) -> pl.DataFrame:
-    """Turns of each category in each group, of all turns of the group, with intervals over games; a turn can have several categories."""
+def counts(read: Reader, taxonomy: str, by: str, weight: str = "turns") -> pl.DataFrame:
+    """Turns of each category in each group, of all turns of the group, with intervals over games; a turn can have several categories.
+
+    With the weight `cost` what they lost stands in the place of turns, without intervals.
+    """
     benchmark = read.address.one("benchmark")
-    return read.rows(_COUNTS.format(by=by), {"taxonomy": taxonomy, "benchmark": benchmark}, filter_on=OTHER_FILTERS)
+    return read.rows(_sql(by, weight), {"taxonomy": taxonomy, "benchmark": benchmark}, filter_on=OTHER_FILTERS)
 
 
-def chart(rows: pl.DataFrame, by: str, taxonomy: str, address: Address) -> go.Figure:
+def _sql(by: str, weight: str) -> str:
+    return (_COSTS if weight == "cost" else _COUNTS).format(by=by)
+
+
+def chart(rows: pl.DataFrame, by: str, taxonomy: str, address: Address, weight: str = "turns") -> go.Figure:
     """Stacked bars of shares, a bar a group; the category of turns that went right at the bottom, the commonest failure above it."""
     import plotly.graph_objects as go
     import polars as pl
@@ -216,7 +268,10 @@ def chart(rows: pl.DataFrame, by: str, taxonomy: str, address: Address) -> go.Fi
         part = rows.filter(pl.col("category") == category)
         groups = part[by].to_list()
         links = [address.narrowed(turns.PATH, taxonomy=taxonomy, category=category, **{by: str(group)}) for group in groups]
-        told = [share_of(row["turns"], row["denominator"]) for row in part.iter_rows(named=True)]
+        told = [
+            f"{share(row['share'])} of what was lost" if weight == "cost" else share_of(row["turns"], row["denominator"])
+            for row in part.iter_rows(named=True)
+        ]
         drawn.add_bar(
             name=plain(in_words(category)),
             x=[plain(group) for group in groups],
@@ -229,7 +284,7 @@ def chart(rows: pl.DataFrame, by: str, taxonomy: str, address: Address) -> go.Fi
             },
         )
     drawn.update_layout(barmode="stack")
-    drawn.update_yaxes(title="share of turns", tickformat=".0%", rangemode="tozero")
+    drawn.update_yaxes(title=f"share of {_WEIGHTS[weight]}", tickformat=".0%", rangemode="tozero")
     drawn.update_xaxes(title=_GROUPS[by].lower(), type="category")
     return styled(drawn, height=430)
 
@@ -238,14 +293,14 @@ def _counts(read: Reader, _: str) -> TableRows:
     asked = _asked(read, _taxonomies(read))
     benchmark, taxonomy, by = asked or ("", "", "model")
     return TableRows(
-        sql=_COUNTS.format(by=by),
+        sql=_sql(by, _weight(read)),
         parameters={"taxonomy": taxonomy, "benchmark": benchmark},
         filter_on=OTHER_FILTERS,
         columns={
             by: GridColumn(heading=_GROUPS[by], kind="count" if by == "turn" else "text"),
             "category": GridColumn(heading="Category", kind="name"),
-            "turns": GridColumn(heading="Turns", kind="count"),
-            "denominator": GridColumn(heading="of", kind="count"),
+            "turns": GridColumn(heading="Lost", kind="number") if _weight(read) == "cost" else GridColumn(heading="Turns", kind="count"),
+            "denominator": GridColumn(heading="of", kind="number" if _weight(read) == "cost" else "count"),
             "share": GridColumn(heading="Share", kind="share"),
             "share_low": GridColumn(heading="95 % from", kind="share", hint="over games: turns of one game are not independent"),
             "share_high": GridColumn(heading="to", kind="share"),

@@ -10,6 +10,7 @@ from dashboards.address import FILTERS, Address
 from dashboards.boards import drawing_of
 from dashboards.costs import cost_in_words
 from dashboards.grid import Grid, grid, table_links
+from dashboards.losses import loss_curve
 from dashboards.markup import svg
 from dashboards.parts import Part, aria, card, data, note
 from dashboards.playback.asked import words_of
@@ -115,6 +116,7 @@ def _stage(read: Reader, game: Transcript, turn: TurnView) -> Part:
     words = words_of(read.address.one("find"))
     said = said_column(game, turn, objections, words)
     goal = draw.goal(game)
+    losses = [loss_curve(read, game.episode_id, turn.turn)]
     state = html.Section(
         [
             html.H2(["Turn ", html.Span(str(turn.turn), className="turn-number"), f" of {len(game.turns)}"]),
@@ -129,7 +131,7 @@ def _stage(read: Reader, game: Transcript, turn: TurnView) -> Part:
         [
             _head(read, game, facts, turn),
             timeline(facts, turn.turn, lambda number: _href(read, number), _found(game, words)),
-            html.Div([said, state, happened_column(turn, facts, draw, verdicts)], className=_columns(game)),
+            html.Div([said, state, happened_column(turn, facts, draw, verdicts, losses)], className=_columns(game)),
         ],
         className="stage",
     )

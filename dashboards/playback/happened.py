@@ -37,14 +37,15 @@ _VERDICTS: Final = """
 """
 
 
-def happened_column(turn: TurnView, facts: GameFacts, draw: Drawing, verdicts: Sequence[Mapping[str, Any]]) -> Part:
-    """The column at the right of the page."""
+def happened_column(turn: TurnView, facts: GameFacts, draw: Drawing, verdicts: Sequence[Mapping[str, Any]], losses: Sequence[Part]) -> Part:
+    """The column at the right of the page; what is known of losses stands below what the turn cost."""
     here = facts.at(turn.turn)
     return html.Section(
         [
             html.H2("What happened"),
             html.P(what_went_wrong(turn, facts, draw), className="why"),
             _links(here),
+            *losses,
             _rules(here),
             _better(turn, draw),
             *_verdicts(verdicts),

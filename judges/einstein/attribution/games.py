@@ -7,11 +7,12 @@ is best nobody can know; so whoever chose one of them is not at fault.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
-from games.einstein.engine.actions import Action
-from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Lost, shared_out, undecided
+from games.einstein.engine.actions import Action, Ask, Share
+from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, Lost, shared_out, undecided
 from judges.einstein.attribution.blame import Slip, slip_of
 from judges.einstein.attribution.steps import Played, played_steps
 from judges.evidence.transcript import Transcript
@@ -28,7 +29,20 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
         steps = {played.turn: played for played in played_steps(transcript)}
     except CotraceError as error:
         return Attributed([undecided(turn, value.cost, str(error)) for turn, value in lost.items() if value.cost > NOTHING])
-    return Attributed([finding for turn, value in lost.items() if turn in steps for finding in _of_step(steps[turn], value)])
+    findings = [finding for turn, value in lost.items() if turn in steps for finding in _of_step(steps[turn], value)]
+    return Attributed(findings, [*_follows(transcript, [*steps.values()])])
+
+
+def _follows(game: Transcript, steps: Sequence[Played]) -> Iterator[Follow]:
+    """Each question that the partner could answer, and whether its next step did."""
+    for asking, then in pairwise(steps):
+        action, mind = asking.action, then.mind
+        if not isinstance(action, Ask) or not asking.outcome.history_ok or not mind.verbs.reply or not mind.answers:
+            continue
+        answered = isinstance(then.action, Share) and then.action.item in mind.answers
+        seq = next((said.seq for said in game.turn(asking.turn).utterances if said.agent == asking.agent), 0)
+        needed = action.block not in asking.mind.goals
+        yield Follow(asking.turn, seq, asking.agent, then.agent, action.text, "fully" if answered else "no", right=needed)
 
 
 def _of_step(played: Played, lost: Lost) -> Iterator[Finding]:

@@ -54,6 +54,19 @@ def test_a_turns_parts_make_up_its_cost(planted: tuple[ModuleType, Store, float]
     assert all(parts == pytest.approx(cost, abs=1e-9) for cost, parts in rows)
 
 
+def test_whose_requests_were_ignored(planted: tuple[ModuleType, Store, float]) -> None:
+    """Faultless players answer and do what they are asked; in AsymPuzl nobody asks for anything."""
+    family, store, _ = planted
+    faulty = {episode: fault.agent for episode, scripts in scripts_of(store).items() if (fault := family.fault_in(scripts))}
+    rows = query(store, 'select episode_id, actor, agent, followed, "right" from action_follows').rows()
+    if family is asympuzl:
+        assert rows == []
+        return
+    right = [followed for episode, actor, _, followed, is_right in rows if is_right and actor != faulty[episode]]
+    assert len(right) > 10
+    assert right.count("fully") >= 0.9 * len(right)
+
+
 def test_a_planted_fault_that_never_shows_is_no_decisive_error(planted: tuple[ModuleType, Store, float]) -> None:
     """Where logs tell in which turns faults show, the decisive error lies in one of them, or there is none."""
     _, store, _ = planted
