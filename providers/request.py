@@ -39,6 +39,8 @@ class Request:
     """From 1: which of several replies to the same question is meant; part of what the cache keeps a reply under."""
     purpose: str = "player"
     """Who asks, as in the column `calls.purpose`."""
+    step: str | None = None
+    """What is asked for, as in the column `calls.step`."""
     run: str | None = None
     episode_id: str | None = None
     turn: int | None = None
@@ -164,6 +166,7 @@ def call_of(request: Request, prompt_hash: str, asked_at: datetime, taken: Taken
         status=taken.status,
         error=taken.error,
         asked_at=asked_at,
+        step=request.step,
     )
 
 

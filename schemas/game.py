@@ -202,6 +202,8 @@ class CallEntry:
     status: str
     error: str | None
     asked_at: str
+    step: str | None = None
+    """What the agent was asked for, as `ReplyEntry.purpose`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -413,6 +413,9 @@ class Call(NamedTuple):
     status: Annotated[str, Col("answered, failed, or unasked (the budget allowed no further request)")]
     error: Annotated[str | None, Col("why there is no usable reply; null if there is one")]
     asked_at: Annotated[datetime, Col("when the model was asked", "UTC")]
+    step: Annotated[
+        str | None, Col("what a player was asked for: act, turn, answer, generate, tom, verify, reflect, ...; null of other calls")
+    ] = None
 
 
 class Label(NamedTuple):

@@ -1,6 +1,7 @@
 -- overcooked_games: Collab-Overcooked games with the columns of the reference tables.
 -- One row is a game as logged (variant raw), and once more as cut to its time limit where that changes anything (truncated_1_5).
---   policy  text  first folder below the one given to `cotrace ingest`; the model where the file lies in none
+--   policy  text  first folder below the one given to `cotrace ingest`; the model where the file lies in none; of games with seats the model and
+--                 its rule set, so that rule sets are not averaged over
 --   order  text  what is cooked
 --   level  number  1 to 6
 --   file  text  path relative to the folder given to `cotrace ingest`
@@ -39,7 +40,7 @@
 --   format_errors_agent_0  count  unreadable answers of the Chef
 --   format_errors_agent_1  count  of the Assistant
 --   encoding_warnings  count  recorded actions that the code does not know and drops, of both
--- Reads: episodes, episode_metrics.
+-- Reads: episodes, runs, episode_metrics.
 create or replace view overcooked_games as
 
 with spans as (
@@ -83,7 +84,12 @@ texts as (
 )
 
 select
-    case when contains(episodes.file, '/') then split_part(episodes.file, '/', 1) else episodes.model end as policy,
+    case
+        when runs.condition ->> 'agents' is not null
+            then concat_ws(', ', episodes.model, runs.condition ->> 'agents', nullif(runs.condition ->> 'recipe', 'plain'))
+        when contains(episodes.file, '/') then split_part(episodes.file, '/', 1)
+        else episodes.model
+    end as policy,
     episodes.task_id as "order",
     try_cast(episodes.level as integer) as level,
     episodes.file,
@@ -122,6 +128,7 @@ select
     number['format_errors_agent_1']::integer as format_errors_agent_1,
     (number['encoding_warnings_agent_0'] + number['encoding_warnings_agent_1'])::integer as encoding_warnings
 from episodes
+inner join runs using (run_id)
 inner join numbers using (episode_id)
 inner join texts using (episode_id, variant)
 where episodes.benchmark = 'overcooked';

@@ -6,7 +6,6 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from games.asympuzl.feedback import FEEDBACK_MODES
@@ -18,8 +17,8 @@ from games.asympuzl.puzzle import AGENTS, MAX_SIZE, Agent, Puzzle, generate, wro
 from games.asympuzl.solo import SoloObservation, attempt, observe, solver
 from games.asympuzl.tokens import Tokenizer, tokenizer
 from games.asympuzl.turn_entry import Answered, entries_json, turn_entry
-from games.players.course import Course, Said, Step, ask, play_course
-from games.players.player import Observation, Player
+from games.players.course import Course, Said, Step, ask
+from games.players.player import Observation
 from games.players.progress import OnProgress
 from games.players.running import Job, RunReport, Seating, Terms, run_games
 from games.players.seats import evaluated, seated, team_name
@@ -27,7 +26,7 @@ from games.playing import check_seeds
 from schemas.errors import BadInputError
 from schemas.game import AgentEntry, End, Header
 
-__all__ = ["SCRIPTS", "SEATS", "SOLO_SEATS", "SeatedGame", "course_of", "game_of", "header_of", "jobs_of", "play_request", "play_seated"]
+__all__ = ["SCRIPTS", "SEATS", "SOLO_SEATS", "SeatedGame", "course_of", "game_of", "header_of", "jobs_of", "play_request"]
 
 SEATS: Final[Mapping[str, str]] = {"A": "alice", "B": "bob"}
 """Agent -> role."""
@@ -222,17 +221,7 @@ def jobs_of(request: PlayRequest, taken: Mapping[str, str], *, solo: bool = Fals
                 )
                 header = header_of(game)
                 path = request.out / f"{header.episode}.jsonl"
-                yield Job(path, header, taken, partial(play_seated, path, header, game))
-
-
-async def play_seated(path: Path, header: Header, game: SeatedGame, players: Mapping[str, Player]) -> int:
-    """Play a game into its file; give the number of turns.
-
-    Raises:
-        HopelessError: a seat's model turns every request down.
-        OSError: the file cannot be written.
-    """
-    return await play_course(path, header, course_of(game), players)
+                yield Job(path, header, taken, partial(course_of, game))
 
 
 def play_request(

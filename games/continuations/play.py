@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from games.continuations.family import ContinuedGame, continued_game
-from games.players.course import Course, Step, play_again, play_course
+from games.players.course import Course, Step, play_again
 from games.players.player import Observation, Player, PlayerReply
 from games.players.running import Job
 from games.players.seats import PERSON, SCRIPT, Seats, seated
@@ -161,20 +161,21 @@ def _job(plan: _Plan, logged: Logged, taken: Mapping[str, str], path: Path) -> J
         model=team[same] if same else _joined(taken, list(taken)),
         details={**header.details, "origin": origin},
     )
-    return Job(path, header, taken, partial(_play, plan, path, header))
+    return Job(path, header, taken, partial(_course, plan), partial(_seats, plan))
 
 
 def _joined(taken: Mapping[str, str], agents: Sequence[str]) -> str:
     return "+".join(dict.fromkeys(taken[agent] for agent in agents))
 
 
-async def _play(plan: _Plan, path: Path, header: Header, players: Mapping[str, Player]) -> int:
+def _course(plan: _Plan) -> Course:
     course = plan.game.course(plan.header, plan.turns)
-    if plan.change.turns is not None:
-        course = _stopped(course, plan.change.turn + plan.change.turns - 1)
+    return course if plan.change.turns is None else _stopped(course, plan.change.turn + plan.change.turns - 1)
+
+
+def _seats(plan: _Plan, players: Mapping[str, Player]) -> Mapping[str, Player]:
     tape = _Tape(plan)
-    seats: dict[str, Player] = {agent: _TapedPlayer(agent, player, tape) for agent, player in players.items()}
-    return await play_course(path, header, course, seats)
+    return {agent: _TapedPlayer(agent, player, tape) for agent, player in players.items()}
 
 
 def _stopped(course: Course, last: int) -> Course:

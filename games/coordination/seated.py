@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from games.coordination.capture.rules import TURN_LIMIT
@@ -20,8 +19,7 @@ from games.coordination.seats import capture, escape, hanabi, kitchen
 from games.coordination.seats.agent import Switches, switches_of
 from games.coordination.seats.log import Place
 from games.coordination.seats.scripts import SCRIPTS
-from games.players.course import Course, play_course
-from games.players.player import Player as Seated
+from games.players.course import Course
 from games.players.progress import OnProgress
 from games.players.running import Job, RunReport, Seating, Terms, run_games
 from games.players.seats import evaluated, seated, team_name
@@ -168,11 +166,7 @@ def jobs_of(request: PlayRequest, taken: Mapping[str, str], switches: Switches) 
                 started_at=request.started_at,
             )
             path = request.out / f"{game.episode}.jsonl"
-            yield Job(path, header_of(game), taken, partial(_play, path, game))
-
-
-async def _play(path: Path, game: SeatedGame, players: Mapping[str, Seated]) -> int:
-    return await play_course(path, header_of(game), course_of(game), players)
+            yield Job(path, header_of(game), taken, partial(course_of, game))
 
 
 def play_request(

@@ -22,15 +22,15 @@ from games.craft.text.director_output import FAILED_CALL_MESSAGE, director_text
 from games.craft.text.observations import BuilderObservation
 from games.craft.text.prompts import builder_messages, director_messages, simulated_message
 from games.craft.text.simulation import asked_for, simulated
-from games.players.course import Course, Said, Step, ask, play_course
-from games.players.player import Observation, Player
+from games.players.course import Course, Said, Step, ask
+from games.players.player import Observation
 from games.players.progress import OnProgress
 from games.players.running import Job, RunReport, Seating, Terms, run_games
 from games.players.seats import seated
 from providers.messages import Message
 from schemas.game import AgentEntry, End, Header
 
-__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "course_of", "header_of", "play_request", "play_seated"]
+__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "course_of", "header_of", "play_request"]
 
 SEATS: Final[Mapping[str, str]] = {**dict.fromkeys(DIRECTORS, "director"), "Builder": "builder"}
 """Agent -> role."""
@@ -143,17 +143,7 @@ def play_request(
 
 def _job(game: SeatedGame, path: Path) -> Job:
     header = header_of(game)
-    return Job(path, header, game.seats, partial(play_seated, path, header, game))
-
-
-async def play_seated(path: Path, header: Header, asked: SeatedGame, players: Mapping[str, Player]) -> int:
-    """Play a game into its file, a line a turn; give the number of turns.
-
-    Raises:
-        HopelessError: a seat's model turns every request down.
-        OSError: the file cannot be written.
-    """
-    return await play_course(path, header, course_of(asked), players)
+    return Job(path, header, game.seats, partial(course_of, game))
 
 
 def course_of(asked: SeatedGame, speakers: Sequence[tuple[Director, ...]] = ()) -> Course:

@@ -18,15 +18,15 @@ from games.einstein.match_log import condition_name, end_entry, header_of, turn_
 from games.einstein.play import PlayRequest, puzzles_of
 from games.einstein.players.personas import PERSONAS, PLANNER
 from games.einstein.players.player import ScriptedPlayer
-from games.players.course import Course, play_course
-from games.players.player import Observation, Player
+from games.players.course import Course
+from games.players.player import Observation
 from games.players.progress import OnProgress
 from games.players.running import Job, RunReport, Seating, Terms, run_games
 from games.players.seats import seated
 from providers.messages import Message
 from schemas.game import Header
 
-__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "course_of", "job", "play_request", "play_seated", "script_answer", "seated_header"]
+__all__ = ["SCRIPTS", "SEATS", "SeatedGame", "course_of", "job", "play_request", "script_answer", "seated_header"]
 
 SEATS: Final[Mapping[str, str]] = dict.fromkeys(AGENTS, "player")
 """Agent -> role."""
@@ -78,7 +78,8 @@ def _job(request: PlayRequest, taken: Mapping[str, str], settings: GameSettings,
 
 def job(game: SeatedGame) -> Job:
     """A game, ready to be played."""
-    return Job(game.path, game.header, game.seats, partial(play_seated, game))
+    started_at = datetime.fromisoformat(game.header.started_at)
+    return Job(game.path, game.header, game.seats, partial(course_of, game.puzzle, game.settings, started_at))
 
 
 def seated_header(puzzle: Puzzle, settings: GameSettings, taken: Mapping[str, str], *, seed: int, started_at: datetime) -> Header:
@@ -92,17 +93,6 @@ def seated_header(puzzle: Puzzle, settings: GameSettings, taken: Mapping[str, st
 
 def _pair(taken: Mapping[str, str]) -> Pair:
     return Pair(*(name.replace("/", "-").replace(":", "-") for name in taken.values()))
-
-
-async def play_seated(asked: SeatedGame, players: Mapping[str, Player]) -> int:
-    """Play a game into its file, a line a step; give the number of steps.
-
-    Raises:
-        HopelessError: a seat's model turns every request down.
-        OSError: the file cannot be written.
-    """
-    started_at = datetime.fromisoformat(asked.header.started_at)
-    return await play_course(asked.path, asked.header, course_of(asked.puzzle, asked.settings, started_at), players)
 
 
 def course_of(puzzle: Puzzle, settings: GameSettings, started_at: datetime) -> Course:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-from games.players.course import Course, play_course
+from games.players.course import Course
 from games.players.forms import Form
-from games.players.player import Observation, Player
+from games.players.player import Observation
 from games.players.running import Job
 from games.players.seats import Seats
 from schemas.errors import UsageError
@@ -123,11 +122,7 @@ def job_of(match: Match, header: Header, begin: Callable[[], Course]) -> Job:
         run={"name": match.run, "condition": header.run["condition"]},
         details={**header.details, **match.details},
     )
-    return Job(match.path, header, match.taken, partial(_play, match.path, header, begin))
-
-
-async def _play(path: Path, header: Header, begin: Callable[[], Course], players: Mapping[str, Player]) -> int:
-    return await play_course(path, header, begin(), players)
+    return Job(match.path, header, match.taken, begin)
 
 
 def games() -> dict[str, ExperimentGame]:

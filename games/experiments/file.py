@@ -10,6 +10,7 @@ import yaml
 from pydantic import Field, ValidationError, field_validator
 
 from games.experiments.family import Part
+from providers.provider import Effort
 from schemas.errors import UsageError
 from schemas.text import excerpt, near
 from schemas.yaml_lines import Lines, NodePath, read_with_lines
@@ -28,6 +29,9 @@ class ModelEntry(Part):
     """How a model is asked."""
 
     temperature: float | None = Field(default=None, ge=0, le=2)
+    """null: none is sent; left out: .7, and none to models that reason."""
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    reasoning_effort: Effort | None = None
     max_tokens: int | None = Field(default=None, ge=1)
     base_url: str | None = None
     key_env: str | None = None

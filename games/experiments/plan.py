@@ -13,6 +13,7 @@ from typing import Any, Final
 from games.experiments.family import ExperimentGame, Match, Part, Task, game_of
 from games.experiments.file import DEFAULT, ExperimentFile, ModelEntry, Source, read_experiment
 from games.players.running import Job, Seating, Terms
+from games.players.sampling import with_sampling
 from games.players.seats import Seats, is_model, seated
 from games.playing import check_seeds
 from providers.prices import price_of
@@ -78,6 +79,7 @@ def load(path: Path, changes: Changes = Changes()) -> Experiment:
     table = Seating(scripts=seats.scripts, seats=seats.roles, terms=terms, journal=out / ".journal")
     matches = [_match(content.name, out, table, one) for one in product(content.seeds, tasks, conditions, teams)]
     jobs = [_at(source, ("conditions",), lambda match=match: game.job(match)) for match in matches]
+    jobs = [job._replace(header=with_sampling(job.header, job.taken, terms.of)) for job in jobs]
     counts = {"tasks": len(tasks), "seeds": len(content.seeds), "conditions": len(conditions), "teams": len(teams)}
     return Experiment(content.name, out, jobs, table, counts)
 
@@ -127,7 +129,7 @@ def _terms(content: ExperimentFile, changes: Changes, source: Source, teams: Seq
             raise source.wrong(("models", name), f"{name} sits nowhere: {', '.join([DEFAULT, *used])} can stand here")
     base = ModelSettings(
         model="",
-        temperature=_TEMPERATURE,
+        usual_temperature=_TEMPERATURE,
         max_tokens=_MAX_TOKENS,
         requests_per_minute=limits.requests_per_minute,
         tokens_per_minute=limits.tokens_per_minute,

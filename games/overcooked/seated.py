@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from games.overcooked.agents import AgentRules, agent_rules_of
@@ -23,8 +22,8 @@ from games.overcooked.replay import replay
 from games.overcooked.text.prompts import prompt_for
 from games.overcooked.text.reading import Shown
 from games.overcooked.turn_entry import turn_entry
-from games.players.course import Course, play_course
-from games.players.player import Observation, Player
+from games.players.course import Course
+from games.players.player import Observation
 from games.players.progress import OnProgress
 from games.players.running import Job, RunReport, Seating, Terms, run_games
 from games.players.seats import evaluated, seated, team_name
@@ -217,11 +216,7 @@ def jobs_of(request: PlayRequest, taken: Mapping[str, str], switches: Switches) 
             )
             header = header_of(game)
             path = request.out / f"{header.episode}.jsonl"
-            yield Job(path, header, taken, partial(_play, path, game))
-
-
-async def _play(path: Path, game: SeatedGame, players: Mapping[str, Player]) -> int:
-    return await play_course(path, header_of(game), course_of(game), players)
+            yield Job(path, header, taken, partial(course_of, game))
 
 
 def play_request(

@@ -147,6 +147,7 @@ class ModelPlayer:
             key=f"{self._game}/{seen.agent}/{seen.place}/{seen.sample}",
             sample=seen.sample,
             purpose="player",
+            step=seen.purpose,
             run=self._run,
             episode_id=episode,
             turn=seen.turn,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from games.players.course import Course, play_course
 from games.players.player import ModelPlayer, OutOfBudgetError, PersonPlayer, Player, ScriptPlayer
 from games.players.progress import OnProgress, Watch, WatchedPlayer
+from games.players.sampling import with_sampling
 from games.players.seats import PERSON, SCRIPT, is_model
 from games.players.spent import spent_before
 from games.playing import another_game
@@ -74,8 +76,19 @@ class Job(NamedTuple):
     header: Header
     taken: Mapping[str, str]
     """Agent -> player."""
-    play: Callable[[Mapping[str, Player]], Awaitable[int]]
-    """Plays it into its file with the players of the seats; gives the number of turns."""
+    begin: Callable[[], Course]
+    """Gives its course, from the beginning."""
+    sit: Callable[[Mapping[str, Player]], Mapping[str, Player]] = dict
+    """Who answers where a player sits: of a game that goes on from another one, that one's replies at first."""
+
+    async def play(self, players: Mapping[str, Player]) -> int:
+        """Play it into its file with the players of the seats; gives the number of turns.
+
+        Raises:
+            HopelessError: a seat's model turns every request down.
+            OSError: the file cannot be written.
+        """
+        return await play_course(self.path, self.header, self.begin(), self.sit(players))
 
 
 @dataclass(slots=True)
@@ -116,6 +129,7 @@ def run_games(jobs: Sequence[Job], table: Seating, on_progress: OnProgress | Non
 
 
 async def _run(jobs: Sequence[Job], table: Seating, on_progress: OnProgress | None) -> RunReport:
+    jobs = [job._replace(header=with_sampling(job.header, job.taken, table.terms.of)) for job in jobs]
     left = [job for job in jobs if not _is_whole(job)]
     report = RunReport(kept=len(jobs) - len(left))
     if not left:
