@@ -45,8 +45,8 @@ MAIN_TABLE = {
     "overcooked": ("overcooked_initiating", "overcooked"),
 }
 """Family -> a rubric that the engine answers, and the report with the family's main table."""
-ROWS = {"coordination": 4, "overcooked": 2}
-"""Families whose main table has a row a game, or one a team, and how many those are here."""
+ROWS = {"coordination": 4, "overcooked": 4}
+"""Families whose main table has a row a game, or one a team and rule set, and how many those are here."""
 BASE = """
 name: first
 game: craft
