@@ -3,18 +3,26 @@
 --   run_id     text  the run
 --   benchmark  text  its benchmark
 --   condition  text  as the run's family writes it (craft_run_conditions); where it does not say, the run's name and those of its switches
---                    in which runs of that name differ
--- Reads: runs, every family's run_conditions.
+--                    in which runs of that name differ, as far as they come out of cotrace's own logs
+-- Reads: runs, episodes, sources, every family's run_conditions.
 create or replace view run_conditions as
 
-with switches as (
+with own as (
+    select distinct run_id
+    from episodes
+    inner join sources using (source_id)
+    where sources.format = 'cotrace'
+),
+
+switches as (
     select
         runs.run_id,
         runs.benchmark,
         runs.name,
         keys.switch,
         json_extract_string(runs.condition, '$."' || replace(keys.switch, '"', '') || '"') as value
-    from runs, unnest(json_keys(runs.condition)) as keys (switch)
+    from runs
+    inner join own using (run_id), unnest(json_keys(runs.condition)) as keys (switch)
     where json_type(runs.condition) = 'OBJECT'
 ),
 

@@ -43,6 +43,7 @@ __all__ = ["command"]
 @click.option(
     "--simulations", default=0, show_default=True, type=click.IntRange(min=0), help="With --seat: moves the builder may try; paper 3."
 )
+@click.option("--provider-tool", is_flag=True, help="With --simulations: models call it as a tool of their provider, not by lines of text.")
 @planted_option
 @seat_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
@@ -62,6 +63,7 @@ def command(
     speakers: int,
     history_limit: int | None,
     simulations: int,
+    provider_tool: bool,
     seats: tuple[str, ...],
     **options: Any,
 ) -> int:
@@ -118,6 +120,7 @@ def command(
             speakers=speakers,
             history_limit=history_limit,
             simulations=simulations,
+            provider_tool=provider_tool,
         )
         with writing_to(out), playing_bar() as watch:
             run = play_request(request, seats, terms_of(options), settings, on_progress=watch)

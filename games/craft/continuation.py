@@ -53,6 +53,7 @@ def course(header: Header, turns: Sequence[Turn]) -> Course:
         speakers=condition.get("speakers") or 3,
         history_limit=condition.get("history_limit"),
         simulations=condition.get("simulations") or 0,
+        provider_tool=bool(condition.get("provider_tool")),
     )
     game = SeatedGame(
         structure=Structure(str(header.task.get("id")), str(header.task.get("level")), target),

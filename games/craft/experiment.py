@@ -60,6 +60,7 @@ class Condition(Part):
     speakers: int = Field(default=3, ge=1, le=3)
     history_limit: int | None = Field(default=None, ge=0)
     simulations: int = Field(default=0, ge=0)
+    provider_tool: bool = False
 
 
 KINDS: Final = ("",)
@@ -98,6 +99,7 @@ def job(match: Match) -> Job:
         speakers=asked.speakers,
         history_limit=asked.history_limit,
         simulations=asked.simulations,
+        provider_tool=asked.provider_tool,
     )
     game = SeatedGame(
         structure=match.task.content,

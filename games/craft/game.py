@@ -80,6 +80,9 @@ class GameSettings:
     history_limit: int | None = None
     """Last lines of the conversation that directors are shown; None: as published, the last 40 of more than 50."""
 
+    provider_tool: bool = False
+    """Models call the simulation as a tool of their provider's protocol; else, and for scripts and people, by lines of text."""
+
     simulations: int = 0
     """Moves that the builder may try in a turn before it decides; 0: it has no tool."""
 

@@ -20,13 +20,14 @@ from games.craft.targets.structures import Structure
 from games.craft.text.archetypes import Archetype, archetypes
 from games.craft.text.director_output import FAILED_CALL_MESSAGE, director_text
 from games.craft.text.observations import BuilderObservation
-from games.craft.text.prompts import builder_messages, director_messages, simulated_message
-from games.craft.text.simulation import asked_for, simulated
+from games.craft.text.prompts import builder_messages, director_messages, simulated_note
+from games.craft.text.simulation import TOOL, asked_for, simulated, written_call
 from games.players.course import Course, Said, Step, ask
 from games.players.player import Observation
 from games.players.progress import OnProgress
 from games.players.running import Job, RunReport, Seating, Terms, run_games
 from games.players.seats import seated
+from games.players.tools import Round, ToolUse
 from providers.messages import Message
 from schemas.game import AgentEntry, End, Header
 
@@ -78,6 +79,7 @@ def header_of(game: SeatedGame) -> Header:
         "num_oracle": settings.num_oracle,
         "builder_tool_use": settings.simulations > 0,
         "simulations": settings.simulations,
+        "provider_tool": settings.provider_tool,
         "speakers": settings.speakers,
         "history_limit": settings.history_limit,
         "max_turns": settings.max_turns,
@@ -182,19 +184,25 @@ def _decided(game: Game, asked: SeatedGame) -> Generator[Step, tuple[Said, ...],
         state = game.state()
         results = [simulated(call, state.board, asked.structure.target) for call in calls] if len(calls) <= left else []
         left = left - len(calls) if results else 0
-        told: Message = {"role": "assistant", "content": said.text}
+        note = simulated_note(results, left)
+        answered: list[Message] = [{"role": "assistant", "content": said.text}, {"role": "user", "content": "\n".join([*results, note])}]
         data = replace(seen.data, simulated=(*seen.data.simulated, *results))
-        seen = replace(seen, purpose="simulated", messages=[*seen.messages, told, simulated_message(results, left)], data=data)
+        tool = seen.tool and seen.tool._replace(tools=(TOOL,) if left else (), rounds=(*seen.tool.rounds, Round(said.text, results, note)))
+        seen = replace(seen, purpose="simulated", messages=[*seen.messages, *answered], data=data, tool=tool)
 
 
 def _observation(game: Game, agent: Agent, asked: SeatedGame) -> Observation:
     seen = game.observe(agent)
     seat = "Builder" if agent == "builder" else agent
+    tool: ToolUse | None = None
     if isinstance(seen, BuilderObservation):
-        messages = builder_messages(seen, oracle=asked.settings.oracle, simulations=asked.settings.simulations)
+        oracle, simulations = asked.settings.oracle, asked.settings.simulations
+        messages = builder_messages(seen, oracle=oracle, simulations=simulations)
+        if simulations and asked.settings.provider_tool:
+            tool = ToolUse(builder_messages(seen, oracle=oracle, simulations=simulations, provider_tool=True), (TOOL,), written_call)
     else:
         messages = director_messages(seen, asked.characters[seen.director])
-    return Observation(agent=seat, role=SEATS[seat], turn=seen.turn, messages=messages, data=seen)
+    return Observation(agent=seat, role=SEATS[seat], turn=seen.turn, messages=messages, data=seen, tool=tool)
 
 
 def _text(agent: Agent, said: Said) -> str:

@@ -8,7 +8,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Protocol
 
+from games.players.tools import ToolUse, written_out
 from providers.asker import Asker, Request
+from providers.completion import Completion
 from providers.messages import Message
 from schemas.errors import CotraceError
 from schemas.game import CallEntry
@@ -53,6 +55,8 @@ class Observation:
     """For a model or a person: system text and the situation in words."""
     data: Any
     """For a script: the family's own observation."""
+    tool: ToolUse | None = None
+    """For a model that can call tools: what it is given in place of `messages`."""
     options: Sequence[str] = ()
     """The actions that the messages list, where they list them."""
     scene: Callable[[], Any] | None = None
@@ -139,11 +143,13 @@ class ModelPlayer:
         self._asker = asker
         self._run = run
         self._game = game
+        self._called: dict[str, Completion] = {}
 
     async def reply(self, seen: Observation, *, episode: str) -> PlayerReply:
         """Ask the model; a reply that the journal has is not paid again."""
         request = Request(
-            messages=seen.messages,
+            messages=seen.messages if seen.tool is None else seen.tool.chat(self._called),
+            tools=() if seen.tool is None else seen.tool.tools,
             key=f"{self._game}/{seen.agent}/{seen.place}/{seen.sample}",
             sample=seen.sample,
             purpose="player",
@@ -157,7 +163,12 @@ class ModelPlayer:
         if reply.call.status == "unasked":
             raise OutOfBudgetError(f"{self.name}: {reply.call.error}")
         completion = reply.completion
-        return PlayerReply(completion.text if completion else "", completion.reasoning if completion else "", reply.call)
+        if completion is None:
+            return PlayerReply("", "", reply.call)
+        text = completion.text if seen.tool is None else written_out(completion, seen.tool)
+        if completion.tool_calls:
+            self._called[text] = completion
+        return PlayerReply(text, completion.reasoning, reply.call)
 
 
 class PersonPlayer:

@@ -43,7 +43,14 @@ def main() -> None:
             said = SAID[mode] if mode in SAID else answer(body["messages"])
         except LookupError as error:
             return web.json_response({"error": {"message": str(error)}}, status=401)
-        message = {"role": "assistant", "content": said}
+        message: dict[str, object] = {"role": "assistant", "content": said}
+        if body.get("tools") and said.startswith("SIMULATE:"):
+            function = {"name": "simulate_move", "arguments": said.removeprefix("SIMULATE:").strip()}
+            message = {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": f"call{attempts.total()}", "type": "function", "function": function}],
+            }
         return web.json_response(
             {
                 "id": "x",

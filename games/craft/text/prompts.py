@@ -12,7 +12,7 @@ from games.craft.text.observations import BuilderObservation, DirectorObservatio
 from games.players.texts import texts_of
 from providers.messages import Message
 
-__all__ = ["builder_messages", "director_messages", "simulated_message"]
+__all__ = ["builder_messages", "director_messages", "simulated_note"]
 
 _NOBODY: Final = "(nobody has said anything yet)"
 _SILENT: Final = "(no director has said anything)"
@@ -33,10 +33,10 @@ def director_messages(seen: DirectorObservation, archetype: Archetype) -> list[M
     return _chat(texts["director_system"].format(**slots), texts["director"], slots)
 
 
-def builder_messages(seen: BuilderObservation, *, oracle: bool, simulations: int = 0) -> list[Message]:
+def builder_messages(seen: BuilderObservation, *, oracle: bool, simulations: int = 0, provider_tool: bool = False) -> list[Message]:
     """Give what the builder is told and shown: the board and this turn's messages; no target, no history.
 
-    ``simulations``: how many moves it may try before it decides.
+    ``simulations``: how many moves it may try before it decides; ``provider_tool``: by a tool of its provider's protocol.
     """
     texts = texts_of(__package__)
     slots = {
@@ -46,16 +46,15 @@ def builder_messages(seen: BuilderObservation, *, oracle: bool, simulations: int
         "simulations": str(simulations),
     }
     kind = "tools" if simulations else "oracle" if oracle and seen.listed else "plain"
-    parts = [*texts["builder"], texts["builder_tools"]] if simulations else texts["builder"]
+    parts = [*texts["builder"], texts["builder_provider_tool" if provider_tool else "builder_tools"]] if simulations else texts["builder"]
     return _chat(texts["builder_system"][kind].format(**slots), parts, slots)
 
 
-def simulated_message(results: Sequence[str], left: int) -> Message:
-    """Give what the tool answered, and how many calls are left; without results: that too many were made."""
+def simulated_note(results: Sequence[str], left: int) -> str:
+    """How many calls are left; without results: that too many were made."""
     texts = texts_of(__package__)
-    told = "\n".join(results) if results else texts["simulated"]["too_many"].strip()
-    go_on = texts["simulated"]["more" if left else "none"].format(left=left).strip()
-    return {"role": "user", "content": f"{told}\n{go_on}"}
+    go_on: str = texts["simulated"]["more" if left else "none"].format(left=left).strip()
+    return go_on if results else f"{texts['simulated']['too_many'].strip()}\n{go_on}"
 
 
 def _chat(system: str, parts: Sequence[str], slots: dict[str, str]) -> list[Message]:

@@ -16,12 +16,42 @@ from games.craft.engine.flags import placement_flags
 from games.craft.engine.move import Move
 from games.craft.engine.rules import execute
 from games.craft.measures.metrics import progress
+from providers.messages import Tool, ToolCall
 
-__all__ = ["CALL", "Asked", "asked_for", "simulated"]
+__all__ = ["CALL", "TOOL", "Asked", "asked_for", "simulated", "written_call"]
 
 CALL: Final = "SIMULATE:"
 _HEAD: Final = re.compile(rf"^\s*{CALL}\s*", re.MULTILINE)
 _SPAN: Final = re.compile(r"must also specify span_to=(\S+)|expected (\(\d,\d\))$")
+
+
+TOOL: Final = Tool(
+    "simulate_move",
+    "Try a move on a copy of the board as it is now: whether it is possible, and how near the structure is to its target afterwards.",
+    {
+        "type": "object",
+        "properties": {
+            "move": {
+                "type": "object",
+                "properties": {
+                    "action": {"type": "string", "enum": ["place", "remove", "clarify"]},
+                    "block": {"type": ["string", "null"], "description": "block code, such as rs"},
+                    "position": {"type": "string", "description": "cell, such as (1,0)"},
+                    "layer": {"type": "integer"},
+                    "span_to": {"type": ["string", "null"], "description": "second cell of a large block"},
+                },
+                "required": ["action", "position", "layer"],
+            }
+        },
+        "required": ["move"],
+    },
+)
+"""The same for models that call tools in their provider's protocol."""
+
+
+def written_call(call: ToolCall) -> str:
+    """A call of the tool as a line."""
+    return f"{CALL} {call.arguments}"
 
 
 class Asked(NamedTuple):

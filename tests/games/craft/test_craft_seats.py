@@ -22,7 +22,10 @@ from games.craft.text.prompts import builder_messages, director_messages
 from games.players.course import Said
 from games.players.player import Observation
 from games.players.seats import seated
+from games.players.tools import written_out
 from ingest.files.run import ingest_paths
+from providers.completion import NO_TOKENS, Completion
+from providers.messages import ToolCall
 from schemas.errors import UsageError
 from schemas.game import Turn
 from schemas.store import Store
@@ -169,10 +172,48 @@ def test_the_builder_tries_moves_before_it_decides(tmp_path: Path) -> None:
     assert calls == sum(reply["agent"] == "Builder" for game in turns(tmp_path / "logs") for turn in game[:-1] for reply in turn["replies"])
 
 
-def builder_asked(answers: list[str], simulations: int = 3) -> list[Observation]:
+def test_a_model_calls_the_simulation_as_a_tool_of_its_protocol(tmp_path: Path) -> None:
+    """The game is that of the script with its lines, turn by turn; replies stand in the log in the game's grammar, and it is read again."""
+    options = ("--simulations", "2", "--no-oracle", "--reachable", "--turns", "3")
+    seats = ["directors=script:plain", "builder=script:simulating"]
+    assert play("craft", tmp_path / "script", seats, *TARGETS, *options).returncode == 0
+    with seat_server("script") as address:
+        models = ["directors=script:plain", "builder=openai/stub", "--provider-tool"]
+        done = play("craft", tmp_path / "logs", models[:2], *TARGETS, *options, models[2], "--base-url", f"{address}/v1")
+    assert done.returncode == 0, done.stderr
+    assert turns(tmp_path / "logs") == turns(tmp_path / "script")
+    store = ingested(tmp_path)
+    assert query(store, "SELECT DISTINCT condition ->> 'provider_tool' AS tool FROM runs")["tool"].to_list() == ["true"]
+    reasons = query(store, "SELECT step, finish_reason, count(*) FROM calls GROUP BY ALL ORDER BY ALL").rows()
+    assert {step for step, *_ in reasons} == {"act", "simulated"}
+
+
+def test_what_a_model_with_tools_is_sent() -> None:
+    """No word of lines to write, the tool while calls are left, each result for its call; an answer with too many calls is forgotten."""
+    call = ToolCall("c1", "simulate_move", '{"move": {"action": "place", "block": "rs", "position": "(0,0)", "layer": 0}}')
+    asked = builder_asked(["SIMULATE: " + call.arguments, "CLARIFY:so"], provider_tool=True)
+    first, second = (seen.tool for seen in asked)
+    assert first is not None
+    assert second is not None
+    assert "SIMULATE" not in "".join(message["content"] for message in first.messages)
+    assert [tool.name for tool in first.tools] == ["simulate_move"]
+    reply = Completion("", "tool_calls", NO_TOKENS, tool_calls=(call,))
+    assert written_out(reply, first) == "SIMULATE: " + call.arguments
+    *_, said, result = second.chat({"SIMULATE: " + call.arguments: reply})
+    assert said["tool_calls"] == (call,)
+    assert (result["role"], result["tool_call_id"]) == ("tool", "c1")
+    assert json.loads(result["content"].splitlines()[0])["ok"] is True
+    assert second.chat({})[-1]["role"] == "user"
+    (_, dropped) = builder_asked(["\n".join(["SIMULATE: " + call.arguments] * 4), "CLARIFY:so"], provider_tool=True)
+    assert dropped.tool is not None
+    assert dropped.tool.tools == ()
+    assert [message["role"] for message in dropped.tool.chat({})] == ["system", "user", "user"]
+
+
+def builder_asked(answers: list[str], simulations: int = 3, *, provider_tool: bool = False) -> list[Observation]:
     """What the builder is asked in a first turn, and nothing after it."""
     (structure,) = generate_structures(1, 5, StructureRules())
-    settings = GameSettings(oracle=False, max_turns=1, simulations=simulations)
+    settings = GameSettings(oracle=False, max_turns=1, simulations=simulations, provider_tool=provider_tool)
     game = SeatedGame(
         structure=structure,
         characters=archetypes(0, 1),

@@ -50,10 +50,14 @@ def answer(messages: list[dict[str, str]]) -> str | None:
     said = after(text, "What the directors say this turn:")
     listed = tuple(candidate(line) for line in text.splitlines() if re.match(r"(PLACE \w\w at|REMOVE from) ", line))
     tried = tuple(
-        line for message in messages[2:] if message["role"] == "user" for line in message["content"].splitlines() if line.startswith("{")
+        line
+        for message in messages[2:]
+        if message["role"] in ("user", "tool")
+        for line in message["content"].splitlines()
+        if line.startswith("{")
     )
     seen = BuilderObservation(0, Board.from_json(stacks, {}), "" if said == NO_MESSAGES else said, listed, tried)
-    return plain.simulating_builder(seen) if CALL in text else plain.builder(seen)
+    return plain.simulating_builder(seen) if CALL in text or "simulate_move" in text else plain.builder(seen)
 
 
 def candidate(line: str) -> Move:
