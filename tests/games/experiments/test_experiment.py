@@ -146,7 +146,13 @@ def test_a_forecast_costs_nothing_and_foretells_the_calls(server: str, tmp_path:
 
 def test_killed_and_started_again_it_ends_as_it_would_have(server: str, tmp_path: Path) -> None:
     """Kill -9 in the middle: every prompt is asked once in both starts together, but for calls in flight, and the logs are the same."""
-    text = BASE.replace('"script:plain"}', "openai/gpt-4o-mini}\n  - {all: openai/gpt-4o}")
+    text = """
+    name: killed
+    game: einstein
+    tasks: {generate: 2, objects: [4]}
+    conditions: {step_limit: 10}
+    teams: [{player1: openai/gpt-4o-mini, player2: openai/gpt-4o}, {all: openai/gpt-4o}]
+    """
     path, out = written(tmp_path, text), ["--base-url", server, "--out"]
     begin = requests(server)
     assert "4 games" in cotrace("play", path, *out, tmp_path / "whole").stderr
