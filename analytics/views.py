@@ -36,9 +36,10 @@ from schemas.tables import TABLES
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["NAMES", "VIEWS", "ViewColumn", "ViewFile", "ensure_installed", "install", "view"]
+__all__ = ["FINGERPRINT", "NAMES", "VIEWS", "ViewColumn", "ViewFile", "comments", "ensure_installed", "fingerprint", "install", "view"]
 
-_HASH = "views_hash"
+FINGERPRINT = "views_hash"
+"""Name of the row of store_info that says which views a store has."""
 _SECTION = re.compile(r"^-- (One row is|Parameters:|Macros:|Columns as in:|Report:|Shows:|Reads:) ?(.*)$")
 _COLUMN = re.compile(r"^-- {3}(\w+(?:\([\w, ]+\))?) {2,}(\S+) {2,}(\S.*)$")
 _EVERY = re.compile(r"every_family\('(\w+)'\)")
@@ -100,13 +101,13 @@ def install(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(spec.sql)
         if spec.kind == "view":
             connection.execute(f"comment on view {spec.name} is {_quoted(spec.summary)}")
-    connection.execute(_comments())
-    connection.execute("delete from store_info where name = ?", [_HASH])
-    connection.execute("insert into store_info (name, value) values (?, ?)", [_HASH, _hash()])
+    connection.execute(comments())
+    connection.execute("delete from store_info where name = ?", [FINGERPRINT])
+    connection.execute("insert into store_info (name, value) values (?, ?)", [FINGERPRINT, fingerprint()])
 
 
 @cache
-def _comments() -> str:
+def comments() -> str:
     """What each column of every table and view is."""
     views = [spec for spec in VIEWS if spec.kind == "view"]
     told = [(spec.name, column.name, column.doc, column.unit) for spec in TABLES for column in spec.columns]
@@ -127,15 +128,15 @@ def ensure_installed(store: Store) -> None:
         StoreError: the store cannot be read, or cannot be written and has other views.
     """
     with store.reading() as connection:
-        row = connection.execute("select value from store_info where name = ?", [_HASH]).fetchone()
-    if row == (_hash(),):
+        row = connection.execute("select value from store_info where name = ?", [FINGERPRINT]).fetchone()
+    if row == (fingerprint(),):
         return
     store.create()  # the views may read columns that an older store lacks
     store.define(install)
 
 
 @cache
-def _hash() -> str:
+def fingerprint() -> str:
     """Over the views and the tables: reports read both, so an older store is brought up to date in either."""
     return hashlib.sha256("\0".join([*(spec.sql for spec in VIEWS), *(spec.ddl() for spec in TABLES)]).encode()).hexdigest()
 
@@ -276,3 +277,12 @@ NAMES: tuple[str, ...] = tuple(spec.name for spec in VIEWS if spec.kind == "view
 """What can be selected from without arguments."""
 
 _BY_NAME = {spec.name: spec for spec in VIEWS}
+
+
+def _blank() -> Path | None:
+    from analytics.blank import blank
+
+    return blank()
+
+
+Store.blank = staticmethod(_blank)  # whoever knows the views begins new stores with them

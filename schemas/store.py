@@ -7,12 +7,13 @@ and each write opens the file, does its work and closes it, and waits its turn w
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from schemas.errors import StoreError
 from schemas.read_only_sql import SEALED, seal
@@ -36,6 +37,9 @@ _SEALING = threading.Lock()
 
 class Store:
     """A cotrace store: one DuckDB file."""
+
+    blank: ClassVar[Callable[[], Path | None]] = staticmethod(lambda: None)
+    """Gives a store without rows that new ones begin as a copy of; None where there is none. Set by who knows the views."""
 
     def __init__(self, path: str | Path, *, lock_wait_s: float = 30.0) -> None:
         self.path = Path(path)
@@ -65,7 +69,11 @@ class Store:
         Raises:
             StoreError: the file cannot be made, is no store, or is of a newer version.
         """
+        copied = not self.exists() and self._begin_as_copy()
         with self.writing() as connection:
+            if copied:
+                connection.execute("UPDATE store_info SET value = ? WHERE name = 'created_at'", [_now()])
+                return
             for spec in TABLES:
                 connection.execute(spec.ddl())
                 _add_columns(connection, spec)
@@ -73,8 +81,24 @@ class Store:
             connection.execute(
                 "INSERT INTO store_info SELECT * FROM (VALUES ('schema_version', ?), ('created_at', ?)) "
                 "WHERE NOT EXISTS (SELECT 1 FROM store_info WHERE name = 'schema_version')",
-                [str(SCHEMA_VERSION), datetime.now(UTC).isoformat(timespec="seconds")],
+                [str(SCHEMA_VERSION), _now()],
             )
+
+    def _begin_as_copy(self) -> bool:
+        """Whether the new store's file is there, as a copy of the blank one; two processes that begin it at once make one of them."""
+        blank = type(self).blank()
+        if blank is None:
+            return False
+        self._check_writable()
+        copy = self.path.with_name(f".{self.path.name}.{os.getpid()}-{threading.get_ident()}")
+        try:
+            shutil.copyfile(blank, copy)
+            os.link(copy, self.path)  # unlike a rename it takes nobody's place
+        except OSError:  # a full disk, no hard links here, or another process was quicker: making it from nothing says what is wrong
+            return False
+        finally:
+            copy.unlink(missing_ok=True)
+        return True
 
     def exists(self) -> bool:
         """Whether there is a file at the store's path."""
@@ -248,6 +272,10 @@ class Store:
                 f"store {self.path} has schema version {rows[0][0]}, this cotrace knows up to {SCHEMA_VERSION}: "
                 "upgrade cotrace, or name another store with --store"
             )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _is_locked(error: BaseException) -> bool:
