@@ -21,7 +21,7 @@ def test_the_pair_its_tasks_and_two_games(played: Store, played_site: str, page:
     """From the paired difference to the turn on which two games part, by clicks; then on by key."""
     first = compare(played).row(0, named=True)
     page.goto(f"{played_site}/compare")
-    page.locator(".card-lead", has_text=f"{wording.number(first['difference'])} [").wait_for()
+    page.locator(".card-lead", has_text=f"{wording.score(first['difference'])} [").wait_for()
     page.locator(".fold .ag-row a").first.click()
     page.wait_for_url("**left=**right=**")
     page.locator(".pair .card").nth(1).wait_for()
