@@ -13,9 +13,10 @@
 --   clustered_sem(k, n, games, kk, kn, nn)  number  standard error of k / n over games (Liang and Zeger 1986, with G/(G-1)); of games with one
 --                              trial each it is sample standard deviation / sqrt(n); null below two games
 --   score_end(share, f, side)  0..1  lower (side -1) and upper (1) end of all p with (share - p)^2 <= f p (1 - p)
---   hidden_share(k, n, games)  0..1  how much of the variance is assumed, not seen: more than half where p (1 - p) is below 0.35 over the games
+--   hidden_share(k, n, games, sem)  0..1  how much of the variance is assumed, not seen: more than half where p (1 - p) is below 0.35 over the
+--                              games; falling less steeply where all games are alike (sem 0)
 --   seen_factor(k, n, games, kk, kn, nn)  number  what is seen of the variance of k / n between games (Kish's number of them), over p (1 - p)
---   assumed_factor(k, n, games, nn)  number  what an intraclass correlation of 0.3 would add where few games show an answer
+--   assumed_factor(k, n, games, kk, kn, nn)  number  what an intraclass correlation of 0.3 would add where few games show an answer
 --   clustered_factor(k, n, games, kk, kn, nn)  number  f of both ends: t squared times both. Student's t is that of as many games of equal size as
 --                              weigh as much (Kish 1965), less one, more where the variance is assumed (Satterthwaite 1946); as mean_interval
 --                              of analytics/statistics/cluster_intervals.py, where the constants are explained
@@ -43,18 +44,20 @@ create or replace macro clustered_sem(k, n, games, kk, kn, nn) as
     end;
 
 -- how much of the variance is assumed where few games show the rarer answer, 0 to 1
-create or replace macro hidden_share(k, n, games) as 1 / (1 + (k * (n - k) / n ** 2 * games / 0.35) ** 4);
+create or replace macro hidden_share(k, n, games, sem) as
+    1 / (1 + (k * (n - k) / n ** 2 * games / 0.35) ** case when sem > 1e-6 then 4 else 2 end);
 
 create or replace macro seen_factor(k, n, games, kk, kn, nn) as
-    (1 - hidden_share(k, n, games)) * clustered_sem(k, n, games, kk, kn, nn) ** 2 * (games - 1) / games / (1 - nn / n ** 2)
+    (1 - hidden_share(k, n, games, 1)) * clustered_sem(k, n, games, kk, kn, nn) ** 2 * (games - 1) / games / (1 - nn / n ** 2)
     / greatest(k * (n - k) / n ** 2, 1 / n);
 
-create or replace macro assumed_factor(k, n, games, nn) as hidden_share(k, n, games) * (1 + (nn / n - 1) * 0.3) / n;
+create or replace macro assumed_factor(k, n, games, kk, kn, nn) as
+    hidden_share(k, n, games, clustered_sem(k, n, games, kk, kn, nn)) * (1 + (nn / n - 1) * 0.3) / n;
 
 -- the lambda names what would otherwise be written out again wherever it is used
 create or replace macro clustered_factor(k, n, games, kk, kn, nn) as
     case when games > 1 and n > 0 then list_transform(
-        [{'seen': seen_factor(k, n, games, kk, kn, nn), 'assumed': assumed_factor(k, n, games, nn)}],
+        [{'seen': seen_factor(k, n, games, kk, kn, nn), 'assumed': assumed_factor(k, n, games, kk, kn, nn)}],
         lambda part: t_critical(greatest(n ** 2 / nn - 1, 1.0) * ((part.seen + part.assumed) / greatest(part.seen, 1e-12)) ** 2) ** 2
             * (part.seen + part.assumed)
     )[1] end;

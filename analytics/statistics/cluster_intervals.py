@@ -52,6 +52,9 @@ CLUSTERING, FEW = 0.3, 0.35
 what an intraclass correlation of 0.3 would give; both weigh alike where p (1 - p) is 0.35 over the number of games. Chosen by coverage:
 without it, it falls to 0.40 where games are few, answers rare and clusters strong; with more, those of independent turns get too wide."""
 
+_ALIKE = 1e-12
+"""Variance between clusters below which they are all alike."""
+
 NUDGE = 1e-3
 """By which share `Pushed` counts them less and more."""
 
@@ -182,7 +185,8 @@ def believed(share: Floats, variance: Floats, units: Floats, size: Floats, clust
     import numpy as np
 
     binomial = share * (1 - share)
-    hidden = 1 / (1 + (binomial * clusters / FEW) ** 4)
+    power = np.where(variance > _ALIKE, 4, 2)  # clusters that are all alike show less of what varies
+    hidden = 1 / (1 + (binomial * clusters / FEW) ** power)
     return (1 - hidden) * variance / np.maximum(binomial, 1 / units), hidden * (1 + (size - 1) * CLUSTERING) / units
 
 
