@@ -18,6 +18,7 @@ from benchmarks.timing import medians
 from benchmarks.workload import TURNS, craft_games, ingest, judge, multiply
 from dashboards.address import Address
 from dashboards.app import draw_page
+from dashboards.markup import compact
 from dashboards.pages import pages
 from schemas.store import Store
 
@@ -56,11 +57,18 @@ def addresses(store: Store) -> dict[str, Address]:
     return found
 
 
-def draw(store: Store, address: Address) -> str:
-    """A page as the browser gets it."""
+def as_sent(store: Store, address: Address) -> str:
+    """A page as the browser gets it, an error in its place included."""
     from plotly.io.json import to_json_plotly
 
-    text: str = to_json_plotly(draw_page(store, address))
+    drawn = draw_page(store, address)
+    text: str = to_json_plotly([compact(drawn.head), compact(drawn.filters), compact(drawn.content)])
+    return text
+
+
+def draw(store: Store, address: Address) -> str:
+    """A page as the browser gets it."""
+    text = as_sent(store, address)
     assert "could not be drawn" not in text, text[-500:]
     return text
 

@@ -94,11 +94,7 @@ def _score(folder: Path, verdicts: int) -> _Watched:
 
 
 def _look(folder: Path, pages: int) -> _Watched:
-    from plotly.io.json import to_json_plotly
-
-    from benchmarks.pages import addresses
-    from dashboards.drawing import draw_page
-    from dashboards.markup import compact
+    from benchmarks.pages import addresses, as_sent
     from tests.played import played_store
 
     (folder / "played").mkdir()
@@ -106,8 +102,7 @@ def _look(folder: Path, pages: int) -> _Watched:
     held: list[float] = []
     wrong, began = 0, time.perf_counter()
     for number, address in enumerate(islice(cycle(addresses(store).values()), pages), start=1):
-        drawn = draw_page(store, address)
-        wrong += "could not be drawn" in to_json_plotly([compact(drawn.head), compact(drawn.filters), compact(drawn.content)])
+        wrong += "could not be drawn" in as_sent(store, address)
         if number >= (len(held) + 1) * pages / _PARTS:
             held.append(_held_mb())
     return _Watched(pages, time.perf_counter() - began, _ten(held), wrong)
