@@ -67,13 +67,21 @@ def lost_report(store: Store) -> pl.DataFrame:
         costs.select("episode_id", "benchmark", "model", "condition", "task_id", "unit").unique(), on="episode_id", how="inner"
     )
     rows = [
-        *_models(costs, joined),
-        *_parts(costs, joined),
-        *_categories(query(store, _CATEGORIES)),
-        *_spirals(query(store, _SPIRALS)),
+        *_most_games_first(_models(costs, joined)),
+        *_most_games_first(_parts(costs, joined)),
+        *_most_games_first(_categories(query(store, _CATEGORIES))),
+        *_most_games_first(_spirals(query(store, _SPIRALS))),
         *_games(costs, joined),
     ]
     return pl.DataFrame([{column: row.get(column) for column in _schema()} for row in rows], schema=_schema(), orient="row")
+
+
+def _most_games_first(rows: Iterator[_Row]) -> list[_Row]:
+    """In the order of `what` as they come, and of one kind those that rest on most first."""
+    kinds: dict[str, list[_Row]] = {}
+    for row in rows:
+        kinds.setdefault(row["what"], []).append(row)
+    return [row for kind in kinds.values() for row in sorted(kind, key=lambda row: -(row.get("games") or 0))]
 
 
 def _schema() -> dict[str, Any]:
@@ -115,7 +123,7 @@ def _models(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
             row = {"what": by, "name": about[by], "games": len(games), "share": 1.0} | about | _mean(games, about["unit"])
             row["turns"] = len(part.filter(part["cost"] > _NOTHING))
             own = found.filter(*(found[name] == value for name, value in about.items()))
-            words = f"{row['name']} ({_games_in_words(len(games))}): {_with_interval(row)} a game was lost"
+            words = f"{_who(row) if by == 'model' else row['name']} ({_games_in_words(len(games))}): {_with_interval(row)} a game was lost"
             yield row | {"sentence": f"{words}{_shares(own, sum(games))}."}
 
 
@@ -128,6 +136,15 @@ def _per_game(part: pl.DataFrame) -> list[float]:
 
 def _games_in_words(games: int) -> str:
     return "1 game" if games == 1 else f"{games} games"
+
+
+def _who(row: _Row) -> str:
+    """The model, or the condition where no log says which model it was."""
+    return str(row["condition"] if row["model"] in (None, "unknown") and row["condition"] else row["model"])
+
+
+def _turns_in_words(turns: int) -> str:
+    return "1 turn" if turns == 1 else f"{turns} turns"
 
 
 def _shares(found: pl.DataFrame, total: float) -> str:
@@ -175,9 +192,8 @@ def _parts(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
             )
             row["share"] = float(own["cost"].sum()) / float(own["all"].sum())
             what = of_link(str(row["name"])) if by == "link" else f"{row['name']}, mostly by {of_link(_most(part, 'link'))}"
-            words = (
-                f"{row['model']}: {_with_interval(row)} a game, {100 * row['share']:.0f} % of the loss, in {row['turns']} turns: {what}."
-            )
+            often = _turns_in_words(row["turns"])
+            words = f"{_who(row)}: {_with_interval(row)} a game, {100 * row['share']:.0f} % of the loss, in {often}: {what}."
             yield row | {"sentence": words}
 
 
@@ -187,7 +203,7 @@ def _parts(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
 def _categories(rows: pl.DataFrame) -> Iterator[_Row]:
     for found in rows.iter_rows(named=True):
         words = (
-            f"{found['model']}: turns of {found['category']} ({found['taxonomy']}) carry {100 * found['share']:.0f} % of the loss, "
+            f"{_who(found)}: turns of {found['category']} ({found['taxonomy']}) carry {100 * found['share']:.0f} % of the loss, "
             f"{amount(found['cost_a_turn'], found['unit'])} each."
         )
         name = f"{found['taxonomy']}: {found['category']}"
@@ -198,7 +214,7 @@ def _spirals(rows: pl.DataFrame) -> Iterator[_Row]:
     for found in rows.iter_rows(named=True):
         inside, outside = (None if found[side] is None else amount(found[side], found["unit"]) for side in ("cost_inside", "cost_outside"))
         words = (
-            f"{found['model']}: a turn inside a correction spiral lost {inside or '0'}, one outside {outside or '0'}; "
+            f"{_who(found)}: a turn inside a correction spiral lost {inside or '0'}, one outside {outside or '0'}; "
             f"spirals carry {100 * found['share_inside']:.0f} % of the loss."
         )
         yield found | {
@@ -220,7 +236,7 @@ def _games(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
         first, lost = part.row(0, named=True), float(part["cost"].sum())
         row = {name: first[name] for name in ("benchmark", "model", "condition", "unit")}
         row |= {"what": "game", "name": str(episode), "games": 1, "turns": int((part["cost"] > _NOTHING).sum()), "lost": lost, "share": 1.0}
-        told = [f"{first['model']} on {first['task_id']}: {_of_start(lost, first)}"]
+        told = [f"{_who(first)} on {first['task_id']}: {_of_start(lost, first)}"]
         if (episode,) in by_game:
             told += _agents(by_game[episode,], str(first["unit"]))
         yield row | {"sentence": "; ".join(told) + "."}
@@ -243,5 +259,5 @@ def _agents(found: pl.DataFrame, unit: str) -> Iterator[str]:
             yield f"nobody's {cost}, mostly {of_link(link)}"
             continue
         worst = part.filter(pl.col("link") == link).sort("cost", "turn", descending=[True, False]).row(0, named=True)
-        often = "1 turn" if turns == 1 else f"{turns} turns"
+        often = _turns_in_words(turns)
         yield f"{agent} cost {cost} in {often}, mostly by {of_link(link)} (turn {worst['turn']}: {worst['evidence'][:_EVIDENCE]})"

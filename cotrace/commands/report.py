@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["command"]
+
+_SENTENCES: Final = 8
+"""Under each of several headings in a terminal: what fits one screen or two."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -77,7 +80,7 @@ def command(name: str, store: Store, output_format: str, where: str, columns: st
     rows = report(store, name, where, **options)
     prose = COMPUTED[name].prose if name in COMPUTED and output_format == "table" and columns is None and not wide else ""
     if prose:
-        _tell(rows, prose)
+        _tell(rows, prose, in_full=not sys.stdout.isatty())
         say(f"{len(rows)} sentences of {name} from {store.path}; --wide and --format csv show numbers, {COMPUTED[name].page} explains them")
         return
     shown = chosen_columns(rows, columns, columns_of(name), wide=wide or not sys.stdout.isatty())
@@ -93,11 +96,14 @@ def command(name: str, store: Store, output_format: str, where: str, columns: st
     say(f"{len(rows)} rows of {name} from {store.path}; {more}{page} explains them")
 
 
-def _tell(rows: pl.DataFrame, prose: str) -> None:
-    """Sentences under headings: the values of the first column."""
-    heading = None
-    for first, sentence in rows.select(rows.columns[0], prose).rows():
-        if first != heading:
-            heading = first
-            click.echo(f"\n{printable(str(first))}")
-        click.echo(f"  {printable(sentence)}")
+def _tell(rows: pl.DataFrame, prose: str, *, in_full: bool) -> None:
+    """Sentences under headings, the values of the first column; of several headings the first sentences each, if a terminal reads."""
+    parts = rows.partition_by(rows.columns[0], maintain_order=True)
+    most = None if in_full or len(parts) == 1 else _SENTENCES
+    for part in parts:
+        heading = printable(str(part.item(0, 0)))
+        click.echo(f"\n{heading}")
+        for sentence in part[prose].head(most or len(part)):
+            click.echo(f"  {printable(sentence)}")
+        if most is not None and len(part) > most:
+            click.echo(f"  {len(part) - most} more: --where \"{rows.columns[0]} = '{heading}'\"")
