@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from analytics.query import query
-from analytics.rates.correction import Units, rogan_gladen_known
+from analytics.statistics.cluster_intervals import mean_interval
 from analytics.statistics.intervals import wilson
 from tests.analytics.little_games import Game, Move, Step, store_with
 
@@ -38,10 +38,8 @@ def test_means_errors_and_intervals_of_a_team(tmp_path: Path) -> None:
     spread = math.sqrt((0.3**2 + 0.1**2 + 0.4**2) / 2)
     share = wilson(1, 3)
     assert share is not None
-    hidden = 1 / (1 + (0.25 * 3 / 0.3) ** 2)
-    f = (1 - hidden) * 4.302652730**2 * spread**2 / 3 / (1 / 3) + hidden * 1.959963985**2 / 3
-    half = math.sqrt(f * (0.25 + f / 4)) / (1 + f)
-    assert found == pytest.approx((4, 1, 3, 0.5, spread / math.sqrt(3), 0.5 - half, 0.5 + half, 1, 1 / 3, *share), abs=1e-6)
+    ends = mean_interval(np.array([0.2, 0.4, 0.9]), np.ones(3))
+    assert found == pytest.approx((4, 1, 3, 0.5, spread / math.sqrt(3), float(ends.low), float(ends.high), 1, 1 / 3, *share), abs=1e-6)
 
 
 def test_one_game_has_a_mean_but_no_interval(tmp_path: Path) -> None:
@@ -154,8 +152,8 @@ def test_shares_have_intervals_over_games(tmp_path: Path) -> None:
         store_with(tmp_path, games), "select turns, denominator, share_low, share_high from failure_breakdown where category = 'wrong'"
     ).rows()
     hits, sizes = np.array(counts, dtype=float).T
-    expected = rogan_gladen_known(Units(hits, sizes), 1.0, 1.0)
-    assert row == (6, 15, pytest.approx(float(expected.low), abs=0.005), pytest.approx(float(expected.high), abs=0.005))
+    expected = mean_interval(hits, sizes)
+    assert row == (6, 15, pytest.approx(float(expected.low), abs=1e-6), pytest.approx(float(expected.high), abs=1e-6))
 
 
 def test_tasks_without_a_level_have_their_own_row(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ TURN = {
     "calls": list,
     "replies": list,
 }
-END = {"success": bool, "score": float, "stop_reason": str, "turns_taken": int, "error": type(None), "metrics": dict}
+END = {"success": bool, "score": float, "stop_reason": str, "turns_taken": int, "error": type(None), "metrics": dict, "survey": list}
 UTTERANCE = {"agent": str, "channel": str, "audience": list, "text": str, "superseded": bool, "claims": (list, type(None))}
 ACTION = {
     "agent": str,
