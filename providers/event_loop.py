@@ -17,6 +17,12 @@ def run_to_end(going: Coroutine[Any, Any, T]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(going)
+        return _run(going)
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, going).result()
+        return thread.submit(_run, going).result()
+
+
+def _run(going: Coroutine[Any, Any, T]) -> T:
+    """As `asyncio.run`, which libraries for notebooks exchange for one that leaves every loop open."""
+    with asyncio.Runner() as runner:
+        return runner.run(going)

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from cotrace.commands.export import exported
 from schemas.store import Store
+from tests.places import ROOT
 
 pytestmark = pytest.mark.browser
 
@@ -44,10 +44,19 @@ def viewer(logs: Path, home: Path) -> Iterator[str]:
         server.wait()
 
 
+def export(store: Store, folder: Path) -> Path:
+    """One game, by a process of its own: within the browser's loop inspect_ai would patch asyncio.run for all later tests."""
+    program = [sys.executable, "-m", "cotrace", "export", "--store", str(store.path), "--to", str(folder), "--format", "inspect"]
+    one = ["--where", "episode_id = (SELECT min(episode_id) FROM episodes)"]
+    said = subprocess.run([*program, *one], cwd=ROOT, check=True, capture_output=True, text=True).stderr
+    count, path = said.splitlines()[0].split(maxsplit=1)
+    assert count == "1"
+    return Path(path)
+
+
 def test_verdicts_are_scores_in_inspects_viewer(played: Store, browser: Browser, tmp_path: Path) -> None:
     """The viewer lists a game as a sample with its messages, and the answers of the engine judge as scores by their questions."""
-    ((path, count),) = exported(played, tmp_path / "logs", "inspect", "episode_id = (SELECT min(episode_id) FROM episodes)")
-    assert count == 1
+    path = export(played, tmp_path / "logs")
     with viewer(path.parent, tmp_path) as url:
         page = browser.new_page(viewport={"width": 1600, "height": 1000})
         page.goto(url)

@@ -54,7 +54,7 @@ def solve(page: Page, puzzle: Puzzle) -> None:
 def test_two_people_play_to_the_end_and_are_asked_what_they_thought(page: Page, browser: Browser, tables: str, tmp_path: Path) -> None:
     """From the page that opens games to labels in the store; the log is read without a disagreement."""
     page.goto(tables)
-    page.get_by_label("Game", exact=True).select_option("asympuzl")
+    page.get_by_role("combobox", name="Game", exact=True).select_option("asympuzl")
     for seat in ("A", "B"):
         page.get_by_label(seat, exact=True).select_option("human")
     page.get_by_label("Number of the game").fill("5")
