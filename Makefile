@@ -7,7 +7,7 @@ demo: setup            ## set up, play games, ingest, judge, report, serve the d
 	$(BIN)/cotrace demo
 
 test: setup check      ## set up, lint, type-check, check imports and docs, run the tests
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 test-install: setup    ## build sdist and wheel, install them unpinned in fresh environments (3.11 with its own pip and the newest, 3.13), use them
 	$(BIN)/python -m pytest -m installation tests/installation

@@ -15,7 +15,7 @@ from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests.places import DOCS
 
-pytestmark = [pytest.mark.shared, pytest.mark.xdist_group("craft_views_reference")]
+pytestmark = pytest.mark.shared
 
 GAME = ("model", "builder", "structure_id", "run")
 TOLERANCE = 1e-6

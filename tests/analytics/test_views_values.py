@@ -11,7 +11,7 @@ from analytics.query import query
 from schemas.store import Store
 from tests.analytics.test_views_reference import differences, filled, reference
 
-pytestmark = [pytest.mark.shared, pytest.mark.xdist_group("values_reference")]
+pytestmark = pytest.mark.shared
 
 CRAFT_KEY = ("model", "builder", "structure_id", "run", "turn")
 

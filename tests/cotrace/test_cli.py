@@ -25,8 +25,6 @@ from tests.judges.judged_games import store_of
 from tests.played import played_store
 from tests.servers.stub_server import stub_server
 
-pytestmark = pytest.mark.xdist_group("cli")
-
 
 def run(*arguments: str, store: Store | Path | None = None, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Call the real command in a process of its own."""

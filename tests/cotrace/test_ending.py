@@ -19,8 +19,6 @@ from tests.cotrace.test_cli import run
 from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
 from tests.servers.stub_server import stub_server
 
-pytestmark = pytest.mark.xdist_group("ending")
-
 ENDINGS = [
     pytest.param(signal.SIGINT, 130, "interrupted", id="Ctrl-C"),
     pytest.param(signal.SIGTERM, 143, "ended by SIGTERM", id="SIGTERM"),

@@ -16,8 +16,6 @@ from schemas.store import Store
 from tests.cotrace.test_cli import run
 from tests.played import played_store
 
-pytestmark = pytest.mark.xdist_group("cli")
-
 LOG = "(SELECT unhex('0123456789abcdef') AS bytes)"
 """Bytes to be planted as the store's write-ahead log; the next open would replay, or stumble over, them."""
 

@@ -16,8 +16,6 @@ from schemas.store import Store
 from tests.cotrace.test_cli import run
 from tests.judges.judged_games import store_of
 
-pytestmark = pytest.mark.xdist_group("cli")
-
 VALUES: dict[str, tuple[str, Any]] = {
     "span": ("INTERVAL '1 day 2 hours'", "1 day 02:00:00"),
     "spans": ("[INTERVAL 1 MONTH]", "[1 month]"),

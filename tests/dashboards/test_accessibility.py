@@ -10,7 +10,7 @@ from analytics.query import query
 from dashboards.pages import pages
 from schemas.store import Store
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 MORE = {"/game": "?episode={game}&turn=2", "/search": "?q=block", "/sql": "?query=SELECT+*+FROM+games&chart=bars", "/turns": "?turn=2"}
 """What a page needs to show all that it has."""

@@ -14,7 +14,7 @@ from judges.evidence.transcript import load
 from schemas import wording
 from schemas.store import Store
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 def test_the_pair_its_tasks_and_two_games(played: Store, played_site: str, page: Page) -> None:

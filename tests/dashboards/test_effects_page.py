@@ -9,7 +9,7 @@ from analytics.reports import report
 from dashboards.associations.questions import QUESTIONS
 from schemas.store import Store
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("ask", ["transitions", "survival", "ability", "power"])

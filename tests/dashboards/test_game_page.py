@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, ViewportSize
 from analytics.query import query
 from schemas.store import Store
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 SCREEN: Final[ViewportSize] = {"width": 1440, "height": 900}
 

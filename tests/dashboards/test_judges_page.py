@@ -35,7 +35,7 @@ from tests.judges.judged_games import ask_model
 from tests.played import played_store
 from tests.servers.simulated_judge import SimulatedJudge, simulated_judge
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 PS = "pragmatic_sufficiency"
 WAVERS = {"yes": {"yes": 0.7, "no": 0.3}, "no": {"no": 1.0}}

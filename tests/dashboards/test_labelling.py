@@ -161,7 +161,7 @@ def test_an_export_can_be_imported(store: Store, tmp_path: Path) -> None:
 
 # --- the page ---------------------------------------------------------------------------------------------------------------------------
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture

@@ -18,8 +18,6 @@ from schemas.errors import UsageError
 from schemas.store import Store
 from tests.dashboards.sites import serve
 
-pytestmark = [pytest.mark.xdist_group("browser")]
-
 TEXT = "D2 saw it <b>and</b> said nothing, ünïcode"
 
 

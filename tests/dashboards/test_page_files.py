@@ -33,8 +33,6 @@ from schemas import wording
 from schemas.store import Store
 from tests.dashboards.sites import serve
 
-pytestmark = [pytest.mark.xdist_group("browser")]
-
 PATHS = [page.PATH for page in pages() if page.PATH not in {"/labelling", "/sql"}]
 """What people write themselves may look as it likes."""
 

@@ -15,7 +15,7 @@ from tests.dashboards.sites import serve
 from tests.ingest.asympuzl import asympuzl_logs
 from tests.played import HOSTILE_TEXT, played_store
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 PAGES = {
     "/": "9 games, 108 turns.",

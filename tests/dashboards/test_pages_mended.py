@@ -13,7 +13,7 @@ from schemas.tables import TABLES
 from tests.dashboards.sites import serve
 from tests.played import played_store
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 MODELS = 30
 """Teams of the wide store: with seven questions and two outcomes a table of several hundred rows."""

@@ -15,7 +15,7 @@ from schemas.store import Store
 from tests.dashboards.sites import serve
 from tests.played import played_store
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 def test_every_kind_has_the_rows_of_the_store(played: Store, played_site: str, page: Page) -> None:

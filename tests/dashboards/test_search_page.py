@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 from analytics.query import query
 from schemas.store import Store
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 def found(store: Store, *words: str) -> int:

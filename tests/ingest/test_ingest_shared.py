@@ -12,7 +12,7 @@ from ingest.files.report import Report
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 
-pytestmark = [pytest.mark.shared, pytest.mark.xdist_group("ingest_shared")]
+pytestmark = pytest.mark.shared
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,6 @@ from schemas.store import Store
 from tests.analytics.test_views_reference import differences, reference
 from tests.places import ROOT
 
-pytestmark = pytest.mark.xdist_group("einstein_views")
-
 NOT_KNOWN = ("policy_p1", "policy_p2", "optimal_checked")
 """Neither logs nor manifest name the scripted players, or say whether the reference planner confirmed an optimum."""
 

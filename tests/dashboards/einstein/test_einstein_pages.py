@@ -20,8 +20,6 @@ from ingest.files.run import ingest_paths
 from judges.evidence.transcript import load
 from schemas.store import Store
 
-pytestmark = pytest.mark.xdist_group("einstein_pages")
-
 CONDITIONS = (GameSettings(), GameSettings(modes=("none", "none"), verifier="reasoning"))
 
 

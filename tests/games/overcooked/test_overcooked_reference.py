@@ -14,7 +14,7 @@ from analytics.views import ensure_installed
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 
-pytestmark = [pytest.mark.shared, pytest.mark.xdist_group("overcooked_reference")]
+pytestmark = pytest.mark.shared
 
 TOLERANCE = 1e-6
 PLANTED = ("scripted_request", "scripted_response")

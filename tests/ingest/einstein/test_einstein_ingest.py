@@ -297,7 +297,6 @@ def published(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[S
 
 
 @pytest.mark.shared
-@pytest.mark.xdist_group("einstein_published")
 def test_all_published_games_go_in_and_agree_with_their_replay(published: tuple[Store, Report], shared: Path) -> None:
     """125 games, 2,477 steps, nothing rejected, no difference; the other files are told."""
     store, report = published
@@ -309,7 +308,6 @@ def test_all_published_games_go_in_and_agree_with_their_replay(published: tuple[
 
 
 @pytest.mark.shared
-@pytest.mark.xdist_group("einstein_published")
 def test_candidates_are_proven_by_what_comes_of_them(published: tuple[Store, Report]) -> None:
     """Whoever takes a verified move or share is accepted, and the state changes."""
     taken = rows(
@@ -322,7 +320,6 @@ def test_candidates_are_proven_by_what_comes_of_them(published: tuple[Store, Rep
 
 
 @pytest.mark.shared
-@pytest.mark.xdist_group("einstein_published")
 def test_without_manifest_the_same_games_are_read(published: tuple[Store, Report], shared: Path, tmp_path: Path) -> None:
     """Steps of a verified run are the same with and without the verifier's name."""
     shutil.copytree(shared / "data" / "einstein" / "cot_seek_reasoning", tmp_path / "cot_seek_reasoning")

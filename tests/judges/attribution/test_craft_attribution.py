@@ -16,8 +16,6 @@ from judges.attribution.job import attribute_games
 from schemas.errors import UsageError
 from schemas.store import Store
 
-pytestmark = pytest.mark.xdist_group("craft_attribution")
-
 GAMES = 36
 
 

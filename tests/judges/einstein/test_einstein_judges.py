@@ -26,8 +26,6 @@ from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store import Store
 
-pytestmark = pytest.mark.xdist_group("einstein_judges")
-
 RUBRICS = {"knowledge_sharing": ["KS1", "KS2", "KS3"], "rule_understanding": ["RU1", "RU2"]}
 OTHER_CONDITIONS = (
     GameSettings(modes=("seek", "none")),
