@@ -202,12 +202,16 @@ up to you.
 
     cotrace judge --rubric mind_modeling --judge engine --reader llm:openai/gpt-4o-mini --max-cost 2 --dry-run
     cotrace claims --reader both:llm:openai/gpt-4o-mini --where "turn <= 3"
+    cotrace claims --reader llm:openai/gpt-4o-mini --batch && cotrace claims --collect
 
 A model sees the text and the speaker's frame of reference, never board, target, outcome or another text. It is asked once for
 each text that looks different to it; one reading serves all rubrics, and stays when a log is ingested again (`text_hash`).
 A claim that quotes words which do not stand in the text is not certain. A stretch that a reader did not understand is a row of
 kind `unread`: nothing is concluded from its silence. A row of kind `read` says that a reader has read the text, so that a text
 without claims is told from one that nobody has read.
+
+`--batch` submits what is to be read as the provider's batch, for a model that reads for the engine too (`cotrace judge --judge engine
+--reader llm:... --batch`); `--collect` of either command stores the readings once it is done. Until then the same reader is asked nothing else.
 
 The column `claim` holds a JSON object: `kind`, and each field that says something. The words that it stands on are in `words`.
 

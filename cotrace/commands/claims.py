@@ -10,7 +10,7 @@ import click
 
 from cotrace.commands.model_options import model_options
 from cotrace.commands.options import format_option, say, store_option
-from cotrace.commands.reading import have_read
+from cotrace.commands.reading import have_read, tell_collected
 from schemas.errors import CotraceError, UsageError
 from schemas.store import Store
 
@@ -29,6 +29,10 @@ _COLUMNS = ("turn", "agent", "kind", "claim", "words", "certain", "reason")
 @click.option("--reader", "reader_name", default="rules", show_default=True, help="rules, planted, llm:<provider/model> or both:<other>.")
 @click.option("--where", help="SQL condition over episodes and turns, such as \"benchmark = 'craft' AND turn <= 5\".")
 @click.option("--prompt", type=click.Path(path_type=Path), help="File with a prompt of your own for the model that reads (docs/claims.md).")
+@click.option(
+    "--batch", is_flag=True, help="Have the model read in the provider's batch (cheaper, within a day); get the readings with --collect."
+)
+@click.option("--collect", is_flag=True, help="Store the readings of batches that are done; goes alone.")
 @click.option("--dry-run", is_flag=True, help="Only say what a model would be asked and what it would cost.")
 @model_options
 @store_option
@@ -41,6 +45,8 @@ def command(
     output_format: str,
     *,
     dry_run: bool,
+    batch: bool,
+    collect: bool,
     **options: Any,
 ) -> int:
     """Show what texts claim: those of the games in the store, or CRAFT messages of a file.
@@ -55,6 +61,7 @@ def command(
     Example:
       cotrace claims --where "turn <= 3"
       cotrace claims --reader llm:openai/gpt-4o-mini --max-cost 2 --format csv > claims.csv
+      cotrace claims --reader llm:openai/gpt-4o-mini --batch && cotrace claims --collect
       cotrace claims utterances.jsonl > claims.jsonl
     """
     from judges.claims.readers import reader_named
@@ -62,9 +69,20 @@ def command(
     if file is not None:
         return _of_file(file)
     store.check()
+    if collect:
+        return _collect(store)
     reader = reader_named(reader_name)
-    code = have_read(reader, store, options, prompt=prompt, dry_run=dry_run)
-    return code if dry_run else max(code, _show(store, reader, options["where"], output_format))
+    if batch and reader.model is None:
+        raise UsageError(f"--batch is for models that read: {reader.name} answers at once, leave it out")
+    code = have_read(reader, store, options, prompt=prompt, dry_run=dry_run, batch=batch)
+    return code if dry_run or batch else max(code, _show(store, reader, options["where"], output_format))
+
+
+def _collect(store: Store) -> int:
+    found = tell_collected(store)
+    if not found:
+        say("no batch of texts is waiting: submit one with cotrace claims --reader llm:provider/model --batch")
+    return int(any(one.failed for one in found))
 
 
 def _show(store: Store, reader: Reader, where: str | None, output_format: str) -> int:

@@ -9,12 +9,13 @@ import click
 
 from cotrace.commands.model_options import endpoints_of, model_options, tell_models
 from cotrace.commands.options import on_option, say, store_option
-from cotrace.commands.reading import have_read
+from cotrace.commands.reading import have_read, tell_collected
 from cotrace.next_steps import after_judging
 from schemas.errors import UsageError
 from schemas.store import Store
 
 if TYPE_CHECKING:
+    from judges.claims.readers import Reader
     from judges.rubric.model import Rubric
     from judges.runs.job import JudgeReport, JudgeRequest
 
@@ -85,13 +86,11 @@ def command(
         raise UsageError("say who judges: --judge engine, or --model provider/model (one of the two)")
     store.check()
     reader = reader_named(reader_name)
-    _refuse_mixtures(judge, reader_name, batch=batch)
-    if judge is not None and batch:
-        raise UsageError(
-            "--batch is for models that judge: the engine answers at once, and a model that reads is asked call by call; leave it out"
-        )
+    _refuse_mixtures(judge, reader, batch=batch)
     asked = [find(name, folders).with_variant(variant) for name in rubrics]
-    code = have_read(reader, store, options, prompt=prompt, dry_run=dry_run, rubrics=asked)
+    code = have_read(reader, store, options, prompt=prompt, dry_run=dry_run, batch=batch, rubrics=asked)
+    if batch and judge is not None:  # the engine judges when the readings are there
+        return code
     requests = [_request(rubric, model, options | {"reader": reader}) for rubric in asked for model in options["models"] or (None,)]
     tell_models((request.settings for request in requests if request.settings), options["prices"], options["max_cost"])
     if dry_run:
@@ -105,14 +104,12 @@ def command(
     return max(code, judge_all(requests, store))
 
 
-def _refuse_mixtures(judge: str | None, reader: str, *, batch: bool) -> None:
+def _refuse_mixtures(judge: str | None, reader: Reader, *, batch: bool) -> None:
     """Before anything is asked, options that belong to the other kind of judge."""
-    if judge is None and reader != "rules":
+    if judge is None and reader.name != "rules":
         raise UsageError("--reader is for --judge engine: leave it out")
-    if judge is not None and batch:
-        raise UsageError(
-            "--batch is for models that judge; the engine answers at once, and what reads for it is asked call by call: leave it out"
-        )
+    if judge is not None and batch and reader.model is None:
+        raise UsageError("--batch is for models that judge or read: the engine answers at once, leave it out")
 
 
 def judge_all(requests: list[JudgeRequest], store: Store) -> int:
@@ -159,16 +156,18 @@ def _collect(store: Store) -> int:
     from judges.runs.batch import collect
 
     store.check()
-    found = collect(store)
+    read, found = tell_collected(store), collect(store)
     for one in found:
         say(
             f"{one.rubric} by {one.judge}, batch {one.batch_id or '(never reached the provider)'}: {one.status}, "
             f"{one.done} of {one.calls} calls done; stored {one.answered} answered, {one.failed} failed"
         )
-    if not found:
+    if read:
+        say("start cotrace judge --judge engine again with the same --reader: what was read is judged, and nothing is asked twice")
+    if not found and not read:
         say("no batch is waiting: submit one with cotrace judge --rubric NAME --model provider/model --batch")
     ensure_installed(store)
-    return int(any(one.failed for one in found))
+    return int(any(one.failed for one in found) or any(one.failed for one in read))
 
 
 def _request(rubric: Rubric, model: str | None, options: dict[str, Any]) -> JudgeRequest:

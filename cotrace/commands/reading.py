@@ -13,17 +13,26 @@ from cotrace.commands.options import say
 from schemas.store import Store
 
 if TYPE_CHECKING:
+    from judges.claims.batch import CollectedReading
     from judges.claims.job import ReadingReport
+    from judges.claims.questions import ReadingRequest
     from judges.claims.readers import Reader
     from judges.rubric.model import Rubric
 
-__all__ = ["have_read"]
+__all__ = ["have_read", "tell_collected"]
 
 _LIMITS = ("where", "concurrency", "max_cost", "prices", "cache")
 
 
 def have_read(
-    reader: Reader, store: Store, options: dict[str, Any], *, prompt: Path | None, dry_run: bool, rubrics: Sequence[Rubric] = ()
+    reader: Reader,
+    store: Store,
+    options: dict[str, Any],
+    *,
+    prompt: Path | None,
+    dry_run: bool,
+    batch: bool = False,
+    rubrics: Sequence[Rubric] = (),
 ) -> int:
     """Have the reader's model read what it has not read yet; nothing where no model reads. 1 if it left texts unread.
 
@@ -33,6 +42,7 @@ def have_read(
         options: of the command: settings of the model, limits and selection.
         prompt: a file with a prompt of the user's own; None: as it is built in.
         dry_run: only tell what would be asked and what it would cost.
+        batch: only submit a batch of what is to be read.
         rubrics: whose checks will look at the claims: their benchmarks' texts are read, earlier turns too; empty: every selected text.
     """
     if reader.model is None:
@@ -60,7 +70,32 @@ def have_read(
         for message in plan.example:
             click.echo(f"--- {message['role']}\n{message['content']}")
         return 0
-    return _tell(reader, read_texts(request, store))
+    return _submit(reader, request, store) if batch else _tell(reader, read_texts(request, store))
+
+
+def _submit(reader: Reader, request: ReadingRequest, store: Store) -> int:
+    from judges.claims.batch import submit_reading
+
+    sent = submit_reading(request, store)
+    left_out = f", {sent.left_out} left out by --max-cost" if sent.left_out else ""
+    say(
+        f"reading by {reader.model}: {sent.calls} calls in batch {sent.batch_id or '(none)'} for {sent.texts} texts, "
+        f"{sent.read_before} of them read before{left_out}; get the readings with: cotrace claims --collect --store {store.path}"
+    )
+    return 0
+
+
+def tell_collected(store: Store) -> list[CollectedReading]:
+    """Store what batches of texts have brought, and tell of each."""
+    from judges.claims.batch import collect_readings
+
+    found = collect_readings(store)
+    for one in found:
+        say(
+            f"reading by {one.reader}, batch {one.batch_id or '(never reached the provider)'}: {one.status}, "
+            f"{one.done} of {one.calls} calls done; {one.read} texts read, {one.failed} calls failed"
+        )
+    return found
 
 
 def _tell(reader: Reader, report: ReadingReport) -> int:

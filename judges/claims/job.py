@@ -13,6 +13,7 @@ from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from judges.claims.batch import refuse_if_reading
 from judges.claims.extraction import form_of, read_reply
 from judges.claims.questions import ReadingQuestion, ReadingRequest, open_texts
 from judges.claims.rows import rows_of
@@ -59,7 +60,8 @@ def read_texts(request: ReadingRequest, store: Store) -> ReadingReport:
     Raises:
         HopelessError: no request can succeed.
         StoreError: the store or the journal cannot be read or written.
-        UsageError: the condition is no SQL, a limit needs a price that is not known, or the same model is reading for this store.
+        UsageError: the condition is no SQL, a limit needs a price that is not known, or the same model is reading for this store
+            already, perhaps in a batch.
     """
     store.check()
     store.create()  # one that an older cotrace has made may lack tables and columns
@@ -81,6 +83,8 @@ class _Job:
     def prepare(self) -> list[ReadingQuestion]:
         """What is to be asked."""
         questions, self.report.texts, self.report.read_before = open_texts(self._request, self._store)
+        if questions:
+            refuse_if_reading(self._request, self._store)
         return questions
 
     async def go(self, questions: Sequence[ReadingQuestion]) -> ReadingReport:

@@ -22,6 +22,7 @@ from judges.claims.readers import PLANTED, read_by, reader_named
 from judges.claims.texts import texts
 from schemas.claims import written
 from schemas.store import Store
+from tests.servers.batches import BatchServer
 from tests.servers.dialects import completion, tool_call
 from tests.servers.serving import application, json_reply, served
 
@@ -54,6 +55,8 @@ class SimulatedReader(BaseModel):
     """Probability that one field of a claim is read as something else."""
     unsure: float = 0.0
     """Probability that a text is said not to have been understood, and nothing is claimed."""
+    silent: bool = False
+    """Whether its replies say nothing that can be used."""
     latency_s: float = 0.0
     seed: int = 0
 
@@ -72,8 +75,9 @@ def _mistaken(claim: dict[str, Any], draw: random.Random) -> dict[str, Any]:
     return claim | {name: draw.choice([value for value in _OTHERS[name] if value != claim[name]])}
 
 
-class _Server:
+class _Server(BatchServer):
     def __init__(self, reader: SimulatedReader) -> None:
+        super().__init__()
         self._reader = reader
         self._meant = dict(_meant(reader.store))
         self.requests = 0
@@ -81,14 +85,21 @@ class _Server:
     async def completions(self, request: web.Request) -> web.Response:
         """POST /v1/chat/completions."""
         body = orjson.loads(await request.read())
-        self.requests += 1
         await asyncio.sleep(self._reader.latency_s)
+        return json_reply(self._answer(body))
+
+    def batched(self, line: Any) -> dict[str, Any]:
+        """The same answer as asked directly."""
+        return {"custom_id": line["custom_id"], "response": {"status_code": 200, "body": self._answer(line["body"])}}
+
+    def _answer(self, body: Any) -> dict[str, Any]:
+        self.requests += 1
         asked = body["messages"][1]["content"]
         claims = garbled(self._meant.get(asked, []), self._reader, asked)
         said: dict[str, Any] = {"claims": claims, "not_understood": []}
         if random.Random(f"unsure {self._reader.seed} {asked}").random() < self._reader.unsure:
             said = {"claims": [], "not_understood": [{"words": claim["words"], "why": "not clear"} for claim in claims[:1]]}
-        return json_reply(completion(tool_call(said)))
+        return completion(tool_call({"nothing": said} if self._reader.silent else said))
 
     async def stats(self, _: web.Request) -> web.Response:
         """GET /stats."""
@@ -111,5 +122,6 @@ def simulated_reader(reader: SimulatedReader) -> Iterator[str]:
     server, app = _Server(reader), application()
     app.router.add_post("/v1/chat/completions", server.completions)
     app.router.add_get("/stats", server.stats)
+    server.add_routes(app)
     with served(app) as url:
         yield url

@@ -22,6 +22,7 @@ from typing import Any
 import orjson
 from aiohttp import web
 
+from tests.servers.batches import BatchServer
 from tests.servers.dialects import DIALECTS, Asked, BadRequestError, Billed, Dialect, OpenAI, Said
 from tests.servers.faults import ODD_LINES, REPLIES, Planned, answers, bomb, misbehave, stream
 from tests.servers.serving import application, json_reply, serve_until_killed, served
@@ -32,7 +33,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _OPENAI = OpenAI()
 
 
-class MisbehavingServer:
+class MisbehavingServer(BatchServer):
     """State of one server."""
 
     def __init__(
@@ -44,6 +45,7 @@ class MisbehavingServer:
         says: str | None = None,
         billed: Billed | None = None,
     ) -> None:
+        super().__init__()
         self.faults = faults
         self.latency_s = latency_s
         self.attempts: Counter[str] = Counter()
@@ -54,8 +56,6 @@ class MisbehavingServer:
         self.options = options
         self.says, self.billed = says, billed or Billed()
         self.last_requests: list[dict[str, Any]] = []
-        self.files: dict[str, bytes] = {}
-        self.batches: dict[str, dict[str, Any]] = {}
 
     def route(self, dialect: Dialect) -> Handler:
         """What answers requests in that protocol."""
@@ -100,14 +100,6 @@ class MisbehavingServer:
             return Said("{}", calls=asked.tools[0], thought=thought)
         return Said(self.says or "Action: C", thought=thought)
 
-    async def upload(self, request: web.Request) -> web.Response:
-        """POST /v1/files."""
-        form = await request.post()
-        uploaded: Any = form["file"]
-        name = f"file-{len(self.files)}"
-        self.files[name] = uploaded.file.read()
-        return web.json_response({"id": name, "object": "file", "bytes": 0, "created_at": 0, "filename": "x", "purpose": "batch"})
-
     async def content(self, request: web.Request) -> web.StreamResponse:
         """GET /v1/files/{id}/content."""
         if "content-endless" in self.options:
@@ -116,32 +108,19 @@ class MisbehavingServer:
             return await stream(request, {"Content-Encoding": "gzip"}, [bomb()])
         if "content-odd" in self.options:
             return web.Response(body=ODD_LINES + self.files[request.match_info["id"]])
-        return web.Response(body=self.files[request.match_info["id"]])
+        return await super().content(request)
 
     async def submit(self, request: web.Request) -> web.Response:
         """POST /v1/batches: answered at once, but said to be in progress when first asked about."""
-        body = orjson.loads(await request.read())
         if "batch-refused" in self.options:
             return web.json_response(_OPENAI.error(400, "no batches today", None), status=400)
-        replies = [self._batched(orjson.loads(line)) for line in self.files[body["input_file_id"]].splitlines()]
-        name = f"batch-{len(self.batches)}"
-        self.files[f"{name}-out"] = b"\n".join(orjson.dumps(reply) for reply in replies)
-        self.batches[name] = {
-            "id": name,
-            "object": "batch",
-            "created_at": 0,
-            "completion_window": "24h",
-            "endpoint": body["endpoint"],
-            "input_file_id": body["input_file_id"],
-            "status": "in_progress",
-            "request_counts": {"total": len(replies), "completed": 0, "failed": 0},
-            "metadata": body.get("metadata"),
-        }
+        taken = await super().submit(request)
         if "batch-cut" in self.options and request.transport is not None:
             request.transport.abort()
-        return web.json_response(self.batches[name])
+        return taken
 
-    def _batched(self, line: Any) -> dict[str, Any]:
+    def batched(self, line: Any) -> dict[str, Any]:
+        """A reply, or what its fault makes of it."""
         asked = _OPENAI.asked(line["body"], None)
         prompt = hashlib.sha256(orjson.dumps(asked.messages)).hexdigest()[:16]
         self.attempts[prompt] += 1
@@ -155,22 +134,6 @@ class MisbehavingServer:
         self.answered[prompt] += 1
         body = _OPENAI.reply(said, asked, self.billed)
         return {"custom_id": line["custom_id"], "response": {"status_code": 200, "body": body}}
-
-    async def batch(self, request: web.Request) -> web.Response:
-        """GET /v1/batches/{id}: done from the second look on."""
-        found = self.batches[request.match_info["id"]]
-        told = dict(found)
-        total = found["request_counts"]["total"]
-        found.update(
-            status="completed",
-            output_file_id=f"{found['id']}-out",
-            request_counts={"total": total, "completed": total, "failed": 0},
-        )
-        return web.json_response(told)
-
-    async def all_batches(self, request: web.Request) -> web.Response:  # noqa: ARG002 - aiohttp's signature
-        """GET /v1/batches."""
-        return web.json_response({"object": "list", "data": list(self.batches.values()), "has_more": False})
 
     async def stats(self, request: web.Request) -> web.Response:  # noqa: ARG002 - aiohttp's signature
         """GET /stats."""
@@ -211,11 +174,7 @@ def _routed(server: MisbehavingServer) -> web.Application:
     app = application()
     for path, dialect in DIALECTS.items():
         app.router.add_post(path, server.route(dialect))
-    app.router.add_post("/v1/files", server.upload)
-    app.router.add_get("/v1/files/{id}/content", server.content)
-    app.router.add_post("/v1/batches", server.submit)
-    app.router.add_get("/v1/batches", server.all_batches)
-    app.router.add_get("/v1/batches/{id}", server.batch)
+    server.add_routes(app)
     app.router.add_get("/stats", server.stats)
     return app
 

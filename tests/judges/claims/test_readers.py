@@ -176,8 +176,10 @@ def test_claims_are_shown_and_counted_by_reader(read_store: Store, tmp_path: Pat
         refused = command("claims", "--store", store.path, "--reader", name)
         assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
         assert "there is no reader" in refused.stderr
-    early = command("judge", "--store", store.path, "--rubric", "mind_modeling", "--judge", "engine", "--reader", f"llm:{MODEL}", "--batch")
-    assert (early.exit_code, early.stderr.count("\n")) == (2, 1)
+    for words in (("claims",), ("judge", "--rubric", "mind_modeling", "--judge", "engine")):
+        early = command(*words, "--store", store.path, "--batch")
+        assert (early.exit_code, early.stderr.count("\n")) == (2, 1)
+        assert "answers at once" in early.stderr
 
 
 def test_the_report_finds_how_well_a_reader_of_known_quality_reads(logs: Path, tmp_path: Path) -> None:

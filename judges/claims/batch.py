@@ -1,0 +1,246 @@
+"""Having a model read in a provider's batch: submit the texts, go away, collect the readings later, at the provider's lower price.
+
+What is remembered in between is the request and the prompts' hashes, in `<store>.journal/claims/<run>.batch.json`. The texts are looked up
+again when the replies are there: a reading of a text that has been forgotten since is dropped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from judges.claims.extraction import form_of, read_reply
+from judges.claims.questions import PromptParts, ReadingQuestion, ReadingRequest, open_texts
+from judges.claims.rows import rows_of
+from judges.claims.stored import put
+from judges.runs.journal import folder_of, starting
+from providers import batches
+from providers.batch_client import batch_client
+from providers.batch_replies import BatchReply
+from providers.batches import BatchRefusedError, Sent, taken_of
+from providers.faults import OversizeError
+from providers.forms import Form, parse_reply
+from providers.prices import Price, price_of
+from providers.provider import ModelSettings
+from providers.request import Request, call_of, fingerprint, now, shown
+from providers.server import ModelQuestion
+from schemas.errors import CotraceError, StoreError, UsageError
+from schemas.records import Call, Claim
+from schemas.store import Store
+
+__all__ = ["CollectedReading", "SubmittedReading", "collect_readings", "refuse_if_reading", "submit_reading"]
+
+_ENDING = ".batch.json"
+
+
+class SubmittedReading(NamedTuple):
+    """What was submitted."""
+
+    batch_id: str | None
+    """None if there was nothing to ask."""
+    calls: int
+    texts: int
+    """Of the selection."""
+    read_before: int
+    """Texts."""
+    left_out: int
+    """Calls that `max_cost` did not allow."""
+
+
+class CollectedReading(NamedTuple):
+    """What came of a batch."""
+
+    reader: str
+    batch_id: str | None
+    """None: it had never reached the provider."""
+    status: str
+    """As the provider says; `lost` if it does not know the batch."""
+    done: int
+    """Requests that the provider is through with."""
+    calls: int
+    read: int
+    """Texts; 0 while the batch is under way."""
+    failed: int
+    """Calls without a usable reply: the next start asks them again."""
+
+
+class _Record(NamedTuple):
+    """All that is needed to turn a batch's replies into claims."""
+
+    run_id: str
+    settings: ModelSettings
+    where: str | None
+    benchmarks: tuple[str, ...] | None
+    earlier: bool
+    prompt: PromptParts
+    keys: list[str]
+    """`ReadingQuestion.key` of each request, which is called by its place in this list."""
+    prompt_hashes: list[str]
+    """As in `calls.prompt_hash`."""
+    price: Price | None
+    asked_at: datetime
+    batch_id: str | None
+    """None: it was about to be submitted when the process ended."""
+
+    def request(self) -> ReadingRequest:
+        """What was to be read."""
+        return ReadingRequest(
+            settings=self.settings, where=self.where, benchmarks=self.benchmarks, earlier=self.earlier, prompt=self.prompt
+        )
+
+
+_RECORD = TypeAdapter(_Record)
+
+
+def _write(folder: Path, record: _Record) -> Path:
+    path = folder / f"{record.run_id}{_ENDING}"
+    unfinished = path.with_suffix(".new")
+    try:
+        folder.mkdir(exist_ok=True)
+        unfinished.write_bytes(orjson.dumps(record, default=_content))
+        unfinished.replace(path)
+    except OSError as error:
+        raise StoreError(f"batch record {path} cannot be written: {error.strerror}; free some space and start again") from error
+    return path
+
+
+def _content(part: object) -> object:
+    return part.model_dump(mode="json") if isinstance(part, BaseModel) else tuple(part)  # type: ignore[arg-type]  # the rest are tuples
+
+
+def _pending(store: Store) -> Iterator[tuple[Path, _Record]]:
+    for path in sorted(_folder(store).glob(f"*{_ENDING}")):
+        try:
+            yield path, _RECORD.validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise StoreError(f"batch record {path} is damaged: move it away to go on without it") from error
+
+
+def _folder(store: Store) -> Path:
+    return folder_of(store) / "claims"
+
+
+def refuse_if_reading(request: ReadingRequest, store: Store) -> None:
+    """See that nothing is asked that a batch is being asked already.
+
+    Raises:
+        StoreError: a batch's record is damaged.
+        UsageError: a batch by the same reader was submitted and not collected.
+    """
+    for _, record in _pending(store):
+        if record.request().reader == request.reader:
+            raise UsageError(
+                f"a batch of texts for {request.reader.name} is under way ({record.batch_id}): "
+                "get its readings first with cotrace claims --collect"
+            )
+
+
+def submit_reading(request: ReadingRequest, store: Store) -> SubmittedReading:
+    """Submit every selected text that the model has not read yet; equal texts in equal frames are one call.
+
+    Raises:
+        CotraceError: the provider does not take the batch.
+        StoreError: the store cannot be read or written.
+        UsageError: the condition is no SQL, the provider has no batches, or a batch by the same reader is under way.
+    """
+    store.check()
+    store.create()
+    settings, price = request.settings, price_of(request.settings.model, request.prices)
+    with batch_client(settings, batches.MOST_BYTES_TOLD) as client, starting(store):
+        refuse_if_reading(request, store)
+        found, texts, before = open_texts(request, store)
+        lengths = (sum(len(message["content"]) for message in one.messages) for one in found)
+        asked = found[: batches.affordable(request.max_cost, lengths, settings, price)]
+        counts = (len(asked), texts, before, len(found) - len(asked))
+        if not asked:
+            return SubmittedReading(None, *counts)
+        questions = [ModelQuestion(messages=one.messages, form=Form(form_of(one.room.types))) for one in asked]
+        record = _Record(
+            run_id=secrets.token_hex(8),
+            settings=settings,
+            where=request.where,
+            benchmarks=request.benchmarks,
+            earlier=request.earlier,
+            prompt=request.prompt,
+            keys=[one.key for one in asked],
+            prompt_hashes=[shown(fingerprint(settings, question)) for question in questions],
+            price=price,
+            asked_at=now(),
+            batch_id=None,
+        )
+        path = _write(_folder(store), record)  # first: a batch that is paid must be found again, whenever the process ends
+        try:
+            batch_id = batches.send(client, record.run_id, questions, settings)
+        except BatchRefusedError:
+            path.unlink(missing_ok=True)
+            raise
+        _write(_folder(store), record._replace(batch_id=batch_id))
+    return SubmittedReading(batch_id, *counts)
+
+
+def collect_readings(store: Store) -> list[CollectedReading]:
+    """Store the claims of every batch that is done; those under way are only told of.
+
+    Raises:
+        CotraceError: the provider cannot be reached.
+        StoreError: the store cannot be written, or a record is damaged.
+    """
+    import openai
+
+    store.check()
+    store.create()
+    with starting(store):
+        try:
+            return [_collected(store, path, record) for path, record in list(_pending(store))]
+        except (openai.OpenAIError, OversizeError) as error:
+            raise CotraceError(f"the provider cannot tell of the batch ({batches.told(error)}): try again later") from error
+
+
+def _collected(store: Store, path: Path, record: _Record) -> CollectedReading:
+    reader, calls = record.request().reader, len(record.keys)
+    batch = batches.find(Sent(record.settings, record.run_id, record.batch_id))
+    if batch is None:
+        path.unlink()
+        return CollectedReading(reader.name, None, "lost", 0, calls, 0, 0)
+    if batch.status in batches.UNDER_WAY:
+        return CollectedReading(reader.name, batch.id, batch.status, batches.done_of(batch), calls, 0, 0)
+    waiting = {one.key: one for one in open_texts(record.request(), store).questions}
+    rows: list[Claim] = []
+    asked: list[Call] = []
+    for reply in batches.replies(batch, record.settings, calls):
+        call, claims = _taken(reply, record, waiting.get(record.keys[reply.number]))
+        asked.append(call)
+        rows += claims
+    put(store, reader, rows, asked)
+    path.unlink()
+    read, failed = len({row[:3] for row in rows}), sum(call.status == "failed" for call in asked)
+    return CollectedReading(reader.name, batch.id, batch.status, batches.done_of(batch), calls, read, failed)
+
+
+def _taken(reply: BatchReply, record: _Record, question: ReadingQuestion | None) -> tuple[Call, list[Claim]]:
+    """The call as it goes on record, and the claims for each text that still waits for them."""
+    first = question.texts[0] if question else None
+    request = Request(
+        messages=(),
+        purpose="reader",
+        episode_id=first.game.episode_id if first else None,
+        turn=first.turn if first else None,
+        agent=first.said.agent if first else None,
+    )
+    call = call_of(request, record.prompt_hashes[reply.number], record.asked_at, taken_of(reply), (record.settings.model, record.price))
+    name = hashlib.blake2b(f"{record.run_id} {reply.number}".encode(), digest_size=8).hexdigest()
+    call = call._replace(call_id=name)  # collected again after a kill, it is the same call
+    if question is None:
+        return call, []
+    filled = parse_reply(form_of(question.room.types), call.reply or "") if reply.completion else None
+    if filled is None:
+        return call._replace(status="failed", error=reply.why_not), []
+    read = read_reply(filled, question.text, question.room.types)
+    return call, [row for text in question.texts for row in rows_of(read, text.place, record.request().reader.name, question.key)]
