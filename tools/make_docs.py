@@ -211,7 +211,8 @@ kind `unread`: nothing is concluded from its silence. A row of kind `read` says 
 without claims is told from one that nobody has read.
 
 `--batch` submits what is to be read as the provider's batch, for a model that reads for the engine too (`cotrace judge --judge engine
---reader llm:... --batch`); `--collect` of either command stores the readings once it is done. Until then the same reader is asked nothing else.
+--reader llm:... --batch`); `--collect` of either command stores the readings once it is done. Until then the same reader is asked
+nothing else.
 
 The column `claim` holds a JSON object: `kind`, and each field that says something. The words that it stands on are in `words`.
 
