@@ -75,40 +75,12 @@
   });
   document.addEventListener("focusout", (event) => event.target === field && close());
 
-  const kept = () => JSON.parse(localStorage.getItem("cotrace-queries") || "{}");
-  const keep = (queries) => (localStorage.setItem("cotrace-queries", JSON.stringify(queries)), window.cotrace.showSaved());
+  const queries = window.cotrace.drawer("cotrace-queries", "[data-saved]", "query", (name, query) => "/sql?" + new URLSearchParams({ query, name }));
+  window.cotrace.showSaved = queries.show;
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-save]");
-    if (button) {
-      const asked = new FormData(button.form);
-      if (asked.get("name").trim() && asked.get("query").trim()) keep({ ...kept(), [asked.get("name").trim()]: asked.get("query") });
-    }
-    const gone = event.target.closest("[data-forget]");
-    if (gone) {
-      const { [gone.dataset.forget]: _, ...rest } = kept();
-      keep(rest);
-    }
+    if (!button) return;
+    const asked = new FormData(button.form);
+    if (asked.get("name").trim() && asked.get("query").trim()) queries.keep(asked.get("name").trim(), asked.get("query"));
   });
-  window.cotrace = window.cotrace || {};
-  window.cotrace.showSaved = () => {
-    const box = document.querySelector("[data-saved]");
-    if (!box) return;
-    box.replaceChildren(
-      ...Object.entries(kept()).map(([name, query]) => {
-        const line = document.createElement("li");
-        const link = document.createElement("a");
-        link.href = "/sql?" + new URLSearchParams({ query, name });
-        link.textContent = name;
-        const away = document.createElement("button");
-        away.type = "button";
-        away.className = "quiet";
-        away.textContent = "×";
-        away.dataset.forget = name;
-        away.setAttribute("aria-label", "forget the query " + name);
-        line.append(link, away);
-        return line;
-      }),
-    );
-    box.hidden = !box.children.length;
-  };
 })();
