@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from analytics.losses.accuracy import accuracy_report
 from analytics.losses.truths import planted_faults, turns_at_work
 from analytics.query import query
-from analytics.statistics.intervals import wilson
+from analytics.statistics.intervals import t_interval, wilson
 from analytics.views import ensure_installed
+from benchmarks.mended import MendedTurn, costs_by_turn, episodes_of, mended_turns
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from schemas.families import modules, title_of
@@ -28,113 +29,157 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Proof", "main", "proof_of"]
+__all__ = ["Found", "Played", "Proof", "main", "planted_games", "proof_of"]
 
 _PAGE: Final = Path("docs/attribution.md")
 _MARKS: Final = ("<!-- proven: begin -->", "<!-- proven: end -->")
 _LABELLED: Final = Path("../shared/data/whoandwhen")
-_HEADS: Final = (
+_WHO: Final = (
     "family",
-    "games with a cost: most of it is the faulty one's",
-    "games dearer than their twin",
-    "games in which an agent has a cost",
-    "cost: faulty",
+    "all games with a cost",
+    "dearer than their twins",
+    "fault at work in a turn that cost something",
+    "fault proven to have cost something",
+    "an agent has a cost",
+    "first faulty turn within 1",
+)
+_HOW_MUCH: Final = (
+    "family",
+    "faulty",
     "without fault",
     "nobody's",
     "undecided",
-    "first faulty turn within 1",
     "lost a game",
     "put down to the fault",
     "more than its twin",
-    "mended, less than half comes back",
+)
+_BACK: Final = (
+    "family",
+    "costliest link mended alone: comes back",
+    "less than half comes back",
+    "whole player mended: less than half comes back",
+    "nobody charged: games",
+    "dearer than their twins",
+    "cheaper",
+    "difference a game",
 )
 _TITLES: Final = {"whoandwhen": "Who&When, the half in `data/whoandwhen`"}
-_NOTES: Final = """
-*Games with a cost*: all that lost anything; those in which no agent was given a cost count as not found. A game can lose without its
-fault (what nobody could see costs faultless teams, too), and a fault need not cost anything: so the second column has the games that lost
-more than their twins, and the third those in which an agent was given a cost.
-*More than its twin*: what a game lost more, on the average, than the same game (same seed, same partners) with a faultless player there.
-*Mended*: of the games in which the faulty player was given a cost, those in which less than half of it comes back when the game is played
-again with that player mended: there, what was said of whose the cost was did not hold.
+_NOTES_WHO: Final = """
+Share of games in which most of the cost is put down to the faulty player, with 95 % intervals over games; those in which no agent was
+given a cost count as not found. The columns differ in which games count. *All games with a cost*: a game can lose without its fault, for
+what nobody could see costs faultless teams, too. *Dearer than their twins*: than the same game (same seed, same partners) with a faultless
+player there; chance makes some of them dearer, as many as it makes cheaper (last table). *Fault at work*: the scripts say so turn by turn.
+*Proven*: with the faulty player faultless in that one turn, and the game the same up to it, less is lost. *An agent has a cost*: what is
+left when games whose cost is nobody's are set aside.
+"""
+_NOTES_HOW_MUCH: Final = """
+Shares of the whole cost of all games; then means a game. *More than its twin*: what a game lost more, on the average, than its twin.
+"""
+_NOTES_BACK: Final = """
+*Costliest link mended alone*: the turn for which the faulty player was charged most is played again with that player faultless in it, and
+everything before as it was; of what it was charged with, so much comes back. Where less than half does, what was said of whose the cost was
+did not hold. *Whole player mended*: the same, with a faultless player in the whole game. *Nobody charged*: of the games in which no agent
+was given a cost, how many lost more and less than their twins, and how much more on the average, with its 95 % interval (Student's t): 0
+says that nothing was overlooked there.
 """
 _NOTHING: Final = 1e-9
+_KINDS: Final = ("planted", "innocent", "nobody", "undecided")
+_UNTOLD: Final = "the log does not tell"
 _NEAR: Final = 1
 """Turns by which the first faulty turn may be missed."""
+
+
+class Played(NamedTuple):
+    """Games with one planted fault each."""
+
+    store: Store
+    """With attributions."""
+
+    twins: Mapping[str, float]
+    """Game -> what its twin lost: the same game, with a faultless player in the faulty one's place."""
+
+    episodes: Sequence[str]
+    """By place."""
+
+
+class Found(NamedTuple):
+    """Games of some kind, and those of them in which the planted player has most of the cost."""
+
+    right: int
+    games: int
 
 
 class Proof(NamedTuple):
     """What attribution made of games with one planted fault each."""
 
     games: int
-    costly: int
-    """Games that lost something."""
-    dearer: int
-    """Of them, those that lost more than their twins."""
-    dearer_right: int
-    named: int
+    costly: Found
+    dearer: Found
+    at_work: Found
+    """Games whose log tells that the fault was at work in a turn that cost something."""
+    proven: Found
+    """Games that lose less with one turn mended."""
+    named: Found
     """Games in which an agent was given a cost."""
-    right: int
-    """Of them, those in which the planted one has the most."""
-    charged: int
-    """Games in which the planted one was given a cost."""
-    kept: int
-    """Of them, those that lose more than half of it still, with that player mended."""
+    first: Found
+    """Games whose log tells when the fault shows first; right where that is found within one turn, with or without a cost."""
     cost: float
-    planted: float
-    """Share of the cost that is put down to the planted player."""
-    innocent: float
-    nobody: float
-    undecided: float
-    timed: int
-    """Games whose log tells in which turns the fault shows."""
-    found: int
-    """Of them, those whose first faulty turn was found within one turn, with or without a cost."""
+    shares: Mapping[str, float]
+    """Of the cost: planted, innocent, nobody, undecided."""
+    charged: float
+    """What was put down to the costliest links of planted players, and `back`: what of it comes back with that turn mended."""
+    back: float
+    kept_turns: Found
+    """Those links; "right" where less than half comes back."""
+    kept: Found
+    """Games in which the planted one was charged; "right" where less than half comes back with that player mended."""
+    unnamed: Sequence[float]
+    """What games without a cost of any agent lost more than their twins."""
 
 
-def proof_of(store: Store, twins: Mapping[str, float]) -> Proof:
-    """Score an attributed store of games with one planted fault each.
-
-    Args:
-        store: holds the games.
-        twins: game -> what its twin lost: the same game, with a faultless player in the faulty one's place.
-    """
+def proof_of(played: Played, mended: Sequence[MendedTurn] = ()) -> Proof:
+    """Score attributed games with one planted fault each, and their turns that were mended."""
+    store, twins = played.store, played.twins
     faults = planted_faults(store)
     rows = query(store, "SELECT episode_id, turn, agent, link, cost FROM attributions ORDER BY ALL").rows()
-    kinds = dict.fromkeys(("planted", "innocent", "nobody", "undecided"), 0.0)
+    kinds = dict.fromkeys(_KINDS, 0.0)
     costs: dict[str, dict[str, float]] = {}
     first: dict[str, int] = {}
     for episode, turn, agent, link, cost in rows:
         planted = faults[episode][1].agent
-        kind = "undecided" if link == "undecided" else "nobody" if agent is None else "planted" if agent == planted else "innocent"
-        kinds[kind] += cost
+        kinds["undecided" if link == "undecided" else "nobody" if agent is None else "planted" if agent == planted else "innocent"] += cost
         if agent is not None and cost > 0:
             costs.setdefault(episode, {})[agent] = costs.get(episode, {}).get(agent, 0.0) + cost
         if agent == planted:
             first[episode] = min(first.get(episode, turn), turn)
     total = sum(kinds.values())
     right = {episode for episode, agents in costs.items() if max(agents, key=lambda agent: agents[agent]) == faults[episode][1].agent}
-    lost = {episode: loss for episode, loss in lost_by_game(store).items() if loss > _NOTHING}
-    dearer = {episode for episode, loss in lost.items() if loss > twins[episode] + _NOTHING}
-    charged = {episode: cost for episode in costs if (cost := costs[episode].get(faults[episode][1].agent, 0.0)) > 0}
-    at_work = {episode: min(turns) for episode, turns in turns_at_work(store, faults).items()}
-    found = [episode in first and abs(first[episode] - turn) <= _NEAR for episode, turn in at_work.items()]
-    shares = {kind: cost / total if total else 0.0 for kind, cost in kinds.items()}
+    turns = costs_by_turn(store)
+    lost = {episode: loss for episode in faults if (loss := sum(turns.get(episode, {}).values())) > _NOTHING}
+    own = {episode: cost for episode in costs if (cost := costs[episode].get(faults[episode][1].agent, 0.0)) > 0}
+    at_work = turns_at_work(store, faults)
+    begins = {episode: min(shown) for episode, shown in at_work.items()}
+    links = [turn for turn in mended if turn.charged > 0]
+
+    def found(games: Iterable[str]) -> Found:
+        chosen = {*games}
+        return Found(len(chosen & right), len(chosen))
+
     return Proof(
         games=len(faults),
-        costly=len(lost),
-        dearer=len(dearer),
-        dearer_right=len(dearer & right),
-        named=len(costs),
-        right=len(right),
-        charged=len(charged),
-        kept=sum(lost[episode] - twins[episode] < cost / 2 for episode, cost in charged.items()),
+        costly=found(lost),
+        dearer=found(episode for episode, loss in lost.items() if loss > twins[episode] + _NOTHING),
+        at_work=found(e for e, shown in at_work.items() if any(turns.get(e, {}).get(turn, 0.0) > _NOTHING for turn in shown)),
+        proven=found(turn.episode for turn in mended if turn.back > _NOTHING),
+        named=found(costs),
+        first=Found(sum(e in first and abs(first[e] - turn) <= _NEAR for e, turn in begins.items()), len(begins)),
         cost=total,
-        planted=shares["planted"],
-        innocent=shares["innocent"],
-        nobody=shares["nobody"],
-        undecided=shares["undecided"],
-        timed=len(found),
-        found=sum(found),
+        shares={kind: cost / total if total else 0.0 for kind, cost in kinds.items()},
+        charged=sum(turn.charged for turn in links),
+        back=sum(min(turn.back, turn.charged) for turn in links),
+        kept_turns=Found(sum(turn.back < turn.charged / 2 for turn in links), len(links)),
+        kept=Found(sum(lost[episode] - twins[episode] < cost / 2 for episode, cost in own.items()), len(own)),
+        unnamed=[lost.get(episode, 0.0) - twins[episode] for episode in faults if episode not in costs],
     )
 
 
@@ -160,13 +205,17 @@ def main() -> int:
 def _tables(folder: Path, games: int, seed: int, labelled: Path) -> Iterator[str]:
     yield "## Proven against planted faults\n"
     yield f"{games} games a family, each with exactly one faulty player (seed {seed}; `python -m benchmarks.attribution --write`).\n"
-    yield f"| {' | '.join(_HEADS)} |\n|{'---|' * len(_HEADS)}"
-    accuracies = []
+    proofs, accuracies = [], []
     for family, found in modules("games", "planted"):
-        store, twins = planted_store(found, folder / family, games, seed)
-        yield _row(family, proof_of(store, twins), sum(twins.values()) / len(twins))
-        accuracies.append(accuracy_report(store))
-    yield _NOTES
+        played = planted_games(found, folder / family, games, seed)
+        mended = mended_turns(found, folder / family, played.store, played.episodes, seed)
+        proofs.append((title_of(family), proof_of(played, mended), sum(played.twins.values()) / len(played.twins)))
+        accuracies.append(accuracy_report(played.store))
+        sys.stderr.write(f"{family} done\n")
+    for heads, row, notes in ((_WHO, _who, _NOTES_WHO), (_HOW_MUCH, _how_much, _NOTES_HOW_MUCH), (_BACK, _back, _NOTES_BACK)):
+        yield f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}"
+        yield from (f"| {title} | {' | '.join(row(proof, twin))} |" for title, proof, twin in proofs)
+        yield notes
     if labelled.exists():
         accuracies.insert(0, accuracy_report(_attributed(labelled, folder / "labelled.duckdb")))
     yield "\n## Decisive errors\n\nShare of games in which agent and turn are named, with 95 % intervals over games.\n"
@@ -183,46 +232,48 @@ def _attributed(logs: Path, place: Path) -> Store:
     return store
 
 
-def planted_store(family: ModuleType, folder: Path, games: int, seed: int) -> tuple[Store, dict[str, float]]:
-    """Play and attribute games with one planted fault each; gives their store, and game -> what its twin lost."""
+def planted_games(family: ModuleType, folder: Path, games: int, seed: int) -> Played:
+    """Play and attribute games with one planted fault each, and play their twins."""
     stores, places = [], []
     for name in ("planted", "twins"):
-        report = family.play_planted(folder / name, games, seed, twins=name == "twins")
+        report = family.play_planted(folder / name, games, seed, mended="throughout" if name == "twins" else None)
         store = Store(folder / f"{name}.duckdb")
         ingest_paths([folder / name], store)
         ensure_installed(store)
-        by_file = dict(query(store, "SELECT file, episode_id FROM episodes").rows())
-        places.append([by_file[str(path.relative_to(folder / name))] for path in report.paths])
+        places.append(episodes_of(store, folder / name, report.paths))
         stores.append(store)
     attribute_games(stores[0])
-    lost = lost_by_game(stores[1])
-    return stores[0], {episode: lost.get(twin, 0.0) for episode, twin in zip(*places, strict=True)}
+    lost = {episode: sum(costs.values()) for episode, costs in costs_by_turn(stores[1]).items()}
+    return Played(stores[0], {episode: lost.get(twin, 0.0) for episode, twin in zip(*places, strict=True)}, places[0])
 
 
-def lost_by_game(store: Store) -> dict[str, float]:
-    """Game -> what its turns lost together."""
-    return dict(query(store, "SELECT episode_id, sum(greatest(cost, 0)) FROM turn_costs WHERE isfinite(cost) GROUP BY 1").rows())
+def _who(proof: Proof, _twins: float) -> Iterator[str]:
+    yield from (_share(found) for found in (proof.costly, proof.dearer, proof.at_work, proof.proven, proof.named))
+    yield _share(proof.first) if proof.first.games else _UNTOLD
 
 
-def _row(family: str, proof: Proof, twins: float) -> str:
-    cells = [
-        title_of(family),
-        _share(proof.right, proof.costly),
-        _share(proof.dearer_right, proof.dearer),
-        _share(proof.right, proof.named),
-        *(f"{100 * share:.1f} %" for share in (proof.planted, proof.innocent, proof.nobody, proof.undecided)),
-        _share(proof.found, proof.timed) if proof.timed else "the log does not tell",
-        f"{proof.cost / proof.games:.3g}",
-        f"{proof.planted * proof.cost / proof.games:.3g}",
-        f"{proof.cost / proof.games - twins:.3g}",
-        _share(proof.kept, proof.charged),
-    ]
-    return f"| {' | '.join(cells)} |"
+def _how_much(proof: Proof, twins: float) -> Iterator[str]:
+    yield from (f"{100 * proof.shares[kind]:.1f} %" for kind in _KINDS)
+    a_game = proof.cost / proof.games
+    yield from (f"{amount:.3g}" for amount in (a_game, proof.shares["planted"] * a_game, a_game - twins))
 
 
-def _share(part: int, whole: int) -> str:
-    ends = wilson(part, whole)
-    return "–" if ends is None else f"{100 * part / whole:.1f} % of {whole} [{100 * ends.low:.0f}, {100 * ends.high:.0f}]"
+def _back(proof: Proof, _twins: float) -> Iterator[str]:
+    yield f"{100 * proof.back / proof.charged:.0f} %" if proof.charged else "–"
+    yield _share(proof.kept_turns)
+    yield _share(proof.kept)
+    rest = proof.unnamed
+    yield from map(str, (len(rest), sum(more > _NOTHING for more in rest), sum(more < -_NOTHING for more in rest)))
+    ends = t_interval(rest) if rest else None
+    mean = f"{sum(rest) / len(rest):.3g}" if rest else "–"
+    yield mean if ends is None else f"{mean} [{ends.low:.3g}, {ends.high:.3g}]"
+
+
+def _share(found: Found) -> str:
+    ends = wilson(*found)
+    if ends is None:
+        return "–"
+    return f"{100 * found.right / found.games:.1f} % of {found.games} [{100 * ends.low:.0f}, {100 * ends.high:.0f}]"
 
 
 def _accuracy(rows: pl.DataFrame) -> Iterator[str]:

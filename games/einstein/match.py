@@ -12,6 +12,7 @@ from games.einstein.measures.planner import plan
 from games.einstein.players.intent import Intent
 from games.einstein.players.personas import PLANNER
 from games.einstein.players.player import ScriptedPlayer
+from games.players.onset import unmended
 
 __all__ = ["Pair", "PlayedStep", "play_match"]
 
@@ -44,7 +45,7 @@ def play_match(game: Game, pair: Pair, *, seed: int) -> Iterator[PlayedStep]:
         UsageError: there is no such persona.
     """
     settings = game.settings
-    rng = random.Random(f"einstein-match:{game.puzzle.game_id}:{pair.name}:{seed}")
+    rng = random.Random(f"einstein-match:{game.puzzle.game_id}:{unmended(pair.name)}:{seed}")
     script = _script(game.puzzle, settings) if PLANNER in pair else ()
     players = {agent: ScriptedPlayer(persona, rng, plan=script) for agent, persona in zip(AGENTS, pair, strict=True)}
     count = 1 if settings.verifier is None else settings.samples

@@ -10,7 +10,7 @@ from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.tasks import tasks
 from games.overcooked.play import PlayRequest, play
 from games.overcooked.players import scripts
-from games.players.planted import PlantedGame, cases, played_cases, the_faulty_one
+from games.players.planted import Mended, PlantedGame, cases, played_cases, the_faulty_one
 from games.playing import OnProgress, PlayReport
 
 __all__ = ["FAULTLESS", "fault_in", "play_planted"]
@@ -34,7 +34,7 @@ fault_in = partial(the_faulty_one, faultless=FAULTLESS)
 """Agent -> script; gives the planted fault, as `games.players.planted.the_faulty_one`."""
 
 
-def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, twins: bool = False) -> PlayReport:
+def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, mended: Mended | None = None) -> PlayReport:
     """Play games with one faulty player each; what is there already is not played again.
 
     Args:
@@ -42,10 +42,12 @@ def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | Non
         games: how many.
         seed: fixes all of them.
         on_progress: called with the games finished and the games in all.
-        twins: play the same games with a faultless player in the faulty one's place.
+        mended: play the same games with the faulty player mended, throughout or in one turn.
     """
     chosen = cases(games, seed, _FAULTS, latest=_LATEST)
-    return played_cases(chosen, games, lambda case: play(_request(out, _twin(case) if twins else case, seed)), on_progress)
+    return played_cases(
+        chosen, lambda case: play(_request(out, _twin(case) if mended == "throughout" else case, seed)), on_progress, mended
+    )
 
 
 def _twin(case: PlantedGame) -> PlantedGame:

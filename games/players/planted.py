@@ -6,15 +6,19 @@ A family's module `planted` has ``FAULTLESS`` (scripts that play as well as they
 
 from __future__ import annotations
 
+import copy
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import cycle, islice
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-from games.players.onset import onset_of
+from games.players.onset import mended_in, onset_of, script_of
 from games.playing import OnProgress, PlayReport
 
-__all__ = ["Planted", "PlantedGame", "cases", "played_cases", "the_faulty_one"]
+__all__ = ["Mended", "Planted", "PlantedGame", "cases", "played_cases", "the_faulty_one"]
+
+Mended = Literal["throughout"] | Sequence[tuple[int, int]]
+"""Faultless throughout; or games by their place, from 0, and the one turn of each in which the faulty player is faultless."""
 
 _LATEST: Final = 8
 """The latest turn from which on a planted fault begins, unless games are shorter."""
@@ -52,11 +56,11 @@ def the_faulty_one(scripts: Mapping[str, str | None], faultless: Collection[str]
     """
     if not scripts or None in scripts.values():
         return None
-    at_fault = [(agent, str(script)) for agent, script in scripts.items() if str(script).partition("@")[0] not in faultless]
+    at_fault = [(agent, str(script)) for agent, script in scripts.items() if script_of(str(script)) not in faultless]
     if len(at_fault) != 1:
         return None
     agent, name = at_fault[0]
-    onset = onset_of(name, (name.partition("@")[0],), "script")
+    onset = onset_of(name, (script_of(name),), "script")
     return Planted(agent, onset.script, onset.turn)
 
 
@@ -78,17 +82,27 @@ def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]], *, latest:
 
 
 def played_cases(
-    chosen: Iterator[PlantedGame], games: int, play: Callable[[PlantedGame], PlayReport], on_progress: OnProgress | None
+    chosen: Iterator[PlantedGame],
+    play: Callable[[PlantedGame], PlayReport],
+    on_progress: OnProgress | None = None,
+    mended: Mended | None = None,
 ) -> PlayReport:
-    """Play them one by one; gives one report for all."""
+    """Play games one by one, or instead of them those with one turn mended; gives one report for all."""
+    games = [*chosen]
+    if mended is not None and mended != "throughout":
+        games = [_mended(games[place], turn) for place, turn in mended]
     reports: list[PlayReport] = []
-    for case in chosen:
+    for case in games:
         reports.append(play(case))
         if on_progress is not None:
-            on_progress(len(reports), games)
+            on_progress(len(reports), len(games))
     return PlayReport(
         sum(report.played for report in reports),
         sum(report.kept for report in reports),
         sum(report.turns for report in reports),
         tuple(path for report in reports for path in report.paths),
     )
+
+
+def _mended(case: PlantedGame, turn: int) -> PlantedGame:
+    return case._replace(script=mended_in(case.script, turn), rng=copy.copy(case.rng))

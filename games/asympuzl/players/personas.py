@@ -27,7 +27,7 @@ from games.asympuzl.game import Observation
 from games.asympuzl.players.mind import Mind
 from games.asympuzl.players.wording import ask_for_colors, tell_colors, tell_order
 from games.asympuzl.puzzle import COLORS, Agent, Entry
-from games.players.onset import onset_of
+from games.players.onset import onset_of, unmended
 
 __all__ = ["FAULTLESS", "PERSONAS", "Persona", "Player", "script_answer"]
 
@@ -55,7 +55,7 @@ class Player:
     def __init__(self, persona: str, agent: Agent, clues: Sequence[Entry], *, seed: int) -> None:
         self._onset = onset_of(persona, PERSONAS, "asympuzl persona")
         self._mind = Mind(agent, clues)
-        self._rng = random.Random(f"asympuzl-player:{persona}:{agent}:{len(clues)}:{seed}")
+        self._rng = random.Random(f"asympuzl-player:{unmended(persona)}:{agent}:{len(clues)}:{seed}")
 
     def answer(self, seen: Observation) -> str:
         """Answer what is seen."""

@@ -14,7 +14,7 @@ from games.craft.players.plan import Plan
 from games.craft.players.sight import Done, Heard, Sight
 from games.craft.players.speech import director_raw
 from games.craft.targets.structures import Structure
-from games.players.onset import onset_of
+from games.players.onset import onset_of, unmended
 from schemas.errors import UsageError
 
 __all__ = ["FAULTLESS_BUILDER", "FAULTLESS_DIRECTOR", "Team", "play_match", "team"]
@@ -71,7 +71,7 @@ def play_match(structure: Structure, settings: GameSettings, team: Team, seed: i
     A director who is called again in the same turn says the same thing in other words.
     """
     game = Game(structure, settings, seed=seed)
-    rng = random.Random(f"craft-players:{structure.structure_id}:{team.persona}:{team.builder}:{seed}")
+    rng = random.Random(unmended(f"craft-players:{structure.structure_id}:{team.persona}:{team.builder}:{seed}"))
     onsets = {director: onset_of(name, PERSONAS, "persona") for director, name in team.directors.items()}
     building = onset_of(team.builder, BUILDERS, "builder")
     talk = _Talk()

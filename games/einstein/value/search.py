@@ -12,7 +12,7 @@ from games.einstein.engine.bins import COMMON, OWN_DESTINATIONS, PLAYERS, START_
 from games.einstein.engine.modes import ALLOWED
 from games.einstein.engine.step import Setting
 from games.einstein.engine.table import Table, bits, closure, items_mask
-from games.einstein.value.hands import steps_left
+from games.einstein.value.hands import hands, steps_left
 
 __all__ = ["Search"]
 
@@ -54,7 +54,7 @@ class Search:
         puzzle = setting.puzzle
         blocks = range(puzzle.num_objects)
         equal = setting.modes[0] == setting.modes[1]
-        self._puzzle, self._planner = puzzle, planner
+        self._puzzle, self._planner, self._silent = puzzle, planner, setting.modes == ("none", "none")
         self._verbs = [ALLOWED[mode] for mode in setting.modes]
         self._replies = [verbs.reply and not verbs.share and (equal or setting.rules.replies_in_mixed_pairs) for verbs in self._verbs]
         self._has_to_ask = [self._replies[1 - who] for who in PLAYERS]
@@ -68,7 +68,9 @@ class Search:
         self._follows: dict[tuple[int, int], int] = {}
 
     def steps(self, table: Table) -> int:
-        """Give the steps left in a position of the game."""
+        """Give the steps left in a position of the game; where nobody can talk those of perfect hands: a right guess is always possible."""
+        if self._silent:
+            return hands(self._puzzle, table)
         state = self._state(table)
         limit = self._bounds(state)[0]
         while not self._within(state, limit):

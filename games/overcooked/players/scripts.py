@@ -11,7 +11,7 @@ from games.overcooked.game import Query
 from games.overcooked.measures.evaluation import repaired
 from games.overcooked.players.script import Chunk, Script, call_words
 from games.overcooked.text.grammar import NOTHING
-from games.players.onset import Onset, onset_of
+from games.players.onset import Onset, onset_of, unmended
 
 __all__ = ["FAULTLESS", "PLANTED_FAULT", "POLICIES", "Planted", "ScriptedPlayer", "policy_of", "scripted_pair"]
 
@@ -348,7 +348,7 @@ def scripted_pair(
     """
     onsets = [policy_of(policy) for policy in policies]
     script, planted = Script.of(order), list[Planted]()
-    rng = random.Random(f"overcooked:{'+'.join(dict.fromkeys(policies))}:{order}:{seed}")
+    rng = random.Random(f"overcooked:{'+'.join(unmended(policy) for policy in dict.fromkeys(policies))}:{order}:{seed}")
     chef, assistant = (ScriptedPlayer(agent, onset, script, recorded, rng, planted) for agent, onset in enumerate(onsets))
     return chef, assistant, planted
 

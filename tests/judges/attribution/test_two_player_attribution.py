@@ -54,6 +54,15 @@ def test_a_turns_parts_make_up_its_cost(planted: tuple[ModuleType, Store, float]
     assert all(parts == pytest.approx(cost, abs=1e-9) for cost, parts in rows)
 
 
+def test_players_who_cannot_talk_are_charged_too(planted: tuple[ModuleType, Store, float]) -> None:
+    family, store, _ = planted
+    if family is not einstein:
+        pytest.skip("only Einstein games are played without a word")
+    silent = "select episode_id from games where condition like 'cot_none%'"
+    found = "select agent, sum(cost) as cost from attributions where cost > 0 and agent is not null"
+    assert query(store, f"{found} and episode_id in ({silent}) group by agent").height == 2
+
+
 def test_whose_requests_were_ignored(planted: tuple[ModuleType, Store, float]) -> None:
     """Faultless players answer and do what they are asked; in AsymPuzl nobody asks for anything."""
     family, store, _ = planted
