@@ -11,6 +11,7 @@ import click
 from cotrace.commands.options import COUNT, say, writing_to
 from cotrace.commands.planted import planted_option, play_planted
 from cotrace.commands.seats import seat_options
+from schemas.errors import UsageError
 
 if TYPE_CHECKING:
     from games.overcooked.engine.world import Rules
@@ -25,6 +26,12 @@ __all__ = ["command"]
 )
 @click.option("--policy", "policies", multiple=True, default=("optimal",), show_default=True, help="Scripted team; repeat for several.")
 @click.option("--games", default=1, show_default=True, type=COUNT, help="Games of each policy and order.")
+@click.option(
+    "--kitchen",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A kitchen of your own: grid, utensils, recipes, orders, times (docs/overcooked.md); by default the published one.",
+)
+@click.option("--time-limit", type=COUNT, help="Timesteps in which an order must be delivered; by default 1.5 times a reference's.")
 @click.option("--horizon", type=COUNT, help="Timesteps after which a game is cut; by default the order's time limit.")
 @click.option(
     "--rules",
@@ -54,6 +61,8 @@ def command(
     horizon: int | None,
     rules: str,
     recipe: str,
+    kitchen: Path | None,
+    time_limit: int | None,
     seed: int,
     out: Path,
     *,
@@ -71,15 +80,29 @@ def command(
     Example:
       cotrace play overcooked --order boiled_egg --policy optimal --out logs/
       cotrace play overcooked --seat all=openai/gpt-4o --level 3 --rules paper --no-reflection --out logs/
+      cotrace play overcooked --kitchen mine.yaml --seat all=openai/gpt-4o --out logs/
       cotrace play overcooked --planted 100 --out logs/planted
     """
     if planted is not None:
+        if kitchen is not None or time_limit is not None:
+            raise UsageError("--planted plays in the published kitchen with its times: leave --kitchen and --time-limit out")
         return play_planted("overcooked", planted, seed, out)
     from cotrace.progress import playing_bar, progress_bar
+    from games.overcooked.engine.own_kitchen import asked_kitchen
     from games.overcooked.play import PlayRequest, play
 
     engine: Rules = "published" if rules == "published" else "sane"
-    request = PlayRequest(out=out, orders=orders, levels=levels, policies=policies, games=games, seed=seed, horizon=horizon, rules=engine)
+    request = PlayRequest(
+        out=out,
+        orders=orders,
+        levels=levels,
+        policies=policies,
+        games=games,
+        seed=seed,
+        horizon=horizon,
+        rules=engine,
+        layout=asked_kitchen(kitchen, time_limit),
+    )
     if seats:
         from cotrace.commands.seats import tell, terms_of
         from games.overcooked.agents import AGENT_RULES

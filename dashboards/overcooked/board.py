@@ -8,14 +8,14 @@ from typing import Any, Final
 from dash import html
 
 from dashboards.parts import Part, data
-from games.overcooked.engine.layout import AGENTS, Cell, kitchen
-from games.overcooked.engine.tasks import recipe_text, tasks
+from games.overcooked.engine.layout import AGENTS, Cell, Layout, kitchen
+from games.overcooked.engine.tasks import recipe_text
 from games.overcooked.measures.metrics import history, score
-from games.overcooked.measures.references import published_references
 from games.overcooked.text.grammar import requests_in
+from games.overcooked.text.reading import Shown
 from games.players.player import Observation
 from judges.evidence.transcript import JsonObject, Transcript, TurnView
-from judges.overcooked.conversations import action_call
+from judges.overcooked.conversations import action_call, layout_in, references_of, task_in
 from schemas.text import printable
 from schemas.wording import score as score_in_words
 
@@ -42,10 +42,11 @@ class OvercookedDrawing:
 
     def turn(self, game: Transcript, turn: TurnView) -> Part:
         """Both pictures; requests and refusals of the timestep; both trajectories so far."""
+        layout = layout_in(game) or kitchen()
         kitchens = html.Div(
             [
-                html.Div([html.H3("Kitchen before the timestep"), _kitchen(turn.state_before)], className="picture"),
-                html.Div([html.H3("Kitchen after"), _kitchen(turn.state_after)], className="picture"),
+                html.Div([html.H3("Kitchen before the timestep"), _kitchen(turn.state_before, layout)], className="picture"),
+                html.Div([html.H3("Kitchen after"), _kitchen(turn.state_after, layout)], className="picture"),
             ],
             className="boards",
         )
@@ -53,17 +54,19 @@ class OvercookedDrawing:
 
     def goal(self, game: Transcript) -> Part:
         """The order and its recipe."""
-        if game.task_id not in tasks():
+        task = task_in(game)
+        if task is None:
             return html.P(printable(game.task_id))
-        task = tasks()[game.task_id]
-        limits = f"Level {task.level}; time limit {task.time_limit} timesteps, the fastest reference takes {task.time_shortest + 1}."
-        return html.Div([html.H3("Order and recipe"), html.Pre(recipe_text(game.task_id)), html.P(limits)])
+        level = "" if task.level is None else f"Level {task.level}; "
+        limits = f"{level}time limit {task.time_limit} timesteps, the fastest reference takes {task.time_shortest + 1}."
+        return html.Div([html.H3("Order and recipe"), html.Pre(recipe_text(task.order, task.layout)), html.P(limits)])
 
     def seat(self, seen: Observation) -> Part:
         """The kitchen, which both agents see alike."""
         if seen.scene is None:
             return html.Div()
-        return html.Div([html.Div([html.H3("The kitchen"), _kitchen(seen.scene())], className="picture")], className="boards")
+        shown: Shown = seen.data
+        return html.Div([html.Div([html.H3("The kitchen"), _kitchen(seen.scene(), shown.layout)], className="picture")], className="boards")
 
     def action(self, verb: str, arguments: Mapping[str, Any]) -> str:
         """`pickup(egg, counter)`, and of a verified action whose it is: `Chef: pickup(egg, counter)`."""
@@ -72,14 +75,12 @@ class OvercookedDrawing:
         return f"{whose}{verb}({', '.join(given)})"
 
 
-def _kitchen(state: JsonObject) -> Part:
-    layout = kitchen()
-    cells = [_cell(state, (x, y)) for y in range(layout.height) for x in range(layout.width)]
+def _kitchen(state: JsonObject, layout: Layout) -> Part:
+    cells = [_cell(state, (x, y), layout) for y in range(layout.height) for x in range(layout.width)]
     return html.Div(cells, className="kitchen", style={"gridTemplateColumns": f"repeat({layout.width}, minmax(0, 1fr))"})
 
 
-def _cell(state: JsonObject, at: Cell) -> Part:
-    layout = kitchen()
+def _cell(state: JsonObject, at: Cell, layout: Layout) -> Part:
     for index, body in enumerate(state["agents"]):
         if tuple(body["at"]) == at:
             held = body["held"] or "nothing"
@@ -87,7 +88,11 @@ def _cell(state: JsonObject, at: Cell) -> Part:
             return html.Div(words, style={"background": _BODIES[index]}, title=f"{AGENTS[index]} faces {body['facing']}, holds {held}")
     fixture = layout.fixtures.get(at)
     if fixture is not None:
-        return html.Div([html.B(_NAMES[fixture]), html.Br(), _contents(state, fixture)], style={"background": _FIXTURE}, title=fixture)
+        return html.Div(
+            [html.B(_NAMES.get(fixture, _plain(fixture))), html.Br(), _contents(state, fixture, layout)],
+            style={"background": _FIXTURE},
+            title=fixture,
+        )
     if at in layout.counters:
         item = state["counters"].get(f"({at[0]},{at[1]})")
         shared = "outset 1px #b9ae98" if at in layout.shared_counters else "none"
@@ -95,14 +100,14 @@ def _cell(state: JsonObject, at: Cell) -> Part:
     return html.Div(style={"background": _FLOOR})
 
 
-def _contents(state: JsonObject, fixture: str) -> str:
+def _contents(state: JsonObject, fixture: str, layout: Layout) -> str:
     pot = state["utensils"].get(fixture)
     if pot is None:
         return ""
     if pot["product"] is None:
         return ", ".join(map(_plain, pot["contents"]))
-    ready = pot["timer"] >= kitchen().cook_time
-    return f"{_plain(pot['product'])} {'✓ ready' if ready else str(pot['timer']) + ' of ' + str(kitchen().cook_time)}"
+    ready = pot["timer"] >= layout.cook_time
+    return f"{_plain(pot['product'])} {'✓ ready' if ready else str(pot['timer']) + ' of ' + str(layout.cook_time)}"
 
 
 def _plain(item: str) -> str:
@@ -129,7 +134,7 @@ def _refusals(turn: TurnView) -> list[Part]:
 
 def _trajectories(game: Transcript, turn: TurnView) -> list[Part]:
     """What each has done up to here beside the reference that fits best; what was followed is marked."""
-    if game.task_id not in tasks():
+    if task_in(game) is None:
         return []
     told, columns = zip(*(_trajectory(game, turn, index) for index in range(len(AGENTS))), strict=True)
     fold = html.Details([html.Summary("; ".join(told)), html.Div(columns)], className="trajectories", **data(fold="trajectories"))
@@ -145,8 +150,8 @@ def _trajectory(game: Transcript, turn: TurnView, index: int) -> tuple[str, Part
         for action in t.actions
         if action.agent == AGENTS[index] and action.accepted
     ]
-    done = history(raw)
-    references = [(pair.chef, pair.assistant)[index] for pair in published_references(game.task_id)]
+    done = history(raw, layout_in(game))
+    references = references_of(game, index)
     found = score(done, references)
     reference = references[found.reference]
     followed = _followed(done, reference)

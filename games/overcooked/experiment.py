@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
 from games.experiments.family import Match, Part, Task, job_of
 from games.overcooked.agents import AGENT_RULES, Memory
+from games.overcooked.engine.own_kitchen import asked_kitchen
+from games.overcooked.engine.tasks import Task as KitchenTask
 from games.overcooked.engine.tasks import recipe_text, task_of
 from games.overcooked.forms import forms
 from games.overcooked.play import PlayRequest, orders_of
@@ -28,6 +30,10 @@ class Tasks(Part):
 
     orders: list[str] = Field(default_factory=list)
     levels: list[int] = Field(default=[1, 2, 3, 4, 5, 6], min_length=1)
+    kitchen: Path | dict[str, Any] | None = None
+    """A kitchen of one's own, as a file or written out; None: the published one."""
+    time_limit: int | None = Field(default=None, ge=1)
+    """Steps in which each order must be delivered; None: as the kitchen says, else 1.5 times the time of a reference."""
 
 
 class Condition(Part):
@@ -59,22 +65,26 @@ def seats(_: Tasks) -> Seats:
 
 def tasks(asked: Tasks, out: Path) -> Sequence[Task]:
     """The orders."""
-    orders = orders_of(PlayRequest(out=out, orders=tuple(asked.orders), levels=tuple(asked.levels)))
-    return [Task(order, order, place) for place, order in enumerate(orders)]
+    layout = asked_kitchen(asked.kitchen if not isinstance(asked.kitchen, Path) else out / asked.kitchen, asked.time_limit)
+    orders = orders_of(PlayRequest(out=out, orders=tuple(asked.orders), levels=tuple(asked.levels), layout=layout))
+    known = [task_of(order, layout) for order in orders]
+    return [Task(task.task_id, task, place) for place, task in enumerate(known)]
 
 
 def job(match: Match) -> Job:
     """A game of the order."""
     asked: Condition = match.condition
     given = {name: value for name in ("corrections", "rounds", "memory", "reflection") if (value := getattr(asked, name)) is not None}
-    recipe_text(match.task.content, variant=asked.recipe)  # an order without such a recipe is told before anything is played
+    task: KitchenTask = match.task.content
+    recipe_text(task.order, task.layout, asked.recipe)  # an order without such a recipe is told before anything is played
     game = SeatedGame(
-        order=match.task.content,
+        order=task.order,
         taken=match.taken,
         rules="published" if asked.rules == "published" else "sane",
-        horizon=asked.horizon or task_of(match.task.content).time_limit,
+        horizon=asked.horizon or task.time_limit,
         switches=Switches(name=asked.rules, agents=replace(AGENT_RULES[asked.rules], **given), recipe=asked.recipe),
         seed=match.seed,
         started_at=DEFAULT_START,
+        layout=task.layout,
     )
     return job_of(match, header_of(game), partial(course_of, game))

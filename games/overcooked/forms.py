@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
-from games.overcooked.engine.layout import AGENTS, DELIVERY, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, Layout, kitchen
+from games.overcooked.engine.layout import AGENTS, DELIVERY, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, Layout
 from games.overcooked.engine.vocabulary import DELIVER, PLACE
 from games.overcooked.text.grammar import NOTHING
+from games.overcooked.text.reading import Shown
 from games.players.forms import Form, Slot
 from games.players.player import Observation
 
@@ -21,12 +22,13 @@ def forms(seen: Observation) -> Sequence[Form]:
     """What can be written to what is wanted: a lesson, or an answer with its three fields."""
     if seen.purpose == "reflect":
         return (Form("Write down the lesson", "Rethink: $lesson", (Slot("lesson", "at most 50 words, with a full stop"),)),)
-    return _answers(AGENTS.index(seen.agent), is_silent=seen.purpose == "validator")
+    shown: Shown = seen.data
+    return _answers(AGENTS.index(seen.agent), shown.layout, is_silent=seen.purpose == "validator")
 
 
 @cache
-def _answers(agent: int, *, is_silent: bool) -> Sequence[Form]:
-    role, layout = AGENTS[agent], kitchen()
+def _answers(agent: int, layout: Layout, *, is_silent: bool) -> Sequence[Form]:
+    role = AGENTS[agent]
     own = tuple(_actions(layout, agent))
     asked = tuple(_requests(layout, 1 - agent)) if agent == 0 and not is_silent else ()
     plan = Slot("plan", "plan", pieces=(*own, *asked), joined="; ", default="wait(1)")
@@ -43,7 +45,8 @@ def _actions(layout: Layout, agent: int) -> Iterator[Form]:
     places = (_COUNTER, *(name for name in (INGREDIENT_DISPENSER, DISH_DISPENSER, *layout.utensils) if name in reach))
     yield Form("Pick up", "pickup($item, $place)", (Slot("item", "what", items), Slot("place", "where", places)))
     yield Form("Put on a counter", PLACE)
-    yield Form("Put in a utensil", "put_obj_in_utensil($utensil)", (Slot("utensil", "utensil", utensils),))
+    if utensils:
+        yield Form("Put in a utensil", "put_obj_in_utensil($utensil)", (Slot("utensil", "utensil", utensils),))
     for name in utensils:
         operation = layout.utensils[name].operation
         yield Form(f"{operation.capitalize()}", f"{operation}({name})")

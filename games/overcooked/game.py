@@ -9,7 +9,8 @@ from typing import Any, Final, TypeVar
 
 from games.overcooked.agents import AGENT_RULES, AgentRules
 from games.overcooked.engine.execution import is_over, next_move
-from games.overcooked.engine.layout import AGENTS, kitchen
+from games.overcooked.engine.layout import AGENTS
+from games.overcooked.engine.tasks import Task, task_of
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.vocabulary import DELIVER
 from games.overcooked.engine.world import Move, Rules, start_world
@@ -52,7 +53,7 @@ class Game:
 
     def __init__(
         self,
-        order: str,
+        order: str | Task,
         players: tuple[Player, Player] | None = None,
         *,
         horizon: int,
@@ -61,9 +62,11 @@ class Game:
     ) -> None:
         """Set up a game; without players its queries are answered by whoever drives `timestep`.
 
-        ``agents`` None: as published, or, under the sane rules, without the defects of the published loop.
+        ``order`` is one of the published kitchen's, or a task with a kitchen of its own; ``agents`` None: as published, or, under the sane
+        rules, without the defects of the published loop.
         """
-        self.world = start_world(kitchen(), order, rules)
+        task = order if isinstance(order, Task) else task_of(order)
+        self.world = start_world(task.layout, task.order, rules)
         self.horizon = horizon
         self.agents = agents or (AgentRules() if rules == "published" else _SANE)
         self._players = players

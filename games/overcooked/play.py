@@ -1,14 +1,16 @@
 """Plays scripted games and writes them as the published code writes its logs, with one more field, `cotrace` (docs/overcooked.md)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import orjson
 
-from games.overcooked.engine.tasks import task_of, tasks
+from games.overcooked.engine.layout import Layout, kitchen
+from games.overcooked.engine.tasks import Task, task_of
+from games.overcooked.engine.tasks import orders_of as orders_in
 from games.overcooked.engine.world import Rules
 from games.overcooked.entry import document
 from games.overcooked.game import Game, Player
@@ -18,6 +20,9 @@ from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, c
 from schemas.errors import UsageError
 
 __all__ = ["PlayRequest", "orders_of", "play", "play_order"]
+
+
+_LEVELS: Final = (1, 2, 3, 4, 5, 6)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +35,7 @@ class PlayRequest:
     orders: tuple[str, ...] = ()
     """Names of orders; empty: those of ``levels``."""
 
-    levels: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
+    levels: tuple[int, ...] = _LEVELS
     policies: tuple[str, ...] = (FAULTLESS,)
     """Each `policy` or, from that turn on, `policy@turn`."""
 
@@ -46,11 +51,12 @@ class PlayRequest:
 
     rules: Rules = "published"
     started_at: datetime = DEFAULT_START
+    layout: Layout = field(default_factory=kitchen)
 
 
 class _Job(NamedTuple):
     path: Path
-    order: str
+    task: Task
     policies: tuple[str, str]
     """Of Chef and Assistant."""
 
@@ -75,28 +81,34 @@ def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayRep
 
 
 def play_order(
-    order: str, policy: str | tuple[str, str], *, seed: int = 3, horizon: int | None = None, rules: Rules = "published"
+    order: str | Task,
+    policy: str | tuple[str, str],
+    *,
+    seed: int = 3,
+    horizon: int | None = None,
+    rules: Rules = "published",
 ) -> Iterator[dict[str, Any]]:
     """Play one game and give its whole log after every timestep, the last one complete; one policy for both, or Chef's and Assistant's.
 
     Raises:
         UsageError: there is no such order or policy.
     """
-    limit = horizon or task_of(order).time_limit
+    task = order if isinstance(order, Task) else task_of(order)
+    limit = horizon or task.time_limit
     holder: list[Game] = []
 
     def recorded(agent: int) -> Sequence[str]:
         return [normalised(str(entry["action"])) for entry in holder[0].recorded[agent]]
 
     policies = (policy, policy) if isinstance(policy, str) else policy
-    chef, assistant, planted = scripted_pair(policies, order, recorded, seed)
+    chef, assistant, planted = scripted_pair(policies, task.order, recorded, seed, task.layout)
     players: tuple[Player, Player] = (chef, assistant)
-    game = Game(order, players, horizon=limit, rules=rules)
+    game = Game(task, players, horizon=limit, rules=rules)
     holder.append(game)
     steps: list[dict[str, Any]] = []
     for entry in game.play():
         steps.append(entry)
-        yield _log(game, steps, planted, _Job(Path(), order, policies, seed, limit, rules))
+        yield _log(game, steps, planted, _Job(Path(), task, policies, seed, limit, rules))
 
 
 def _log(game: Game, steps: Sequence[dict[str, Any]], planted: Sequence[Planted], job: _Job) -> dict[str, Any]:
@@ -106,7 +118,7 @@ def _log(game: Game, steps: Sequence[dict[str, Any]], planted: Sequence[Planted]
         "seed": job.seed,
         "horizon": job.horizon,
         "rules": job.rules,
-        "order": job.order,
+        "order": job.task.order,
         "complete": game.over,
         "labels": [
             {
@@ -118,6 +130,7 @@ def _log(game: Game, steps: Sequence[dict[str, Any]], planted: Sequence[Planted]
             }
             for label in planted
         ],
+        **({} if job.task.layout.source is None else {"kitchen": job.task.layout.source}),
     }
     return document(game.world, game.recorded, steps, own)
 
@@ -129,12 +142,12 @@ def _jobs(request: PlayRequest) -> Iterator[_Job]:
     teams = [(chef, assistant) for chef in request.policies for assistant in request.partners or (chef,)]
     for team in teams:
         for order in orders:
-            task = task_of(order)
+            task = task_of(order, request.layout)
             for game in range(request.games):
                 at = request.started_at + timedelta(seconds=game)
                 name = f"experiment_{at:%Y-%m-%d_%H-%M-%S}_{order}.json"
-                path = request.out / "+".join(dict.fromkeys(team)) / order / name
-                yield _Job(path, order, team, request.seed + game, request.horizon or task.time_limit, request.rules)
+                path = request.out / "+".join(dict.fromkeys(team)) / task.task_id / name
+                yield _Job(path, task, team, request.seed + game, request.horizon or task.time_limit, request.rules)
 
 
 def orders_of(request: PlayRequest) -> tuple[str, ...]:
@@ -146,12 +159,18 @@ def orders_of(request: PlayRequest) -> tuple[str, ...]:
     check_seeds((request.seed, request.seed + request.games))
     if request.games < 1 or (request.horizon is not None and request.horizon < 1):
         raise UsageError(f"games and horizon must be at least 1, got {request.games} and {request.horizon}")
-    levels = sorted(set(request.levels) - {task.level for task in tasks().values()})
-    if levels:
-        raise UsageError(f"there is no overcooked level {levels[0]}: there are 1 to 6")
-    for order in request.orders:
-        task_of(order)
-    return request.orders or tuple(order for order, task in tasks().items() if task.level in request.levels)
+    found = {order: task_of(order, request.layout) for order in request.orders or orders_in(request.layout)}
+    if request.orders:
+        return request.orders
+    levels = set(request.levels)
+    strange = sorted(levels - {*_LEVELS, *(task.level for task in found.values())})
+    if strange:
+        raise UsageError(f"there is no overcooked level {strange[0]}: there are 1 to 6")
+    every = levels >= set(_LEVELS)  # an order of one's own need have none
+    chosen = tuple(order for order, task in found.items() if task.level in levels or (every and request.layout.source is not None))
+    if not chosen:
+        raise UsageError(f"kitchen {request.layout.name} has no order of level {', '.join(map(str, sorted(levels)))}: name orders")
+    return chosen
 
 
 def _play_job(job: _Job) -> int | None:
@@ -160,7 +179,7 @@ def _play_job(job: _Job) -> int | None:
         return None
     job.path.parent.mkdir(parents=True, exist_ok=True)
     log: dict[str, Any] = {}
-    for log in play_order(job.order, job.policies, seed=job.seed, horizon=job.horizon, rules=job.rules):
+    for log in play_order(job.task, job.policies, seed=job.seed, horizon=job.horizon, rules=job.rules):
         if len(log["content"]) % _WRITE_EVERY == 0:
             _write(job.path, log)
     _write(job.path, log)
@@ -185,10 +204,11 @@ def _is_there(job: _Job) -> bool:
     """
     try:
         own = orjson.loads(job.path.read_bytes())["cotrace"]
-        found = (own["order"], tuple(player["model"] for player in own["players"]), own["seed"], own["horizon"], own["rules"])
+        players = tuple(player["model"] for player in own["players"])
+        found = (own["order"], players, own["seed"], own["horizon"], own["rules"], own.get("kitchen"))
         complete = own["complete"]
     except (orjson.JSONDecodeError, KeyError, TypeError, IndexError):
         found, complete = None, False
-    if found != (job.order, job.policies, job.seed, job.horizon, job.rules):
+    if found != (job.task.order, job.policies, job.seed, job.horizon, job.rules, job.task.layout.source):
         raise another_game(job.path)
     return bool(complete)

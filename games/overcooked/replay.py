@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from games.overcooked.engine.drawing import map_text
 from games.overcooked.engine.execution import next_move
-from games.overcooked.engine.layout import Cell, kitchen, neighbour
+from games.overcooked.engine.layout import Cell, Layout, kitchen, neighbour
 from games.overcooked.engine.vocabulary import PLACE
 from games.overcooked.engine.world import Done, Rules, World, start_world
 from games.overcooked.measures.oracle import verified_actions
@@ -38,7 +38,11 @@ class ReplayedStep(NamedTuple):
 
 
 def replay(
-    order: str, actions: Iterable[Sequence[str]], rules: Rules = "published", following: Sequence[Sequence[Sequence[str]]] = ()
+    order: str,
+    actions: Iterable[Sequence[str]],
+    rules: Rules = "published",
+    following: Sequence[Sequence[Sequence[str]]] = (),
+    layout: Layout | None = None,
 ) -> Iterator[ReplayedStep]:
     """Execute the macro actions that were in force, one pair a step.
 
@@ -47,8 +51,9 @@ def replay(
         actions: of each step both agents' actions; drawn one by one.
         rules: the reading of the rules.
         following: of each step both agents' next actions by the references; each is tried against the kitchen as it stands.
+        layout: the kitchen; None: the published one.
     """
-    world = start_world(kitchen(), order, rules)
+    world = start_world(layout or kitchen(), order, rules)
     before = world.to_json()
     placed_by: dict[Cell, int] = {}
     for step, pair in enumerate(actions):

@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any, Final
 
 from games.overcooked.agents import AgentRules, agent_rules_of
-from games.overcooked.engine.layout import AGENTS
-from games.overcooked.engine.tasks import recipe_text, task_of, tasks
+from games.overcooked.engine.layout import AGENTS, Layout, kitchen
+from games.overcooked.engine.own_kitchen import kitchen_of
+from games.overcooked.engine.tasks import Task, recipe_text, task_of
 from games.overcooked.engine.world import Rules
 from games.overcooked.game import Game, Query
 from games.overcooked.measures.evaluation import evaluate
@@ -63,6 +64,17 @@ class SeatedGame:
     seed: int
     """Tells repetitions apart; the kitchen has no chance in it."""
     started_at: datetime
+    layout: Layout = field(default_factory=kitchen)
+
+    @property
+    def task(self) -> Task:
+        """The order in this kitchen."""
+        return task_of(self.order, self.layout)
+
+    @property
+    def recipe(self) -> str:
+        """What the Chef reads."""
+        return recipe_text(self.order, self.layout, self.switches.recipe)
 
     @property
     def condition(self) -> dict[str, Any]:
@@ -73,6 +85,7 @@ class SeatedGame:
             "agents": self.switches.name,
             **self.switches.agents.to_json(),
             "recipe": self.switches.recipe,
+            **({} if self.layout.name is None else {"kitchen": self.layout.name}),
         }
 
 
@@ -86,21 +99,22 @@ class Kitchen:
     @classmethod
     def of(cls, asked: SeatedGame) -> Kitchen:
         """Open the kitchen of a game."""
-        return cls(Game(asked.order, horizon=asked.horizon, rules=asked.rules, agents=asked.switches.agents), [])
+        return cls(Game(asked.task, horizon=asked.horizon, rules=asked.rules, agents=asked.switches.agents), [])
 
 
 def header_of(game: SeatedGame) -> Header:
     """Give the first line of a game's log."""
-    taken, task = game.taken, task_of(game.order)
+    taken, task = game.taken, game.task
     switches = game.switches
     kind = f"{switches.name}_{switches.recipe.replace(':', '')}_{game.horizon}"
-    recipe = recipe_text(game.order, variant=switches.recipe)
+    if game.layout.name is not None:
+        kind += f"_{game.layout.name}"
     agents = [
         AgentEntry(
             agent=agent,
             role=role,
             model=taken[agent],
-            private_view={"recipe": recipe} if agent == AGENTS[0] else None,
+            private_view={"recipe": game.recipe} if agent == AGENTS[0] else None,
             view_kind="recipe" if agent == AGENTS[0] else None,
         )
         for agent, role in SEATS.items()
@@ -109,7 +123,7 @@ def header_of(game: SeatedGame) -> Header:
         benchmark="overcooked",
         episode=f"{team_name(taken)}/{kind}/{game.order}_{game.seed}",
         run={"name": f"{team_name(taken)}/{kind}", "condition": game.condition},
-        task={"id": game.order, "level": str(task.level), "goal": {"order": game.order}},
+        task={"id": task.task_id, "level": None if task.level is None else str(task.level), "goal": task.goal},
         team={role: taken[agent] for agent, role in SEATS.items()},
         agents=agents,
         model=evaluated(taken),
@@ -127,9 +141,13 @@ def game_of(header: Header) -> SeatedGame:
     """
     condition = header.run.get("condition")
     facts: Mapping[str, Any] = condition if isinstance(condition, dict) else {}
-    order, horizon, rules = str(header.task.get("id")), facts.get("horizon"), facts.get("rules")
-    if order not in tasks():
-        raise BadInputError(f"order {order!r} is not one of the benchmark's thirty", locator="line 1.task.id")
+    goal, horizon, rules = header.task.get("goal"), facts.get("horizon"), facts.get("rules")
+    layout = kitchen_of(goal)
+    order = str(goal["order"] if isinstance(goal, dict) and "order" in goal else header.task.get("id"))
+    try:
+        task_of(order, layout)
+    except UsageError as error:
+        raise BadInputError(str(error), locator="line 1.task.goal") from error
     if not isinstance(horizon, int) or horizon < 1 or rules not in ("sane", "published") or not isinstance(header.seed, int):
         raise BadInputError("horizon, rules and seed are needed", locator="line 1.run.condition")
     taken = {agent.agent: agent.model or "" for agent in header.agents}
@@ -137,7 +155,7 @@ def game_of(header: Header) -> SeatedGame:
         raise BadInputError(f"agents are {', '.join(taken)}, not {', '.join(SEATS)}", locator="line 1.agents")
     switches = Switches(name=str(facts.get("agents")), agents=agent_rules_of(facts), recipe=str(facts.get("recipe")))
     try:
-        recipe_text(order, variant=switches.recipe)
+        recipe_text(order, layout, switches.recipe)
     except UsageError as error:
         raise BadInputError(str(error), locator="line 1.run.condition.recipe") from error
     return SeatedGame(
@@ -148,6 +166,7 @@ def game_of(header: Header) -> SeatedGame:
         switches=switches,
         seed=header.seed,
         started_at=datetime.fromisoformat(header.started_at),
+        layout=layout,
     )
 
 
@@ -155,8 +174,8 @@ def course_of(asked: SeatedGame, kitchen: Kitchen | None = None) -> Course:
     """Give the course of a game; the kitchen, if one is given, holds what was played."""
     kitchen = kitchen or Kitchen.of(asked)
     game, entries = kitchen.game, kitchen.entries
-    results = replay(asked.order, _last_actions(entries), asked.rules)
-    recipe = recipe_text(asked.order, variant=asked.switches.recipe)
+    results = replay(asked.order, _last_actions(entries), asked.rules, layout=asked.layout)
+    recipe = asked.recipe
     while not game.over:
         thoughts: list[tuple[int, str]] = []
         timestep = game.timestep()
@@ -192,7 +211,7 @@ def _observation(query: Query, recipe: str) -> Observation:
         turn=query.world.timestep + 1,
         purpose=query.kind,
         messages=[{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
-        data=Shown(query.agent, query.kind, query.text),
+        data=Shown(query.agent, query.kind, query.text, query.world.layout),
         scene=query.world.to_json,
     )
 
@@ -209,10 +228,11 @@ def jobs_of(request: PlayRequest, taken: Mapping[str, str], switches: Switches) 
                 order=order,
                 taken=taken,
                 rules=request.rules,
-                horizon=request.horizon or task_of(order).time_limit,
+                horizon=request.horizon or task_of(order, request.layout).time_limit,
                 switches=switches,
                 seed=request.seed + number,
                 started_at=request.started_at,
+                layout=request.layout,
             )
             header = header_of(game)
             path = request.out / f"{header.episode}.jsonl"

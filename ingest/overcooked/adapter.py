@@ -10,19 +10,20 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Final
 
 from pydantic import ValidationError
 
 from games.overcooked.engine.layout import AGENTS
-from games.overcooked.engine.tasks import Task, recipe_text, tasks
+from games.overcooked.engine.tasks import Task, recipe_text
 from games.overcooked.engine.world import Rules
 from games.overcooked.measures.collaboration import Message
 from games.overcooked.measures.evaluation import Evaluation, evaluate
 from games.overcooked.measures.truncation import GameRecord, Recorded, cut_to_limit
 from games.overcooked.replay import ReplayedStep, replay
 from ingest.overcooked.consistency import contradictions
+from ingest.overcooked.kitchens import kitchen_file, task_played
 from ingest.overcooked.measures import (
     Measured,
     details_of,
@@ -44,10 +45,10 @@ from schemas.errors import BadInputError
 from schemas.records import Agent, Episode, Json, Run, Turn
 from schemas.text import excerpt
 
-__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
+__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "companions", "read", "sniff"]
 
 FORMAT: Final = "overcooked"
-VERSION: Final = 4
+VERSION: Final = 5
 PATH_PARTS: Final = 0
 
 _FILE_TIME: Final = re.compile(r"experiment_(\d{4}-\d\d-\d\d)_(\d\d-\d\d-\d\d)_")
@@ -60,6 +61,12 @@ _UNKNOWN_MODEL: Final = "unknown"
 def sniff(head: bytes) -> bool:
     """Tell from a file's first bytes whether this is a Collab-Overcooked log."""
     return head.lstrip()[:1] == b"{" and b'"total_timestamp"' in head
+
+
+def companions(path: Path) -> tuple[Path, ...]:
+    """The file of a kitchen of one's own that lies by a log; it is not asked of cotrace's own logs, which hold theirs."""
+    found = kitchen_file(path)
+    return () if found is None else (found,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +93,7 @@ def read(data: bytes, place: Place) -> Reading:
     limited = cut_to_limit(game)
     cut = Measured(limited, evaluate(limited)) if limited else None
     actions = [step.actions for step in log.steps]
-    replayed = list(replay(log.task.order, actions, _rules(log.record), following=following(game)))
+    replayed = list(replay(log.task.order, actions, _rules(log.record), following=following(game), layout=log.task.layout))
     advance = progress(game)
     replay_s = time.perf_counter() - started
     episode = episode_id("overcooked", place.path)
@@ -102,10 +109,10 @@ def read(data: bytes, place: Place) -> Reading:
         rows["utterances"] += utterances_of(episode, step)
         rows["actions"] += actions_of(episode, step, result)
         rows["oracle_actions"] += oracle_actions_of(episode, step, result)
-    rows["turn_values"] += turn_values(episode, log.task.order, replayed)
+    rows["turn_values"] += turn_values(episode, log.task, replayed)
     rows["episode_metrics"] += episode_metrics(episode, whole, cut)
     rows["turn_metrics"] += turn_metrics(episode, log.steps, whole.evaluation, replayed)
-    rows["failures"] += failures(episode, log.steps, whole.evaluation, replayed)
+    rows["failures"] += failures(episode, log.task, log.steps, whole.evaluation, replayed)
     rows["labels"] += labels(episode, log.record)
     rows["log_disagreements"] += differences(episode, log.record, log.steps, replayed)
     rows["log_disagreements"] += contradictions(episode, log.task.order, log.record, log.steps, replayed)
@@ -124,12 +131,8 @@ def _log(data: bytes, place: Place) -> _Log:
     except ValidationError as error:
         raise malformed(error, "", "the game is lost") from error
     steps, reject = _steps(record)
-    order = _order(record, steps, place)
-    if order not in tasks():
-        raise BadInputError(
-            f"order {order!r} is not one of the benchmark's thirty: nothing can be measured", locator="content[0].order_list"
-        )
-    return _Log(record=record, steps=steps, task=tasks()[order], reject=reject)
+    task = task_played(_order(record, steps, place), record, steps, Path(place.path))
+    return _Log(record=record, steps=steps, task=task, reject=reject)
 
 
 def _steps(record: LogRecord) -> tuple[list[StepRecord], BadInputError | None]:
@@ -200,7 +203,7 @@ def _models(log: _Log, place: Place) -> tuple[str, str]:
         chef, assistant = log.record.cotrace.players
         return chef.model, assistant.model
     *_, above, folder, _ = ("", "", *PurePath(place.path).parts)
-    model = (above if folder == log.task.order else folder) or _UNKNOWN_MODEL
+    model = (above if folder in (log.task.order, log.task.task_id) else folder) or _UNKNOWN_MODEL
     return model, model
 
 
@@ -209,6 +212,8 @@ def _run(log: _Log, place: Place) -> Run:
     team = {"chef": chef, "assistant": assistant}
     own = log.record.cotrace
     condition: dict[str, object] = {"horizon": own.horizon if own else None, "rules": own.rules if own else "published"}
+    if log.task.layout.name is not None:
+        condition["kitchen"] = log.task.layout.name
     name = chef if chef == assistant else f"{chef}_{assistant}"
     return Run(run_id("overcooked", name, team, condition), "overcooked", name, Json(dumps(condition)), _started(place))
 
@@ -237,8 +242,8 @@ def _episode(log: _Log, place: Place, run: Run, evaluation: Evaluation, details:
         run_id=run.run_id,
         source_id=place.source_id,
         benchmark="overcooked",
-        task_id=log.task.order,
-        level=str(log.task.level),
+        task_id=log.task.task_id,
+        level=None if log.task.level is None else str(log.task.level),
         model=run.name,
         team=Json(dumps({"chef": chef, "assistant": assistant})),
         seed=own.seed if own else None,
@@ -248,7 +253,7 @@ def _episode(log: _Log, place: Place, run: Run, evaluation: Evaluation, details:
         score=evaluation.pc if ended else None,
         stop_reason="delivered" if log.record.total_order_finished else None,
         error=None,
-        goal=Json(dumps({"order": log.task.order})),
+        goal=Json(dumps(log.task.goal)),
         details=Json(dumps(details)),
         file=place.file,
         started_at=_started(place),
@@ -259,7 +264,7 @@ def _agents(episode: str, log: _Log, run: Run) -> Iterator[Agent]:
     own = log.record.cotrace
     for index, agent in enumerate(AGENTS):
         player = own.players[index] if own else None
-        view = Json(dumps({"recipe": recipe_text(log.task.order)})) if index == 0 else None
+        view = Json(dumps({"recipe": recipe_text(log.task.order, log.task.layout)})) if index == 0 else None
         kind = None if view is None else "recipe"
         model, persona = (player.model, player.persona) if player else (run.name, None)
         yield Agent(episode, agent, agent.lower(), model, persona, view, kind, None if view is None else "derived")

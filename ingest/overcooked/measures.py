@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from games.overcooked.engine.layout import AGENTS, DISH
+from games.overcooked.engine.tasks import Task
 from games.overcooked.engine.validator_codes import code_of
 from games.overcooked.engine.world import Done
 from games.overcooked.measures.collaboration import Event, Message, confusion
@@ -39,7 +40,7 @@ def progress(game: GameRecord) -> list[float]:
 
     All references count, and the recording's defects are repaired, so that every legal way of playing advances.
     """
-    every = searched_references(game.task.order)
+    every = searched_references(game.task.order, game.task.layout)
     shares: list[list[float]] = []
     for agent, actions in enumerate(game.recorded):
         own = []
@@ -48,7 +49,7 @@ def progress(game: GameRecord) -> list[float]:
         for step in range(len(game.messages) + 1):
             done = [entry.action for entry in actions if entry.timestamp <= step or (step == last + 1 and game.finished)]
             if len(done) not in known:
-                known[len(done)] = every.longest_match(agent, history(repaired(done))) / every.lengths[agent]
+                known[len(done)] = every.longest_match(agent, history(repaired(done), game.task.layout)) / every.lengths[agent]
             own.append(known[len(done)])
         shares.append(own)
     return [sum(pair) / len(pair) for pair in zip(*shares, strict=True)]
@@ -56,7 +57,7 @@ def progress(game: GameRecord) -> list[float]:
 
 def following(game: GameRecord) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Of each step what either agent would have to do next by any reference, by what was recorded until then."""
-    every = searched_references(game.task.order)
+    every = searched_references(game.task.order, game.task.layout)
     found: list[list[tuple[str, ...]]] = []
     for agent, actions in enumerate(game.recorded):
         known: dict[int, tuple[str, ...]] = {}
@@ -64,7 +65,7 @@ def following(game: GameRecord) -> list[tuple[tuple[str, ...], tuple[str, ...]]]
         for step in range(len(game.messages)):
             done = [entry.action for entry in actions if entry.timestamp <= step]
             if len(done) not in known:
-                known[len(done)] = every.next_actions(agent, history(repaired(done)))
+                known[len(done)] = every.next_actions(agent, history(repaired(done), game.task.layout))
             own.append(known[len(done)])
         found.append(own)
     return list(zip(*found, strict=True))
@@ -154,30 +155,33 @@ def _is_verified(result: ReplayedStep, done: Done) -> bool:
     return (text.replace("put_obj_in_utensil", "fill_dish_with_food") if filling else text) in result.verified[done.agent]
 
 
-def failures(episode: str, steps: Sequence[StepRecord], found: Evaluation, replayed: Sequence[ReplayedStep]) -> Iterator[Failure]:
+def failures(
+    episode: str, task: Task, steps: Sequence[StepRecord], found: Evaluation, replayed: Sequence[ReplayedStep]
+) -> Iterator[Failure]:
     """Categories of each conversation (three taxonomies), of refused and unreadable actions, and of contents that made nothing."""
-    order = replayed[0].order if replayed else ""
     for event in (*found.events, *found.assistant_events):
-        yield from _of_event(episode, order, event, steps[event.timestep])
+        yield from _of_event(episode, task, event, steps[event.timestep])
     for step, result in zip(steps, replayed, strict=True):
         yield from _of_step(episode, step, result)
 
 
-def _of_event(episode: str, order: str, event: Event, step: StepRecord) -> Iterator[Failure]:
+def _of_event(episode: str, task: Task, event: Event, step: StepRecord) -> Iterator[Failure]:
     turn = event.timestep + 1
     messages = [Message(entry.agent, entry.analysis, entry.plan, entry.say) for entry in step.content.content[_owner(event, step)]]
-    own = [(pair.chef, pair.assistant)[event.responder] for pair in published_references(order)]
+    own = [(pair.chef, pair.assistant)[event.responder] for pair in published_references(task.order, task.layout)]
     opener, responder = AGENTS[event.opener], AGENTS[event.responder]
     asked = "; ".join(event.request) or "nothing that the partner can do"
     planned = "; ".join(event.plan) or "nothing that counts"
     yield Failure(episode, turn, opener, "overcooked_paper", paper_category(event, own), f"requested: {asked}")
-    yield Failure(episode, turn, opener, "overcooked_initiating", initiating_category(event, messages, own), f"requested: {asked}")
+    yield Failure(
+        episode, turn, opener, "overcooked_initiating", initiating_category(event, messages, own, task.layout), f"requested: {asked}"
+    )
     yield Failure(
         episode,
         turn,
         responder,
         "overcooked_responding",
-        responding_category(event, messages, own),
+        responding_category(event, messages, own, task.layout),
         f"requested: {asked}; planned: {planned}",
     )
 

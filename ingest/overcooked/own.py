@@ -51,5 +51,6 @@ def _document(game: SeatedGame, kitchen: Kitchen, steps: int) -> bytes:
         "rules": game.rules,
         "order": game.order,
         "complete": kitchen.game.over,
+        **({} if game.layout.source is None else {"kitchen": game.layout.source}),
     }
     return orjson.dumps(document(kitchen.game.world, kitchen.game.recorded, kitchen.entries[:steps], own))

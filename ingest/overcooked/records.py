@@ -125,6 +125,8 @@ class OwnRecord(_Record):
     horizon: int
     rules: str
     order: str
+    kitchen: dict[str, Any] | None = None
+    """A kitchen of one's own; None: the published one."""
     complete: bool
     labels: list[LabelRecord] = []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from games.overcooked.engine.tasks import Task
 from games.overcooked.replay import ReplayedStep
 from games.overcooked.value.bound import steps_left
 from schemas.records import TurnValue
@@ -12,13 +13,13 @@ from schemas.records import TurnValue
 __all__ = ["turn_values"]
 
 
-def turn_values(episode: str, order: str, steps: Sequence[ReplayedStep]) -> Iterator[TurnValue]:
+def turn_values(episode: str, task: Task, steps: Sequence[ReplayedStep]) -> Iterator[TurnValue]:
     """Value the steps of a game; a step that does all it could costs 0, since the step itself is spent."""
     if not steps:
         return
     left = [
-        steps_left(order, steps[0].before, delivered=False),
-        *(steps_left(order, step.after, delivered=step.delivered) for step in steps),
+        steps_left(task.order, steps[0].before, delivered=False, layout=task.layout),
+        *(steps_left(task.order, step.after, delivered=step.delivered, layout=task.layout) for step in steps),
     ]
     for turn, (before, after) in enumerate(pairwise(left), start=1):
         yield TurnValue(episode, turn, "overcooked.time_left", before, after, 1 + after - before, "steps", "bound")

@@ -9,7 +9,7 @@ from games.overcooked.engine.layout import AGENTS
 from games.overcooked.measures.taxonomy import initiating_category, responding_category
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
-from judges.overcooked.conversations import event_at, messages_of, references_of
+from judges.overcooked.conversations import event_at, layout_in, messages_of, references_of
 
 __all__ = ["CHECKS", "initiating", "responding"]
 
@@ -21,7 +21,7 @@ def initiating(game: Transcript, turn: int, agent: str | None) -> Decision:
     if event is None:
         return Decision("na", "the agent opens no conversation on this turn")
     own = references_of(game, event.responder)
-    category = initiating_category(event, messages_of(game, game.turn(turn), opener), own)
+    category = initiating_category(event, messages_of(game, game.turn(turn), opener), own, layout_in(game))
     asked = "; ".join(event.request) or "nothing the partner can do"
     return Decision(category, f"requested: {asked}; the partner's trajectory score would change by {event.initiating:+.3f}")
 
@@ -33,7 +33,7 @@ def responding(game: Transcript, turn: int, agent: str | None) -> Decision:
     if event is None:
         return Decision("na", "the partner opens no conversation on this turn")
     own = references_of(game, event.responder)
-    category = responding_category(event, messages_of(game, game.turn(turn), opener), own)
+    category = responding_category(event, messages_of(game, game.turn(turn), opener), own, layout_in(game))
     planned = "; ".join(event.plan) or "nothing that counts"
     return Decision(category, f"planned: {planned}; the agent's trajectory score would change by {event.responding:+.3f}")
 

@@ -4,15 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from games.overcooked.engine.layout import AGENTS
-from games.overcooked.engine.tasks import tasks
+from games.overcooked.engine.layout import AGENTS, Layout
+from games.overcooked.engine.own_kitchen import kitchen_of
+from games.overcooked.engine.tasks import Task, task_of
 from games.overcooked.measures.collaboration import Event, Message, event_of
 from games.overcooked.measures.metrics import Trajectory
 from games.overcooked.measures.references import published_references
 from games.overcooked.text.grammar import NOTHING, normalised
 from judges.evidence.transcript import ActionView, Transcript, TurnView, UtteranceView
+from schemas.errors import BadInputError, UsageError
 
-__all__ = ["action_call", "done_before", "event_at", "messages_of", "references_of"]
+__all__ = ["action_call", "done_before", "event_at", "layout_in", "messages_of", "references_of", "task_in"]
+
+
+def task_in(game: Transcript) -> Task | None:
+    """What was cooked and where; None where the order is not one of the kitchen's."""
+    order = (game.goal or {}).get("order", game.task_id)
+    try:
+        return task_of(str(order), kitchen_of(game.goal))
+    except (UsageError, BadInputError):
+        return None
+
+
+def layout_in(game: Transcript) -> Layout | None:
+    """The kitchen of a game; None: the published one."""
+    task = task_in(game)
+    return None if task is None else task.layout
 
 
 def action_call(action: ActionView) -> str:
@@ -68,13 +85,14 @@ _PLANS = tuple(f"{agent} plan" for agent in AGENTS)
 
 def references_of(game: Transcript, agent: int) -> Sequence[Trajectory]:
     """The published references of an agent."""
-    return [(pair.chef, pair.assistant)[agent] for pair in published_references(game.task_id)]
+    task = task_in(game)
+    return [] if task is None else [(pair.chef, pair.assistant)[agent] for pair in published_references(task.order, task.layout)]
 
 
 def event_at(game: Transcript, turn: int, opener: str) -> Event | None:
     """The conversation that an agent opened on a turn; None if it opened none, or the order is not one of the benchmark's."""
-    if game.task_id not in tasks() or opener not in AGENTS:
+    if task_in(game) is None or opener not in AGENTS:
         return None
     messages = messages_of(game, game.turn(turn), opener)
     recorded = [done_before(game, turn, agent) for agent in AGENTS]
-    return event_of(messages, turn - 1, recorded, [references_of(game, 0), references_of(game, 1)])
+    return event_of(messages, turn - 1, recorded, [references_of(game, 0), references_of(game, 1)], layout_in(game))

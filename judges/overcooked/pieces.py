@@ -4,40 +4,43 @@ from __future__ import annotations
 
 from typing import Final
 
-from games.overcooked.engine.layout import AGENTS
-from games.overcooked.engine.tasks import recipe_text, tasks
+from games.overcooked.engine.layout import AGENTS, kitchen
+from games.overcooked.engine.tasks import recipe_text
 from games.overcooked.text.grammar import requests_in
 from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, UnitContext
 from judges.evidence.text import Entry, one_line
 from judges.evidence.transcript import JsonObject
-from judges.overcooked.conversations import done_before, event_at, messages_of
+from judges.overcooked.conversations import done_before, event_at, layout_in, messages_of, task_in
 
 __all__ = ["PIECES"]
 
 
 def _order(context: UnitContext) -> list[Entry]:
-    order = context.game.task_id
-    return [Entry("The order and its recipe, which only the Chef is given:", recipe_text(order))] if order in tasks() else []
+    task = task_in(context.game)
+    if task is None:
+        return []
+    return [Entry("The order and its recipe, which only the Chef is given:", recipe_text(task.order, task.layout))]
 
 
 def _kitchen(context: UnitContext) -> list[Entry]:
-    return [Entry("The kitchen before this step:", "\n".join(_lines(context.now.state_before)))]
+    return [Entry("The kitchen before this step:", "\n".join(_lines(context.now.state_before, _cook_time(context))))]
 
 
-def _lines(state: JsonObject) -> list[str]:
+def _lines(state: JsonObject, cook_time: int) -> list[str]:
     hands = [f"{agent} holds {body['held'] or 'nothing'}" for agent, body in zip(AGENTS, state["agents"], strict=True)]
-    utensils = [f"{name}: {_contents(pot)}" for name, pot in state["utensils"].items()]
+    utensils = [f"{name}: {_contents(pot, cook_time)}" for name, pot in state["utensils"].items()]
     counters = [f"counter {place}: {item}" for place, item in state["counters"].items()]
     return [*hands, *(utensils or ["all utensils are empty"]), *(counters or ["all counters are empty"])]
 
 
-def _contents(pot: JsonObject) -> str:
+def _contents(pot: JsonObject, cook_time: int) -> str:
     if pot["product"] is None:
         return ", ".join(pot["contents"])
-    return f"{pot['product']}, {'ready' if pot['timer'] >= _READY else 'still processing'}"
+    return f"{pot['product']}, {'ready' if pot['timer'] >= cook_time else 'still processing'}"
 
 
-_READY: Final = 3
+def _cook_time(context: UnitContext) -> int:
+    return (layout_in(context.game) or kitchen()).cook_time
 
 
 def _partner_done(context: UnitContext) -> list[Entry]:

@@ -2,26 +2,19 @@
 
 from typing import Final
 
-from games.overcooked.engine.layout import Cell
+from games.overcooked.engine.layout import FIXTURES, Cell
 from games.overcooked.engine.world import Pot, World
 
-__all__ = ["map_text"]
+__all__ = ["WIDTH", "map_text"]
 
-_WIDTH: Final = 8
+WIDTH: Final = 8
 _ARROWS: Final = {
     "north": "\N{UPWARDS ARROW}",
     "south": "\N{DOWNWARDS ARROW}",
     "east": "\N{RIGHTWARDS ARROW}",
     "west": "\N{LEFTWARDS ARROW}",
 }
-_LETTERS: Final = {
-    "chopping_board0": "C",
-    "oven0": "O",
-    "blender0": "B",
-    "ingredient_dispenser": "I",
-    "dish_dispenser": "D",
-    "delivery": "S",
-}
+_LETTERS: Final = {name: symbol for symbol, name in FIXTURES.items()}
 _POT: Final = "pot0"
 _TWO: Final = 2
 
@@ -29,7 +22,7 @@ _TWO: Final = 2
 def map_text(world: World) -> str:
     """Draw the kitchen: rows with blank lines between, cells of eight characters."""
     size = range(world.layout.height), range(world.layout.width)
-    return "".join("".join(_cell(world, (x, y)).ljust(_WIDTH) for x in size[1]) + "\n\n" for y in size[0])
+    return "".join("".join(_cell(world, (x, y)).ljust(WIDTH) for x in size[1]) + "\n\n" for y in size[0])
 
 
 def _cell(world: World, at: Cell) -> str:
@@ -44,7 +37,8 @@ def _cell(world: World, at: Cell) -> str:
     pot = world.utensils.get(name)
     if name == _POT:
         return f"o{_mark(pot)}" if pot else "P"
-    return _LETTERS[name] + (_mark(pot) if pot else "")
+    utensil = world.layout.utensils.get(name)
+    return (utensil.symbol if utensil else _LETTERS[name]) + (_mark(pot) if pot else "")
 
 
 def _mark(pot: Pot) -> str:

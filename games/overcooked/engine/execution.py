@@ -8,7 +8,6 @@ from games.overcooked.text.grammar import WrittenAction, parse_call
 
 __all__ = ["is_over", "next_move", "wait_steps"]
 
-_OPERATIONS: Final = ("cook", "bake", "cut", "stir")
 _STAY: Final = Move()
 
 
@@ -53,7 +52,7 @@ def is_over(world: World, agent: int, action: str, waited: int) -> bool:
     held = world.bodies[agent].held
     if call.name == "pickup":
         return held == call.arguments[0]
-    if call.name in _OPERATIONS:
+    if call.name in world.layout.operations:
         return bool(world.notices) or world.running(call.arguments[0]) or world.ready(call.arguments[0])
     if call.name in ("place_obj_on_counter", "put_obj_in_utensil", "deliver_soup"):
         return held is None
@@ -80,7 +79,7 @@ def _targets(world: World, agent: int, call: WrittenAction) -> list[Cell]:
         free = [at for at in sorted(layout.counters, key=_row_major) if at not in world.counters]
         shared = [at for at in free if at in layout.shared_counters]
         return shared or free
-    if call.name in (*_OPERATIONS, "put_obj_in_utensil", "fill_dish_with_food"):
+    if call.name in (*layout.operations, "put_obj_in_utensil", "fill_dish_with_food"):
         return _fixture(world, call.arguments[-1] if call.arguments else "")
     return _fixture(world, DELIVERY) if call.name == "deliver_soup" else []
 

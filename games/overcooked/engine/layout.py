@@ -1,30 +1,29 @@
 """The kitchen as data: grid, reach, utensils with their tables (formats/overcooked.md, section 1)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, Final
 
 import yaml
-
-from schemas.errors import BadInputError
 
 __all__ = [
     "AGENTS",
     "DELIVERY",
     "DISH",
     "DISH_DISPENSER",
+    "FIXTURES",
     "INGREDIENT_DISPENSER",
     "STEPS",
     "Cell",
     "Layout",
     "Utensil",
     "kitchen",
-    "load_layout",
+    "layout_of",
     "neighbour",
     "neighbours",
+    "published",
 ]
 
 Cell = tuple[int, int]
@@ -40,7 +39,9 @@ DELIVERY: Final = "delivery"
 
 STEPS: Final[Mapping[str, Cell]] = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}
 
-_FIXTURES: Final = {"I": INGREDIENT_DISPENSER, "D": DISH_DISPENSER, "S": DELIVERY}
+FIXTURES: Final[dict[str, str]] = {"I": INGREDIENT_DISPENSER, "D": DISH_DISPENSER, "S": DELIVERY}
+"""Symbol in the grid -> what stands there, besides utensils."""
+
 _WALKABLE: Final = ".01"
 
 
@@ -54,6 +55,9 @@ class Utensil:
 
     makes: Mapping[str, tuple[str, ...]]
     """Product -> the items it is made of."""
+
+    symbol: str
+    """Its letter in the grid."""
 
     def product(self, contents: tuple[str, ...]) -> str | None:
         """Give what the contents make, in whatever order they were put in; None if nothing."""
@@ -85,6 +89,18 @@ class Layout:
 
     reward: int
     wait_limit: int
+
+    name: str | None = None
+    """Of a kitchen of one's own; None: the published one."""
+
+    source: Mapping[str, Any] | None = None
+    """What a kitchen of one's own is made of, as logs hold it (`games.overcooked.engine.own_kitchen`); None: the published one."""
+
+    time_limits: Mapping[str, int] = field(default_factory=dict)
+    """Order -> steps in which it must be delivered, where that is not 1.5 times the time of a reference."""
+
+    levels: Mapping[str, int] = field(default_factory=dict)
+    """Order -> level, of orders of one's own that have one."""
 
     def region(self, agent: int) -> frozenset[Cell]:
         """Give the floor cells that an agent can walk to."""
@@ -126,6 +142,21 @@ class Layout:
         return {name: at for at, name in self.fixtures.items()}[fixture]
 
     @cached_property
+    def operations(self) -> frozenset[str]:
+        """The verbs that start utensils."""
+        return frozenset(utensil.operation for utensil in self.utensils.values())
+
+    def utensils_of(self, agent: int) -> tuple[Utensil, ...]:
+        """Give the utensils that an agent can use, in reading order of the grid."""
+        standing = sorted(self.fixtures, key=lambda at: (at[1], at[0]))
+        reach = self.reach(agent)
+        return tuple(self.utensils[name] for at in standing if (name := self.fixtures[at]) in self.utensils and name in reach)
+
+    def is_operation(self, action: str) -> bool:
+        """Tell whether an action, without blanks, starts a utensil."""
+        return action.partition("(")[0] in self.operations
+
+    @cached_property
     def products(self) -> tuple[str, ...]:
         """Everything that any utensil makes, in the order of the tables."""
         return tuple(product for utensil in self.utensils.values() for product in utensil.makes)
@@ -150,28 +181,21 @@ def neighbours(at: Cell) -> tuple[Cell, ...]:
 @cache
 def kitchen() -> Layout:
     """Give the benchmark's only kitchen."""
-    return _layout(yaml.safe_load(files(__package__).joinpath("kitchen.yaml").read_text(encoding="utf-8")))
+    return layout_of(published())
 
 
-def load_layout(path: Path) -> Layout:
-    """Read a kitchen of one's own; the file has the keys of ``kitchen.yaml``.
-
-    Raises:
-        OSError: the file cannot be read.
-        BadInputError: it is no kitchen.
-    """
-    try:
-        return _layout(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (KeyError, TypeError, ValueError, AttributeError, yaml.YAMLError) as error:
-        raise BadInputError(
-            f"{path.name} is no kitchen ({type(error).__name__}: {error}): see games/overcooked/engine/kitchen.yaml"
-        ) from error
+@cache
+def published() -> Mapping[str, Any]:
+    """Give the benchmark's kitchen as data: the keys of ``kitchen.yaml``."""
+    found: dict[str, Any] = yaml.safe_load(files(__package__).joinpath("kitchen.yaml").read_text(encoding="utf-8"))
+    return found
 
 
-def _layout(data: Mapping[str, Any]) -> Layout:
+def layout_of(data: Mapping[str, Any], **own: Any) -> Layout:
+    """Make a kitchen of data with the keys of ``kitchen.yaml``, which must be sound; ``own``: what else a kitchen of one's own has."""
     rows = data["grid"]
     cells = {(x, y): symbol for y, row in enumerate(rows) for x, symbol in enumerate(row)}
-    names = {entry["symbol"]: name for name, entry in data["utensils"].items()} | _FIXTURES
+    names = {entry["symbol"]: name for name, entry in data["utensils"].items()} | FIXTURES
     start = {symbol: at for at, symbol in cells.items() if symbol in "01"}
     return Layout(
         width=len(rows[0]),
@@ -187,11 +211,12 @@ def _layout(data: Mapping[str, Any]) -> Layout:
         cook_time=data["cook_time"],
         reward=data["reward"],
         wait_limit=data["wait_limit"],
+        **own,
     )
 
 
 def _utensil(name: str, entry: Mapping[str, Any]) -> Utensil:
-    return Utensil(name, entry["operation"], {product: tuple(items) for product, items in entry["makes"].items()})
+    return Utensil(name, entry["operation"], {product: tuple(items) for product, items in entry["makes"].items()}, entry["symbol"])
 
 
 def _connected(start: Cell, floor: frozenset[Cell]) -> frozenset[Cell]:

@@ -1,20 +1,26 @@
 """The thirty orders in six levels (formats/overcooked.md, section 3)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
 from games.overcooked.engine.layout import Layout, kitchen
-from schemas.errors import UsageError
+from schemas.errors import BadInputError, UsageError
 
-__all__ = ["LIMIT_FACTOR", "Task", "recipe_text", "task_of", "tasks"]
+__all__ = ["LIMIT_FACTOR", "LONGEST", "Task", "orders_of", "recipe_text", "task_of", "tasks"]
 
 LIMIT_FACTOR: Final = 1.5
 """Time limit over the level's optimal time: the paper's gamma."""
+
+_CUT_ACTIONS: Final = 5
+"""Of a cut told action by action."""
+
+LONGEST: Final = 200
+"""Steps after which a reference is given up: it waits for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,19 +28,35 @@ class Task:
     """An order that two agents cook."""
 
     order: str
-    level: int
-    """From 1 to 6."""
+    level: int | None
+    """From 1 to 6; of an order of one's own what its kitchen says, or None."""
 
     time_optimal: int
-    """The published constant T, in steps: the time of the first published trajectory, not the shortest possible one."""
+    """The published constant T, in steps: the time of the first published trajectory, not the shortest possible one.
+
+    In a kitchen of one's own the time of the first reference that can be carried out."""
 
     time_shortest: int
-    """Index of the last step, from 0, when both follow the fastest reference and act as soon as they may."""
+    """Index of the last step, from 0, when both follow the fastest reference and act as soon as they may.
+
+    In a kitchen of one's own the fastest of those made by the rule of the published ones."""
+
+    layout: Layout = field(default_factory=kitchen)
 
     @property
     def time_limit(self) -> int:
-        """Steps in which the order must be delivered: the whole part of 1.5 T."""
-        return int(LIMIT_FACTOR * self.time_optimal)
+        """Steps in which the order must be delivered: the whole part of 1.5 T, or what the kitchen says."""
+        return self.layout.time_limits.get(self.order, int(LIMIT_FACTOR * self.time_optimal))
+
+    @property
+    def task_id(self) -> str:
+        """As logs and the store have it: the order, and in a kitchen of one's own which."""
+        return self.order if self.layout.name is None else f"{self.order}@{self.layout.name}"
+
+    @property
+    def goal(self) -> dict[str, Any]:
+        """As logs and the store have it: the order and, if it is not the published one, the kitchen."""
+        return {"order": self.order} if self.layout.source is None else {"order": self.order, "kitchen": self.layout.source}
 
 
 @cache
@@ -48,19 +70,38 @@ def tasks() -> Mapping[str, Task]:
     }
 
 
-def task_of(order: str) -> Task:
-    """Give the task of an order.
+def orders_of(layout: Layout | None = None) -> tuple[str, ...]:
+    """Give the orders of a kitchen; None: the thirty of the published one."""
+    return tuple(tasks()) if layout is None or layout.source is None else tuple(layout.needs_dish)
+
+
+def task_of(order: str, layout: Layout | None = None) -> Task:
+    """Give the task of an order in a kitchen; None: the published one.
 
     Raises:
         UsageError: there is none; names a similar one.
+        BadInputError: it cannot be delivered there.
     """
     import difflib
 
-    if order in tasks():
-        return tasks()[order]
-    near = difflib.get_close_matches(order, tasks(), n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(tasks())}"
+    orders = orders_of(layout)
+    if order in orders:
+        return tasks()[order] if layout is None or layout.source is None else _own_task(order, layout)
+    close = difflib.get_close_matches(order, orders, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(orders)}"
     raise UsageError(f"there is no overcooked order {order!r}: {hint}")
+
+
+@cache
+def _own_task(order: str, layout: Layout) -> Task:
+    """Measure an order in a kitchen of one's own, as the published ones were."""
+    from games.overcooked.engine.timing import time_of  # these rest on tasks
+    from games.overcooked.measures.references import published_references
+
+    times = [time for pair in published_references(order, layout) if (time := time_of(order, pair, layout=layout)) is not None]
+    if not times:
+        raise BadInputError(f"order {order} takes more than {LONGEST} steps in this kitchen: no reference delivers it in time")
+    return Task(order, layout.levels.get(order), times[0], min(times), layout)
 
 
 def recipe_text(order: str, layout: Layout | None = None, variant: str = "plain") -> str:
@@ -87,20 +128,21 @@ def _varied(order: str, layout: Layout, variant: str) -> list[str]:
     if variant == "plain":
         return steps
     name, _, first = variant.partition(":")
+    if name != "steps" or (first and first not in map(str, range(1, _CUT_ACTIONS + 1))):
+        raise UsageError(f"there is no recipe variant {variant!r}: there are plain, steps, and steps:1 to steps:{_CUT_ACTIONS}")
     item = _leaves(order, layout)[0]
-    board = next(utensil for utensil in layout.utensils.values() if utensil.operation == "cut")
-    product = board.product((item,))
+    board = next((utensil for utensil in layout.utensils.values() if utensil.operation == "cut"), None)
+    product = board.product((item,)) if board else None
+    if board is None or product is None or f" into the {board.name} " not in steps[0]:
+        where = "levels 2 to 6" if layout.source is None else "orders that begin with one"
+        raise UsageError(f"the recipe of {order} begins with no cut: variant {variant} is for {where}")
     whole = [
         f"Pick up {_plain(item)} from the ingredient_dispenser.",
         f"Put {_plain(item)} into the {board.name}.",
         f"Cut {_plain(item)} for {layout.cook_time} timesteps.",
-        f"Pick up {_plain(product or '')} from the {board.name}.",
-        f"Place {_plain(product or '')} on the counter.",
+        f"Pick up {_plain(product)} from the {board.name}.",
+        f"Place {_plain(product)} on the counter.",
     ]
-    if name != "steps" or (first and first not in map(str, range(1, len(whole) + 1))):
-        raise UsageError(f"there is no recipe variant {variant!r}: there are plain, steps, and steps:1 to steps:{len(whole)}")
-    if f" into the {board.name} " not in steps[0]:
-        raise UsageError(f"the recipe of {order} begins with no cut: variant {variant} is for levels 2 to 6")
     turn = int(first or 1) - 1
     return [*whole[turn:], *whole[:turn], *steps[1:]]
 
@@ -111,7 +153,8 @@ def _steps(item: str, layout: Layout) -> list[str]:
             inputs = utensil.makes[item]
             before = [step for part in inputs for step in _steps(part, layout)]
             named = " and ".join(map(_plain, inputs))
-            return [*before, f"Put {named} into the {utensil.name} and {utensil.operation} for {layout.cook_time} timesteps."]
+            made = f": that makes {item}" if layout.source is not None else ""  # the published names tell it, those of others need not
+            return [*before, f"Put {named} into the {utensil.name} and {utensil.operation} for {layout.cook_time} timesteps{made}."]
     return []
 
 

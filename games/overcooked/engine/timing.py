@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from games.overcooked.engine.execution import is_over, next_move
-from games.overcooked.engine.layout import kitchen
+from games.overcooked.engine.layout import Layout, kitchen
+from games.overcooked.engine.tasks import LONGEST
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.world import Move, start_world
 from games.overcooked.measures.metrics import Trajectory
@@ -13,11 +14,9 @@ from games.overcooked.measures.references import ReferencePair, SearchedReferenc
 __all__ = ["sequences", "time_of"]
 
 _STAY: Final = Move()
-_LONGEST: Final = 200
-"""Steps after which a pair is given up: it waits for itself."""
 
 
-def time_of(order: str, pair: ReferencePair, within: int = _LONGEST) -> int | None:
+def time_of(order: str, pair: ReferencePair, within: int = LONGEST, layout: Layout | None = None) -> int | None:
     """Give the index of the step that delivers the order when both follow a pair, each starting its next action as soon as it is allowed.
 
     Source: formats/overcooked.md, section 3, how the published constants came about.
@@ -26,11 +25,12 @@ def time_of(order: str, pair: ReferencePair, within: int = _LONGEST) -> int | No
         order: what is cooked.
         pair: what each does.
         within: the largest index that is of interest.
+        layout: the kitchen; None: the published one.
 
     Returns:
         None if it takes longer, or never ends.
     """
-    world = start_world(kitchen(), order)
+    world = start_world(layout or kitchen(), order)
     behind = [0, 0]
     current: list[str | None] = [None, None]
     while world.timestep <= within:

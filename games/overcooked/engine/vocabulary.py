@@ -14,17 +14,18 @@ NONE: Final = "[NONE]"
 
 
 @cache
-def known_actions(agent: int) -> frozenset[str]:
+def known_actions(agent: int, layout: Layout | None = None) -> frozenset[str]:
     """Give the actions of an agent (0 Chef, 1 Assistant) that count in trajectories, without blanks; all others are dropped."""
-    layout = kitchen()
+    layout = layout or kitchen()
     own = sorted(name for name in layout.reach(agent) if name in layout.utensils)
     works = {f"{layout.utensils[name].operation}({name})" for name in own} | {f"put_obj_in_utensil({name})" for name in own}
     return frozenset(_CHEF_ONLY if agent == 0 else _ASSISTANT_ONLY) | works | _pickups(layout, agent, own) | _fillings(layout, agent)
 
 
-def known_to_anyone() -> frozenset[str]:
+@cache
+def known_to_anyone(layout: Layout | None = None) -> frozenset[str]:
     """Give the actions that count in logged histories: those of both agents."""
-    return known_actions(0) | known_actions(1)
+    return known_actions(0, layout) | known_actions(1, layout)
 
 
 _COMMON: Final = (PLACE, f"pickup({DISH},counter)", NONE)

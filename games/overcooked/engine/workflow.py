@@ -41,6 +41,7 @@ class Workflow:
 
     order: str
     units: dict[str, WorkUnit]
+    layout: Layout
 
     def of(self, agent: int) -> tuple[WorkUnit, ...]:
         """The units of one agent."""
@@ -48,9 +49,11 @@ class Workflow:
 
 
 @cache
-def workflow(order: str) -> Workflow:
-    """Work out who has to do what for an order in the benchmark's kitchen."""
-    return _Planner(kitchen(), order).plan()
+def workflow(order: str, layout: Layout | None = None) -> Workflow:
+    """Work out who has to do what for an order in a kitchen; None: the benchmark's."""
+    if layout is kitchen():
+        return workflow(order)
+    return _Planner(layout or kitchen(), order).plan()
 
 
 class _Planner:
@@ -72,7 +75,7 @@ class _Planner:
             units.append(WorkUnit("deliver", 0, last, (start, f"pass {DISH}"), frees=utensil.name, counters=-1))
         else:
             units.append(WorkUnit("deliver", 0, (f"pickup({self._order},{utensil.name})", DELIVER), (start,), frees=utensil.name))
-        return Workflow(self._order, {unit.name: unit for unit in units})
+        return Workflow(self._order, {unit.name: unit for unit in units}, self._layout)
 
     def _made(self, product: str) -> Iterator[WorkUnit]:
         """The units that end with the utensil started that makes the product."""

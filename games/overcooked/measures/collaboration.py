@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
 
+from games.overcooked.engine.layout import Layout
 from games.overcooked.engine.vocabulary import PLACE, known_actions
 from games.overcooked.measures.metrics import Trajectory, best_tes, d_max, history, tes
 from games.overcooked.text.grammar import NOTHING, calls_in, requests_in
@@ -87,14 +88,18 @@ class Event:
         )
 
 
-def requested(messages: Iterable[Message], opener: int) -> tuple[str, ...]:
+def requested(messages: Iterable[Message], opener: int, layout: Layout | None = None) -> tuple[str, ...]:
     """Give what the opener's plans request, in order, restricted to the responder's actions."""
-    known = known_actions(1 - opener)
+    known = known_actions(1 - opener, layout)
     return tuple(action for message in messages if message.agent == opener for action in requests_in(message.plan) if action in known)
 
 
 def event_of(
-    messages: Sequence[Message], timestep: int, recorded: Sequence[Sequence[str]], references: Sequence[Sequence[Trajectory]]
+    messages: Sequence[Message],
+    timestep: int,
+    recorded: Sequence[Sequence[str]],
+    references: Sequence[Sequence[Trajectory]],
+    layout: Layout | None = None,
 ) -> Event | None:
     """Measure the conversation of one agent's own turn.
 
@@ -103,6 +108,7 @@ def event_of(
         timestep: when, from 0.
         recorded: per agent, the logged actions with a time stamp up to ``timestep``.
         references: per agent, its reference trajectories; each agent's best is chosen on its own.
+        layout: the kitchen; None: the published one.
 
     Returns:
         None if nobody said anything; the published script stops with an error there.
@@ -111,9 +117,9 @@ def event_of(
     if opener is None:
         return None
     responder = 1 - opener
-    done = history(recorded[responder])
-    request = requested(messages, opener)
-    plan = _first_plan(messages, responder)
+    done = history(recorded[responder], layout)
+    request = requested(messages, opener, layout)
+    plan = _first_plan(messages, responder, layout)
     own = references[responder]
     before, with_request, with_plan = best_tes(done, own), best_tes((*done, *request), own), best_tes((*done, *plan), own)
     return Event(
@@ -170,8 +176,8 @@ def _picked(action: str) -> str:
     return rest.partition(",")[0] if name == "pickup" else ""
 
 
-def _first_plan(messages: Sequence[Message], responder: int) -> tuple[str, ...]:
-    known = known_actions(responder)
+def _first_plan(messages: Sequence[Message], responder: int, layout: Layout | None) -> tuple[str, ...]:
+    known = known_actions(responder, layout)
     plans = (calls_in(message.plan) for message in messages if message.agent == responder)
     first = next((plan for plan in plans if plan is not None), ())
     return tuple(action for action in first if action in known)

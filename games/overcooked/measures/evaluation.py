@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from games.overcooked.engine.layout import AGENTS, DISH
+from games.overcooked.engine.layout import AGENTS, DISH, Layout
 from games.overcooked.engine.workflow import workflow
 from games.overcooked.measures.collaboration import Event, event_of
 from games.overcooked.measures.metrics import Trajectory, TrajectoryScore, history, overall_f1_upstream, progress_completeness, score
@@ -90,30 +90,31 @@ class Evaluation:
 
 def evaluate(game: GameRecord) -> Evaluation:
     """Measure a game."""
-    order = game.task.order
-    pairs = published_references(order)
+    order, layout = game.task.order, game.task.layout
+    pairs = published_references(order, layout)
     references = ([pair.chef for pair in pairs], [pair.assistant for pair in pairs])
-    done = [history([entry.action for entry in actions]) for actions in game.recorded]
+    done = [history([entry.action for entry in actions], layout) for actions in game.recorded]
     first, second = (score(own, known) for own, known in zip(done, references, strict=True))
     lengths = [len(known[0]) for known in references]
-    every = searched_references(order)
-    fair = [every.tes(agent, history(repaired([entry.action for entry in game.recorded[agent]]))) for agent in range(len(AGENTS))]
+    every = searched_references(order, layout)
+    done_rightly = [history(repaired([entry.action for entry in actions]), layout) for actions in game.recorded]
+    fair = [every.tes(agent, done_rightly[agent]) for agent in range(len(AGENTS))]
     return Evaluation(
         scores=(first, second),
         action_counts=(len(done[0]), len(done[1])),
         fair_tes=(fair[0], fair[1]),
         events=_events(game, references, 0),
         assistant_events=_events(game, references, 1),
-        required=hand_overs(order),
+        required=hand_overs(order, layout),
         in_time=finished_in_time(game),
         pc=progress_completeness((first, second)),
         overall_f1_upstream=overall_f1_upstream((first, second), lengths, [max(1, len(own)) for own in done]),
     )
 
 
-def hand_overs(order: str) -> int:
+def hand_overs(order: str, layout: Layout | None = None) -> int:
     """Give how often the Assistant has to put something on a counter for the Chef: 1, 1, 2, 3, 4, 5 in levels 1 to 6."""
-    return sum(unit.counters > 0 for unit in workflow(order).of(1))
+    return sum(unit.counters > 0 for unit in workflow(order, layout).of(1))
 
 
 def repaired(actions: Trajectory) -> tuple[str, ...]:
@@ -143,7 +144,7 @@ def _events(game: GameRecord, references: Sequence[Sequence[Trajectory]], opener
         if not called[opener]:
             continue
         recorded = [[entry.action for entry in actions if entry.timestamp <= step] for actions in game.recorded]
-        event = event_of(messages[opener], step, recorded, references)
+        event = event_of(messages[opener], step, recorded, references, game.task.layout)
         if event is not None:
             found.append(event)
     return found

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from games.overcooked.engine.layout import Layout
 from games.overcooked.engine.vocabulary import NONE, known_to_anyone
 from games.overcooked.text.grammar import normalised
 
@@ -55,9 +56,9 @@ class TrajectoryScore:
         return 1.0 - self.precision
 
 
-def history(actions: Sequence[str]) -> tuple[str, ...]:
-    """Give logged actions as they count: without blanks, unknown ones dropped (section 7.2)."""
-    known = known_to_anyone()
+def history(actions: Sequence[str], layout: Layout | None = None) -> tuple[str, ...]:
+    """Give logged actions as they count in a kitchen: without blanks, unknown ones dropped (section 7.2)."""
+    known = known_to_anyone(layout)
     return tuple(action for action in map(normalised, actions) if action in known)
 
 

@@ -32,7 +32,7 @@ def _serves(world: World, agent: int, action: str) -> bool:
     held = world.bodies[agent].held
     if action == PLACE:
         free = world.layout.shared_counters - set(world.counters)
-        return bool(free) and f"pass {held}" in workflow(world.order).units
+        return bool(free) and f"pass {held}" in workflow(world.order, world.layout).units
     call = parse_call(action)
     if call is None or len(call.arguments) != 1 or call.arguments[0] not in world.layout.utensils:
         return True  # pickups and the delivery: what they need is all that the validator asks for
@@ -44,7 +44,7 @@ def _serves_utensil(world: World, held: str | None, call: WrittenAction) -> bool
     pot = world.utensils.get(name)
     if call.name == _FILL:
         return pot is not None and pot.product == world.order
-    units = workflow(world.order).units
+    units = workflow(world.order, world.layout).units
     wanted = [Counter(items) for product, items in world.layout.utensils[name].makes.items() if f"start {product}" in units]
     contents = Counter(pot.contents if pot is not None else ())
     if call.name == _PUT:

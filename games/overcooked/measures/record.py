@@ -18,7 +18,7 @@ def game_record(game: Game, entries: Sequence[Mapping[str, Any]]) -> GameRecord:
     first, second = ([Recorded(int(str(done["timestamp"])), str(done["action"])) for done in actions] for actions in game.recorded)
     statistics = [entry["statistical_data"] for entry in entries]
     return GameRecord(
-        task=task_of(game.world.order),
+        task=task_of(game.world.order, game.world.layout),
         finished=game.world.delivered,
         timestamps=range(len(entries)),
         recorded=(first, second),

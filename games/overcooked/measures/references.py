@@ -15,14 +15,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from games.overcooked.engine.layout import DISH, kitchen
+from games.overcooked.engine.layout import DISH, Layout, kitchen
 from games.overcooked.engine.vocabulary import PLACE
 from games.overcooked.engine.workflow import Workflow, WorkUnit, workflow
 from games.overcooked.measures.metrics import Trajectory, efficiency
+from schemas.errors import BadInputError
 
 __all__ = ["ReferencePair", "SearchedReferences", "published_references", "searched_references"]
+
+_MOST_STATES: Final = 400_000
+"""States beyond which a search is given up: some seconds; the largest of the thirty orders takes 9,000."""
 
 
 class ReferencePair(NamedTuple):
@@ -33,15 +37,24 @@ class ReferencePair(NamedTuple):
 
 
 @cache
-def published_references(order: str) -> tuple[ReferencePair, ...]:
-    """Give the references that the published files hold for an order, in any order of items into the last utensil."""
-    return tuple(_published(workflow(order)))
+def published_references(order: str, layout: Layout | None = None) -> tuple[ReferencePair, ...]:
+    """Give the references that the published files hold for an order, in any order of items into the last utensil.
+
+    In a kitchen of one's own those made by the same rule, as far as they can be carried out there; where none can, one that was searched.
+    """
+    if layout is kitchen():
+        return published_references(order)
+    made = tuple(_published(workflow(order, layout)))
+    if layout is None:
+        return made
+    every = searched_references(order, layout)
+    return tuple(pair for pair in dict.fromkeys(made) if every.has_pair(pair)) or (every.first,)
 
 
 def _published(work: Workflow) -> Iterator[ReferencePair]:
-    utensil = next(utensil for utensil in kitchen().utensils.values() if work.order in utensil.makes)
+    utensil = next(utensil for utensil in work.layout.utensils.values() if work.order in utensil.makes)
     inputs = utensil.makes[work.order]
-    fetched = [item for item in inputs[1:] if item in kitchen().ingredients]
+    fetched = [item for item in inputs[1:] if item in work.layout.ingredients]
     made = [item for item in inputs[1:] if item not in fetched]
     for items in permutations((inputs[0], *fetched, *made)):
         chef, assistant = _Script(work, 0), _Script(work, 1)
@@ -153,6 +166,16 @@ class SearchedReferences:
         """Give the trajectory efficiency score against the best of all references, 0 to 1."""
         return efficiency(self.longest_match(agent, done), self.lengths[agent], len(done))
 
+    @property
+    def first(self) -> ReferencePair:
+        """One of the references: in each state what is listed first."""
+        actions: tuple[list[str], list[str]] = ([], [])
+        state = 0
+        while self.edges[state]:
+            agent, action, state = self.edges[state][0]
+            actions[agent].append(action)
+        return ReferencePair(tuple(actions[0]), tuple(actions[1]))
+
     def is_reference(self, agent: int, actions: Trajectory) -> bool:
         """Tell whether these are exactly an agent's actions in one of the references."""
         return len(actions) == self.lengths[agent] == self.longest_match(agent, actions)
@@ -207,9 +230,15 @@ class SearchedReferences:
 
 
 @cache
-def searched_references(order: str) -> SearchedReferences:
-    """Find all references of an order."""
-    return _Search(workflow(order)).run()
+def searched_references(order: str, layout: Layout | None = None) -> SearchedReferences:
+    """Find all references of an order in a kitchen; None: the benchmark's.
+
+    Raises:
+        BadInputError: there is no way to the delivery, or there are too many states to search.
+    """
+    if layout is kitchen():
+        return searched_references(order)
+    return _Search(workflow(order, layout)).run()
 
 
 class _Search:
@@ -217,7 +246,7 @@ class _Search:
 
     def __init__(self, work: Workflow) -> None:
         self._work = work
-        self._counters = len(kitchen().shared_counters)
+        self._counters = len(work.layout.shared_counters)
 
     def run(self) -> SearchedReferences:
         start = _State(frozenset(), (None, None))
@@ -228,8 +257,13 @@ class _Search:
             if state in graph:
                 continue
             graph[state] = list(self._moves(state))
+            if len(graph) > _MOST_STATES:
+                raise BadInputError(f"order {self._work.order} takes too much work: more than {_MOST_STATES:,} states; shorten its recipe")
             unvisited += [target for _, _, target in graph[state]]
         live = self._live(graph)
+        if start not in live:
+            counters = f"{self._counters} shared counter{'s' if self._counters > 1 else ''}"
+            raise BadInputError(f"order {self._work.order} cannot be delivered in this kitchen: with {counters} every way ends before it")
         ordered = sorted(live, key=self._actions_done)
         number = {state: index for index, state in enumerate(ordered)}
         edges = tuple(
@@ -264,7 +298,8 @@ class _Search:
     def _may_begin(self, state: _State, unit: WorkUnit) -> bool:
         if not set(unit.after) <= state.done:
             return False
-        return unit.occupies is None or self._in_use(state, unit.occupies) in (None, unit.product)
+        goes_back = unit.frees == unit.occupies  # what is taken out is put in again: the utensil need not be empty before
+        return unit.occupies is None or goes_back or self._in_use(state, unit.occupies) in (None, unit.product)
 
     def _counters_taken(self, state: _State) -> int:
         """Shared counters with something on them: an item leaves one with the first action of the unit that takes it."""

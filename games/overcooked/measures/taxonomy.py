@@ -8,7 +8,7 @@ look into requests that the increment of TES calls right.
 from collections.abc import Sequence
 from typing import Final
 
-from games.overcooked.engine.layout import DISH, kitchen
+from games.overcooked.engine.layout import DISH, Layout, kitchen
 from games.overcooked.engine.vocabulary import known_actions
 from games.overcooked.measures.collaboration import Event, Message
 from games.overcooked.measures.metrics import Trajectory, d_max, tes
@@ -52,20 +52,21 @@ def paper_category(event: Event, references: Sequence[Trajectory]) -> str:
     return _position(event.request, event.done, references)
 
 
-def initiating_category(event: Event, messages: Sequence[Message], references: Sequence[Trajectory]) -> str:
+def initiating_category(event: Event, messages: Sequence[Message], references: Sequence[Trajectory], layout: Layout | None = None) -> str:
     """Give the category of an initiation: one of ``INITIATING``.
 
     Args:
         event: the measured conversation.
         messages: its messages.
         references: of the responder.
+        layout: the kitchen; None: the published one.
     """
     asked = [action for message in messages if message.agent == event.opener for action in requests_in(message.plan)]
     if not asked:
         return "no_request"
-    impossible = [action for action in asked if action not in known_actions(event.responder)]
+    impossible = [action for action in asked if action not in known_actions(event.responder, layout)]
     if impossible:
-        return "infeasible" if impossible[0] in known_actions(event.opener) else _unknown(parse_call(impossible[0]))
+        return "infeasible" if impossible[0] in known_actions(event.opener, layout) else _unknown(parse_call(impossible[0]), layout)
     if event.initiated:
         return "correct" if _continues(event.request, event.done, references) else "missing_step"
     found = _position(event.request, event.done, references)
@@ -74,17 +75,17 @@ def initiating_category(event: Event, messages: Sequence[Message], references: S
     return found
 
 
-def responding_category(event: Event, messages: Sequence[Message], references: Sequence[Trajectory]) -> str:
+def responding_category(event: Event, messages: Sequence[Message], references: Sequence[Trajectory], layout: Layout | None = None) -> str:
     """Give the category of an answer: one of ``RESPONDING``; what a right request would have had is the yardstick where there was one."""
     answers = (calls_in(message.plan) for message in messages if message.agent == event.responder)
     planned = next((answer for answer in answers if answer is not None), ())
     asked = tuple(action for message in messages if message.agent == event.opener for action in requests_in(message.plan))
-    misled = initiating_category(event, messages, references) not in ("correct", "missing_step")
+    misled = initiating_category(event, messages, references, layout) not in ("correct", "missing_step")
     if planned and misled and not event.responded and planned == asked[: len(planned)]:
         return "followed_wrong_request"
-    wrong = [action for action in planned if action not in known_actions(event.responder)]
+    wrong = [action for action in planned if action not in known_actions(event.responder, layout)]
     if wrong:
-        return "infeasible" if wrong[0] in known_actions(event.opener) else "wrong_parameter"
+        return "infeasible" if wrong[0] in known_actions(event.opener, layout) else "wrong_parameter"
     if event.responded:
         whole = event.plan == event.request or _continues(event.plan, event.done, references)
         return "correct" if whole and (event.plan == event.request or not event.plan[-1].startswith("pickup(")) else "missing_step"
@@ -137,8 +138,8 @@ def _same_place(actions: Trajectory, done: Trajectory, references: Sequence[Traj
     return expected is not None and found is not None and expected.arguments[1:] == found.arguments[1:]
 
 
-def _unknown(call: WrittenAction | None) -> str:
+def _unknown(call: WrittenAction | None, layout: Layout | None) -> str:
     """The category of a request that nobody could carry out as written: known objects at a wrong place are parameters gone wrong."""
     if call is None or not call.arguments:
         return "infeasible"
-    return "wrong_parameter" if call.name == "pickup" and call.arguments[0] in (*kitchen().items, DISH) else "infeasible"
+    return "wrong_parameter" if call.name == "pickup" and call.arguments[0] in (*(layout or kitchen()).items, DISH) else "infeasible"

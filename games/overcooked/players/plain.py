@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from games.overcooked.engine.layout import AGENTS, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, Layout, Utensil, kitchen
+from games.overcooked.engine.layout import AGENTS, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, Layout, Utensil
 from games.overcooked.engine.vocabulary import DELIVER, PLACE
 from games.overcooked.text.grammar import NOTHING
 from games.overcooked.text.reading import KitchenView, Shown, calls_of, read_scene
@@ -26,7 +26,7 @@ def chef(shown: Shown) -> str:
     scene = read_scene(shown.text)
     if shown.kind == "validator":
         return _output(0, [_WAIT])
-    kind, actions = _next(scene, kitchen())
+    kind, actions = _next(scene, shown.layout)
     if shown.kind in ("answer", "closing"):
         return _output(0, [_WAIT] if kind == "ask" else actions, "Good. [END]")
     if kind == "ask":
@@ -41,20 +41,26 @@ def assistant(shown: Shown) -> str:
     scene = read_scene(shown.text)
     if shown.kind in ("answer", "closing"):
         asked = [call.text for call in calls_of(scene.said[-1][1])] if scene.said else []
-        return _output(1, _patient(asked) or [_WAIT], "I will do that. [END]" if asked else "There is nothing to do. [END]")
-    if shown.kind == "turn" and scene.holds[1] is not None and len(scene.counters) < len(kitchen().shared_counters):
+        return _output(1, _patient(asked, shown.layout) or [_WAIT], "I will do that. [END]" if asked else "There is nothing to do. [END]")
+    if shown.kind == "turn" and scene.holds[1] is not None and len(scene.counters) < len(shown.layout.shared_counters):
         return _output(1, [PLACE])
     return _output(1, [_WAIT])
 
 
-def _patient(asked: Sequence[str]) -> list[str]:
+def _patient(asked: Sequence[str], layout: Layout) -> list[str]:
     """The actions, with a pause behind each operation until its product is ready."""
     plan: list[str] = []
     for action in asked:
         plan.append(action)
-        if action.startswith(("cut(", "stir(")):
-            plan.append(f"wait({kitchen().cook_time - 1})")
+        if layout.is_operation(action):
+            plan += _waits(layout)
     return plan
+
+
+def _waits(layout: Layout) -> list[str]:
+    """Pauses until what was started is ready, each as long as one may be."""
+    steps, longest = layout.cook_time - 1, layout.wait_limit
+    return [f"wait({min(longest, steps - waited)})" for waited in range(0, steps, longest)]
 
 
 def _output(agent: int, plan: Sequence[str], say: str = NOTHING) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from games.overcooked.engine.layout import kitchen
+from games.overcooked.engine.layout import Layout, kitchen
 from games.overcooked.engine.vocabulary import PLACE
 from games.overcooked.engine.world import World
 from games.overcooked.measures.references import ReferencePair, published_references
@@ -47,6 +47,7 @@ class Script:
     """The plan of one game and how far it is. The partner learns a request from here, as if it had understood the say."""
 
     order: str
+    layout: Layout
     pair: ReferencePair
     chunks: tuple[Chunk, ...]
     asked: list[Chunk] = field(default_factory=list)
@@ -68,10 +69,10 @@ class Script:
     """The Chef's reference actions that are behind it."""
 
     @classmethod
-    def of(cls, order: str) -> "Script":
+    def of(cls, order: str, layout: Layout | None = None) -> "Script":
         """Give the plan that follows the first published reference."""
-        pair = published_references(order)[0]
-        return cls(order, pair, chunks_of(pair.assistant))
+        pair = published_references(order, layout)[0]
+        return cls(order, layout or kitchen(), pair, chunks_of(pair.assistant))
 
     @property
     def next_chunk(self) -> int | None:
@@ -102,10 +103,10 @@ class Script:
                 start = place
         return list(chunk.actions[start:])
 
-    def foreign_item(self) -> str:
-        """A raw ingredient that the order does not take."""
+    def foreign_item(self) -> str | None:
+        """A raw ingredient that the order does not take; None where the kitchen has no other."""
         used = " ".join((*self.pair.chef, *self.pair.assistant))
-        return next(item for item in kitchen().ingredients if item not in used)
+        return next((item for item in self.layout.ingredients if item not in used), None)
 
     def can_begin(self, world: World, chunk: Chunk) -> bool:
         """Whether what a chunk begins with is there."""
@@ -124,7 +125,7 @@ class Script:
                 if not there:
                     break
             found.append(action)
-            if action.startswith(("cook(", "bake(")):
+            if self.layout.is_operation(action):
                 break
         return found
 

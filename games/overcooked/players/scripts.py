@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from games.overcooked.engine.layout import AGENTS
+from games.overcooked.engine.layout import AGENTS, INGREDIENT_DISPENSER, Layout
 from games.overcooked.engine.vocabulary import PLACE
 from games.overcooked.game import Query
 from games.overcooked.measures.evaluation import repaired
@@ -217,6 +217,8 @@ class ScriptedPlayer:
     def _reply(self, query: Query) -> tuple[list[str], str, str]:
         asked = self.script.asked[-1].actions
         fault = self.policy.reply if not self.faulty and len(asked) > 1 else None
+        if fault == "other" and self.script.foreign_item() is None:
+            fault = None
         plan = list(asked)
         if fault is not None:
             self.faulty = True
@@ -247,9 +249,9 @@ class ScriptedPlayer:
         if fault == "short":
             return plan[:1]
         if fault == "other":
-            return [f"pickup({self.script.foreign_item()},ingredient_dispenser)", PLACE]
+            return [f"pickup({self.script.foreign_item()},{INGREDIENT_DISPENSER})", PLACE]
         if fault == "infeasible":
-            return ["bake(oven0)", *plan]
+            return [_chefs_own(self.script.layout), *plan]
         return []
 
     def _mended(self, query: Query) -> list[str]:
@@ -278,14 +280,15 @@ class ScriptedPlayer:
             query.world.running(name) for name in query.world.layout.reach(1) if f",{name})" in work[0]
         ):
             return ["wait(1)"]
-        stop = next((place for place, action in enumerate(work) if action.startswith(("cut(", "stir("))), len(work) - 1)
+        stop = next((place for place, action in enumerate(work) if self.script.layout.is_operation(action)), len(work) - 1)
         plan, self.script.open_work = work[: stop + 1], work[stop + 1 :]
         return plan
 
 
 def _wrong_ingredient(script: Script, chunk: Chunk) -> Chunk | None:
     place = chunk.first_pickup[1]
-    return Chunk((f"pickup({script.foreign_item()},{place})", PLACE)) if place == "ingredient_dispenser" else None
+    item = script.foreign_item()
+    return Chunk((f"pickup({item},{place})", PLACE)) if item and place == INGREDIENT_DISPENSER else None
 
 
 def _too_early(script: Script, chunk: Chunk) -> Chunk:
@@ -301,7 +304,14 @@ def _once_more(script: Script, chunk: Chunk) -> Chunk | None:
 
 
 def _impossible(script: Script, chunk: Chunk) -> Chunk:  # noqa: ARG001 - the same face for every fault
-    return Chunk(("cook(pot0)",))
+    utensil = script.layout.utensils_of(0)[0]
+    return Chunk((f"{utensil.operation}({utensil.name})",))
+
+
+def _chefs_own(layout: Layout) -> str:
+    """What the Assistant cannot do."""
+    utensil = layout.utensils_of(0)[-1]
+    return f"{utensil.operation}({utensil.name})"
 
 
 def _gap(script: Script, chunk: Chunk) -> Chunk | None:  # noqa: ARG001 - the same face for every fault
@@ -312,7 +322,8 @@ def _gap(script: Script, chunk: Chunk) -> Chunk | None:  # noqa: ARG001 - the sa
 def _foreign(script: Script, chunk: Chunk) -> Chunk | None:
     place = chunk.first_pickup[1]
     if place == "counter":
-        return Chunk((f"pickup({script.foreign_item()},ingredient_dispenser)", PLACE))
+        item = script.foreign_item()
+        return Chunk((f"pickup({item},{INGREDIENT_DISPENSER})", PLACE)) if item else None
     return Chunk(("pickup(dish,counter)", PLACE)) if place == "ingredient_dispenser" else None
 
 
@@ -333,7 +344,7 @@ _REPLY_NAMES: Final = {"short": "missing_step", "other": "wrong_parameter"}
 
 
 def scripted_pair(
-    policies: tuple[str, str], order: str, recorded: Recorded, seed: int
+    policies: tuple[str, str], order: str, recorded: Recorded, seed: int, layout: Layout | None = None
 ) -> tuple[ScriptedPlayer, ScriptedPlayer, list[Planted]]:
     """Make a team that shares a script; the list fills with what it plants.
 
@@ -342,12 +353,13 @@ def scripted_pair(
         order: what is cooked.
         recorded: an agent's actions so far.
         seed: fixes what is left to chance.
+        layout: the kitchen; None: the published one.
 
     Raises:
         UsageError: there is no such policy; names those there are.
     """
     onsets = [policy_of(policy) for policy in policies]
-    script, planted = Script.of(order), list[Planted]()
+    script, planted = Script.of(order, layout), list[Planted]()
     rng = random.Random(f"overcooked:{'+'.join(unmended(policy) for policy in dict.fromkeys(policies))}:{order}:{seed}")
     chef, assistant = (ScriptedPlayer(agent, onset, script, recorded, rng, planted) for agent, onset in enumerate(onsets))
     return chef, assistant, planted

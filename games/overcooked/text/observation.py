@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from games.overcooked.agents import Memory
-from games.overcooked.engine.layout import AGENTS, Layout
+from games.overcooked.engine.layout import AGENTS, DISH_DISPENSER, INGREDIENT_DISPENSER, Layout
 from games.overcooked.engine.world import World
 from games.overcooked.lessons import SHOWN, Lesson
 
@@ -66,8 +66,8 @@ def observation(world: World, agent: int, known: Remembered, plans: Sequence[Seq
         f"Successful Action History: {known.shown}",
         "Lessons from Past Failures",
         *known.lines,
-        "Chef space:pot0  oven0  counter ",
-        "Assistant space:chopping_board0  blender0  dish_dispenser  ingredient_dispenser",
+        f"Chef space:{'  '.join([*_utensils_of(world.layout, 0), 'counter'])} ",
+        f"Assistant space:{'  '.join([*_utensils_of(world.layout, 1), DISH_DISPENSER, INGREDIENT_DISPENSER])}",
         f"Order:{world.order}",
         scene,
         *world.notices,
@@ -77,6 +77,10 @@ def observation(world: World, agent: int, known: Remembered, plans: Sequence[Seq
 
 def _named(layout: Layout) -> list[str]:
     return [layout.fixtures[at] for at in sorted(layout.fixtures, key=lambda at: (at[1], at[0])) if layout.fixtures[at] in layout.utensils]
+
+
+def _utensils_of(layout: Layout, agent: int) -> list[str]:
+    return [utensil.name for utensil in layout.utensils_of(agent)]
 
 
 def _hand(world: World, agent: int) -> str:

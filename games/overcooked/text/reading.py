@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from games.overcooked.engine.layout import AGENTS
+from games.overcooked.engine.layout import AGENTS, Layout, kitchen
 from games.overcooked.text.grammar import WrittenAction, parse_call
 
 __all__ = ["KitchenView", "Shown", "calls_of", "read_scene"]
@@ -29,6 +29,8 @@ class Shown:
     agent: int
     kind: str
     text: str
+    layout: Layout = field(default_factory=kitchen)
+    """The kitchen, whose tables scripts know by heart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

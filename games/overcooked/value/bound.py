@@ -12,7 +12,7 @@ import heapq
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from games.overcooked.engine.layout import DISH, Cell, kitchen, neighbour
+from games.overcooked.engine.layout import DISH, Cell, Layout, kitchen, neighbour
 from games.overcooked.engine.workflow import WorkUnit
 from games.overcooked.text.grammar import parse_call
 from games.overcooked.value.left import Left, State, left_of, on_counters
@@ -29,21 +29,30 @@ class _Job(NamedTuple):
     tail: int
 
 
-def steps_left(order: str, state: State, *, delivered: bool) -> int:
+class _Scene(NamedTuple):
+    """A kitchen between two steps."""
+
+    layout: Layout
+    state: State
+
+
+def steps_left(order: str, state: State, *, delivered: bool, layout: Layout | None = None) -> int:
     """Bound the steps to the delivery from below.
 
     Args:
         order: what is cooked.
         state: the kitchen between two steps.
         delivered: the order has been delivered.
+        layout: the kitchen; None: the published one.
     """
     if delivered:
         return 0
-    left = left_of(order, state)
-    ends = _ends(left, state)
-    tails = _tails(left)
+    scene = _Scene(layout or kitchen(), state)
+    left = left_of(order, state, layout)
+    ends = _ends(scene, left)
+    tails = _tails(scene.layout, left)
     longest = max(min(ends[name].values()) + tails[name] for name in left)
-    return max(longest, *(_one_after_the_other(_jobs(left, ends, tails, state, agent)) for agent in (0, 1)))
+    return max(longest, *(_one_after_the_other(_jobs(scene, left, ends, tails, agent)) for agent in (0, 1)))
 
 
 # -- chains -----------------------------------------------------------------------------------------
@@ -52,19 +61,19 @@ _Ends = dict[Stand, int]
 """Where the agent of a unit can be at its end, and the step at whose end it is done there."""
 
 
-def _ends(left: Mapping[str, Left], state: State) -> dict[str, _Ends]:
+def _ends(scene: _Scene, left: Mapping[str, Left]) -> dict[str, _Ends]:
     """For each unit when it can be done at the earliest."""
     ends: dict[str, _Ends] = {}
     before = _before(left)
     for name, (unit, begun, needs) in left.items():
         others = [other for other, found in left.items() if found.unit.agent == unit.agent and other != name]
         idle = all(other in before[name] or name in before[other] for other in others)
-        stands = {_standing(state, unit.agent): 0}
+        stands = {_standing(scene.state, unit.agent): 0}
         for need in needs:
             if left[need].unit.agent == unit.agent:
                 stands = _later(stands, ends[need])
         for action in unit.actions[begun:]:
-            stands = after(stands, unit.agent, _aims(unit, action, ends, state, idle=idle))
+            stands = after(scene.layout, stands, unit.agent, _aims(scene, unit, action, ends, idle=idle))
         ends[name] = stands
     return ends
 
@@ -82,19 +91,19 @@ def _before(left: Mapping[str, Left]) -> dict[str, frozenset[str]]:
     return found
 
 
-def _aims(unit: WorkUnit, action: str, ends: Mapping[str, _Ends], state: State, *, idle: bool) -> list[Aim]:
+def _aims(scene: _Scene, unit: WorkUnit, action: str, ends: Mapping[str, _Ends], *, idle: bool) -> list[Aim]:
     """What an action can be aimed at, and when.
 
     An agent that has nothing else to do sets out when the action opens: before, it would be refused. Any other may be there already.
     """
     call = parse_call(action)
-    aims = targets(unit.agent, action)
+    aims = targets(scene.layout, unit.agent, action)
     if call is None or call.name not in ("pickup", "fill_dish_with_food"):
         needed = [min(ends[need].values()) for need in unit.after if need in ends and not need.startswith("pass ")]
         return [Aim(at, 0, max(needed, default=0) if action == unit.actions[0] else 0) for at in aims]
     if call.arguments[-1] == "counter":
-        return [Aim(at, time if idle else 0, time) for at, time in _on_counters(call.arguments[0], ends, state, aims).items()]
-    begun, ready = _ready(unit, call.arguments[-1], ends, state)
+        return [Aim(at, time if idle else 0, time) for at, time in _on_counters(call.arguments[0], ends, scene.state, aims).items()]
+    begun, ready = _ready(scene, unit, call.arguments[-1], ends)
     opens = ready if call.name == "pickup" else begun
     return [Aim(at, opens if idle else 0, ready) for at in aims]
 
@@ -111,50 +120,50 @@ def _on_counters(item: str, ends: Mapping[str, _Ends], state: State, aims: tuple
     return put or dict.fromkeys(aims, 0)
 
 
-def _ready(unit: WorkUnit, utensil: str, ends: Mapping[str, _Ends], state: State) -> tuple[int, int]:
+def _ready(scene: _Scene, unit: WorkUnit, utensil: str, ends: Mapping[str, _Ends]) -> tuple[int, int]:
     """The steps after which a utensil is at work, and after which what it makes can be taken."""
-    cook_time = kitchen().cook_time
+    cook_time = scene.layout.cook_time
     made = next((need for need in unit.after if need in ends and need.startswith("start ")), None)
     if made is not None:
         begun = min(ends[made].values())
         return begun, begun + cook_time - 1
-    pot = state["utensils"].get(utensil)
+    pot = scene.state["utensils"].get(utensil)
     return 0, max(0, cook_time - pot["timer"]) if pot and pot["timer"] else 0
 
 
-def _tails(left: Mapping[str, Left]) -> dict[str, int]:
+def _tails(layout: Layout, left: Mapping[str, Left]) -> dict[str, int]:
     """For each unit the steps from its end to the delivery."""
     tails = dict.fromkeys(left, 0)
     for name in reversed(list(left)):
         unit, begun, needs = left[name]
         for need in needs:
-            tails[need] = max(tails[need], tails[name] + _from(left[need].unit, unit, begun))
+            tails[need] = max(tails[need], tails[name] + _from(layout, left[need].unit, unit, begun))
     return tails
 
 
-def _from(before: WorkUnit, unit: WorkUnit, begun: int) -> int:
+def _from(layout: Layout, before: WorkUnit, unit: WorkUnit, begun: int) -> int:
     """Steps from the end of a unit to the end of one that needs it."""
     actions = unit.actions[begun:]
     walk = 0
     if before.agent == unit.agent:
-        walk = set_up(unit.agent, before.actions[-1], actions[0])
+        walk = set_up(layout, unit.agent, before.actions[-1], actions[0])
     if not before.name.startswith("start "):
-        return walk + duration(unit.agent, actions)
+        return walk + duration(layout, unit.agent, actions)
     taking = next(index for index, action in enumerate(actions) if DISH not in action)  # the dish can be fetched while it cooks
-    return max(kitchen().cook_time - 1, walk) + duration(unit.agent, actions[taking:])
+    return max(layout.cook_time - 1, walk) + duration(layout, unit.agent, actions[taking:])
 
 
 # -- one agent's work ---------------------------------------------------------------------------------
 
 
-def _jobs(left: Mapping[str, Left], ends: Mapping[str, _Ends], tails: Mapping[str, int], state: State, agent: int) -> list[_Job]:
+def _jobs(scene: _Scene, left: Mapping[str, Left], ends: Mapping[str, _Ends], tails: Mapping[str, int], agent: int) -> list[_Job]:
     """An agent's units; to each belongs the shortest walk to it from any other of them or, for the first, from where the agent is."""
     own = [found for found in left.values() if found.unit.agent == agent]
     jobs = []
     for found in own:
-        work = duration(agent, found.actions)
-        walks = [set_up(agent, other.actions[-1], found.actions[0]) for other in own if other is not found]
-        here = after({_standing(state, agent): 0}, agent, map(Aim, targets(agent, found.actions[0])))
+        work = duration(scene.layout, agent, found.actions)
+        walks = [set_up(scene.layout, agent, other.actions[-1], found.actions[0]) for other in own if other is not found]
+        here = after(scene.layout, {_standing(scene.state, agent): 0}, agent, map(Aim, targets(scene.layout, agent, found.actions[0])))
         walk = min([*walks, min(here.values()) - 1])
         name = found.unit.name
         jobs.append(_Job(max(0, min(ends[name].values()) - work - walk), work + walk, tails[name]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from games.overcooked.engine.layout import DISH, Cell, kitchen
+from games.overcooked.engine.layout import DISH, Cell, Layout
 from games.overcooked.engine.workflow import WorkUnit, workflow
 
 __all__ = ["Left", "State", "left_of", "on_counters"]
@@ -33,9 +33,10 @@ class Left(NamedTuple):
         return self.unit.actions[self.begun :]
 
 
-def left_of(order: str, state: State) -> dict[str, Left]:
+def left_of(order: str, state: State, layout: Layout | None = None) -> dict[str, Left]:
     """The units left by name, each after those that it needs; the delivery is the last."""
-    units = workflow(order).units
+    work = workflow(order, layout)
+    units = work.units
     found: dict[str, Left] = {}
 
     def look(name: str) -> None:
@@ -43,7 +44,7 @@ def left_of(order: str, state: State) -> dict[str, Left]:
             return
         unit = units[name]
         begun = _begun(unit, state)
-        needs = tuple(need for need in unit.after if _is_missing(units[need], unit, begun, state))
+        needs = tuple(need for need in unit.after if _is_missing(units[need], unit, begun, state, work.layout))
         for need in needs:
             look(need)
         found[name] = Left(unit, begun, needs)
@@ -69,11 +70,11 @@ def _begun(unit: WorkUnit, state: State) -> int:
     return int(len(unit.actions) > 1 and held is not None and unit.actions[0].startswith(f"pickup({held},"))
 
 
-def _is_missing(before: WorkUnit, unit: WorkUnit, begun: int, state: State) -> bool:
+def _is_missing(before: WorkUnit, unit: WorkUnit, begun: int, state: State, layout: Layout) -> bool:
     """Whether a unit that another one needs is still to be done."""
     kind, _, thing = before.name.partition(" ")
     if kind == "pass":
-        return not begun and not any(at in kitchen().counters_of(unit.agent) for at in on_counters(state, thing))
+        return not begun and not any(at in layout.counters_of(unit.agent) for at in on_counters(state, thing))
     if kind == "put":
         utensil, _, item = thing.partition(" ")
         pot = state["utensils"].get(utensil)

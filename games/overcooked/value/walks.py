@@ -1,6 +1,7 @@
 """How long an agent takes from one action to the next.
 
-An agent's floor is one straight column: the way to a place is as many steps as rows, and one more where it then looks elsewhere.
+The way to a place is as many steps as the shortest walk over the agent's own floor, and one more where no such walk ends with the right
+look: a longer walk is longer by two at least.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from games.overcooked.engine.layout import DELIVERY, STEPS, Cell, kitchen
+from games.overcooked.engine.layout import DELIVERY, STEPS, Cell, Layout, neighbour
 from games.overcooked.engine.vocabulary import DELIVER, PLACE
 from games.overcooked.text.grammar import parse_call
 
@@ -34,24 +35,25 @@ class Aim(NamedTuple):
     """The step after which it can be done."""
 
 
-def after(stands: Mapping[Stand, int], agent: int, aims: Iterable[Aim]) -> dict[Stand, int]:
+def after(layout: Layout, stands: Mapping[Stand, int], agent: int, aims: Iterable[Aim]) -> dict[Stand, int]:
     """The step at whose end an action can be done, for each place to do it from.
 
     Args:
+        layout: the kitchen.
         stands: where the agent can be, and at the end of which step.
         agent: who acts.
         aims: what the action can be aimed at.
     """
     return {
-        there: 1 + max(aim.ready, min(max(time, aim.opens) + _walk(here, there) for here, time in stands.items()))
+        there: 1 + max(aim.ready, min(max(time, aim.opens) + _walk(layout, here, there) for here, time in stands.items()))
         for aim in aims
-        for there in stands_at(agent, aim.at)
+        for there in stands_at(layout, agent, aim.at)
     }
 
 
-def targets(agent: int, action: str) -> tuple[Cell, ...]:
+def targets(layout: Layout, agent: int, action: str) -> tuple[Cell, ...]:
     """What an action can be aimed at, as far as both agents profit."""
-    layout, call = kitchen(), parse_call(action)
+    call = parse_call(action)
     if action == DELIVER:
         return (layout.place_of(DELIVERY),)
     if action == PLACE:
@@ -61,35 +63,53 @@ def targets(agent: int, action: str) -> tuple[Cell, ...]:
 
 
 @cache
-def duration(agent: int, actions: tuple[str, ...]) -> int:
+def duration(layout: Layout, agent: int, actions: tuple[str, ...]) -> int:
     """Interactions and the walks between them, from the first interaction on."""
-    stands = dict.fromkeys(_all_stands(agent, targets(agent, actions[0])), 1)
+    stands = dict.fromkeys(_all_stands(layout, agent, targets(layout, agent, actions[0])), 1)
     for action in actions[1:]:
-        stands = after(stands, agent, map(Aim, targets(agent, action)))
+        stands = after(layout, stands, agent, map(Aim, targets(layout, agent, action)))
     return min(stands.values())
 
 
 @cache
-def set_up(agent: int, last: str, first: str) -> int:
+def set_up(layout: Layout, agent: int, last: str, first: str) -> int:
     """Steps at least between one action and another, both left out."""
-    ends, begins = (_all_stands(agent, targets(agent, action)) for action in (last, first))
-    return min(_walk(here, there) for here in ends for there in begins)
+    ends, begins = (_all_stands(layout, agent, targets(layout, agent, action)) for action in (last, first))
+    return min(_walk(layout, here, there) for here in ends for there in begins)
 
 
 @cache
-def stands_at(agent: int, target: Cell) -> tuple[Stand, ...]:
+def stands_at(layout: Layout, agent: int, target: Cell) -> tuple[Stand, ...]:
     """The places from which an agent can use something."""
     x, y = target
     found = (Stand((x - dx, y - dy), facing) for facing, (dx, dy) in STEPS.items())
-    return tuple(stand for stand in found if stand.at in kitchen().region(agent))
+    return tuple(stand for stand in found if stand.at in layout.region(agent))
 
 
-def _all_stands(agent: int, cells: Iterable[Cell]) -> list[Stand]:
-    return [stand for cell in cells for stand in stands_at(agent, cell)]
+def _all_stands(layout: Layout, agent: int, cells: Iterable[Cell]) -> list[Stand]:
+    return [stand for cell in cells for stand in stands_at(layout, agent, cell)]
 
 
 @cache
-def _walk(here: Stand, there: Stand) -> int:
-    down = there.at[1] - here.at[1]
-    facing = here.facing if not down else "south" if down > 0 else "north"
-    return abs(down) + (facing != there.facing)
+def _walk(layout: Layout, here: Stand, there: Stand) -> int:
+    steps = _distances(layout, here.at)
+    away = steps[there.at]
+    if not away:
+        return int(here.facing != there.facing)
+    dx, dy = STEPS[there.facing]
+    straight = steps.get((there.at[0] - dx, there.at[1] - dy)) == away - 1
+    return away + (not straight)
+
+
+@cache
+def _distances(layout: Layout, start: Cell) -> Mapping[Cell, int]:
+    """Steps from a cell to each that can be walked to, breadth first."""
+    steps = {start: 0}
+    unvisited = [start]
+    for at in unvisited:
+        for direction in STEPS:
+            ahead = neighbour(at, direction)
+            if ahead in layout.floor and ahead not in steps:
+                steps[ahead] = steps[at] + 1
+                unvisited.append(ahead)
+    return steps

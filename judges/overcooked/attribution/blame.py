@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from games.overcooked.engine.layout import AGENTS, kitchen
+from games.overcooked.engine.layout import AGENTS, Layout
+from games.overcooked.engine.tasks import Task
 from games.overcooked.engine.validator import refusal
 from judges.attribution.findings import Link
 from judges.evidence.transcript import ActionView, Transcript, TurnView
@@ -62,6 +63,7 @@ class History:
     """A game up to the step that is looked at."""
 
     game: Transcript
+    task: Task
     asked: list[Asked] = field(init=False)
     open: dict[int, Asked] = field(default_factory=dict)
     """Responder -> the last request to it."""
@@ -95,7 +97,7 @@ class History:
         """See what was done in a turn."""
         view = self.game.turn(turn)
         for agent in range(len(AGENTS)):
-            was, now = (needless(self.game.task_id, state, agent) for state in (view.state_before, view.state_after))
+            was, now = (needless(self.task, state, agent) for state in (view.state_before, view.state_after))
             if now is not None and now != was:
                 self._rid[agent] = self._fetched(view, agent, now)
             if any(action.accepted and action.agent == AGENTS[agent] for action in view.actions):
@@ -106,7 +108,7 @@ class History:
     def slip(self, turn: int, agent: int) -> Slip | None:
         """Why an agent did not do better in a turn; None if by what it knew and was asked for it could not."""
         view = self.game.turn(turn)
-        rid = needless(self.game.task_id, view.state_before, agent)
+        rid = needless(self.task, view.state_before, agent)
         if rid is not None:
             found = self._rid.get(agent)
             return found and found._replace(evidence=f"{AGENTS[agent]} holds {rid}, which nothing takes: {found.evidence}")
@@ -145,7 +147,7 @@ class History:
             answer = ANSWERS.get(asked.answer, "rule_forgotten")
             return Slip(agent, answer, f"{AGENTS[asked.opener]} {asked.words}; it tried {action_call(refused)}, which was refused")
         if stood(view, agent):
-            could = refusal(world_of(self.game.task_id, view.state_before), agent, asked.next) is None
+            could = refusal(world_of(self.task, view.state_before), agent, asked.next) is None
             return Slip(agent, "not_heard", f"{AGENTS[asked.opener]} {asked.words}; it waited") if could else None
         turn, action = self._next(view.turn, agent)
         if action in (None, asked.next) or action in _verified(self.game.turn(turn), agent):
@@ -157,7 +159,7 @@ class History:
         free = self._free.get(agent, 1 - _SEEN_LATE)
         could_ask = [turn for turn in self._own[_CHEF] if free + _SEEN_LATE <= turn <= view.turn]
         verified = _verified(view, agent)
-        both_wait = stood(view, agent) and stood(view, _CHEF) and not _cooks(view)
+        both_wait = stood(view, agent) and stood(view, _CHEF) and not _cooks(view, self.task.layout)
         if not (both_wait and could_ask and verified):
             return None
         return Slip(_CHEF, "not_said", f"the Assistant waited and could {verified[0]}; the Chef did not ask for it in turn {could_ask[-1]}")
@@ -193,10 +195,10 @@ def _verified(view: TurnView, agent: int) -> list[str]:
     return found
 
 
-def _cooks(view: TurnView) -> bool:
+def _cooks(view: TurnView, layout: Layout) -> bool:
     """Whether something of the Chef's is being made, after which it may have planned to ask."""
-    own = kitchen().reach(_CHEF)
-    return any(name in own and 0 < pot["timer"] < kitchen().cook_time for name, pot in view.state_before["utensils"].items())
+    own = layout.reach(_CHEF)
+    return any(name in own and 0 < pot["timer"] < layout.cook_time for name, pot in view.state_before["utensils"].items())
 
 
 def _refused(view: TurnView, agent: int) -> ActionView | None:

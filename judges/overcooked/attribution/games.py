@@ -16,6 +16,7 @@ from judges.evidence.transcript import Transcript
 from judges.overcooked.attribution.blame import ANSWERS, REQUESTS, History
 from judges.overcooked.attribution.moves import gains
 from judges.overcooked.attribution.requests import Asked
+from judges.overcooked.conversations import task_in
 
 __all__ = ["MEASURES", "attribute"]
 
@@ -26,7 +27,10 @@ _NOBODY: Final = "neither could know better and do better alone"
 
 def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
     """Hold every step against what either agent could have done; see `judges.attribution.findings.Attribute`."""
-    history = History(transcript)
+    task = task_in(transcript)
+    if task is None:
+        return Attributed([], [])
+    history = History(transcript, task)
     findings: list[Finding] = []
     for view in transcript.turns:
         history.enter(view.turn)
@@ -41,7 +45,7 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
 
 def _of_step(history: History, turn: int, lost: Lost) -> Iterator[Finding]:
     game = history.game
-    kept = gains(game.task_id, game.turn(turn), lost.after)
+    kept = gains(history.task, game.turn(turn), lost.after)
     causes = []
     for agent, gain in enumerate(kept):
         slip = history.slip(turn, agent) if gain > NOTHING else None

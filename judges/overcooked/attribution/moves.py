@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from games.overcooked.engine.layout import AGENTS, INGREDIENT_DISPENSER, STEPS, kitchen
+from games.overcooked.engine.layout import AGENTS, INGREDIENT_DISPENSER, STEPS
+from games.overcooked.engine.tasks import Task
 from games.overcooked.engine.workflow import workflow
 from games.overcooked.engine.world import Body, Move, Pot, World
 from games.overcooked.text.grammar import parse_call
@@ -15,10 +16,10 @@ from judges.evidence.transcript import JsonObject, TurnView
 __all__ = ["gains", "moves_of", "needless", "stood", "world_of"]
 
 
-def world_of(order: str, state: JsonObject) -> World:
+def world_of(task: Task, state: JsonObject) -> World:
     """The kitchen of a stored state, to be played on from."""
     bodies = [Body((body["at"][0], body["at"][1]), body["facing"], body["held"]) for body in state["agents"]]
-    world = World(kitchen(), order, "published", (bodies[0], bodies[1]))
+    world = World(task.layout, task.order, "published", (bodies[0], bodies[1]))
     world.utensils = {name: Pot(tuple(pot["contents"]), pot["product"], pot["timer"]) for name, pot in state["utensils"].items()}
     for name, item in state["counters"].items():
         x, y = name.strip("()").split(",")
@@ -43,52 +44,52 @@ def stood(view: TurnView, agent: int) -> bool:
     return moves_of(view)[agent] == Move()
 
 
-def needless(order: str, state: JsonObject, agent: int) -> str | None:
+def needless(task: Task, state: JsonObject, agent: int) -> str | None:
     """What an agent holds that nothing left to do takes."""
     held: str | None = state["agents"][agent]["held"]
     if held is None:
         return None
-    left = left_of(order, state)
+    left = left_of(task.order, state, task.layout)
     begun = any(found.begun and found.unit.agent == agent for found in left.values())
     return None if begun else held
 
 
-def gains(order: str, view: TurnView, after: float) -> Sequence[float]:
+def gains(task: Task, view: TurnView, after: float) -> Sequence[float]:
     """For each agent how many steps its best move in the place of its own would have kept; 0 where none would.
 
     Hands that hold what nothing takes are emptied first: what was picked up wrongly holds up until it is put down.
 
     Args:
-        order: what is cooked.
+        task: what is cooked, and where.
         view: the step.
         after: the fewest steps left after it.
     """
     logged = moves_of(view)
-    return [max((after - left for left in _others(order, view, agent, logged)), default=0.0) for agent in range(len(AGENTS))]
+    return [max((after - left for left in _others(task, view, agent, logged)), default=0.0) for agent in range(len(AGENTS))]
 
 
-def _others(order: str, view: TurnView, agent: int, logged: Sequence[Move]) -> Iterator[float]:
-    rid = needless(order, view.state_before, agent) is not None
-    for move in _moves(order, view.state_before, agent, free=rid):
-        world = world_of(order, view.state_before)
+def _others(task: Task, view: TurnView, agent: int, logged: Sequence[Move]) -> Iterator[float]:
+    rid = needless(task, view.state_before, agent) is not None
+    for move in _moves(task, view.state_before, agent, free=rid):
+        world = world_of(task, view.state_before)
         if rid:
             world.bodies[agent].held = None
         world.step([move if who == agent else made for who, made in enumerate(logged)])
-        yield float(steps_left(order, world.to_json(), delivered=world.delivered))
+        yield float(steps_left(task.order, world.to_json(), delivered=world.delivered, layout=task.layout))
 
 
-def _moves(order: str, state: JsonObject, agent: int, *, free: bool) -> Iterator[Move]:
+def _moves(task: Task, state: JsonObject, agent: int, *, free: bool) -> Iterator[Move]:
     """What an agent could do in a step: stay, walk or turn, use what it faces."""
     yield Move()
     yield from (Move(direction) for direction in STEPS)
     yield Move(interact=True)
     if free or state["agents"][agent]["held"] is None:
-        yield from (Move(interact=True, item=item) for item in _raw_items(order, agent))
+        yield from (Move(interact=True, item=item) for item in _raw_items(task, agent))
 
 
-def _raw_items(order: str, agent: int) -> Iterator[str]:
+def _raw_items(task: Task, agent: int) -> Iterator[str]:
     """What an agent has to fetch from the ingredient dispenser."""
-    for unit in workflow(order).of(agent):
+    for unit in workflow(task.order, task.layout).of(agent):
         call = parse_call(unit.actions[0])
         if call is not None and call.arguments[1:] == (INGREDIENT_DISPENSER,):
             yield call.arguments[0]

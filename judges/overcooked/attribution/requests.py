@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from games.overcooked.engine.layout import AGENTS
-from games.overcooked.engine.tasks import tasks
 from games.overcooked.measures.taxonomy import initiating_category, responding_category
 from games.overcooked.text.grammar import requests_in
 from judges.evidence.transcript import Transcript
-from judges.overcooked.conversations import action_call, event_at, messages_of, references_of
+from judges.overcooked.conversations import action_call, event_at, layout_in, messages_of, references_of, task_in
 
 __all__ = ["Asked", "asked_of", "own_turns"]
 
@@ -61,7 +60,7 @@ class Asked:
 
 def asked_of(game: Transcript) -> list[Asked]:
     """All requests of a game in order; none where the order is not one of the benchmark's."""
-    if game.task_id not in tasks():
+    if task_in(game) is None:
         return []
     found = (_asked(game, entry["turn"], entry["opener"]) for entry in game.details.get("conversations", ()))
     return [asked for asked in found if asked is not None]
@@ -76,7 +75,8 @@ def _asked(game: Transcript, turn: int, opener: str) -> Asked | None:
     if not actions:
         return None
     said = next((said.seq for said in game.turn(turn).said("public", opener)), 0)
-    kinds = initiating_category(event, messages, references), responding_category(event, messages, references)
+    layout = layout_in(game)
+    kinds = initiating_category(event, messages, references, layout), responding_category(event, messages, references, layout)
     return Asked(turn, said, event.opener, tuple(actions), *kinds)
 
 

@@ -10,14 +10,14 @@ import pytest
 
 from games.overcooked.engine.drawing import map_text
 from games.overcooked.engine.execution import next_move
-from games.overcooked.engine.layout import kitchen, load_layout
+from games.overcooked.engine.layout import kitchen
 from games.overcooked.engine.tasks import recipe_text, task_of, tasks
 from games.overcooked.engine.timing import sequences, time_of
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.validator_codes import OTHER, VALIDATOR_CODES, code_of
 from games.overcooked.engine.world import Rules, World, start_world
 from games.overcooked.measures.references import ReferencePair, published_references, searched_references
-from schemas.errors import BadInputError, UsageError
+from schemas.errors import UsageError
 
 
 def world_of(order: str = "boiled_egg", rules: Rules = "published") -> World:
@@ -293,14 +293,6 @@ def test_a_recipe_is_written_from_the_tables() -> None:
     text = recipe_text("mashed_potato_and_pea_patty")
     assert "INGREDIENTS: potato (1), pea (1)" in text
     assert "5. Serve it on a dish." in text
-
-
-def test_a_bad_layout_file(tmp_path: Path) -> None:
-    """A file that is no kitchen is named, with where to look."""
-    path = tmp_path / "mine.yaml"
-    path.write_text("grid: [XX]", encoding="utf-8")
-    with pytest.raises(BadInputError, match=r"mine\.yaml is no kitchen"):
-        load_layout(path)
 
 
 def test_an_unknown_order() -> None:

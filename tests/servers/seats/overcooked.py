@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from games.overcooked.engine.layout import AGENTS
+from pathlib import Path
+
+from games.overcooked.engine.layout import AGENTS, Layout, kitchen
+from games.overcooked.engine.own_kitchen import read_kitchen
 from games.overcooked.players.plain import SCRIPTS
 from games.overcooked.text.prompts import INPUT
 from games.overcooked.text.reading import Shown
@@ -16,6 +19,10 @@ MARKS = {
 }
 
 
+KITCHEN = Path(__file__).with_name("kitchen.yaml")
+"""A kitchen of one's own, whose tables the scripts know beside the published ones."""
+
+
 def answer(messages: list[dict[str, str]]) -> str | None:
     """What the plain Chef or Assistant says to what a prompt of Collab-Overcooked holds; None for another game's."""
     text = messages[-1]["content"]
@@ -24,4 +31,10 @@ def answer(messages: list[dict[str, str]]) -> str | None:
         return None
     kind = next((kind for mark, kind in MARKS.items() if mark in told), "turn")
     (agent,) = (place for place, role in enumerate(AGENTS) if f"You are the {role}." in told)
-    return SCRIPTS[AGENTS[agent].lower()]["plain"](Shown(agent, kind, state))
+    return SCRIPTS[AGENTS[agent].lower()]["plain"](Shown(agent, kind, state, _kitchen(state)))
+
+
+def _kitchen(state: str) -> Layout:
+    """The kitchen whose utensils the state text names."""
+    own = read_kitchen(KITCHEN)
+    return own if any(f"<{name}>" in state for name in own.utensils) else kitchen()
