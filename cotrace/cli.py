@@ -35,18 +35,19 @@ COMMANDS: dict[str, str] = {
     "rubric": "List, show, make and check rubrics.",
     "labels": "Import and export people's answers.",
     "optimize": "Look for a rubric that agrees better with labels.",
+    "optimize-reader": "Look for a prompt with which a model understands texts better.",
     "claims": "Show what the engine judge understood of each message.",
     "export": "Write the store for other programs: Parquet, Inspect, datasets, OpenTelemetry.",
     "lake": "Keep a store in a folder that many machines can read and write at once.",
     "forget": "Take verdicts, games, labels or notes out of the store.",
     "doctor": "Say what is installed, what the store holds, and what a run would need.",
 }
-"""Verb -> one line of help; the module is `cotrace.commands.<verb>`, the command in it `command`."""
+"""Verb -> one line of help; the module is `cotrace.commands.<verb>` (`-` as `_`), the command in it `command`."""
 
 
 @click.command(
     cls=LazyGroup,
-    verbs=lambda: {verb: (f"cotrace.commands.{verb}", text) for verb, text in COMMANDS.items()},
+    verbs=lambda: {verb: (f"cotrace.commands.{verb.replace('-', '_')}", text) for verb, text in COMMANDS.items()},
     heading="Commands",
     context_settings={"help_option_names": ["-h", "--help"]},
 )

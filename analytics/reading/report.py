@@ -131,15 +131,9 @@ def _by_reader(store: Store, reader: Reader, meant: dict[tuple[str, int, int], A
     for text in texts(store, None, reader):
         read = read_by(text.game, text.turn, text.said, reader) if _key(text) in meant else None
         if read is not None:
-            place = (reader.name, text.game.benchmark, _author(text))
+            place = (reader.name, text.game.benchmark, text.author)
             yield from (_Scored(*place, one.kind, one.field, text.game.episode_id, *one[2:]) for one in counts(read, meant[_key(text)]))
 
 
 def _key(text: Text) -> tuple[str, int, int]:
     return text.game.episode_id, text.turn, text.said.seq
-
-
-def _author(text: Text) -> str:
-    agent = text.game.agents.get(text.said.agent)
-    role = agent.role if agent else ""
-    return str((agent.persona if agent else None) or text.game.team.get(role) or text.game.model)

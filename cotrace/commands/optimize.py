@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cotrace.commands.model_options import asking, asking_options, tell_models
-from cotrace.commands.options import Number, say, store_option
-from schemas.errors import UsageError
+from cotrace.commands.model_options import tell_models
+from cotrace.commands.optimize_options import asked_model, cache_of, demonstrations_of, search_options, writer_of
+from cotrace.commands.options import say, store_option
 from schemas.extras import needed
 from schemas.store import Store
 
@@ -19,15 +18,12 @@ if TYPE_CHECKING:
     from analytics.judging.optimization_gain import Gain, Judged
     from analytics.statistics.intervals import Estimate
     from judges.optimization.cases import Case
-    from judges.optimization.dispatcher import Answers
+    from judges.optimization.rubric_manner import Answers
     from judges.optimization.search import Expected, Optimization, OptimizationResult
     from judges.rubric.model import Rubric
-    from providers.provider import ModelSettings
 
 __all__ = ["command"]
 
-_LONGEST_TEXT = 4_000
-"""Tokens of a reply of the model that writes instructions."""
 _FEW_GAMES = 10
 """Below this even a large difference between two rubrics can be chance."""
 
@@ -36,11 +32,6 @@ _FEW_GAMES = 10
 @click.argument("rubric_name", metavar="RUBRIC")
 @click.option("--labels", required=True, help="What counts as right: people, truth (planted), or a label source's name.")
 @click.option("--model", required=True, help="The judge, provider/model, such as openai/gpt-4o-mini.")
-@click.option("--base-url", help="Server of the provider's kind, else OpenAI's, such as http://localhost:8000/v1.")
-@click.option("--key-env", "key_variable", help="Environment variable with the key.")
-@click.option("--optimizer", default="gepa", show_default=True, type=click.Choice(["mipro", "gepa", "bootstrap"]), help="DSPy's optimiser.")
-@click.option("--reflection-model", help="provider/model that writes instructions [default: the judge's].")
-@click.option("--reflection-base-url", help="Its server [default: the judge's, if the model is].")
 @click.option(
     "--question", "questions", multiple=True, help="Optimise this question only; repeat for several [default: all with enough labels]."
 )
@@ -51,19 +42,12 @@ _FEW_GAMES = 10
     type=click.Choice(["kappa", "alpha", "ac1", "accuracy"]),
     help="Agreement with the labels, averaged over the questions.",
 )
-@click.option("--candidates", default=6, show_default=True, type=click.IntRange(min=2), help="Texts, or sets of demonstrations, to try.")
-@click.option("--demonstrations", type=click.IntRange(min=0), help="Most labelled cases in one prompt [default: by optimiser].")
 @click.option(
     "--held-out", default=0.3, show_default=True, type=click.FloatRange(0.05, 0.9), help="Share of the games kept for the final test."
 )
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the split and of the optimiser.")
-@click.option("--concurrency", default=16, show_default=True, type=click.IntRange(min=1), help="Calls under way at once.")
-@asking_options(temperature=0.0, max_tokens=1500)
-@click.option("--max-cost", type=Number(min=0), help="USD that may be spent; the run stops cleanly before it would be more.")
-@click.option("--cache", type=click.Path(path_type=Path), help="File or folder of answers by content [default: beside the store].")
+@search_options
 @click.option("--rubrics", "folders", multiple=True, type=click.Path(path_type=Path), help="Folder with rubrics of your own.")
 @click.option("--out", type=click.Path(path_type=Path), help="The new rubric file [default: <rubric>_<optimizer>.yaml]; never replaced.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it would cost at most, and show one full prompt.")
 @store_option
 def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store: Store, *, dry_run: bool, **options: Any) -> int:
     """Look for instructions and demonstrations that bring a model judge closer to labels, and test them on held-out games.
@@ -128,7 +112,6 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
 def _request(parent: Rubric, store: Store, options: Mapping[str, Any]) -> Optimization:
     from analytics.judging.optimization_gain import METRICS, mean_agreement
     from judges.optimization.cases import cases_of, optimizable, split
-    from judges.optimization.optimizers import OPTIMIZERS
     from judges.optimization.search import Optimization, narrowed
 
     parts = split(cases_of(store, parent, options["labels"]), held_out=options["held_out"], seed=options["seed"])
@@ -141,57 +124,22 @@ def _request(parent: Rubric, store: Store, options: Mapping[str, Any]) -> Optimi
     def agreement(cases: Sequence[Case], said: Sequence[Answers]) -> float:
         return mean_agreement(options["metric"], _judged(cases, said), possible)
 
-    demonstrations = options["demonstrations"]
     return Optimization(
         rubric=rubric,
         parts=parts.of(rubric),
         optimizer=options["optimizer"],
-        judge=(judge := _judge(options)),
-        writer=_writer(judge, options),
+        judge=(judge := asked_model(options)),
+        writer=writer_of(judge, options),
         balanced=METRICS[options["metric"]].corrects_for_answers,
         agreement=agreement,
         candidates=options["candidates"],
-        demonstrations=OPTIMIZERS[options["optimizer"]].demonstrations if demonstrations is None else demonstrations,
+        demonstrations=demonstrations_of(options),
         seed=options["seed"],
-        cache=options["cache"] or _cache_beside(store),
+        cache=cache_of(options, store),
         max_cost=options["max_cost"],
         prices=options["prices"],
         concurrency=options["concurrency"],
     )
-
-
-def _judge(options: Mapping[str, Any]) -> ModelSettings:
-    from providers.provider import ModelSettings
-
-    return ModelSettings(
-        model=_named(options["model"]),
-        base_url=options["base_url"],
-        key_variable=options["key_variable"],
-        **asking(options),
-    )
-
-
-def _writer(judge: ModelSettings, options: Mapping[str, Any]) -> ModelSettings:
-    """Texts are to differ from try to try, so the writer is asked warmly."""
-    model = _named(options["reflection_model"] or judge.model)
-    base_url = options["reflection_base_url"] or (judge.base_url if model == judge.model else None)
-    key_variable = judge.key_variable if model == judge.model else None
-    warm = replace(judge, usual_temperature=1.0, temperature=None if judge.temperature is None else "default", max_tokens=_LONGEST_TEXT)
-    return replace(warm, model=model, base_url=base_url, key_variable=key_variable)
-
-
-def _named(model: str) -> str:
-    if "/" not in model:
-        raise UsageError(f"model {model}: write provider/model, such as openai/{model}")
-    return model
-
-
-def _cache_beside(store: Store) -> Path:
-    from judges.runs.journal import folder_of
-
-    folder = folder_of(store)
-    folder.mkdir(exist_ok=True)
-    return folder
 
 
 def _possible(rubric: Rubric) -> dict[str, Sequence[str]]:

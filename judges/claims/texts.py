@@ -52,6 +52,18 @@ class Text(NamedTuple):
         """Where it stands."""
         return TextPlace(self.game.episode_id, self.turn, self.said)
 
+    @property
+    def author(self) -> str:
+        """Who wrote it: a scripted player's persona, else the model."""
+        agent = self.game.agents.get(self.said.agent)
+        return str(self.persona or self.game.team.get(agent.role if agent else "") or self.game.model)
+
+    @property
+    def persona(self) -> str | None:
+        """The scripted player that wrote it; None: somebody else did."""
+        agent = self.game.agents.get(self.said.agent)
+        return agent.persona if agent else None
+
 
 def texts(
     store: Store, where: str | None = None, reader: Reader | None = None, *, benchmarks: Sequence[str] | None = None, earlier: bool = False

@@ -1,4 +1,4 @@
-"""Where questions are asked while a rubric is optimised: from any thread, each reply kept on disk by content, inside one budget.
+"""Where questions are asked while a prompt is optimised: from any thread, each reply kept on disk by content, inside one budget.
 
 Optimisers work in threads of their own and swallow ordinary errors; whatever must end the run leaves the dispatcher as `Halted`, which
 they let pass.
@@ -12,15 +12,12 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel, Field
 
-from judges.evidence.prompt import PromptMaker
-from judges.optimization.cases import Case
-from judges.rubric.answer_types import Given, answer_model, given
-from judges.rubric.model import Rubric
 from providers.asker import Asker, Terms
 from providers.cache import ReplyCache
 from providers.messages import Message
@@ -29,14 +26,35 @@ from providers.provider import ModelSettings
 from providers.request import Reply, Request
 from schemas.errors import CotraceError
 
-__all__ = ["Answers", "BudgetStopError", "Conditions", "Dispatcher", "Halted", "Priced", "dispatching"]
+__all__ = ["BudgetStopError", "Conditions", "Dispatcher", "Halted", "Manner", "Priced", "dispatching"]
 
 T = TypeVar("T")
-
-Answers = dict[str, Given] | None
-"""Question -> answer; None: no usable reply came."""
+PromptT = TypeVar("PromptT")
+CaseT = TypeVar("CaseT")
+ToldT = TypeVar("ToldT")
 
 _PURPOSE: Final = "optimize"
+
+
+_Prompt_contra = TypeVar("_Prompt_contra", contravariant=True)
+_Case_contra = TypeVar("_Case_contra", contravariant=True)
+_Told_co = TypeVar("_Told_co", covariant=True)
+
+
+class Manner(Protocol[_Prompt_contra, _Case_contra, _Told_co]):
+    """How what is optimised (a rubric, a reader's prompt) asks a model about a case."""
+
+    def name(self, prompt: _Prompt_contra) -> str:
+        """What tells it from every other: a hash of its content."""
+
+    def number(self, case: _Case_contra) -> int:
+        """Which case it is."""
+
+    def request(self, prompt: _Prompt_contra, case: _Case_contra) -> Request:
+        """What the model is asked."""
+
+    def told(self, case: _Case_contra, filled: BaseModel) -> _Told_co:
+        """What it answers, out of the form that it has filled in."""
 
 
 class BudgetStopError(CotraceError):
@@ -77,27 +95,25 @@ class Conditions(NamedTuple):
     """Told after each call how many there were that had not been answered before."""
 
 
-class Dispatcher:
-    """Asks the judge about cases, and the writer for texts."""
+class Dispatcher(Generic[PromptT, CaseT, ToldT]):
+    """Asks the model that is to get better about cases, and the writer for texts."""
 
-    def __init__(self, rubric: Rubric, judge: Priced, writer: Priced, conditions: Conditions) -> None:
+    def __init__(self, manner: Manner[PromptT, CaseT, ToldT], judge: Priced, writer: Priced, conditions: Conditions) -> None:
         self._loop = asyncio.get_running_loop()
-        self._groups = rubric.groups()
-        self._forms = [answer_model(group) for group in self._groups]
+        self._manner = manner
         self._cache = ReplyCache(conditions.cache)
         terms = Terms(budget=Budget(conditions.max_cost), cache=self._cache, concurrency=conditions.concurrency)
         self._judge = Asker([judge.settings], judge.price, terms)
         self._writer = Asker([writer.settings], writer.price, terms)
-        self._makers: dict[str, PromptMaker] = {}
         self._times_written: Counter[str] = Counter()
         self._on_call = conditions.on_call
         self._why: CotraceError | None = None
         self.usage = terms.usage
         """What was asked of both, and what it took."""
-        self.ledger: dict[str, dict[int, Answers]] = {}
-        """Rubric's hash -> case -> answers: all that was asked of the judge in this run."""
-        self.asked_with: dict[str, Rubric] = {}
-        """Rubric's hash -> rubric, in the order in which they were first asked with."""
+        self.ledger: dict[str, dict[int, ToldT | None]] = {}
+        """Prompt's name -> case -> answer, None where no usable reply came: all that was asked about cases in this run."""
+        self.asked_with: dict[str, PromptT] = {}
+        """Prompt's name -> prompt, in the order in which they were first asked with."""
 
     async def close(self, *, at_once: bool) -> None:
         """Close connections and files; calls under way are given up at once, or else waited for, since they are paid."""
@@ -113,23 +129,23 @@ class Dispatcher:
         """Let no further call through: threads that an optimiser has left behind end."""
         self._why = self._why or CotraceError("the run has ended")
 
-    def answer(self, rubric: Rubric, case: Case) -> Answers:
-        """What the judge says to the case, asked in the rubric's words.
+    def answer(self, prompt: PromptT, case: CaseT) -> ToldT | None:
+        """What the model says to the case; None: no usable reply came.
 
         Raises:
             Halted: the budget is spent, or no request can succeed.
         """
-        return self._wait(self._answer(rubric, case))
+        return self._wait(self._answer(prompt, case))
 
-    def answer_all(self, rubric: Rubric, cases: Sequence[Case]) -> None:
-        """Put the judge's answers to all cases into the ledger.
+    def answer_all(self, prompt: PromptT, cases: Sequence[CaseT]) -> None:
+        """Put the model's answers to all cases into the ledger.
 
         Raises:
             Halted: see `answer`.
         """
 
         async def all_of_them() -> None:
-            outcomes = await asyncio.gather(*(self._answer(rubric, case) for case in cases), return_exceptions=True)
+            outcomes = await asyncio.gather(*(self._answer(prompt, case) for case in cases), return_exceptions=True)
             for error in outcomes:
                 if isinstance(error, BaseException):
                     raise error
@@ -163,25 +179,17 @@ class Dispatcher:
             self._why = self._why or error
             raise
 
-    async def _answer(self, rubric: Rubric, case: Case) -> Answers:
-        asked_with = rubric.hash
-        if asked_with not in self.asked_with:
-            self.asked_with[asked_with], self._makers[asked_with] = rubric, PromptMaker(rubric)
-        told = self.ledger.setdefault(asked_with, {})
-        if case.number in told:  # also where no usable reply came: asking again would hardly help
+    async def _answer(self, prompt: PromptT, case: CaseT) -> ToldT | None:
+        name, number = self._manner.name(prompt), self._manner.number(case)
+        self.asked_with.setdefault(name, prompt)
+        told = self.ledger.setdefault(name, {})
+        if number in told:  # also where no usable reply came: asking again would hardly help
             self.usage.asked, self.usage.from_cache = self.usage.asked + 1, self.usage.from_cache + 1
-            return told[case.number]
-        group = case.prompt.group
-        request = Request(
-            messages=self._makers[asked_with].messages(case.prompt),
-            form=self._forms[group],
-            purpose=_PURPOSE,
-            episode_id=case.episode_id,
-        )
+            return told[number]
+        request = replace(self._manner.request(prompt, case), purpose=_PURPOSE)
         reply = await self._asked(self._judge, request)
-        answers = None if reply.filled is None else {one.question: one for one in given(self._groups[group], reply.filled)}
-        told[case.number] = answers
-        return answers
+        told[number] = None if reply.filled is None else self._manner.told(case, reply.filled)
+        return told[number]
 
     async def _write(self, messages: Sequence[Message]) -> str:
         content = repr(messages)
@@ -204,7 +212,9 @@ class Dispatcher:
 
 
 @contextmanager
-def dispatching(rubric: Rubric, judge: Priced, writer: Priced, conditions: Conditions) -> Iterator[Dispatcher]:
+def dispatching(
+    manner: Manner[PromptT, CaseT, ToldT], judge: Priced, writer: Priced, conditions: Conditions
+) -> Iterator[Dispatcher[PromptT, CaseT, ToldT]]:
     """A dispatcher with a loop of its own in a thread of its own.
 
     Raises:
@@ -215,8 +225,8 @@ def dispatching(rubric: Rubric, judge: Priced, writer: Priced, conditions: Condi
     thread = threading.Thread(target=loop.run_forever, name="dispatcher", daemon=True)
     thread.start()
 
-    async def made() -> Dispatcher:
-        return Dispatcher(rubric, judge, writer, conditions)
+    async def made() -> Dispatcher[PromptT, CaseT, ToldT]:
+        return Dispatcher(manner, judge, writer, conditions)
 
     try:
         dispatcher = asyncio.run_coroutine_threadsafe(made(), loop).result()

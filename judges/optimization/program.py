@@ -18,7 +18,8 @@ from dspy.lm15 import Request, Response, Usage
 
 from judges.evidence.text import clean
 from judges.optimization.cases import Case
-from judges.optimization.dispatcher import Answers, Dispatcher
+from judges.optimization.dispatcher import Dispatcher
+from judges.optimization.rubric_manner import Answers, RubricDispatcher
 from judges.rubric.model import Demonstration, RightAnswer, Rubric, ShownEntry
 from providers.messages import Message
 from providers.provider import ModelSettings
@@ -31,7 +32,7 @@ _BRACES: Final = re.compile(r"\{([a-z][a-z_]*)\}")
 class JudgeProgram(dspy.Module):  # type: ignore[misc]
     """One predictor, which is the rubric."""
 
-    def __init__(self, rubric: Rubric, dispatcher: Dispatcher, cases: Mapping[int, Case]) -> None:
+    def __init__(self, rubric: Rubric, dispatcher: RubricDispatcher, cases: Mapping[int, Case]) -> None:
         super().__init__()
         self.judge = _Judge(rubric, dispatcher, cases)
 
@@ -41,7 +42,7 @@ class JudgeProgram(dspy.Module):  # type: ignore[misc]
 
 
 class _Judge(dspy.Predict):  # type: ignore[misc]
-    def __init__(self, rubric: Rubric, dispatcher: Dispatcher, cases: Mapping[int, Case]) -> None:
+    def __init__(self, rubric: Rubric, dispatcher: RubricDispatcher, cases: Mapping[int, Case]) -> None:
         super().__init__(_signature(rubric))
         self._rubric, self._dispatcher, self._cases = rubric, dispatcher, cases
 
@@ -173,7 +174,7 @@ def _compared(question: str, given: Mapping[str, int], said: str | None) -> str:
     return f'{question}: "{said}" {"is right" if said in given else "is wrong"}: the labels say {people}.'
 
 
-def writer_lm(dispatcher: Dispatcher, settings: ModelSettings) -> Any:
+def writer_lm(dispatcher: Dispatcher[Any, Any, Any], settings: ModelSettings) -> Any:
     """The model that writes instructions, as DSPy calls one: our client does the asking, so retries, prices, budget and disk are ours."""
     return dspy.LM(settings.model, engine=_Engine(dispatcher), cache=False, num_retries=0, temperature=settings.sampling_temperature)
 
@@ -181,7 +182,7 @@ def writer_lm(dispatcher: Dispatcher, settings: ModelSettings) -> Any:
 class _Engine:
     """DSPy's engine contract: one request, one response."""
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
+    def __init__(self, dispatcher: Dispatcher[Any, Any, Any]) -> None:
         self._dispatcher = dispatcher
 
     def complete(self, request: Request) -> Response:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ from schemas.store import Store
 from tests.servers.batches import BatchServer
 from tests.servers.dialects import completion, tool_call
 from tests.servers.serving import application, json_reply, served
+from tests.servers.tunable_judge import Writer
 
 __all__ = ["SimulatedReader", "garbled", "simulated_reader"]
 
@@ -55,6 +57,10 @@ class SimulatedReader(BaseModel):
     """Probability that one field of a claim is read as something else."""
     unsure: float = 0.0
     """Probability that a text is said not to have been understood, and nothing is claimed."""
+    learns_from: str = "(?!)"
+    """Regular expression, looked for in the system message: where it is found, the reader makes no mistake."""
+    proposals: list[str] = ["Take your time."]
+    """Instructions that it proposes when it is asked to write some."""
     silent: bool = False
     """Whether its replies say nothing that can be used."""
     latency_s: float = 0.0
@@ -80,6 +86,7 @@ class _Server(BatchServer):
         super().__init__()
         self._reader = reader
         self._meant = dict(_meant(reader.store))
+        self._writer = Writer(reader.proposals)
         self.requests = 0
 
     async def completions(self, request: web.Request) -> web.Response:
@@ -94,8 +101,12 @@ class _Server(BatchServer):
 
     def _answer(self, body: Any) -> dict[str, Any]:
         self.requests += 1
-        asked = body["messages"][1]["content"]
-        claims = garbled(self._meant.get(asked, []), self._reader, asked)
+        if body["tools"][0]["function"]["name"] == "Written":
+            return completion(tool_call(self._writer.reply(body)))
+        system, asked = (message["content"] for message in body["messages"][:2])
+        claims = self._meant.get(asked, [])
+        if re.search(self._reader.learns_from, system) is None:
+            claims = garbled(claims, self._reader, asked)
         said: dict[str, Any] = {"claims": claims, "not_understood": []}
         if random.Random(f"unsure {self._reader.seed} {asked}").random() < self._reader.unsure:
             said = {"claims": [], "not_understood": [{"words": claim["words"], "why": "not clear"} for claim in claims[:1]]}

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,7 +21,7 @@ from pydantic import BaseModel, ConfigDict
 from tests.servers.dialects import completion, tool_call
 from tests.servers.serving import application, json_reply, served
 
-__all__ = ["TunableJudge", "tunable_judge"]
+__all__ = ["TunableJudge", "Writer", "tunable_judge"]
 
 
 class TunableJudge(BaseModel):
@@ -42,11 +43,30 @@ class TunableJudge(BaseModel):
     latency_s: float = 0.0
 
 
+class Writer:
+    """Plays the model that writes instructions: proposes one text after the other."""
+
+    def __init__(self, proposals: Sequence[str]) -> None:
+        self._proposals = itertools.cycle(proposals)
+
+    def reply(self, body: Any) -> dict[str, str]:
+        """The form `Written`, filled in with the fields that DSPy asks for."""
+        wanted = body["messages"][-1]["content"].rpartition("Respond with the corresponding output fields")[2]
+        names = dict.fromkeys(re.findall(r"\[\[ ## (\w+) ## \]\]", wanted))
+        return {"text": "\n\n".join(f"[[ ## {name} ## ]]\n{self._text(name)}" for name in names)}
+
+    def _text(self, field: str) -> str:
+        if "instruction" not in field:
+            return "" if field == "completed" else "They are messages."
+        return next(self._proposals)
+
+
 class _Server:
     def __init__(self, spec: TunableJudge) -> None:
         self._spec = spec
         self._asked: Counter[str] = Counter()
-        self._proposed = self._seen = 0
+        self._seen = 0
+        self._writer = Writer(spec.proposals)
         self._kinds: Counter[str] = Counter()
 
     async def completions(self, request: web.Request) -> web.Response:
@@ -58,7 +78,7 @@ class _Server:
         watched = body["messages"] if function["name"] == "Written" else body["messages"][:1]
         self._seen += any(re.search(self._spec.watches, message["content"]) for message in watched)
         await asyncio.sleep(self._spec.latency_s)
-        said = self._written(body) if function["name"] == "Written" else self._judged(body, function)
+        said = self._writer.reply(body) if function["name"] == "Written" else self._judged(body, function)
         return json_reply(completion(tool_call(said)))
 
     def _judged(self, body: Any, function: Any) -> dict[str, Any]:
@@ -71,17 +91,6 @@ class _Server:
             at = int(hashlib.sha256(f"{knows} {question} {evidence}".encode()).hexdigest()[:12], 16) / 16**12
             said[question] = {"reason": "the evidence says so", "answer": "yes" if truth == (at < share) else "no"}
         return said
-
-    def _written(self, body: Any) -> dict[str, str]:
-        wanted = body["messages"][-1]["content"].rpartition("Respond with the corresponding output fields")[2]
-        names = dict.fromkeys(re.findall(r"\[\[ ## (\w+) ## \]\]", wanted))
-        return {"text": "\n\n".join(f"[[ ## {name} ## ]]\n{self._text(name)}" for name in names)}
-
-    def _text(self, field: str) -> str:
-        if "instruction" not in field:
-            return "" if field == "completed" else "They are messages."
-        self._proposed += 1
-        return self._spec.proposals[(self._proposed - 1) % len(self._spec.proposals)]
 
     async def stats(self, request: web.Request) -> web.Response:  # noqa: ARG002 - aiohttp's signature
         """GET /stats."""

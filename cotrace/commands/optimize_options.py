@@ -1,0 +1,98 @@
+"""What `cotrace optimize` and `cotrace optimize-reader` share: who is asked, how much is tried, and what it may take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from cotrace.commands.model_options import asking, asking_options
+from cotrace.commands.options import Number
+from schemas.errors import UsageError
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    from providers.provider import ModelSettings
+
+__all__ = ["asked_model", "cache_of", "demonstrations_of", "search_options", "writer_of"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_LONGEST_TEXT = 4_000
+"""Tokens of a reply of the model that writes instructions."""
+
+_BEFORE: Final = (
+    click.option("--base-url", help="Server of the provider's kind, else OpenAI's, such as http://localhost:8000/v1."),
+    click.option("--key-env", "key_variable", help="Environment variable with the key."),
+    click.option(
+        "--optimizer", default="gepa", show_default=True, type=click.Choice(["mipro", "gepa", "bootstrap"]), help="DSPy's optimiser."
+    ),
+    click.option("--reflection-model", help="provider/model that writes instructions [default: the same]."),
+    click.option("--reflection-base-url", help="Its server [default: the same, if the model is]."),
+    click.option(
+        "--candidates", default=6, show_default=True, type=click.IntRange(min=2), help="Texts, or sets of demonstrations, to try."
+    ),
+    click.option("--demonstrations", type=click.IntRange(min=0), help="Most labelled cases in one prompt [default: by optimiser]."),
+    click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the split and of the optimiser."),
+    click.option("--concurrency", default=16, show_default=True, type=click.IntRange(min=1), help="Calls under way at once."),
+    asking_options(temperature=0.0, max_tokens=1500),
+    click.option("--max-cost", type=Number(min=0), help="USD that may be spent; the run stops cleanly before it would be more."),
+    click.option("--cache", type=click.Path(path_type=Path), help="File or folder of answers by content [default: beside the store]."),
+    click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it would cost at most, and show one full prompt."),
+)
+
+
+def search_options(command: F) -> F:
+    """Add the options, in their order."""
+    for option in reversed(_BEFORE):
+        command = option(command)
+    return command
+
+
+def asked_model(options: Mapping[str, Any]) -> ModelSettings:
+    """The model that is to get better."""
+    from providers.provider import ModelSettings
+
+    return ModelSettings(
+        model=_named(options["model"]),
+        base_url=options["base_url"],
+        key_variable=options["key_variable"],
+        **asking(options),
+    )
+
+
+def writer_of(asked: ModelSettings, options: Mapping[str, Any]) -> ModelSettings:
+    """The model that writes. Texts are to differ from try to try, so it is asked warmly."""
+    model = _named(options["reflection_model"] or asked.model)
+    base_url = options["reflection_base_url"] or (asked.base_url if model == asked.model else None)
+    key_variable = asked.key_variable if model == asked.model else None
+    warm = replace(asked, usual_temperature=1.0, temperature=None if asked.temperature is None else "default", max_tokens=_LONGEST_TEXT)
+    return replace(warm, model=model, base_url=base_url, key_variable=key_variable)
+
+
+def _named(model: str) -> str:
+    if "/" not in model:
+        raise UsageError(f"model {model}: write provider/model, such as openai/{model}")
+    return model
+
+
+def demonstrations_of(options: Mapping[str, Any]) -> int:
+    """Most labelled cases in one prompt."""
+    from judges.optimization.optimizers import OPTIMIZERS
+
+    given = options["demonstrations"]
+    return OPTIMIZERS[options["optimizer"]].demonstrations if given is None else int(given)
+
+
+def cache_of(options: Mapping[str, Any], store: Store) -> Path:
+    """Where answers are kept: beside the store, unless the user says otherwise."""
+    from judges.runs.journal import folder_of
+
+    if options["cache"]:
+        return Path(options["cache"])
+    folder = folder_of(store)
+    folder.mkdir(exist_ok=True)
+    return folder

@@ -1,0 +1,147 @@
+"""`cotrace optimize-reader`: a better prompt for a model that reads, by one of DSPy's optimisers, judged on held-out authors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cotrace.commands.model_options import tell_models
+from cotrace.commands.optimize_options import asked_model, cache_of, demonstrations_of, search_options, writer_of
+from cotrace.commands.options import say, store_option
+from schemas.errors import UsageError
+from schemas.extras import needed
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    from analytics.reading.gain import ReadingGain
+    from analytics.statistics.intervals import Estimate
+    from judges.optimization.reader_search import ReaderExpected, ReaderOptimization
+
+__all__ = ["command"]
+
+
+@click.command()
+@click.option("--benchmark", default="craft", show_default=True, help="Whose texts are read.")
+@click.option("--model", required=True, help="The model that reads, provider/model, such as openai/gpt-4o-mini.")
+@click.option("--prompt", type=click.Path(path_type=Path), help="File with the prompt to start from [default: the one that is built in].")
+@click.option(
+    "--held-out", default=0.3, show_default=True, type=click.FloatRange(0.05, 0.9), help="Share of the authors kept for the final test."
+)
+@click.option("--texts", default=40, show_default=True, type=click.IntRange(min=2), help="Most texts of one author.")
+@click.option("--where", help="SQL condition over episodes and turns.")
+@search_options
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="The new prompt [default: <benchmark>_reader_<optimizer>.yaml]; never replaced."
+)
+@store_option
+def command(out: Path | None, store: Store, *, dry_run: bool, **options: Any) -> int:
+    """Look for instructions and examples with which a model understands texts better, and test them on held-out authors.
+
+    Texts whose authors say what they claim (scripted players, annotated logs) are the measure; examples in the prompt are of scripted
+    players' texts only. The result is a file for `cotrace claims --prompt FILE` and `cotrace judge --judge engine --reader llm:... --prompt
+    FILE`. Start the same command again after an interruption: no answer is paid twice. Exit code 1 if the budget ran out.
+
+    \b
+    Example:
+      cotrace optimize-reader --model openai/gpt-4o-mini --max-cost 5 --dry-run
+      cotrace optimize-reader --model openai/gpt-4o-mini --optimizer bootstrap --out my_prompt.yaml
+    """
+    from analytics.reading.gain import conclusion, reading_gain
+    from cotrace.progress import progress_bar
+    from judges.optimization.dispatcher import BudgetStopError
+    from judges.optimization.reader_search import expected, optimize_reader, write_prompt
+
+    needed("dspy", "cotrace optimize-reader")
+    store.check()
+    path = out or Path(f"{options['benchmark']}_reader_{options['optimizer']}.yaml")
+    if path.exists():
+        raise UsageError(f"--out {path} exists already, and a prompt is never replaced: choose another name")
+    request = _request(store, options)
+    tell_models((request.reader, request.writer), options["prices"], options["max_cost"])
+    plan = expected(request)
+    _tell_plan(request, plan)
+    if dry_run:
+        for message in plan.example:
+            click.echo(f"--- {message['role']}\n{message['content']}")
+        return 0
+    try:
+        with progress_bar(f"reader of {request.benchmark} by {request.optimizer}") as show:
+            found = optimize_reader(request, lambda asked: show(asked, sum(plan.calls)))
+    except BudgetStopError as stop:
+        say(f"{stop}; what was answered is kept: start again with a higher --max-cost to go on, nothing is paid twice")
+        return 1
+    usage, cost = found.usage, "no price known" if plan.cost is None else f"{found.usage.cost:.4f} USD"
+    say(f"  {usage.asked} calls, {usage.from_cache} of them answered from disk, {usage.failed} failed; {usage.requests} requests, {cost}")
+    if found.prompt is None or found.after is None:
+        say(
+            f"no gain: none of {found.tried} candidates read the validation part better than the prompt as it is "
+            f"(score {found.validation_before:.3f}); no file is written"
+        )
+        return 0
+    from judges.optimization.reader_program import agreement
+
+    held_out = request.parts.held_out
+    gain = reading_gain([case.episode_id for case in held_out], found.before, found.after, agreement)
+    sentence = conclusion(gain, sorted({case.author for case in held_out}))
+    figures = [f"{name} {_told(before)} -> {_told(after)}" for name, (before, after) in _rates(gain).items()]
+    write_prompt(path, found.prompt, [_made(request), *figures, sentence])
+    for line in (*(f"  held-out {figure}" for figure in figures), sentence):
+        say(line)
+    say(f"wrote {path}: read it before you ask with it (cotrace claims --reader llm:{request.reader.model} --prompt {path})")
+    return 0
+
+
+def _request(store: Store, options: Mapping[str, Any]) -> ReaderOptimization:
+    from judges.claims.prompt_file import prompt_in
+    from judges.claims.readers import reading_room
+    from judges.claims.texts import Room
+    from judges.optimization.reader_cases import reader_cases, split_by_author
+    from judges.optimization.reader_search import ReaderOptimization
+
+    benchmark, seed = options["benchmark"], options["seed"]
+    prompt = prompt_in(options["prompt"])
+    cases = reader_cases(store, benchmark, per_author=options["texts"], seed=seed, where=options["where"])
+    reader = asked_model(options)
+    return ReaderOptimization(
+        benchmark=benchmark,
+        instructions=prompt.instructions.get(benchmark, Room(reading_room(benchmark)).instructions),
+        parts=split_by_author(cases, held_out=options["held_out"], seed=seed),
+        optimizer=options["optimizer"],
+        reader=reader,
+        writer=writer_of(reader, options),
+        candidates=options["candidates"],
+        demonstrations=demonstrations_of(options),
+        seed=seed,
+        cache=cache_of(options, store),
+        max_cost=options["max_cost"],
+        prices=options["prices"],
+        concurrency=options["concurrency"],
+    )
+
+
+def _tell_plan(request: ReaderOptimization, plan: ReaderExpected) -> None:
+    say(f"reader of {request.benchmark} by {request.optimizer}, model {request.reader.model}")
+    for name, part in zip(("training", "validation", "held-out"), request.parts, strict=True):
+        games, authors = len({case.episode_id for case in part}), ", ".join(sorted({case.author for case in part}))
+        say(f"  {name} part: {len(part)} texts of {games} games, by {authors}")
+    cost = "no price known" if plan.cost is None else f"at most about {plan.cost:.4f} USD"
+    say(
+        f"  at most {plan.calls.judge} calls of the model that reads and {plan.calls.writer} of the model that writes, re-asks apart; "
+        f"about {plan.tokens_in} + {plan.tokens_out} tokens, {cost}"
+    )
+
+
+def _made(request: ReaderOptimization) -> str:
+    optimizer = f"{request.optimizer}, seed {request.seed}, {request.candidates} candidates"
+    return f"Made by `cotrace optimize-reader` for {request.reader.model} ({optimizer}). What came of it on held-out authors:"
+
+
+def _rates(gain: ReadingGain) -> Mapping[str, tuple[Estimate | None, Estimate | None]]:
+    return {"precision": gain.precision, "recall": gain.recall}
+
+
+def _told(number: Estimate | None) -> str:
+    return "not defined" if number is None else f"{number.value:.3f} ({number.low:.3f} to {number.high:.3f})"
