@@ -229,8 +229,8 @@ figures: this is the command with which you get yours. Texts of your own count a
 cotrace's own log an utterance may have `"claims": [{"kind": "request", "verb": "place", "color": "r", ...}]`, and before them
 `{"kind": "read", "kinds": ["request"]}` where only requests were annotated.
 
-What a model is told can be changed without Python, by `--prompt FILE`; a changed prompt is another reading, and asks anew (`cotrace optimize-reader` looks for a
-better one, docs/optimize.md):
+What a model is told can be changed without Python, by `--prompt FILE`; a changed prompt is another reading, and asks anew
+(`cotrace optimize-reader` looks for a better one, docs/optimize.md):
 
     benchmark: craft
     instructions: What the texts are, and what the kinds of claim mean.
