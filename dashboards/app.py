@@ -98,7 +98,10 @@ def create_app(store: Store, rubric_folders: Sequence[Path] = (), *, access: Acc
         from flask import Response, request
 
         path, _, search = request.args.get("at", "/").partition("?")
-        text = page_file(store, Address.parse(path, search), rubric_folders)
+        prints = bool(request.args.get("print"))
+        text = page_file(store, Address.parse(path, search), rubric_folders, prints=prints)
+        if prints:
+            return Response(text, mimetype="text/html")
         name = f"cotrace{path.replace('/', '-').rstrip('-')}.html" if _is_ours(path) else "cotrace.html"
         return Response(text, mimetype="text/html", headers={"Content-Disposition": f'attachment; filename="{name}"'})
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from schemas.wording import share
+
 if TYPE_CHECKING:
     from dashboards.reader import Reader
 
@@ -34,6 +36,8 @@ def cost_in_words(cost: float | None, unit: str) -> str:
     """`.042 of progress`, `2 steps`; what is next to nothing is nothing."""
     if cost is None:
         return "–"
+    if unit == "probability":
+        return "nothing" if abs(cost) < 0.005 else f"{share(cost)} of the chance to win"  # noqa: PLR2004 - half a percent
     if unit == "progress":
         return f"{cost:.3f}".replace("0.", ".", 1).replace("-", "−") if abs(cost) >= 0.0005 else "nothing"  # noqa: PLR2004 - half of the last digit
     whole = f"{cost:.0f}" if abs(cost - round(cost)) < 0.05 else f"{cost:.1f}"  # noqa: PLR2004 - a tenth is shown

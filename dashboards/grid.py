@@ -21,9 +21,11 @@ from schemas.errors import CotraceError, UsageError
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    import polars as pl
+
     from dashboards.reader import Reader
 
-__all__ = ["Grid", "fold", "grid", "register", "table_links"]
+__all__ = ["Grid", "few", "fold", "grid", "register", "table_links"]
 
 
 class Grid(NamedTuple):
@@ -40,8 +42,8 @@ _ROW: Final = 34
 _MOST_ROWS: Final = 10
 """Rows that a grid shows before it scrolls."""
 _BLOCK: Final = 100
-_WIDTHS: Final = {"words": 420, "team": 300, "text": 170, "name": 190, "condition": 260, "when": 170}
-_LEAST: Final = {"when": 150, "team": 170}
+_WIDTHS: Final = {"words": 420, "team": 300, "text": 170, "name": 190, "condition": 260, "when": 180}
+_LEAST: Final = {"when": 176, "team": 170}
 _LONG_HEADING: Final = 16
 """Characters from which on a heading stands in two lines."""
 _FILES: Final = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
@@ -92,7 +94,7 @@ def grid(read: Reader, table: Grid, part: str = "") -> Part:
 def fold(read: Reader, table: Grid, part: str = "", *, is_open: bool = False) -> Part:
     """A table that is folded away until somebody wants it, with its files beside its name."""
     if read.is_whole:
-        return html.Div([html.H3(table.title), grid(read, table, part)])
+        return html.Div([html.H3(table.title), grid(read, table, part), few(table.make(read, part).frame)])
     place = {"name": table.name, "part": part}
     body = [grid(read, table, part)] if is_open else None
     return html.Div(
@@ -103,9 +105,18 @@ def fold(read: Reader, table: Grid, part: str = "", *, is_open: bool = False) ->
                 open=is_open,
             ),
             table_links(read, table, part),
+            few(table.make(read, part).frame),
         ],
         className="fold",
     )
+
+
+def few(rows: pl.DataFrame | None) -> Part:
+    """Which intervals rest on few games, and what they are worth then; None where none does, or nothing was computed."""
+    from analytics.statistics.few_games import few_games
+
+    said = None if rows is None else few_games(rows)
+    return html.P(f"{said[0].upper()}{said[1:]}.", className="hint few") if said else None
 
 
 def table_links(read: Reader, table: Grid, part: str = "") -> Part:
@@ -124,7 +135,7 @@ def _origin(read: Reader, rows: TableRows) -> Part:
     return html.A("Query", href=f"/sql?{urlencode({'query': query})}", title="Open this table's query")
 
 
-def html_table(read: Reader, rows: TableRows, most: int = 200) -> Part:
+def html_table(read: Reader, rows: TableRows, most: int = 2_000) -> Part:
     """The same table without a grid, for files and print."""
     found = block(read, rows, RowRange(size=most))
     kinds = {name: "num" if column.kind in NUMERIC else "words" if column.kind == "words" else "" for name, column in rows.columns.items()}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dash import html
 
 from dashboards.figures.dots import Axis, Dot, dot_plot
-from dashboards.grid import Grid, fold
+from dashboards.grid import Grid, few, fold
 from dashboards.one_benchmark import narrowed
 from dashboards.parts import Part, card, figure
 from dashboards.reader import Reader
@@ -55,7 +55,7 @@ def leaderboard_card(read: Reader, benchmark: str) -> Part:
     left = f" {single} teams with a single game stand in the table alone." if single else ""
     ring = " Beside it: the share of the ceiling that verified moves can reach." if rows["ceiling_n"].sum() else ""
     hint = f"Mean score with its 95 % interval.{ring}{left}"
-    return card("Leaderboard", *drawn, fold(read, LEADERBOARD, benchmark, is_open=not drawn), hint=hint)
+    return card("Leaderboard", *drawn, fold(read, LEADERBOARD, benchmark, is_open=not drawn), few(rows), hint=hint)
 
 
 def _games_of(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:

@@ -29,8 +29,24 @@ _LEFT_OUT: Final = frozenset(
 """What a file has no use for: it answers to nobody."""
 
 
-def page_file(store: Store, address: Address, rubric_folders: Sequence[Path] = ()) -> str:
+_PRINT: Final = """
+const places = [...document.querySelectorAll('.plotly-graph-div')];
+const drawn = setInterval(() => {
+  if (!places.every(place => place.querySelector('.main-svg'))) return;
+  clearInterval(drawn);
+  window.print();
+}, 100);
+"""
+
+
+def page_file(store: Store, address: Address, rubric_folders: Sequence[Path] = (), *, prints: bool = False) -> str:
     """The page of an address as a document. Links to other pages become text: a file has no store beside it.
+
+    Args:
+        store: what to show.
+        address: of the page.
+        rubric_folders: folders with rubrics of the user's own.
+        prints: it opens the browser's dialogue for printing as soon as its figures are drawn.
 
     Raises:
         StoreError: the store cannot be read.
@@ -42,6 +58,7 @@ def page_file(store: Store, address: Address, rubric_folders: Sequence[Path] = (
     title = escape_html.escape(drawn.title)
     told = escape_html.escape(f"cotrace, {store.path.name}, {address.to()}, {made}")
     script = f"{packed_plotly()}<script>{script_of_figures()}</script>" if frozen.figures else ""
+    script += f"<script>{_PRINT}</script>" if prints else ""
     return (
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' content='width=device-width, initial-scale=1'>"
         f"<title>{title} – cotrace</title><style>{style_sheet()}</style></head>"

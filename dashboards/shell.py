@@ -70,7 +70,14 @@ def navigation(address: Address, pages: Sequence[ModuleType], current: ModuleTyp
         links.append(box)
     return [
         html.A("cotrace", href="/", className="brand"),
-        html.Nav(links, **aria(label="Pages")),
+        html.Button(
+            current.TITLE if current else "Pages",
+            className="nav-open",
+            type="button",
+            **data(menu=""),
+            **aria(label="pages", expanded="false", controls="pages"),
+        ),
+        html.Nav(links, id="pages", **aria(label="Pages")),
         _search(address),
         _views(address),
         html.Button("◐", id="theme", className="quiet", title="Light or dark", **aria(label="change between light and dark")),
@@ -93,7 +100,12 @@ def _views(address: Address) -> Part:
                     html.Ul(**data(views=""), className="plain", hidden=True),
                     html.Form([name, html.Button("Keep", className="choice", type="submit")], className="keep-view", **data(keep="")),
                     html.A("save this page as a file", href=f"/-/page.html?{urlencode({'at': address.to()})}", className="choice"),
-                    html.Button("print", className="choice", type="button", **data(print="")),
+                    html.A(
+                        "print, with all rows",
+                        href=f"/-/page.html?{urlencode({'at': address.to(), 'print': 1})}",
+                        target="_blank",
+                        className="choice",
+                    ),
                 ]
             ),
         ],

@@ -93,7 +93,7 @@ def _of_turns(turns: pl.DataFrame) -> Iterator[_Question]:
     yield _Question("turns", "gain", "words", turns, "a word more in each message")
     for judged in judge_columns(turns):
         for outcome in ("gain", "followed"):
-            yield _Question("turns", outcome, judged, turns, "yes to all, against no to all")
+            yield _Question("turns", outcome, judged, turns, f"{judged.removeprefix('judge:')}, yes to all against no to all")
 
 
 def _of_switches(games: pl.DataFrame) -> Iterator[_Question]:

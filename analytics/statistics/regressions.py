@@ -24,6 +24,8 @@ __all__ = ["Coefficient", "cluster_covariance", "clustered_regression", "dummies
 
 _CONSTANT = "constant"
 _COLLINEAR = 1e-8
+_LOG_RATIOS = (-16.0, 9.0)
+"""Logarithm of the variance of clusters over that of rows: where it is looked for, besides none."""
 _MOST = 8.0
 """Absolute log odds over a column's range above which it tells yes from no fully: no finite coefficient."""
 
@@ -85,23 +87,71 @@ def mixed_coefficient(outcome: Floats, columns: Mapping[str, Floats], clusters: 
         name: whose coefficient; None comes back where the others determine it, or where the model cannot be fitted.
     """
     import numpy as np
-    from statsmodels.regression.mixed_linear_model import MixedLM
+    from scipy import optimize, stats
 
     names, design = _independent({_CONSTANT: np.ones(len(outcome)), **columns})
-    spread = float(outcome.std())
-    if name not in names or len(np.unique(clusters)) <= 1 or not spread:
+    groups = int(clusters.max()) + 1 if len(clusters) else 0
+    if name not in names or groups <= 1 or len(outcome) <= len(names) or not outcome.std():
         return None
-    place = names.index(name)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a variance of 0 is at the edge of what is possible, and said to be
-            fitted = MixedLM(outcome / spread, design, groups=clusters).fit(reml=True)
-            low, high = fitted.conf_int()[place]
-    except (np.linalg.LinAlgError, ValueError):
-        return None
-    value, low, high = (float(number) * spread for number in (fitted.params[place], low, high))
-    found = Coefficient(value, low, high, float(fitted.pvalues[place]))
-    return found if np.isfinite(found).all() else None
+    place, sums = names.index(name), _sums(outcome, design, clusters)
+    found = optimize.minimize_scalar(
+        lambda ratio: _fitted(sums, float(np.exp(ratio))).deviance, bounds=_LOG_RATIOS, method="bounded", options={"xatol": 1e-6}
+    )
+    best = min((_fitted(sums, float(np.exp(found.x))), _fitted(sums, 0.0)), key=lambda fit: fit.deviance)
+    value, error = float(best.values[place]), float(np.sqrt(best.covariance[place, place]))
+    half = float(stats.norm.ppf((1 + LEVEL) / 2)) * error
+    coefficient = Coefficient(value, value - half, value + half, float(2 * stats.norm.sf(abs(value) / error)) if error else 0.0)
+    return coefficient if np.isfinite(coefficient).all() else None
+
+
+class _Sums(NamedTuple):
+    """All that a model with a random level needs of the rows."""
+
+    rows: int
+    squares: Floats
+    """Shape (columns, columns): design by design."""
+    products: Floats
+    """Shape (columns,): design by outcome."""
+    outcome_squares: float
+    sizes: Floats
+    """Shape (clusters,)."""
+    design: Floats
+    """Sums of each cluster, shape (clusters, columns)."""
+    outcome: Floats
+    """Likewise, shape (clusters,)."""
+
+
+class _Fit(NamedTuple):
+    """By restricted maximum likelihood, with the variance of the levels over that of the rows given."""
+
+    deviance: float
+    """-2 log likelihood up to a constant."""
+    values: Floats
+    covariance: Floats
+
+
+def _sums(outcome: Floats, design: Floats, clusters: NDArray[np.int64]) -> _Sums:
+    import numpy as np
+
+    groups = int(clusters.max()) + 1
+    sizes = np.bincount(clusters, minlength=groups).astype(float)
+    by_cluster = np.column_stack([np.bincount(clusters, weights=column, minlength=groups) for column in design.T])
+    totals = np.bincount(clusters, weights=outcome, minlength=groups)
+    return _Sums(len(outcome), design.T @ design, design.T @ outcome, float(outcome @ outcome), sizes, by_cluster, totals)
+
+
+def _fitted(sums: _Sums, ratio: float) -> _Fit:
+    """With V = I + ratio J of a cluster, V^-1 = I - ratio / (1 + n ratio) J: a fit costs clusters times columns squared, not rows."""
+    import numpy as np
+
+    weights = ratio / (1 + sums.sizes * ratio)
+    information = sums.squares - (sums.design * weights[:, None]).T @ sums.design
+    products = sums.products - (sums.design * weights[:, None]).T @ sums.outcome
+    values = np.linalg.solve(information, products)
+    rest = max(sums.outcome_squares - float(weights @ sums.outcome**2) - float(values @ products), 1e-300)
+    free = sums.rows - len(values)
+    deviance = free * np.log(rest) + float(np.log1p(sums.sizes * ratio).sum()) + float(np.linalg.slogdet(information)[1])
+    return _Fit(float(deviance), values, rest / free * np.linalg.inv(information))
 
 
 def dummies(values: Sequence[object], prefix: str) -> dict[str, Floats]:

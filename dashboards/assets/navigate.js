@@ -97,6 +97,8 @@
     const picture = event.target.closest("[data-picture]");
     if (picture) app.save(picture.closest(".figure").querySelector(".js-plotly-plot"), picture.dataset.picture);
     if (event.target.closest("[data-play]")) play();
+    const menu = event.target.closest("[data-menu]");
+    if (menu) menu.setAttribute("aria-expanded", menu.getAttribute("aria-expanded") === "true" ? "false" : "true");
     if (event.target.closest("[data-copy]")) navigator.clipboard.writeText(location.href);
     if (event.target.closest("#theme")) app.setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
     for (const box of document.querySelectorAll("details.facet-box[open], details.nav-more[open], details.menu[open]")) {

@@ -12,5 +12,4 @@
     views.keep(name, location.pathname + location.search);
     event.target.reset();
   }, true);
-  document.addEventListener("click", (event) => event.target.closest("[data-print]") && window.print());
 })();

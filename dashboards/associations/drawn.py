@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 __all__ = ["ability_figure", "correlation_figure", "effect_figure", "mediation_figure", "transition_figure"]
 
-_MOST: Final = 40
+_MOST: Final = 16
 """Lines of a figure; the table beside it has all."""
 _FAILURES: Final = ("refused", "not_followed", "no_move", "clarify")
 
 
 def effect_figure(rows: pl.DataFrame) -> go.Figure | None:
-    """Coefficients: differences, and log odds where an outcome is yes or no."""
+    """Coefficients, the surest first: differences, and log odds where an outcome is yes or no."""
     dots = [
         Dot(
-            line=f"{in_words(row['predictor'])}: {in_words(row['outcome'])}",
+            line=f"{in_words(row['predictor'].removeprefix('judge:'))}: {in_words(row['outcome'])}",
             detail=f"{row['scale']}, {count(row['n'])} {row['unit']}, {count(row['tasks'])} tasks",
             value=row["coefficient"],
             low=row["low"],
@@ -34,7 +34,7 @@ def effect_figure(rows: pl.DataFrame) -> go.Figure | None:
             series=row["scale"],
             told=row["formula"],
         )
-        for row in _first(rows)
+        for row in _first(rows.sort("p_holm", nulls_last=True, maintain_order=True))
     ]
     return _plot(dots, Axis(title="coefficient", low=None, high=None, lines_at=(0.0,)))
 

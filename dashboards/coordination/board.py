@@ -39,6 +39,9 @@ _ESCAPE_PLACES: Final = {1: (1, 1), 2: (1, 2), 3: (1, 3), 4: (1, 4), 10: (2, 1),
 class CoordinationDrawing:
     """Draws the state before and after a turn of any of the games, or a question with its options."""
 
+    CARRIED_OUT = frozenset({"misplay", "deadly"})
+    """Errors of plays that the engine objects to and that are carried out: a life is lost."""
+
     def turn(self, game: Transcript, turn: TurnView) -> Part:
         """Both states side by side."""
         kind = game_of(game)

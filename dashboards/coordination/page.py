@@ -65,6 +65,10 @@ _GAMES = f"""
     FROM coordination_games SEMI JOIN ({_CHOSEN}) USING (episode_id)
     GROUP BY ALL ORDER BY game, variant, score DESC
 """
+_WON = f"""
+    SELECT game, count(*) FILTER (success) AS won, count(*) AS n
+    FROM coordination_games SEMI JOIN ({_CHOSEN}) USING (episode_id) GROUP BY ALL ORDER BY game
+"""
 _PAIRS = f"""
     WITH agentic AS (
         SELECT game, model, avg(score) AS score FROM coordination_games SEMI JOIN ({_CHOSEN}) USING (episode_id) GROUP BY ALL
@@ -84,13 +88,46 @@ def content(read: Reader) -> Part:
     games = read.rows(_GAMES)
     if accuracy.is_empty() and games.is_empty():
         return note("No games of LLM-Coordination under these filters: choose others, read logs with `cotrace ingest`, or play some.")
-    parts = [html.H1("LLM-Coordination")]
-    if len(accuracy):
-        parts += [_accuracy_card(read, accuracy), _lost_card(read)]
-    if len(games):
-        hint = "Hanabi: sum of the stacks; Overcooked: points; the others: share captured or escaped. The paper mixes both standard errors."
-        parts.append(card("The four games", fold(read, GAMES, is_open=True), hint=hint))
-    return html.Div([*parts, _correlation_card(read)])
+    known = {"questions": "questions", "letters": "where letters get lost"} if len(accuracy) else {}
+    known |= {"games": "the four games"} if len(games) else {}
+    known |= {"both": "questions and games together"}
+    show = read.address.one("show") if read.address.one("show") in known else next(iter(known))
+    draw = {
+        "questions": lambda: _accuracy_card(read, accuracy),
+        "letters": lambda: _lost_card(read),
+        "games": lambda: _games_card(read),
+        "both": lambda: _correlation_card(read),
+    }
+    lead = html.P(" ".join(filter(None, [_answered(accuracy), _played(read)])), className="lead")
+    choices = link_choices("Show", [(text, read.address.to(show=name), name == show) for name, text in known.items()])
+    shown = [draw[name]() for name in (known if read.is_whole else [show])]
+    return html.Div([html.H1(TITLE), lead, choices, *shown])
+
+
+def _answered(rows: pl.DataFrame) -> str:
+    """How many answer better than by guessing, in a sentence."""
+    import polars as pl
+
+    if rows.is_empty():
+        return ""
+    whole = rows.group_by("respondent").agg(_mean("accuracy"), _mean("accuracy_low"), _mean("chance"))
+    better = whole.filter(pl.col("accuracy_low") > pl.col("chance"))
+    mean = wording.share(rows.select(_mean("accuracy")).item())
+    return (
+        f"CoordinationQA: {mean} right on the average of {wording.count(len(whole))} respondents; "
+        f"{wording.count(len(better))} of them do better than guessing."
+    )
+
+
+def _played(read: Reader) -> str:
+    """How often each game reached its goal, in a sentence."""
+    won = [f"{wording.in_words(game)} {wording.share_of(wins, n)}" for game, wins, n in read.rows(_WON).rows()]
+    return f"Games that reached their goal: {', '.join(won)}." if won else ""
+
+
+def _games_card(read: Reader) -> Part:
+    hint = "Hanabi: sum of the stacks; Overcooked: points; the others: share captured or escaped. The paper mixes both standard errors."
+    return card("The four games", fold(read, GAMES, is_open=True), hint=hint)
 
 
 def _accuracy_card(read: Reader, rows: pl.DataFrame) -> Part:
@@ -110,7 +147,12 @@ def _best(rows: pl.DataFrame, scoring: str) -> str:
     """Who answers best, in a sentence."""
     whole = rows.group_by("respondent").agg(_mean(scoring)).sort(scoring, "respondent", descending=[True, False])
     first = whole.row(0, named=True)
-    return f"{first['respondent']} answers best: {wording.share(first[scoring])} on the average of the types."
+    return f"{_name(first['respondent'])} answers best: {wording.share(first[scoring])} on the average of the types."
+
+
+def _name(respondent: str) -> str:
+    """A respondent as people write it."""
+    return wording.in_words(respondent)
 
 
 def _mean(column: str) -> pl.Expr:
@@ -124,7 +166,7 @@ def accuracy_chart(read: Reader, rows: pl.DataFrame, scoring: str = "accuracy") 
     with_ends = scoring == "accuracy"
     dots = [
         Dot(
-            line=row["respondent"],
+            line=_name(row["respondent"]),
             value=row[scoring],
             low=row["accuracy_low"] if with_ends else None,
             high=row["accuracy_high"] if with_ends else None,
@@ -155,7 +197,7 @@ def _accuracy(read: Reader, _: str) -> TableRows:
     return TableRows(
         sql=_ACCURACY,
         columns={
-            "respondent": GridColumn(heading="Respondent"),
+            "respondent": GridColumn(heading="Respondent", kind="name"),
             "type": GridColumn(heading="Type"),
             "trials": GridColumn(heading="Trials", kind="count"),
             "accuracy": GridColumn(heading="As published", kind="share"),
@@ -176,7 +218,7 @@ def _lost(read: Reader, _: str) -> TableRows:
     return TableRows(
         sql=_LOST,
         columns={
-            "respondent": GridColumn(heading="Respondent"),
+            "respondent": GridColumn(heading="Respondent", kind="name"),
             "read_kind": GridColumn(heading="The response is", kind="name"),
             "answers": GridColumn(heading="Answers", kind="count"),
             "same": GridColumn(heading="Published scoring reads the same", kind="count"),

@@ -10,7 +10,7 @@ from dashboards.figures.dots import Axis, Dot, dot_plot
 from dashboards.figures.palette import OUTCOMES, SERIES
 from dashboards.figures.theme import plain, styled
 from dashboards.grid import Grid, fold
-from dashboards.parts import Part, card, figure, link_choices, note
+from dashboards.parts import Later, Part, card, figure, link_choices, note
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
 from dashboards.teams import TeamName, team_names
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["BENCHMARK", "FILTERS", "IN_MENU", "ORDER", "PATH", "REPORT", "TABLES", "TITLE", "content", "report_figure"]
+__all__ = ["BENCHMARK", "FILTERS", "IN_MENU", "LATER", "ORDER", "PATH", "REPORT", "TABLES", "TITLE", "content", "report_figure"]
 
 PATH = "/remove-gap"
 TITLE = "Remove gap"
@@ -53,16 +53,19 @@ _TEAMS = """
 
 def content(read: Reader) -> Part:
     """The gap of each team, its turns, and the gap against progress: `?reading=share|any|first`, `?teams=all`."""
+    return html.Div([html.H1(TITLE), _BODY(read)])
+
+
+def _body(read: Reader, _: str) -> Part:
     address = read.address
     turns = read.rows(_TURNS, _asked(read), filter_on=("condition", "model"))
     choices = link_choices("Oracle side", [(label, address.to(reading=key), key == _reading(read)) for key, label in _READINGS.items()])
     if turns.is_empty():
         said = note("No turn with listed candidates under these filters (the no-oracle conditions list none).")
-        return html.Div([html.H1("Remove gap"), choices, said])
+        return html.Div([choices, said])
     teams = read.rows(_TEAMS, _asked(read), filter_on=("condition", "model"))
     return html.Div(
         [
-            html.H1("Remove gap"),
             html.P(_answer(read, teams), className="lead"),
             choices,
             card(
@@ -184,9 +187,9 @@ def by_turn(read: Reader, rows: pl.DataFrame) -> go.Figure:
     drawn.update_yaxes(range=[0, 1], tickformat=".0%")
     drawn.update_yaxes(title="removals", col=1)
     drawn.update_xaxes(title="turn", row=height)
-    styled(drawn, height=130 + 230 * height)
+    styled(drawn, height=110 + 190 * height)
     drawn.update_annotations(font_size=13)
-    drawn.update_layout(margin={"t": 80}, legend={"y": 1 + 45 / (230 * height)})
+    drawn.update_layout(margin={"t": 80}, legend={"y": 1 + 45 / (190 * height)})
     return drawn
 
 
@@ -208,7 +211,7 @@ def gap_and_progress(read: Reader, teams: pl.DataFrame) -> go.Figure:
             y=[row["progress"]],
             mode="markers+text",
             text=[plain(name.model)],
-            textposition="bottom center" if place % 2 else "top center",  # neighbours in progress do not write over one another
+            textposition="bottom right" if place % 2 else "top left",  # neighbours in progress do not write over one another
             name=plain(name),
             marker={"size": 10, "color": SERIES[0]},
             error_x=_ends(row) | {"color": SERIES[0], "thickness": 1.2, "width": 0},
@@ -218,7 +221,7 @@ def gap_and_progress(read: Reader, teams: pl.DataFrame) -> go.Figure:
     drawn.add_vline(x=0, line={"color": "#8a8f9c", "width": 1, "dash": "dot"})
     drawn.update_xaxes(title="remove gap (attempted − oracle)")
     drawn.update_yaxes(title="mean progress", range=[-0.04, 1.1])
-    return styled(drawn, height=400, legend=False)
+    return styled(drawn, height=330, legend=False)
 
 
 def _ends(row: dict[str, Any]) -> dict[str, Any]:
@@ -253,5 +256,7 @@ def _gaps(read: Reader, _: str) -> TableRows:
     )
 
 
+_BODY: Final = Later("gap-body", _body, 900)
+LATER = (_BODY,)
 GAPS: Final = Grid("remove-gap", _gaps, "Every team in numbers")
 TABLES = (GAPS,)

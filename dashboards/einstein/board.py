@@ -34,6 +34,9 @@ _COLORS: Final = ("g", "b", "r", "y", "o")
 class EinsteinDrawing:
     """Draws table and knowledge of a step, and the solved table."""
 
+    CARRIED_OUT = frozenset({"wrong_rule", "lucky_guess", "not_expected"})
+    """Errors of moves that were carried out all the same."""
+
     def turn(self, game: Transcript, turn: TurnView) -> Part:
         """The table before and after, the object that was acted on outlined; below, what each player knew before the step."""
         touched = _touched(turn.actions)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 from dash import html
 
 from dashboards.figures.dots import Axis, Dot, dot_plot
-from dashboards.grid import Grid, fold
+from dashboards.grid import Grid, few, fold
 from dashboards.judging.common import choices, chosen
-from dashboards.parts import Part, card, figure, note
+from dashboards.parts import Part, card, figure, link_choices, note
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
 from dashboards.teams import team_names
@@ -117,15 +117,17 @@ def content(read: Reader, rubric: str) -> Part:
     if rows.is_empty() and given.is_empty():
         return html.Div([*chooser, note("No answer under these filters."), fold(read, COUNTS, rubric, is_open=True)])
     questions = _questions(read, rubric)
-    return html.Div(
-        [
-            *chooser,
-            _scores_card(read, rows, questions, judge) if len(rows) else None,
-            _categories_card(given, judge) if len(given) else None,
-            _teams_card(read, rows, questions, asked) if len(rows) else None,
-            card("Counts", fold(read, COUNTS, rubric), hint="Scored, not applicable, undecided and failed of every team and outcome."),
-        ]
-    )
+    ways = (["question", "team"] if len(rows) else []) + (["category"] if len(given) else [])
+    by = chosen("team" if address.one("question") else address.one("by"), ways)
+    draw = {
+        "question": lambda: _scores_card(read, rows, questions, judge),
+        "team": lambda: _teams_card(read, rows, questions, asked),
+        "category": lambda: _categories_card(given, judge),
+    }
+    cards = [draw[way]() for way in (ways if read.is_whole else [by])]
+    links = link_choices("By", [(way, address.to(by=way, question=None), way == by) for way in ways]) if len(ways) > 1 else None
+    counts = card("Counts", fold(read, COUNTS, rubric), hint="Scored, not applicable, undecided and failed of every team and outcome.")
+    return html.Div([*chooser, links, *cards, counts])
 
 
 def _asked(read: Reader, judges: pl.DataFrame) -> tuple[str, str]:
@@ -144,6 +146,7 @@ def _scores_card(read: Reader, rows: pl.DataFrame, questions: Mapping[str, str],
     return card(
         "By question",
         figure("judge-scores", by_question(read, rows, questions), label="mean score by question and outcome of the turn"),
+        few(rows),
         lead=_lowest(rows, questions),
         hint=f"Mean over units of {judge}'s scored answers, with 95 % intervals over games. Undecided and failed ones count as neither "
         "yes nor no. Click a dot for its teams.",
@@ -207,6 +210,7 @@ def _teams_card(read: Reader, rows: pl.DataFrame, questions: Mapping[str, str], 
         "By team",
         choices(read.address, "Question", "question", {name: name for name in ids}, question),
         figure("judge-teams", by_team(read, found), label=f"mean score of {question} by team"),
+        few(found),
         hint=questions.get(question, ""),
     )
 

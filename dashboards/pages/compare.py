@@ -14,9 +14,9 @@ from dashboards.comparison.side_by_side import side_by_side
 from dashboards.computed import kept
 from dashboards.figures.palette import SERIES
 from dashboards.figures.theme import plain, styled
-from dashboards.grid import Grid, fold, grid
+from dashboards.grid import Grid, few, fold, grid
 from dashboards.one_benchmark import benchmark_choices, shown_benchmark
-from dashboards.parts import Part, card, figure, link_choices, note
+from dashboards.parts import Later, Part, card, figure, link_choices, note
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, Kind, TableRows
 from schemas.text import printable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["FILTERS", "IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "content", "tasks_of"]
+__all__ = ["FILTERS", "IN_MENU", "LATER", "ORDER", "PATH", "TABLES", "TITLE", "content", "tasks_of"]
 
 PATH = "/compare"
 TITLE = "Compare"
@@ -42,7 +42,12 @@ _METRICS: Final[Mapping[str, str]] = {
     "messages": "messages",
 }
 _SIDES: Final = ("team", "condition", "max_turns")
-_MOST_TASKS: Final = 40
+_MOST_TASKS: Final = 12
+"""Of the figure: with the table of all tasks and that of all pairs it stays below two screens."""
+_COMPARED: Final = """
+    SELECT benchmark FROM compared_games WHERE ending = 'ended'
+    GROUP BY benchmark HAVING count(DISTINCT (team_name, condition, max_turns)) > 1
+    """
 _WRITERS: Final[Mapping[Kind, Callable[[float | None], str]]] = {"score": score, "number": number}
 
 
@@ -51,10 +56,9 @@ def content(read: Reader) -> Part:
     address = read.address
     if address.one("left") and address.one("right"):
         return side_by_side(read)
-    report = _report(read)
-    if report.is_empty():
+    names = read.rows(_COMPARED, filter_on=())["benchmark"].to_list()
+    if not names:
         return html.Div([html.H1(TITLE), note("There is nothing to compare: no two teams of a family have games that ended.")])
-    names = report["benchmark"].unique().to_list()
     benchmark = shown_benchmark(read, names)
     if benchmark is None:
         return html.Div([html.H1(TITLE), note("No two teams to compare under these filters.", html.A("Show all families", href=PATH))])
@@ -63,15 +67,19 @@ def content(read: Reader) -> Part:
         *benchmark_choices(read, names, benchmark, "pair"),
         link_choices("By", [(text, address.to(metric=name, pair=None), name == metric) for name, text in _METRICS.items()]),
     ]
-    pair = _pair(read, benchmark)
+    return html.Div([html.H1(TITLE), html.Div(choices), _PAIR(read, benchmark)])
+
+
+def _body(read: Reader, benchmark: str) -> Part:
+    if _report(read, benchmark).is_empty():
+        return note(f"No two teams of this family have games with {_METRICS[_metric(read)]}.")
     return html.Div(
         [
-            html.H1(TITLE),
-            html.Div(choices),
-            _pair_card(read, pair, benchmark),
+            _pair_card(read, _pair(read, benchmark), benchmark),
             card(
                 "All pairs",
                 grid(read, PAIRS, benchmark),
+                few(_report(read, benchmark)),
                 hint="Shared tasks first, the largest difference first. Choose one to see it above.",
             ),
         ]
@@ -87,10 +95,10 @@ def _kind(read: Reader) -> Kind:
     return "score" if _metric(read) == "score" else "number"
 
 
-def _report(read: Reader) -> pl.DataFrame:
-    """Every pair, with a number that names it in addresses."""
+def _report(read: Reader, benchmark: str) -> pl.DataFrame:
+    """Every pair of the family, with a number that names it in addresses."""
     metric = _metric(read)
-    return kept(read.store.path, ("compare", metric), lambda: _named(compare(read.store, metric=metric)))
+    return kept(read.store.path, ("compare", metric, benchmark), lambda: _named(compare(read.store, metric=metric, benchmark=benchmark)))
 
 
 def _named(report: pl.DataFrame) -> pl.DataFrame:
@@ -104,7 +112,7 @@ def _named(report: pl.DataFrame) -> pl.DataFrame:
 
 def _pair(read: Reader, benchmark: str) -> dict[str, Any]:
     """The pair that the address names; without one, the first of the benchmark."""
-    rows = [row for row in _report(read).iter_rows(named=True) if row["benchmark"] == benchmark]
+    rows = list(_report(read, benchmark).iter_rows(named=True))
     return next((row for row in rows if row["pair"] == read.address.number("pair", 0)), rows[0])
 
 
@@ -185,7 +193,7 @@ def _games_href(row: Mapping[str, Any]) -> str:
 def _pairs(read: Reader, benchmark: str) -> TableRows:
     import polars as pl
 
-    found = _report(read).filter(pl.col("benchmark") == benchmark)
+    found = _report(read, benchmark)
     named = found.with_columns(
         pl.Series("a", [_side(row, "a") for row in found.iter_rows(named=True)], dtype=pl.String),
         pl.Series("b", [_side(row, "b") for row in found.iter_rows(named=True)], dtype=pl.String),
@@ -225,6 +233,8 @@ def _tasks(read: Reader, part: str) -> TableRows:
     )
 
 
+_PAIR: Final = Later("compare-pair", _body, 900)
+LATER = (_PAIR,)
 PAIRS: Final = Grid("compare-pairs", _pairs, "Pairs of teams")
 TASKS: Final = Grid("compare-tasks", _tasks, "Tasks: a click opens both games side by side")
 TABLES = (PAIRS, TASKS)

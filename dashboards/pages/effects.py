@@ -11,7 +11,7 @@ from dashboards.associations.questions import QUESTIONS, Question
 from dashboards.computed import kept
 from dashboards.grid import Grid, fold
 from dashboards.one_benchmark import benchmark_choices, shown_benchmark
-from dashboards.parts import Part, card, figure, link_choices, note
+from dashboards.parts import Later, Part, card, figure, link_choices, note
 from dashboards.reader import Reader
 from dashboards.tables import TableRows
 from schemas.text import printable
@@ -19,7 +19,7 @@ from schemas.text import printable
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FILTERS", "IN_MENU", "ORDER", "PATH", "TABLES", "TITLE", "content"]
+__all__ = ["FILTERS", "IN_MENU", "LATER", "ORDER", "PATH", "TABLES", "TITLE", "content"]
 
 PATH = "/effects"
 TITLE = "Effects"
@@ -27,7 +27,7 @@ IN_MENU = True
 ORDER = 56
 FILTERS: Final = ("benchmark",)
 
-_MOST_SENTENCES: Final = 12
+_MOST_SENTENCES: Final = 6
 
 
 def content(read: Reader) -> Part:
@@ -36,13 +36,12 @@ def content(read: Reader) -> Part:
     benchmark = shown_benchmark(read, names)
     if benchmark is None:
         return html.Div([html.H1(TITLE), note("No games that ended under these filters: nothing to learn from.")])
-    asked, question = _asked(read)
-    rows = _report(read, question.report, benchmark)
+    asked, _ = _asked(read)
     choices = [
         *benchmark_choices(read, names, benchmark, "event"),
         link_choices("Ask", [(one.title, read.address.to(ask=name, event=None), name == asked) for name, one in QUESTIONS.items()]),
     ]
-    return html.Div([html.H1(TITLE), html.Div(choices), _card(read, question, rows, benchmark)])
+    return html.Div([html.H1(TITLE), html.Div(choices), _CARD(read, benchmark)])
 
 
 def _asked(read: Reader) -> tuple[str, Question]:
@@ -54,22 +53,25 @@ def _report(read: Reader, name: str, benchmark: str) -> pl.DataFrame:
     return kept(read.store.path, ("report", name, benchmark), lambda: report(read.store, name, benchmark=benchmark))
 
 
-def _card(read: Reader, question: Question, rows: pl.DataFrame, benchmark: str) -> Part:
+def _card(read: Reader, benchmark: str) -> Part:
+    _, question = _asked(read)
+    rows = _report(read, question.report, benchmark)
     if rows.is_empty():
         return card(
             question.title, note(f"Too few games for this question: cotrace report {question.report} has no rows."), hint=question.asks
         )
     events = _events(read, question, benchmark)
     chart = question.draw(_drawn(read, question, rows, benchmark))
-    sentences = rows["advice"].drop_nulls().head(_MOST_SENTENCES).to_list()
-    more = f"The first {len(sentences)} of {len(rows)}; the table has all." if len(rows) > len(sentences) else None
+    surest = rows.sort("p_holm", nulls_last=True, maintain_order=True) if "p_holm" in rows.columns else rows
+    sentences = surest["advice"].drop_nulls().head(_MOST_SENTENCES).to_list()
+    more = f"The surest {len(sentences)} of {len(rows)}; the table has all." if len(rows) > len(sentences) else None
     return card(
         question.title,
         events,
-        figure(f"effects-{question.report}", chart, label=question.title) if chart is not None else None,
         html.H3("What follows, and what does not"),
         html.Ul([html.Li(printable(sentence)) for sentence in sentences]),
         html.P(more, className="hint") if more else None,
+        figure(f"effects-{question.report}", chart, label=question.title) if chart is not None else None,
         fold(read, ROWS, f"{question.report}/{benchmark}"),
         hint=question.asks,
     )
@@ -113,5 +115,7 @@ def _rows(read: Reader, part: str) -> TableRows:
     )
 
 
+_CARD: Final = Later("effects-card", _card, 700)
+LATER = (_CARD,)
 ROWS: Final = Grid("effects-rows", _rows, "All rows")
 TABLES = (ROWS,)

@@ -13,7 +13,7 @@ from dashboards.figures.theme import color_of, plain, styled
 from dashboards.grid import Grid, fold
 from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
 from dashboards.pages import turns
-from dashboards.parts import Part, card, figure, link_choices, note
+from dashboards.parts import Later, Part, card, figure, link_choices, note
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
 from schemas.wording import count, in_words, share, share_interval, share_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["IN_MENU", "ORDER", "PATH", "REPORT", "TABLES", "TITLE", "chart", "content", "report_figure"]
+__all__ = ["IN_MENU", "LATER", "ORDER", "PATH", "REPORT", "TABLES", "TITLE", "chart", "content", "report_figure"]
 
 PATH = "/failures"
 TITLE = "Failures"
@@ -96,6 +96,10 @@ _COSTS = """
 
 def content(read: Reader) -> Part:
     """Stacked shares of the categories of one taxonomy: `?taxonomy=...&by=model|level|turn&weight=turns|cost`, `?categories=all`."""
+    return html.Div([html.H1("Failures"), _BODY(read)])
+
+
+def _body(read: Reader, _: str) -> Part:
     known = _taxonomies(read)
     asked = _asked(read, known)
     if asked is None:
@@ -116,7 +120,7 @@ def content(read: Reader) -> Part:
     )
     if rows.is_empty():
         without = " whose cost is known" if weight == "cost" else ""
-        return html.Div([html.H1("Failures"), choices, note(f"No turn that counts{without} under these filters.")])
+        return html.Div([choices, note(f"No turn that counts{without} under these filters.")])
     is_whole = address.one("categories") == "all"
     shown = rows if is_whole else grouped(rows, by)
     rest = rows["category"].n_unique() - shown["category"].n_unique() + 1
@@ -129,7 +133,6 @@ def content(read: Reader) -> Part:
     hint = f"Share of {counted}. Click a part of a bar to read the turns behind it."
     return html.Div(
         [
-            html.H1("Failures"),
             html.P(_dearest(rows) if weight == "cost" else _commonest(rows, by), className="lead"),
             choices,
             card(
@@ -312,5 +315,7 @@ def _counts(read: Reader, _: str) -> TableRows:
     )
 
 
+_BODY: Final = Later("failures-body", _body, 700)
+LATER = (_BODY,)
 COUNTS: Final = Grid("failures", _counts, "Counts, with intervals over games")
 TABLES = (COUNTS,)

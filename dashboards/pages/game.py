@@ -22,6 +22,7 @@ from dashboards.playback.timeline import legend, timeline
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
 from judges.evidence.transcript import Transcript, TurnView, read_games
+from schemas.families import title_of
 from schemas.text import printable
 from schemas.wording import NOTHING, in_words
 
@@ -158,13 +159,14 @@ def _href(read: Reader, turn: int) -> str:
 
 
 def _head(read: Reader, game: Transcript, facts: GameFacts, turn: TurnView) -> Part:
-    row = read.rows("SELECT condition, score, success FROM games WHERE episode_id = $id", {"id": game.episode_id})
+    row = read.rows("SELECT condition, level, score, success FROM games WHERE episode_id = $id", {"id": game.episode_id})
     condition = read.condition_in_words(row["condition"][0]) if len(row) else NOTHING
+    level = row["level"][0] if len(row) else None
     return html.Div(
         [
             html.Div(
                 [
-                    html.H1(_task(game.task_id) if game.model == "unknown" else f"{_task(game.task_id)} · {printable(game.model)}"),
+                    html.H1(" · ".join(_names(game, level))),
                     html.Span(condition, className="condition", title=game.episode_id),
                 ],
                 className="stage-title",
@@ -176,6 +178,13 @@ def _head(read: Reader, game: Transcript, facts: GameFacts, turn: TurnView) -> P
     )
 
 
+def _names(game: Transcript, level: str | None) -> list[str]:
+    """Task and team; before a task that is a bare number, what it is a task of."""
+    task = _task(game.task_id)
+    kind = [] if any(map(str.isalpha, task)) else [f"{title_of(game.benchmark)}{f', {printable(level)}' if level else ''}"]
+    return [*kind, task, *([] if game.model == "unknown" else [printable(game.model)])]
+
+
 def _task(task_id: str) -> str:
     """A name in words; a number stays as it is; of a hash, what tells it from others."""
     name = printable(in_words(task_id) if any(map(str.isalpha, task_id)) else task_id)
@@ -185,6 +194,9 @@ def _task(task_id: str) -> str:
 def _verdict_on_game(read: Reader, facts: GameFacts, success: bool | None) -> list[Part]:  # noqa: FBT001 - a value of the store
     ended = {True: "reached the goal", False: "did not reach the goal", None: "its end is not known"}[success]
     decisive = facts.decisive
+    if decisive is None and facts.blamed:
+        agent, turn = facts.blamed[0]
+        return [f"{ended}; by people's labels {printable(agent)}'s mistake: ", html.A(f"turn {turn}", href=_href(read, turn))]
     if decisive is None:
         return [ended]
     link = html.A(f"turn {decisive.turn}", href=_href(read, decisive.turn))

@@ -133,7 +133,7 @@ def _played(read: Reader, _: str) -> TableRows:
             "at": GridColumn(heading="Began", kind="when"),
             "games": GridColumn(heading="Games", kind="count"),
             "ended": GridColumn(heading="Ended", kind="count"),
-            "won": GridColumn(heading="Reached goal", kind="count"),
+            "won": GridColumn(heading="Won", kind="count", hint="reached the goal"),
             "cut": GridColumn(heading="Cut", kind="count"),
             "broke": GridColumn(heading="Broke", kind="count"),
             "cost": GridColumn(heading="Cost", kind="money"),

@@ -11,7 +11,7 @@ from dashboards.figures.theme import plain, styled
 from dashboards.grid import Grid, fold
 from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, narrowed, shown_benchmark
 from dashboards.pages import game
-from dashboards.parts import Part, card, figure, note, pager
+from dashboards.parts import Later, Part, card, figure, note, pager
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
 from schemas import wording
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["IN_MENU", "ORDER", "PATH", "REPORT", "TABLES", "TITLE", "content", "heat_map", "report_figure"]
+__all__ = ["IN_MENU", "LATER", "ORDER", "PATH", "REPORT", "TABLES", "TITLE", "content", "heat_map", "report_figure"]
 
 PATH = "/spirals"
 TITLE = "Spirals"
@@ -28,7 +28,8 @@ IN_MENU = True
 ORDER = 40
 REPORT = "spirals"
 
-_ROWS = 40
+_ROWS = 24
+"""Games a page: what two screens hold."""
 _WIDE = 60
 """Turns from which on cells are too narrow for gaps between them and a number below each."""
 
@@ -49,7 +50,11 @@ _BY_KIND = """
 
 
 def content(read: Reader) -> Part:
-    """Games with the most turns inside spirals first, forty a page: `?from=0`."""
+    """Games with the most turns inside spirals first, `?from=0`."""
+    return html.Div([html.H1("Correction spirals"), _BODY(read)])
+
+
+def _body(read: Reader, _: str) -> Part:
     start = read.address.number("from", 0)
     played = _benchmarks(read)
     benchmark = shown_benchmark(read, played)
@@ -63,7 +68,6 @@ def content(read: Reader) -> Part:
     total = len(_played(read))
     return html.Div(
         [
-            html.H1("Correction spirals"),
             html.P(_answer(read), className="lead"),
             *choices,
             card(
@@ -228,5 +232,7 @@ def _kinds(read: Reader, benchmark: str) -> TableRows:
     )
 
 
+_BODY: Final = Later("spirals-body", _body, 900)
+LATER = (_BODY,)
 KINDS: Final = Grid("spirals", _kinds, "Spirals in numbers")
 TABLES = (KINDS,)

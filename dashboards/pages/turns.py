@@ -8,11 +8,12 @@ from dash import dcc, html
 
 from dashboards.boards import drawing_of
 from dashboards.pages import game
-from dashboards.parts import Part, card, note
+from dashboards.parts import Part, card, note, pager
 from dashboards.playback.notes import note_lines
 from dashboards.reader import Reader
 from judges.evidence.transcript import Transcript, read_games
 from schemas.text import printable
+from schemas.wording import in_words
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +25,8 @@ TITLE = "Turns"
 IN_MENU = False
 ORDER = 70
 
-_SHOWN = 40
+_SHOWN = 6
+"""Turns a page: what two screens hold."""
 _MATCHING = """
 SELECT episode_id, turn, model, task_id, outcome
 FROM outcomes
@@ -51,12 +53,13 @@ def content(read: Reader) -> Part:
     title = f"Turns: {', '.join(named)}" if named else "Turns"
     if found.is_empty():
         return note("No turn fits this address.", dcc.Link("Back to the failure breakdown", href=address.filters().to("/failures")))
-    shown = found.head(_SHOWN)
+    start = min(address.number("from", 0), len(found) - 1)
+    shown = found.slice(start, _SHOWN)
     games = read_games(read.connection, shown["episode_id"].unique().to_list())
     notes = read.rows("SELECT * FROM turn_notes ORDER BY written_at, note_id").partition_by("episode_id", "turn", as_dict=True)
     cards = [_turn_card(games[row["episode_id"]], row, notes.get((row["episode_id"], row["turn"]))) for row in shown.iter_rows(named=True)]
-    count = f"{len(found)} turns" + (f", the first {_SHOWN} shown" if len(found) > _SHOWN else "")
-    return html.Div([html.H1(printable(title)), html.P(count, className="lead"), *cards])
+    steps = pager(address, start, _SHOWN, len(found), "turns")
+    return html.Div([html.H1(printable(title)), steps, *cards, steps if len(shown) == _SHOWN else None])
 
 
 def _turn_card(played: Transcript, row: dict[str, Any], notes: pl.DataFrame | None) -> Part:
@@ -69,7 +72,8 @@ def _turn_card(played: Transcript, row: dict[str, Any], notes: pl.DataFrame | No
     tried = [draw.action(action.verb, action.arguments) + _answer(action.accepted, action.error_text) for action in turn.actions]
     possible = [draw.action(found.verb, found.arguments) for found in turn.oracle if found.listed]
     head = dcc.Link(
-        f"{played.task_id} · {played.model} · turn {turn.turn}", href=f"{game.PATH}?episode={played.episode_id}&turn={turn.turn}"
+        f"{printable(in_words(played.task_id))} · {printable(played.model)} · turn {turn.turn}",
+        href=f"{game.PATH}?episode={played.episode_id}&turn={turn.turn}",
     )
     return card(
         "",
@@ -77,7 +81,7 @@ def _turn_card(played: Transcript, row: dict[str, Any], notes: pl.DataFrame | No
             [
                 head,
                 " ",
-                html.Span(row["outcome"].replace("_", " "), className="pill warn" if row["outcome"] != "followed" else "pill good"),
+                html.Span(in_words(row["outcome"]), className="pill warn" if row["outcome"] != "followed" else "pill good"),
             ],
             className="turn-head",
         ),
@@ -94,5 +98,5 @@ def _answer(accepted: bool | None, error: str | None) -> str:  # noqa: FBT001 - 
     return " (accepted)" if accepted else f" (refused: {error})"
 
 
-def _listed(title: str, entries: list[str]) -> Part:
-    return html.Div([html.H3(title), html.Ul([html.Li(entry) for entry in entries] or [html.Li("none")])])
+def _listed(title: str, entries: list[str]) -> Part | None:
+    return html.Div([html.H3(title), html.Ul([html.Li(entry) for entry in entries], className="plain")]) if entries else None

@@ -13,7 +13,7 @@ from dashboards.figures.theme import color_of, plain, styled
 from dashboards.grid import Grid, fold
 from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, in_order, narrowed, shown_benchmark
 from dashboards.pages import game
-from dashboards.parts import Part, card, figure, note
+from dashboards.parts import Later, Part, card, figure, note
 from dashboards.tables import GridColumn, TableRows
 from schemas.wording import count, in_words, share
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from dashboards.reader import Reader
 
-__all__ = ["IN_MENU", "ORDER", "PATH", "REPORT", "TABLES", "TITLE", "content", "report_figure"]
+__all__ = ["IN_MENU", "LATER", "ORDER", "PATH", "REPORT", "TABLES", "TITLE", "content", "report_figure"]
 
 PATH = "/why"
 TITLE = "Why"
@@ -58,20 +58,25 @@ _CURVE: Final = """
     """
 _TURNS: Final = """
     SELECT model, task_id, turn, coalesce(agent, 'nobody') AS whose, link, cost, evidence, episode_id
-    FROM attributed_costs WHERE {filters} AND cost > 0 AND isfinite(cost) ORDER BY cost DESC, episode_id, turn, whose
+    FROM attributed_costs WHERE {filters} AND benchmark = $benchmark AND cost > 0 AND isfinite(cost)
+    ORDER BY cost DESC, episode_id, turn, whose
     """
 _CATEGORIES: Final = """
     SELECT model, condition, taxonomy, category, turns, cost_a_turn, share FROM cost_by_category
-    WHERE {filters} AND share IS NOT NULL ORDER BY share DESC, model, condition, taxonomy, category
+    WHERE {filters} AND benchmark = $benchmark AND share IS NOT NULL ORDER BY share DESC, model, condition, taxonomy, category
     """
 _SPIRALS: Final = """
     SELECT model, condition, turns_inside, turns_outside, cost_inside, cost_outside, share_inside FROM cost_in_spirals
-    WHERE {filters} AND share_inside IS NOT NULL ORDER BY share_inside DESC, model, condition
+    WHERE {filters} AND benchmark = $benchmark AND share_inside IS NOT NULL ORDER BY share_inside DESC, model, condition
     """
 
 
 def content(read: Reader) -> Part:
     """Who lost it, through what: one benchmark at a time."""
+    return html.Div([html.H1(TITLE), _BODY(read)])
+
+
+def _body(read: Reader, _: str) -> Part:
     played = _benchmarks(read)
     benchmark = shown_benchmark(read, played)
     if benchmark is None:
@@ -80,17 +85,16 @@ def content(read: Reader) -> Part:
     read = narrowed(read, benchmark)
     flows = read.rows(_FLOWS)
     if flows.is_empty():
-        return html.Div([html.H1(TITLE), *choices, note("No turn under these filters lost anything.")])
+        return html.Div([*choices, note("No turn under these filters lost anything.")])
     unit = str(flows["unit"][0])
     return html.Div(
         [
-            html.H1(TITLE),
             html.P(_lead(flows, unit), className="lead"),
             *choices,
             card(
                 "Where the chain broke",
                 figure("why", _flow(flows, unit), label="what was lost, by team and by where the chain broke"),
-                fold(read, TURNS, is_open=True),
+                fold(read, TURNS, benchmark, is_open=True),
                 hint=f"From the teams to the place where the chain from view over message to action broke, and the link; widths are {unit} "
                 "lost. The turns stand below with their evidence, the costliest first; a click opens one.",
             ),
@@ -101,8 +105,8 @@ def content(read: Reader) -> Part:
             ),
             card(
                 "Which failures carry it",
-                fold(read, CATEGORIES),
-                fold(read, SPIRALS),
+                fold(read, CATEGORIES, benchmark),
+                fold(read, SPIRALS, benchmark),
                 hint="Part of a team's losses in the turns of each failure category, and inside correction spirals.",
             ),
         ]
@@ -178,7 +182,7 @@ def _flow(flows: pl.DataFrame, unit: str) -> go.Figure:
             },
         )
     )
-    return styled(drawn, height=max(380, 60 + 26 * len(names)), legend=False)
+    return styled(drawn, height=max(340, 40 + 20 * len(names)), legend=False)
 
 
 def _color(name: str, teams: list[str]) -> str:
@@ -205,26 +209,32 @@ def _curve(rows: pl.DataFrame, unit: str) -> go.Figure:
         )
     drawn.update_xaxes(title="turn")
     drawn.update_yaxes(title=f"lost so far, {unit}", rangemode="tozero")
-    return styled(drawn, height=360)
+    return styled(drawn, height=320)
 
 
 # -- tables -----------------------------------------------------------------------------------------------
 
 
-def _turns(read: Reader, part: str) -> TableRows:  # noqa: ARG001 - every table has this form
+def _turns(_: Reader, benchmark: str) -> TableRows:
     columns = {
         "turn": GridColumn(heading="Turn", kind="count"),
         "model": GridColumn(heading="Team"),
-        "task_id": GridColumn(heading="Task"),
+        "task_id": GridColumn(heading="Task", kind="name"),
         "whose": GridColumn(heading="Whose"),
         "link": GridColumn(heading="Broken link", kind="name"),
         "cost": GridColumn(heading="Cost", kind="number"),
         "evidence": GridColumn(heading="Evidence", kind="words"),
     }
-    return TableRows(columns=columns, sql=_TURNS, link=lambda row: f"{game.PATH}?episode={row['episode_id']}&turn={row['turn']}")
+    return TableRows(
+        columns=columns,
+        sql=_TURNS,
+        parameters={"benchmark": benchmark},
+        filter_on=OTHER_FILTERS,
+        link=lambda row: f"{game.PATH}?episode={row['episode_id']}&turn={row['turn']}",
+    )
 
 
-def _categories(read: Reader, part: str) -> TableRows:  # noqa: ARG001
+def _categories(_: Reader, benchmark: str) -> TableRows:
     columns = {
         "model": GridColumn(heading="Team"),
         "condition": GridColumn(heading="Condition", kind="condition"),
@@ -234,10 +244,10 @@ def _categories(read: Reader, part: str) -> TableRows:  # noqa: ARG001
         "cost_a_turn": GridColumn(heading="Lost a turn", kind="number"),
         "share": GridColumn(heading="Share of the loss", kind="share"),
     }
-    return TableRows(columns=columns, sql=_CATEGORIES, filter_on=("benchmark", "model", "condition"))
+    return TableRows(columns=columns, sql=_CATEGORIES, parameters={"benchmark": benchmark}, filter_on=("model", "condition"))
 
 
-def _spirals(read: Reader, part: str) -> TableRows:  # noqa: ARG001
+def _spirals(_: Reader, benchmark: str) -> TableRows:
     columns = {
         "model": GridColumn(heading="Team"),
         "condition": GridColumn(heading="Condition", kind="condition"),
@@ -247,9 +257,11 @@ def _spirals(read: Reader, part: str) -> TableRows:  # noqa: ARG001
         "cost_outside": GridColumn(heading="Lost a turn outside", kind="number"),
         "share_inside": GridColumn(heading="Share of the loss inside", kind="share"),
     }
-    return TableRows(columns=columns, sql=_SPIRALS, filter_on=("benchmark", "model", "condition"))
+    return TableRows(columns=columns, sql=_SPIRALS, parameters={"benchmark": benchmark}, filter_on=("model", "condition"))
 
 
+_BODY: Final = Later("why-body", _body, 900)
+LATER = (_BODY,)
 TURNS: Final = Grid("why-turns", _turns, "The costliest turns, with evidence")
 CATEGORIES: Final = Grid("why-categories", _categories, "By failure category")
 SPIRALS: Final = Grid("why-spirals", _spirals, "Inside and outside of spirals")

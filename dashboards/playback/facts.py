@@ -32,6 +32,13 @@ _LINKS: Final = """
     WHERE episode_id = $id AND cost > 0 AND starts_with(judge, 'engine') ORDER BY turn, cost DESC, agent NULLS LAST
 """
 _NOTES: Final = "SELECT note_id, turn, author, note, written_at FROM turn_notes WHERE episode_id = $id ORDER BY written_at, note_id"
+_BLAMED: Final = """
+    SELECT DISTINCT agents.answer, try_cast(steps.answer AS BIGINT) AS at_turn
+    FROM labels AS agents INNER JOIN labels AS steps USING (source, annotator, rubric, unit_key, episode_id)
+    WHERE agents.rubric = 'decisive_error' AND agents.question = 'agent' AND steps.question = 'step' AND episode_id = $id
+        AND NOT starts_with(source, 'planted') AND NOT starts_with(annotator, 'llm:') AND at_turn IS NOT NULL
+    ORDER BY ALL
+"""
 _DECISIVE: Final = "SELECT turn, why, cost, unit, lost_in_game, share FROM decisive_turns WHERE episode_id = $id"
 
 
@@ -111,6 +118,10 @@ class GameFacts:
     decisive: Decisive | None
     notes: Sequence[Mapping[str, Any]] = ()
     """What people wrote: note_id, turn, author, note, written_at."""
+    blamed: Sequence[tuple[str, int]] = ()
+    """Whose mistake decided the game by people's labels, and on which turn."""
+    acts: bool = True
+    """Its log holds actions."""
 
     def noted(self, turn: int) -> list[Mapping[str, Any]]:
         """The notes on a turn."""
@@ -126,11 +137,14 @@ class GameFacts:
 
     def failure_after(self, turn: int) -> int | None:
         """The next turn on which something went wrong."""
-        return next((facts.turn for facts in self.turns if facts.turn > turn and facts.is_failure), None)
+        return next((facts.turn for facts in self.turns if facts.turn > turn and self._has_failed(facts)), None)
 
     def failure_before(self, turn: int) -> int | None:
         """The last turn before on which something went wrong."""
-        return next((facts.turn for facts in reversed(self.turns) if facts.turn < turn and facts.is_failure), None)
+        return next((facts.turn for facts in reversed(self.turns) if facts.turn < turn and self._has_failed(facts)), None)
+
+    def _has_failed(self, facts: TurnFacts) -> bool:
+        return facts.is_failure or any(turn == facts.turn for _, turn in self.blamed)
 
 
 def facts_of(read: Reader, episode_id: str) -> GameFacts:
@@ -149,4 +163,11 @@ def facts_of(read: Reader, episode_id: str) -> GameFacts:
     decisive = [Decisive(**row) for row in read.rows(_DECISIVE, asked).iter_rows(named=True)]
     spirals = [Spiral(**row) for row in read.rows(_SPIRALS, asked).iter_rows(named=True)]
     notes = list(read.rows(_NOTES, asked).iter_rows(named=True))
-    return GameFacts(turns=turns, spirals=spirals, decisive=decisive[0] if decisive else None, notes=notes)
+    return GameFacts(
+        turns=turns,
+        spirals=spirals,
+        decisive=decisive[0] if decisive else None,
+        notes=notes,
+        blamed=read.rows(_BLAMED, asked).rows(),
+        acts=not read.rows("SELECT 1 FROM actions WHERE episode_id = $id LIMIT 1", asked).is_empty(),
+    )

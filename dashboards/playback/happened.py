@@ -18,7 +18,7 @@ from dashboards.playback.timeline import TONES
 from judges.evidence.transcript import ActionView, TurnView
 from judges.rubric.files import find, names
 from schemas.errors import CotraceError
-from schemas.text import printable
+from schemas.text import excerpt, printable
 from schemas.wording import in_words, number, share
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ __all__ = ["happened_column", "objections_of", "tried", "what_went_wrong"]
 
 _MIDDLE: Final = 0.5
 """A score below says no."""
+_EVIDENCE: Final = 140
+"""Characters of a rule's evidence that stand in the sentence."""
 _BETTER: Final = 3
 """Verified actions that are shown unfolded."""
 
@@ -59,14 +61,24 @@ def happened_column(turn: TurnView, facts: GameFacts, draw: Drawing, verdicts: S
 
 def tried(turn: TurnView, here: TurnFacts, draw: Drawing) -> Part:
     """Every attempted action with the engine's answer: it stands over the boards."""
-    mark = html.Span([html.Span(here.mark.shape, className="sign"), here.mark.words or in_words(here.outcome)], className="outcome")
-    lines = [_action(action, draw) for action in turn.actions] or [html.Div("Nobody acted.")]
+    words = "carried out, and wrong" if any(_went_wrong(turn, action, draw) for action in turn.actions) else here.mark.words
+    mark = html.Span([html.Span(here.mark.shape, className="sign"), words or in_words(here.outcome)], className="outcome")
+    lines = [_action(action, draw, went_wrong=_went_wrong(turn, action, draw)) for action in turn.actions] or [html.Div("Nobody acted.")]
     broke = [html.Div(f"The turn broke off: {printable(turn.error)}")] if turn.error else []
     return html.Div([html.Div([*lines, *broke]), mark], className=f"tried {TONES.get(here.name, 'still')}")
 
 
-def _action(action: ActionView, draw: Drawing) -> Part:
-    answer = {True: "accepted", False: f"refused: {printable(action.error_text or action.error_code or 'no reason given')}", None: ""}
+def _went_wrong(turn: TurnView, action: ActionView, draw: Drawing) -> bool:
+    """The engine objects to it, and yet it was carried out, as a card that does not fit is still played."""
+    return action.accepted is False and action.error_code in getattr(draw, "CARRIED_OUT", ()) and turn.state_before != turn.state_after
+
+
+def _reason(action: ActionView) -> str:
+    return printable(action.error_text or in_words(action.error_code or "no reason given"))
+
+
+def _action(action: ActionView, draw: Drawing, *, went_wrong: bool) -> Part:
+    answer = {True: "accepted", False: f"{'carried out, but' if went_wrong else 'refused:'} {_reason(action)}", None: ""}
     said = answer[action.accepted]
     kind = "pill good" if action.accepted else "pill bad"
     return html.Div(
@@ -82,31 +94,45 @@ def _action(action: ActionView, draw: Drawing) -> Part:
 def what_went_wrong(turn: TurnView, facts: GameFacts, draw: Drawing) -> str:
     """A sentence or two, made of what the store knows: what became of the turn, why by rule, and what it cost."""
     here = facts.at(turn.turn)
-    return " ".join(filter(None, [_became(turn, here, draw), _cost(facts, here)]))
+    return " ".join(filter(None, [*_blamed(facts, turn.turn), _became(turn, facts, draw), _cost(facts, here)]))
 
 
-def _became(turn: TurnView, here: TurnFacts, draw: Drawing) -> str:
+def _blamed(facts: GameFacts, turn: int) -> list[str]:
+    """What people who read the game say of it: who made the mistake that decided it, and when."""
+    here = [f"People say that {printable(agent)}'s mistake here decided the game." for agent, at in facts.blamed if at == turn]
+    return here or [f"People say that {printable(agent)}'s mistake on turn {at} decided the game." for agent, at in facts.blamed]
+
+
+def _became(turn: TurnView, facts: GameFacts, draw: Drawing) -> str:
+    here = facts.at(turn.turn)
     rule = next((failure for failure in here.failures if failure["agent"]), next(iter(here.failures), None))
     why = f": {rule['meaning']}" if rule else ""
     refused = next((action for action in turn.actions if action.accepted is False), None)
     if refused is not None:
-        reason = printable(refused.error_text or refused.error_code or "no reason given")
-        return _ended(f"{printable(refused.agent)}'s action was refused: {reason}{why.replace(':', ',', 1) if why else ''}")
+        reason = _reason(refused)
+        became = "was carried out and wrong" if _went_wrong(turn, refused, draw) else "was refused"
+        told = "" if rule is None or rule["meaning"] in reason else f". {_capital(rule['meaning'])}"
+        return _ended(f"{printable(refused.agent)}'s action {became}: {reason}{told}") + (_instead(turn, draw) if here.has_cost else "")
     if rule is not None:
-        return _ended(f"{printable(rule['agent'] or 'The team')}{why}")
+        evidence = excerpt(rule["evidence"] or "", _EVIDENCE)
+        return _ended(f"{printable(rule['agent'] or 'The team')}{why}{f' ({evidence})' if evidence else ''}") + _instead(
+            turn, draw, rule["agent"]
+        )
     if here.links and here.links[0]["evidence"] and here.links[0]["agent"]:
         first = here.links[0]
         return _ended(f"{printable(first['agent'])}'s cost: {printable(first['evidence'])}")
-    instead = f" Verified was: {draw.action(turn.oracle[0].verb, turn.oracle[0].arguments)}." if turn.oracle else ""
+    instead = _instead(turn, draw)
     said = {
         "clarify": "Somebody asked instead of acting.",
-        "no_move": "Nobody acted.",
+        "no_move": f"Nobody acted.{instead}" if facts.acts or here.cost is not None else "This log holds what was said, and no actions.",
         "not_followed": f"What was tried is no verified action.{instead}",
         "wrong": f"It was carried out, but it is no verified action.{instead}" if instead else "It was carried out, but did not lead on.",
         "followed": "A verified action was carried out.",
         "accepted": "It was carried out.",
     }
-    return said.get(here.name, "It was tried without a verified action to hold it against.")
+    became = said.get(here.name, "It was tried without a verified action to hold it against.")
+    evidence = next((one["evidence"] for one in here.links if one["evidence"]), None)
+    return f"{became} {_capital(_ended(excerpt(evidence, _EVIDENCE)))}" if evidence else became
 
 
 def _cost(facts: GameFacts, here: TurnFacts) -> str:
@@ -124,6 +150,17 @@ def _cost(facts: GameFacts, here: TurnFacts) -> str:
         after = "the goal could no more be reached after it" if decisive.why == "out_of_reach" else "no turn of the game cost more"
         return f"{cost}: {after}." if isfinite(here.cost) else f"{cost}."
     return f"{cost}."
+
+
+def _instead(turn: TurnView, draw: Drawing, agent: str | None = None) -> str:
+    """What would have been better, of the agent's own actions if there are any."""
+    told = [draw.action(found.verb, found.arguments) for found in turn.oracle]
+    own = [text for text in told if agent and text.startswith(f"{agent}:")]
+    return f" Verified was: {(own or told)[0]}." if told else ""
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _ended(text: str) -> str:

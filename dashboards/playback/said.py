@@ -21,7 +21,7 @@ _GIST: Final = 110
 
 
 def said_column(game: Transcript, turn: TurnView, objections: Sequence[Mapping[str, Any]], words: Sequence[str] = ()) -> Part:
-    """Messages in their order, each with its author's thoughts folded before it.
+    """Messages in their order, each with its author's thoughts folded before it; where nobody spoke, thoughts are open.
 
     Args:
         game: the game.
@@ -29,13 +29,16 @@ def said_column(game: Transcript, turn: TurnView, objections: Sequence[Mapping[s
         objections: verdicts of the turn that say no: agent, question, ask.
         words: what is looked for, and marked.
     """
-    speeches = [_speech(game, utterance, objections, words) for utterance in turn.utterances]
+    alone = all(utterance.channel == "private" for utterance in turn.utterances)
+    speeches = [_speech(game, utterance, objections, words, alone=alone) for utterance in turn.utterances]
     return html.Section(
         [html.H2("Said and thought"), *(speeches or [html.P("Nobody spoke.", className="hint")])], className="card said", tabIndex=0
     )
 
 
-def _speech(game: Transcript, utterance: UtteranceView, objections: Sequence[Mapping[str, Any]], words: Sequence[str]) -> Part:
+def _speech(
+    game: Transcript, utterance: UtteranceView, objections: Sequence[Mapping[str, Any]], words: Sequence[str], *, alone: bool
+) -> Part:
     persona = game.agents[utterance.agent].persona if utterance.agent in game.agents else None
     is_thought = utterance.channel == "private"
     marks: list[Part] = []
@@ -46,14 +49,14 @@ def _speech(game: Transcript, utterance: UtteranceView, objections: Sequence[Map
         marks += [html.Span(f"✕ {one['question']}", className="pill bad", title=one["ask"] or one["question"]) for one in own]
     who = [html.B(printable(utterance.agent)), *([html.Span(f" {printable(persona)}", className="persona")] if persona else [])]
     if is_thought:
-        return _thought(utterance, who, words)
+        return _thought(utterance, who, words, is_open=alone)
     return html.Div([html.Div([html.Span(who, className="who"), *marks]), _folded(utterance.text or "(empty)", words)], className="speech")
 
 
-def _thought(utterance: UtteranceView, who: Part, words: Sequence[str]) -> Part:
+def _thought(utterance: UtteranceView, who: Part, words: Sequence[str], *, is_open: bool) -> Part:
     text = utterance.text or "(empty)"
     gist = printable(" ".join(text[: 2 * _GIST].split())[:_GIST])
-    is_open = any(word.lower() in text.lower() for word in words)
+    is_open = is_open or any(word.lower() in text.lower() for word in words)
     summary = html.Summary([html.Span(who, className="who"), html.Span(" thinks ", className="channel"), html.Span(gist, className="gist")])
     fold = html.Details([summary, _folded(text, words)], open=is_open, **data(fold=f"thought-{utterance.agent}"))
     return html.Div(fold, className="speech thought", title="Private: only its author could read it")

@@ -49,6 +49,9 @@ def test_mixed_models_are_those_of_statsmodels() -> None:
     assert found is not None
     fitted = sm.MixedLM.from_formula("y ~ x", pd.DataFrame({"y": y, "x": x, "g": clusters}), groups="g").fit()
     assert found.value == pytest.approx(fitted.params["x"], abs=1e-4)
+    assert found.high - found.value == pytest.approx(
+        stats.norm.ppf(0.975) * fitted.bse["x"], rel=0.02
+    )  # theirs by the observed information
 
 
 @pytest.mark.parametrize(("effect", "yes_or_no"), [(0.0, False), (0.4, False), (0.0, True), (0.6, True)])

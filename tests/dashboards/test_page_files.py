@@ -20,11 +20,12 @@ from analytics.query import query
 from analytics.views import ensure_installed
 from cotrace.cli import cli
 from dashboards.address import Address
-from dashboards.app import draw_page
+from dashboards.app import create_app, draw_page
 from dashboards.markup import compact
 from dashboards.page_file import page_file
-from dashboards.pages import pages
+from dashboards.pages import pages, why
 from dashboards.reader import reader
+from dashboards.tables import every_row
 from dashboards.teams import team_names
 from games.overcooked.play import PlayRequest, play
 from ingest.files.run import ingest_paths
@@ -141,6 +142,46 @@ def test_numbers_of_the_overview_are_those_of_sql(text_of: object, played: Store
     assert f"{games} games" in text
     assert f"{wording.share(float(rate))} reached the goal" in text
     assert wording.score(float(mean)) in text
+
+
+def test_intervals_on_few_games_are_said_to_be(text_of: object, played: Store) -> None:
+    """Three tasks: the terminal said what such intervals are worth, pages and files did not."""
+    for path in ("/compare", "/judges"):
+        assert "rest on fewer than 10" in text_of(path)  # type: ignore[operator]
+    asked = CliRunner().invoke(cli, ["report", "compare", "--store", str(played.path), "--format", "csv"])
+    assert set(pl.read_csv(asked.stdout.encode())["few_games"]) == {True}
+    asked = CliRunner().invoke(cli, ["report", "compare", "--store", str(played.path), "--format", "html"])
+    assert "rest on fewer than 10" in asked.stdout
+
+
+def test_the_printed_page_has_every_row(played: Store) -> None:
+    """A grid prints the rows that are on the screen: the page that is printed has its table written out, and prints itself."""
+    asked = create_app(played).server.test_client().get("/-/page.html?at=/why&print=1")
+    assert "Content-Disposition" not in asked.headers
+    costly = query(played, "SELECT count(*) FROM attributed_costs WHERE cost > 0 AND isfinite(cost)").item()
+    table = asked.text.partition("The costliest turns")[2].partition("</table>")[0]
+    assert costly > 20
+    assert table.partition("<tbody>")[2].count("<tr") == costly
+    assert "window.print()" in asked.text
+
+
+def test_the_table_of_costly_turns_is_of_the_family_that_is_shown(played: Store) -> None:
+    """Without a filter it had the turns of every family of the store below the figure of one."""
+    with reader(played, Address("/why")) as read:
+        rows = {family: every_row(read, why.TURNS.make(read, family)) for family in ("craft", "einstein")}
+    assert rows["einstein"].is_empty()
+    assert not rows["craft"].is_empty()
+
+
+def test_people_who_blame_a_turn_are_heard(shared: Path, tmp_path: Path) -> None:
+    """Where rules find nothing, as in a conversation, the page says whose mistake people's labels name, and leads there."""
+    store = Store(tmp_path / "talk.duckdb")
+    ingest_paths([shared / "data" / "whoandwhen" / "algorithm_generated" / "70.json"], store, workers=1)
+    ensure_installed(store)
+    agent = query(store, "SELECT answer FROM labels WHERE question = 'agent'").item()
+    turn = query(store, "SELECT answer FROM labels WHERE question = 'step'").item()
+    drawn = page_file(store, Address("/game", {"episode": (query(store, "SELECT episode_id FROM games").item(),), "turn": (turn,)}))
+    assert f"People say that {agent}&#x27;s mistake here decided the game" in drawn or f"{agent}'s mistake here decided" in drawn
 
 
 @pytest.mark.browser

@@ -92,6 +92,9 @@ def test_nothing_runs_out_of_a_narrow_screen(address: str, site: str, browser: B
     narrow.locator("main .card, main h1").first.wait_for()
     narrow.wait_for_load_state("networkidle")
     assert narrow.evaluate("document.documentElement.scrollWidth") <= 420
+    assert narrow.locator("header").bounding_box()["height"] < 64  # type: ignore[index]
+    narrow.locator("[data-menu]").click()
+    narrow.get_by_role("link", name="Why", exact=True).wait_for()
     narrow.close()
 
 

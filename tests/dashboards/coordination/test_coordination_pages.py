@@ -58,6 +58,16 @@ def test_every_kind_of_game_has_its_drawing(store: Store) -> None:
         assert mark in shown, level
 
 
+def test_a_card_that_does_not_fit_was_played(store: Store) -> None:
+    """The page said that the engine refused it, below a board on which the life was gone."""
+    found = "SELECT episode_id, turn FROM actions WHERE error_code = 'misplay' ORDER BY ALL LIMIT 1"
+    episode, turn = query(store, found).row(0)
+    shown = _drawn(store, "/game", f"?episode={episode}&turn={turn}")
+    assert "action was carried out and wrong" in shown
+    assert "carried out, and wrong" in shown
+    assert "was refused" not in shown
+
+
 def test_a_store_without_such_games_says_so(tmp_path: Path) -> None:
     """The page names what to do."""
     play(PlayRequest(game="collab_escape", out=tmp_path / "logs", policies=("camper",), seeds=(1,)))
