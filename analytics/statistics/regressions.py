@@ -135,8 +135,10 @@ def _sums(outcome: Floats, design: Floats, clusters: NDArray[np.int64]) -> _Sums
 
     groups = int(clusters.max()) + 1
     sizes = np.bincount(clusters, minlength=groups).astype(float)
-    by_cluster = np.column_stack([np.bincount(clusters, weights=column, minlength=groups) for column in design.T])
-    totals = np.bincount(clusters, weights=outcome, minlength=groups)
+    by_cluster = np.zeros((groups, design.shape[1]))
+    np.add.at(by_cluster, clusters, design)
+    totals = np.zeros(groups)
+    np.add.at(totals, clusters, outcome)
     return _Sums(len(outcome), design.T @ design, design.T @ outcome, float(outcome @ outcome), sizes, by_cluster, totals)
 
 
@@ -147,11 +149,12 @@ def _fitted(sums: _Sums, ratio: float) -> _Fit:
     weights = ratio / (1 + sums.sizes * ratio)
     information = sums.squares - (sums.design * weights[:, None]).T @ sums.design
     products = sums.products - (sums.design * weights[:, None]).T @ sums.outcome
-    values = np.linalg.solve(information, products)
+    values = np.asarray(np.linalg.solve(information, products), dtype=np.float64)
     rest = max(sums.outcome_squares - float(weights @ sums.outcome**2) - float(values @ products), 1e-300)
     free = sums.rows - len(values)
     deviance = free * np.log(rest) + float(np.log1p(sums.sizes * ratio).sum()) + float(np.linalg.slogdet(information)[1])
-    return _Fit(float(deviance), values, rest / free * np.linalg.inv(information))
+    covariance = np.asarray(rest / free * np.linalg.inv(information), dtype=np.float64)
+    return _Fit(float(deviance), values, covariance)
 
 
 def dummies(values: Sequence[object], prefix: str) -> dict[str, Floats]:

@@ -54,16 +54,32 @@ _MEANS = """
     clustered_low(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) AS low,
     clustered_high(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) AS high
 """
+_KINDS = """
+    SELECT count(score) > 0 AS has_scores,
+        count(*) FILTER (status = 'answered' AND score IS NULL AND lower(answer) NOT IN ('na', 'n/a')) > 0 AS has_categories
+    FROM verdicts WHERE rubric = $rubric AND judge = $judge AND coalesce(variant, '') = $variant
+        AND episode_id IN (SELECT episode_id FROM games WHERE {filters})
+"""
 _BY_QUESTION = f"""
-    WITH {_JUDGED},
-    by_unit AS (
-        SELECT question, outcome, episode_id, unit_id, avg(score) AS score, count(score) AS answers
-        FROM judged WHERE score IS NOT NULL GROUP BY ALL
+    WITH by_unit AS (
+        SELECT question, episode_id, turn, unit_id, avg(score) AS score, count(score) AS answers FROM verdicts_latest
+        WHERE rubric = $rubric AND judge = $judge AND coalesce(variant, '') = $variant AND score IS NOT NULL
+            AND episode_id IN (SELECT episode_id FROM games WHERE {{filters}})
+        GROUP BY ALL
+    ),
+    by_turn AS (
+        SELECT question, episode_id, turn, count(*) AS n, sum(score) AS k, sum(answers) AS answers FROM by_unit GROUP BY ALL
     ),
     by_game AS (
-        SELECT question, outcome, episode_id, count(*) AS n, sum(score) AS k, sum(answers) AS answers FROM by_unit GROUP BY ALL
+        SELECT question, CASE WHEN by_turn.turn IS NULL THEN 'episode' ELSE outcome END AS outcome, by_turn.episode_id,
+            sum(n) AS n, sum(k) AS k, sum(answers) AS answers
+        FROM by_turn LEFT JOIN outcomes ON by_turn.episode_id = outcomes.episode_id AND by_turn.turn = outcomes.turn GROUP BY ALL
     )
     SELECT question, outcome, {_MEANS} FROM by_game GROUP BY question, outcome ORDER BY question, outcome
+"""
+_SCORED = """
+    SELECT DISTINCT question FROM verdicts
+    WHERE rubric = $rubric AND judge = $judge AND coalesce(variant, '') = $variant AND score IS NOT NULL ORDER BY question
 """
 _BY_TEAM = f"""
     WITH {_JUDGED},
@@ -112,17 +128,16 @@ def content(read: Reader, rubric: str) -> Part:
         choices(address, "Visible evidence", "variant", shown, variant) if len(shown) > 1 else None,
     ]
     asked = {"rubric": rubric, "judge": judge, "variant": variant}
-    rows = read.rows(_BY_QUESTION, asked)
-    given = read.rows(_CATEGORIES, asked)
-    if rows.is_empty() and given.is_empty():
+    has_scores, has_categories = read.rows(_KINDS, asked).row(0)
+    if not has_scores and not has_categories:
         return html.Div([*chooser, note("No answer under these filters."), fold(read, COUNTS, rubric, is_open=True)])
     questions = _questions(read, rubric)
-    ways = (["question", "team"] if len(rows) else []) + (["category"] if len(given) else [])
+    ways = (["question", "team"] if has_scores else []) + (["category"] if has_categories else [])
     by = chosen("team" if address.one("question") else address.one("by"), ways)
     draw = {
-        "question": lambda: _scores_card(read, rows, questions, judge),
-        "team": lambda: _teams_card(read, rows, questions, asked),
-        "category": lambda: _categories_card(given, judge),
+        "question": lambda: _scores_card(read, read.rows(_BY_QUESTION, asked), questions, judge),
+        "team": lambda: _teams_card(read, questions, asked),
+        "category": lambda: _categories_card(read.rows(_CATEGORIES, asked), judge),
     }
     cards = [draw[way]() for way in (ways if read.is_whole else [by])]
     links = link_choices("By", [(way, address.to(by=way, question=None), way == by) for way in ways]) if len(ways) > 1 else None
@@ -202,8 +217,8 @@ def _categories_card(rows: pl.DataFrame, judge: str) -> Part:
     )
 
 
-def _teams_card(read: Reader, rows: pl.DataFrame, questions: Mapping[str, str], asked: Mapping[str, object]) -> Part:
-    ids = rows["question"].unique(maintain_order=True).to_list()
+def _teams_card(read: Reader, questions: Mapping[str, str], asked: Mapping[str, object]) -> Part:
+    ids = read.rows(_SCORED, asked)["question"].to_list()
     question = chosen(read.address.one("question"), ids)
     found = read.rows(_BY_TEAM, {**asked, "question": question})
     return card(

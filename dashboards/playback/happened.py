@@ -131,8 +131,8 @@ def _became(turn: TurnView, facts: GameFacts, draw: Drawing) -> str:
         "accepted": "It was carried out.",
     }
     became = said.get(here.name, "It was tried without a verified action to hold it against.")
-    evidence = next((one["evidence"] for one in here.links if one["evidence"]), None)
-    return f"{became} {_capital(_ended(excerpt(evidence, _EVIDENCE)))}" if evidence else became
+    linked = next((one["evidence"] for one in here.links if one["evidence"]), None)
+    return f"{became} {_capital(_ended(excerpt(linked, _EVIDENCE)))}" if linked else became
 
 
 def _cost(facts: GameFacts, here: TurnFacts) -> str:
