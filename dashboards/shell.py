@@ -75,7 +75,7 @@ def navigation(address: Address, pages: Sequence[ModuleType], current: ModuleTyp
             className="nav-open",
             type="button",
             **data(menu=""),
-            **aria(label="pages", expanded="false", controls="pages"),
+            **aria(label=f"{current.TITLE if current else 'Pages'}: all pages", expanded="false", controls="pages"),
         ),
         html.Nav(links, id="pages", **aria(label="Pages")),
         _search(address),
