@@ -126,6 +126,8 @@ class Proof(NamedTuple):
     cost: float
     shares: Mapping[str, float]
     """Of the cost: planted, innocent, nobody, undecided."""
+    more: float
+    """What a game lost more than its twin, on the average."""
     charged: float
     """What was put down to the costliest links of planted players, and `back`: what of it comes back with that turn mended."""
     back: float
@@ -137,11 +139,13 @@ class Proof(NamedTuple):
     """What games without a cost of any agent lost more than their twins."""
 
 
-def proof_of(played: Played, mended: Sequence[MendedTurn] = ()) -> Proof:
-    """Score attributed games with one planted fault each, and their turns that were mended."""
+def proof_of(played: Played, mended: Sequence[MendedTurn] = (), level: str | None = None) -> Proof:
+    """Score attributed games with one planted fault each, and their mended turns; ``level``: only those of one of several games."""
     store, twins = played.store, played.twins
-    faults = planted_faults(store)
-    rows = query(store, "SELECT episode_id, turn, agent, link, cost FROM attributions ORDER BY ALL").rows()
+    levels = dict(query(store, "SELECT episode_id, level FROM episodes").rows())
+    faults = {episode: fault for episode, fault in planted_faults(store).items() if level in (None, levels[episode])}
+    found_links = query(store, "SELECT episode_id, turn, agent, link, cost FROM attributions ORDER BY ALL").rows()
+    rows = [row for row in found_links if row[0] in faults]
     kinds = dict.fromkeys(_KINDS, 0.0)
     costs: dict[str, dict[str, float]] = {}
     first: dict[str, int] = {}
@@ -159,7 +163,8 @@ def proof_of(played: Played, mended: Sequence[MendedTurn] = ()) -> Proof:
     own = {episode: cost for episode in costs if (cost := costs[episode].get(faults[episode][1].agent, 0.0)) > 0}
     at_work = turns_at_work(store, faults)
     begins = {episode: min(shown) for episode, shown in at_work.items()}
-    links = [turn for turn in mended if turn.charged > 0]
+    tried = [turn for turn in mended if turn.episode in faults]
+    links = [turn for turn in tried if turn.charged > 0]
 
     def found(games: Iterable[str]) -> Found:
         chosen = {*games}
@@ -170,11 +175,12 @@ def proof_of(played: Played, mended: Sequence[MendedTurn] = ()) -> Proof:
         costly=found(lost),
         dearer=found(episode for episode, loss in lost.items() if loss > twins[episode] + _NOTHING),
         at_work=found(e for e, shown in at_work.items() if any(turns.get(e, {}).get(turn, 0.0) > _NOTHING for turn in shown)),
-        proven=found(turn.episode for turn in mended if turn.back > _NOTHING),
+        proven=found(turn.episode for turn in tried if turn.back > _NOTHING),
         named=found(costs),
         first=Found(sum(e in first and abs(first[e] - turn) <= _NEAR for e, turn in begins.items()), len(begins)),
         cost=total,
         shares={kind: cost / total if total else 0.0 for kind, cost in kinds.items()},
+        more=(sum(lost.values()) - sum(twins[episode] for episode in faults)) / len(faults),
         charged=sum(turn.charged for turn in links),
         back=sum(min(turn.back, turn.charged) for turn in links),
         kept_turns=Found(sum(turn.back < turn.charged / 2 for turn in links), len(links)),
@@ -209,12 +215,13 @@ def _tables(folder: Path, games: int, seed: int, labelled: Path) -> Iterator[str
     for family, found in modules("games", "planted"):
         played = planted_games(found, folder / family, games, seed)
         mended = mended_turns(found, folder / family, played.store, played.episodes, seed)
-        proofs.append((title_of(family), proof_of(played, mended), sum(played.twins.values()) / len(played.twins)))
+        titles: Mapping[str | None, str] = getattr(found, "TITLES", None) or {None: title_of(family)}
+        proofs += [(title, proof_of(played, mended, level)) for level, title in titles.items()]
         accuracies.append(accuracy_report(played.store))
         sys.stderr.write(f"{family} done\n")
     for heads, row, notes in ((_WHO, _who, _NOTES_WHO), (_HOW_MUCH, _how_much, _NOTES_HOW_MUCH), (_BACK, _back, _NOTES_BACK)):
         yield f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}"
-        yield from (f"| {title} | {' | '.join(row(proof, twin))} |" for title, proof, twin in proofs)
+        yield from (f"| {title} | {' | '.join(row(proof))} |" for title, proof in proofs)
         yield notes
     if labelled.exists():
         accuracies.insert(0, accuracy_report(_attributed(labelled, folder / "labelled.duckdb")))
@@ -247,18 +254,18 @@ def planted_games(family: ModuleType, folder: Path, games: int, seed: int) -> Pl
     return Played(stores[0], {episode: lost.get(twin, 0.0) for episode, twin in zip(*places, strict=True)}, places[0])
 
 
-def _who(proof: Proof, _twins: float) -> Iterator[str]:
+def _who(proof: Proof) -> Iterator[str]:
     yield from (_share(found) for found in (proof.costly, proof.dearer, proof.at_work, proof.proven, proof.named))
     yield _share(proof.first) if proof.first.games else _UNTOLD
 
 
-def _how_much(proof: Proof, twins: float) -> Iterator[str]:
+def _how_much(proof: Proof) -> Iterator[str]:
     yield from (f"{100 * proof.shares[kind]:.1f} %" for kind in _KINDS)
     a_game = proof.cost / proof.games
-    yield from (f"{amount:.3g}" for amount in (a_game, proof.shares["planted"] * a_game, a_game - twins))
+    yield from (f"{amount:.3g}" for amount in (a_game, proof.shares["planted"] * a_game, proof.more))
 
 
-def _back(proof: Proof, _twins: float) -> Iterator[str]:
+def _back(proof: Proof) -> Iterator[str]:
     yield f"{100 * proof.back / proof.charged:.0f} %" if proof.charged else "–"
     yield _share(proof.kept_turns)
     yield _share(proof.kept)

@@ -9,6 +9,7 @@ from typing import Any, cast
 import click
 
 from cotrace.commands.options import COUNT, say, writing_to
+from cotrace.commands.planted import planted_option, play_planted
 from cotrace.commands.seats import seat_options
 
 __all__ = ["command"]
@@ -33,6 +34,7 @@ __all__ = ["command"]
     "--partner-info/--no-partner-info", "partner_information", default=None, help="Kitchen: tell of the partner; off as published."
 )
 @click.option("--conventions/--no-conventions", default=None, help="Tell conventions of good play; on in the kitchen.")
+@planted_option
 @seat_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
 def command(
@@ -45,6 +47,7 @@ def command(
     decks: Path | None,
     out: Path,
     *,
+    planted: int | None,
     seats: tuple[str, ...],
     **options: Any,
 ) -> int:
@@ -57,6 +60,7 @@ def command(
     \b
     Example:
       cotrace play coordination collab_capture --seed 1 --out logs/
+      cotrace play coordination hanabi --planted 100 --out logs/planted
       cotrace play coordination hanabi --seat alice=openai/gpt-4o --seat bob=script:cautious --no-verification --out logs/
     """
     from typing import get_args
@@ -67,6 +71,8 @@ def command(
 
     if game not in get_args(CoordinationGame):
         raise UsageError(f"no game {game!r}: choose from {', '.join(get_args(CoordinationGame))}")
+    if planted is not None:
+        return play_planted("coordination", planted, seeds[0], out, game)
     request = PlayRequest(
         game=cast("CoordinationGame", game),
         out=out,

@@ -23,10 +23,11 @@ from games.coordination.kitchen.match import play_kitchen
 from games.coordination.kitchen.rules import TICKS
 from games.coordination.players import PLAYERS, Player
 from games.coordination.step_log import is_complete, write_steps
+from games.players.onset import script_of
 from games.playing import DEFAULT_START, OnProgress, PlayReport, check_seeds, report_of
 from schemas.errors import UsageError
 
-__all__ = ["GAMES", "POLICIES", "VARIANTS", "CoordinationGame", "PlayRequest", "checked", "play", "read_decks"]
+__all__ = ["FAULTLESS_POLICIES", "GAMES", "POLICIES", "VARIANTS", "CoordinationGame", "PlayRequest", "checked", "play", "read_decks"]
 
 CoordinationGame = Literal["hanabi", "overcooked", "collab_capture", "collab_escape"]
 
@@ -39,6 +40,13 @@ POLICIES: Final[Mapping[CoordinationGame, tuple[str, ...]]] = {
     "collab_escape": tuple(escape.POLICIES),
 }
 """Game -> its scripted players."""
+
+FAULTLESS_POLICIES: Final[Mapping[CoordinationGame, str]] = {
+    "hanabi": hanabi.FAULTLESS,
+    "collab_capture": capture.FAULTLESS,
+    "collab_escape": escape.FAULTLESS,
+}
+"""Game -> who plays as well as it can; before turn 5, `policy@5` plays so, too."""
 
 
 VARIANTS: Final[Mapping[CoordinationGame, tuple[str, ...]]] = {
@@ -134,7 +142,8 @@ def checked(request: PlayRequest) -> PlayRequest:
     if request.game not in GAMES:
         raise UsageError(f"no game {request.game!r}: there are {', '.join(GAMES)}")
     known = VARIANTS[request.game]
-    _known("policy", (*request.policies, *(request.partners or ())), POLICIES[request.game])
+    named = (*request.policies, *(request.partners or ()))
+    _known("policy", [script_of(name) if request.game in FAULTLESS_POLICIES else name for name in named], POLICIES[request.game])
     _known("variant", request.variants, known)
     check_seeds(request.seeds)
     if request.ticks < 1 or not request.seeds:

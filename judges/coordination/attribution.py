@@ -1,19 +1,24 @@
 """Whose cost a turn of an LLM-Coordination game was: CollabCapture, CollabEscape and Hanabi.
 
-In the two games of rooms both players see everything and act at once. Each player's action is replaced by its best one, with the partner's
-as it was; what only both together could have kept is nobody's. In Hanabi the acting player is held against what hints and counting told
-it; where they told nothing, and the partner could have given a hint on its turn before, it is the partner's (`not_said`).
+In the two games of rooms both players see everything and act at once. A player whose action is part of a best joint choice is not at
+fault; where both did their parts of different ones, the cost is nobody's (`conflict`). The others' actions are replaced by their best
+ones, with the partner's as it was; what only both together could have kept is nobody's. In Hanabi the acting player is held against what
+hints and counting told it, of the card that it used and of the others that it held. Where they told nothing, and the card was the one
+without a hint that it held longest, it is the partner's (`not_said`) if that one had a hint to give on its turn before, and did nothing
+as good with it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Final, TypeVar
 
 from games.coordination.capture.rules import Action, CaptureState, step
 from games.coordination.escape.rules import actions as escape_actions
-from games.coordination.hanabi.moves import possible_cards
+from games.coordination.hanabi.moves import move_category, possible_cards
+from games.coordination.hanabi.rules import HanabiState, touched
 from games.coordination.players import PLAYERS, Player, partner_of
 from games.coordination.value.capture import turns_left
 from games.coordination.value.escape import choice_chance
@@ -36,6 +41,22 @@ __all__ = ["MEASURES", "attribute"]
 MEASURES: Final = ("coordination.hanabi_bound", "coordination.capture_turns", "coordination.escape_chance")
 
 _BOTH: Final = "neither player alone could have kept it: only both together"
+_APART: Final = "each did its part of a best joint choice, but not of the same one"
+_Chosen = TypeVar("_Chosen", Action, str)
+
+
+def _did_their_part(options: Mapping[Player, Sequence[_Chosen]], done: Mapping[Player, _Chosen], cost: Callable[..., float]) -> set[Player]:
+    """Players whose action is part of a joint choice that costs least.
+
+    Args:
+        options: player -> what it could do.
+        done: player -> what it did.
+        cost: of a joint choice.
+    """
+    joint = [dict(zip(PLAYERS, both, strict=True)) for both in product(*(options[player] for player in PLAYERS))]
+    costs = [cost(both) for both in joint]
+    best = [both for both, found in zip(joint, costs, strict=True) if found <= min(costs) + NOTHING]
+    return {player for player in PLAYERS if any(both[player] == done[player] for both in best)}
 
 
 def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
@@ -57,8 +78,9 @@ def _capture(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
     if len(done) < len(PLAYERS):
         yield undecided(turn, lost.cost, "the log does not tell what both players did")
         return
-    causes = [cause for player in PLAYERS if (cause := _captor(state, player, done, turn, lost)) is not None]
-    yield from shared_out(turn, lost.cost, causes, ("not_seen", _BOTH))
+    right = _did_their_part({player: state.actions(player) for player in PLAYERS}, done, lambda both: _turns_after(state, both, turn))
+    causes = [cause for player in PLAYERS if player not in right and (cause := _captor(state, player, done, turn, lost)) is not None]
+    yield from shared_out(turn, lost.cost, causes, ("conflict", _APART) if len(right) == len(PLAYERS) else ("not_seen", _BOTH))
 
 
 def _captor(state: CaptureState, player: Player, done: Mapping[Player, Action], turn: int, lost: Lost) -> Cause | None:
@@ -85,15 +107,19 @@ def _escape(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
     if len(done) < len(PLAYERS):
         yield undecided(turn, lost.cost, "the log does not tell what both players did")
         return
+    options = {player: escape_actions(state, player) for player in PLAYERS}
+    right = _did_their_part(options, done, lambda both: -choice_chance(state, turn, both))
     causes = []
     for player in PLAYERS:
-        chances = {action: choice_chance(state, turn, {**done, player: action}) for action in escape_actions(state, player)}
+        if player in right:
+            continue
+        chances = {action: choice_chance(state, turn, {**done, player: action}) for action in options[player]}
         best = max(chances, key=lambda action: chances[action])
         gain = chances[best] - lost.after
         if gain > NOTHING:
             evidence = f"{done[player]}: {best} would have kept the chance of escape at {chances[best]:.2f} in place of {lost.after:.2f}"
             causes.append(Cause(player, "idle" if done[player] == "wait" else "acted_wrong", evidence, gain))
-    yield from shared_out(turn, lost.cost, causes, ("not_seen", _BOTH))
+    yield from shared_out(turn, lost.cost, causes, ("conflict", _APART) if len(right) == len(PLAYERS) else ("not_seen", _BOTH))
 
 
 # -- Hanabi -----------------------------------------------------------------------------------------------
@@ -116,20 +142,52 @@ def _hanabi(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
         yield Finding(turn, player, "acted_wrong", lost.cost, f"{told}: nothing told that it fits", lost.cost)
     elif not state.is_last(card):
         yield Finding(turn, None, "not_seen", lost.cost, f"{told}; the cost is time: the deck runs out")
-    elif all(state.is_last(other) for other in could_be):
+    elif state.tokens and all(state.is_last(other) for other in could_be):
         yield Finding(turn, player, "acted_wrong", lost.cost, f"{told}: each of them the last copy of a card still needed", lost.cost)
-    elif _could_hint(game, turn, partner_of(player)):
+    elif (safer := _safer(state, move.card)) is not None:
+        rest = f"card {safer} was less likely to be the last copy of a card still needed"
+        yield Finding(turn, player, "acted_wrong", lost.cost, f"{told}; {rest}", lost.cost)
+    elif move.card == _longest_unhinted(state) and _could_hint(game, turn, partner_of(player), move.card):
         yield Finding(
             turn, partner_of(player), "not_said", lost.cost, f"{told}; the partner saw that it is the last copy, and had a hint to give"
         )
     else:
-        yield Finding(turn, None, "not_seen", lost.cost, f"{told}; the partner had no hint to give")
+        yield Finding(turn, None, "not_seen", lost.cost, f"{told}; the partner had no hint to give, or nothing better")
 
 
-def _could_hint(game: Transcript, turn: int, partner: Player) -> bool:
-    """Whether the partner, on its turn just before, had a hint to give."""
+def _safer(state: HanabiState, place: int) -> int | None:
+    """Another card of the acting player that, by hints and counting, is less likely a last copy than this one."""
+    risks = [_risk(state, other) for other in range(len(state.hands[0]))]
+    best = min(range(len(risks)), key=lambda other: risks[other])
+    return best if risks[best] < risks[place] - NOTHING else None
+
+
+def _risk(state: HanabiState, place: int) -> float:
+    could_be = possible_cards(state, 0, place)
+    return sum(state.is_last(card) for card in could_be) / len(could_be) if could_be else 0.0
+
+
+def _longest_unhinted(state: HanabiState) -> int | None:
+    """The card that players discard by custom."""
+    return next((place for place, known in enumerate(state.knowledge[0]) if not (known.color_hinted or known.rank_hinted)), None)
+
+
+def _could_hint(game: Transcript, turn: int, partner: Player, place: int) -> bool:
+    """Whether the partner, on its turn just before, had a hint to give about a card, and did nothing as good."""
     before: TurnView | None = game.turn(turn - 1) if turn > 1 else None
-    return before is not None and before.state_before.get("player") == partner and int(before.state_before.get("information_tokens", 0)) > 0
+    action = None if before is None else action_of(before, partner)
+    if before is None or action is None or before.state_before.get("player") != partner or not before.state_before["information_tokens"]:
+        return False
+    state, move = hanabi_state(before), hanabi_move(action)
+    if move.card is not None:
+        return move_category(state, 0, move)[0] not in _GOOD
+    saved = [other for other in touched(state, 0, move) if state.is_last(state.hands[1][other])]
+    new = [other for other in saved if not state.knowledge[1][other].is_hinted(move.verb)]
+    return place not in saved and not new and move_category(state, 0, move)[0] not in _GOOD
+
+
+_GOOD: Final = ("safe_play", "lucky_play", "clue_playable")
+"""What a turn is as well used for as for a hint that saves a last copy."""
 
 
 _GAMES: Final[Mapping[str, Callable[[Transcript, int, Lost], Iterator[Finding]]]] = {

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from random import Random
 from typing import Any, Final
 
-from games.coordination.capture.rules import BUTTONS, TURN_LIMIT, Action, CaptureState, distance, start, step, thief_choice
+from games.coordination.capture.rules import (
+    BUTTONS,
+    SCENARIOS,
+    TURN_LIMIT,
+    Action,
+    CaptureState,
+    distance,
+    start,
+    step,
+    thief_choice,
+)
 from games.coordination.players import PLAYERS, Decision, Injected, Player, partner_of
+from games.coordination.value.capture import turns_left
+from games.players.onset import onset_of
 
-__all__ = ["POLICIES", "Policy", "listed", "observation", "play_capture"]
+__all__ = ["FAULTLESS", "POLICIES", "Policy", "listed", "observation", "play_capture"]
+
+FAULTLESS: Final = "ideal"
+"""Who plays before the turn from which `policy@turn` falls into its fault."""
 
 Policy = Callable[[CaptureState, Player, Random], tuple[Action, str, tuple[Injected, ...]]]
 """(state, own name, random numbers) -> action, reason, what was done wrong on purpose."""
@@ -87,6 +103,25 @@ def _confused(state: CaptureState, player: Player, rng: Random) -> tuple[Action,
     return action, f"The thief is in room {wrong}; I go on.", ("misgrounded_location",)
 
 
+def _ideal(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:  # noqa: ARG001
+    """Its own part of a joint choice that leaves the fewest turns; of several the one that leaves fewest if the partner stays."""
+    first = state.rooms == start(SCENARIOS[0]).rooms  # only there is an exchange with the thief no capture
+
+    def left(both: Sequence[Action]) -> float:
+        turned = step(state, dict(zip(PLAYERS, both, strict=True)), first=first)
+        return 0.0 if turned.capture is not None else turns_left(turned.state, first=False)
+
+    joint = [*product(*(state.actions(each) for each in PLAYERS))]
+    fewest, me = min(map(left, joint)), PLAYERS.index(player)
+    still = Action("stay", state.rooms[partner_of(player)])
+
+    def alone(both: Sequence[Action]) -> float:
+        return left((both[0], still) if me == 0 else (still, both[1]))
+
+    best = min((both for both in joint if left(both) == fewest), key=alone)[me]
+    return best, f"Together we catch the thief soonest if I do this: {best.text}.", ()
+
+
 def _random(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
     return rng.choice(state.actions(player)), "Any action is fine.", ()
 
@@ -99,6 +134,7 @@ POLICIES: Final[Mapping[str, Policy]] = {
     "stayer": _stayer,
     "confused": _confused,
     "random": _random,
+    FAULTLESS: _ideal,
 }
 
 
@@ -107,13 +143,14 @@ def play_capture(name: str, policies: Mapping[Player, str], scenario: str, *, se
 
     Args:
         name: of the game in the log.
-        policies: player -> name of one of `POLICIES`.
+        policies: player -> name of one of `POLICIES`, or `policy@turn`: from that turn on.
         scenario: one of `SCENARIOS`.
         seed: of the players' random numbers.
     """
     state, rng = start(scenario), Random(seed)
+    onsets = {player: onset_of(policies[player], POLICIES, "policy") for player in PLAYERS}
     for turn in range(1, TURN_LIMIT + 1):
-        answers = {player: POLICIES[policies[player]](state, player, rng) for player in PLAYERS}
+        answers = {player: POLICIES[onsets[player].at(turn, FAULTLESS)](state, player, rng) for player in PLAYERS}
         turned = step(state, {player: answer[0] for player, answer in answers.items()}, first=turn == 1)
         over = turned.capture is not None or turn == TURN_LIMIT
         yield {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from random import Random
 from typing import Any, Final
 
@@ -23,8 +24,13 @@ from games.coordination.escape.rules import (
     step,
 )
 from games.coordination.players import PLAYERS, Decision, Player, partner_of
+from games.coordination.value.escape import choice_turns
+from games.players.onset import onset_of
 
-__all__ = ["POLICIES", "TURN_CAP", "Policy", "observation", "play_escape", "shown_rooms"]
+__all__ = ["FAULTLESS", "POLICIES", "TURN_CAP", "Policy", "observation", "play_escape", "shown_rooms"]
+
+FAULTLESS: Final = "ideal"
+"""Who plays before the turn from which `policy@turn` falls into its fault."""
 
 TURN_CAP: Final = 40
 """Turns after which a game is called off; the published game has no limit."""
@@ -95,6 +101,16 @@ def _confused(state: EscapeState, player: Player, rng: Random) -> Decision:
     return Decision(intended=decision.intended, explanation=text, injected=("misgrounded_state",))
 
 
+def _ideal(state: EscapeState, player: Player, rng: Random) -> Decision:  # noqa: ARG001
+    """Its own part of the joint choice with the fewest expected turns among those that escape surely; two who play so choose the same."""
+
+    def turns(both: Sequence[str]) -> float:
+        return choice_turns(state, dict(zip(PLAYERS, both, strict=True)))
+
+    best = min(product(*(actions(state, each) for each in PLAYERS)), key=turns)[PLAYERS.index(player)]
+    return Decision(intended=best, explanation="Together we are out soonest, and surely, if I do this.")
+
+
 def _random(state: EscapeState, player: Player, rng: Random) -> Decision:
     return Decision(intended=rng.choice(actions(state, player)), explanation="Any action is fine.")
 
@@ -105,6 +121,7 @@ POLICIES: Final[Mapping[str, Policy]] = {
     "camper": _camper,
     "confused": _confused,
     "random": _random,
+    FAULTLESS: _ideal,
 }
 
 
@@ -113,14 +130,15 @@ def play_escape(name: str, policies: Mapping[Player, str], scenario: str = PUBLI
 
     Args:
         name: of the game in the log.
-        policies: player -> name of one of `POLICIES`.
+        policies: player -> name of one of `POLICIES`, or `policy@turn`: from that turn on.
         scenario: one of `SCENARIOS`.
         seed: of all random numbers.
     """
     state, rng = SCENARIOS[scenario], Random(seed)
+    onsets = {player: onset_of(policies[player], POLICIES, "policy") for player in PLAYERS}
     for turn in range(1, TURN_CAP + 1):
         choice = killer_choice(state, rng)
-        decisions = {player: POLICIES[policies[player]](state, player, rng) for player in PLAYERS}
+        decisions = {player: POLICIES[onsets[player].at(turn, FAULTLESS)](state, player, rng) for player in PLAYERS}
         after, outcome = step(state, choice, {player: decision.intended for player, decision in decisions.items()})
         over = outcome != "continue" or turn == TURN_CAP
         yield {

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, Final
 
-from games.coordination.hanabi.policies import POLICIES
+from games.coordination.hanabi.policies import FAULTLESS, POLICIES
 from games.coordination.hanabi.rules import DECK, Effect, HanabiState, Move, legal_moves
 from games.coordination.hanabi.table import HanabiTable
 from games.coordination.hanabi.wording import action_text, listed, observation
 from games.coordination.players import Decision, Player
+from games.players.onset import onset_of
 
 __all__ = ["SEATS", "deck_of_seed", "play_hanabi", "shown_effect", "shown_move", "shown_table"]
 
@@ -30,17 +31,18 @@ def play_hanabi(name: str, policies: Mapping[Player, str], seed: int, deck: Sequ
 
     Args:
         name: of the game in the log.
-        policies: player -> name of one of `POLICIES`.
+        policies: player -> name of one of `POLICIES`, or `policy@turn`: from that turn on.
         seed: of the deck, where none is given, and of the players.
         deck: 50 cards in the order of dealing.
     """
     table, rng, turn = HanabiTable(deck or deck_of_seed(seed)), Random(seed), 0
+    onsets = {player: onset_of(name, POLICIES, "policy") for player, name in policies.items()}
     while not table.is_over:
         turn += 1
         seat, before = table.seat, table.state
         player = SEATS[seat]
         actions = listed(legal_moves(before, seat), player)
-        move, reason, injected = POLICIES[policies[player]](before, seat, player, rng)
+        move, reason, injected = POLICIES[onsets[player].at(turn, FAULTLESS)](before, seat, player, rng)
         intended = next(action for action in actions if action.endswith(action_text(move, player)))
         decision = Decision(intended=intended, explanation=reason, injected=injected)
         effect = table.play(move)

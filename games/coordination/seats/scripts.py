@@ -158,6 +158,6 @@ SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Any], str]]]] = {
     "hanabi": _scripts(_hanabi, tuple(HANABI)),
     "overcooked": {"greedy": partial(_play, _cook)},
     "collab_capture": _scripts(_capture, tuple(capture.POLICIES)),
-    "collab_escape": _scripts(_escape, tuple(escape.POLICIES)),
+    "collab_escape": _scripts(_escape, tuple(name for name in escape.POLICIES if name != escape.FAULTLESS)),
 }
 """Game -> script -> policy over what is shown."""

@@ -18,7 +18,7 @@ from games.coordination.players import PLAYERS, Player
 if TYPE_CHECKING:
     from games.coordination.value.escape_tables import Tables
 
-__all__ = ["EscapeTurn", "Worth", "choice_chance", "turn_worths"]
+__all__ = ["EscapeTurn", "Worth", "choice_chance", "choice_turns", "turn_worths"]
 
 _LAST_TURN: Final = 40
 """Chances of escape are those up to this turn."""
@@ -88,6 +88,16 @@ def choice_chance(state: EscapeState, turn: int, chosen: Mapping[Player, str]) -
     drawn = [(step(state, option, chosen), option) for option in options]
     ends = [_end(table, replace(after, seen=o.seen, target=o.target), outcome, left - 1) for (after, outcome), o in drawn]
     return sum(found.chance for found in ends) / len(ends)
+
+
+def choice_turns(state: EscapeState, chosen: Mapping[Player, str]) -> float:
+    """Least expected turns to the escape with a choice of both players, its turn included; inf where death could follow at once."""
+    from games.coordination.value.escape_tables import tables  # compiled code takes a second to load
+
+    table, options = tables(keeps=False), killer_options(state)
+    drawn = [(step(state, option, chosen), option) for option in options]
+    ends = [_end(table, replace(after, seen=o.seen, target=o.target), outcome, _LAST_TURN) for (after, outcome), o in drawn]
+    return 1 + sum(found.mean for found in ends) / len(ends)
 
 
 def _read(turns: Sequence[EscapeTurn], *, keeps: bool) -> Iterator[Worth]:

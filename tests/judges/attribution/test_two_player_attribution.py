@@ -10,13 +10,19 @@ import pytest
 from analytics.losses.truths import truths
 from analytics.query import query
 from games.asympuzl import planted as asympuzl
+from games.coordination import planted as coordination
 from games.einstein import planted as einstein
 from games.overcooked import planted as overcooked
 from judges.attribution.findings import LINKS
 from schemas.store import Store
 from tests.judges.attribution.test_craft_attribution import attributed, scripts_of
 
-FAMILIES = {"einstein": (einstein, 60, 0.3), "asympuzl": (asympuzl, 60, 0.3), "overcooked": (overcooked, 8, 0.1)}
+FAMILIES = {
+    "einstein": (einstein, 60, 0.3),
+    "asympuzl": (asympuzl, 60, 0.3),
+    "overcooked": (overcooked, 8, 0.1),
+    "coordination": (coordination, 12, 0.5),
+}
 """Family -> its planted games, how many, and the least share of the cost that is the faulty player's.
 
 Kitchens cost most without any fault: their bound is below what anybody reaches.
@@ -64,11 +70,11 @@ def test_players_who_cannot_talk_are_charged_too(planted: tuple[ModuleType, Stor
 
 
 def test_whose_requests_were_ignored(planted: tuple[ModuleType, Store, float]) -> None:
-    """Faultless players answer and do what they are asked; in AsymPuzl nobody asks for anything."""
+    """Faultless players answer and do what they are asked; in AsymPuzl and in games without talk nobody asks for anything."""
     family, store, _ = planted
     faulty = {episode: fault.agent for episode, scripts in scripts_of(store).items() if (fault := family.fault_in(scripts))}
     rows = query(store, 'select episode_id, actor, agent, followed, "right" from action_follows').rows()
-    if family is asympuzl:
+    if family in (asympuzl, coordination):
         assert rows == []
         return
     right = [followed for episode, actor, _, followed, is_right in rows if is_right and actor != faulty[episode]]

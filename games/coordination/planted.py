@@ -1,0 +1,88 @@
+"""CollabCapture, CollabEscape and Hanabi with exactly one faulty player."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Final, cast
+
+from games.coordination.play import FAULTLESS_POLICIES, VARIANTS, CoordinationGame, PlayRequest, play
+from games.coordination.players import PLAYERS
+from games.players.planted import Mended, Planted, PlantedGame, cases, played_cases, the_faulty_one
+from games.playing import OnProgress, PlayReport
+from schemas.errors import UsageError
+
+__all__ = ["FAULTLESS", "TITLES", "fault_in", "of_game", "play_planted"]
+
+FAULTLESS: Final = frozenset(FAULTLESS_POLICIES.values())
+
+TITLES: Final[Mapping[str, str]] = {"collab_capture": "CollabCapture", "collab_escape": "CollabEscape", "hanabi": "Hanabi"}
+"""Game, as `games.level` has it -> its title; a log of the family is of one of several games."""
+
+_FAULTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "collab_capture": ("stayer", "confused", "greedy", "random"),
+    "collab_escape": ("camper", "reckless", "random"),
+    "hanabi": ("bomber", "sloppy", "random"),
+}
+"""Game -> scripts that fall short of the best; who only names a wrong room, and goes on as the best would, costs nothing."""
+
+
+def fault_in(scripts: Mapping[str, str | None]) -> Planted | None:
+    """The planted fault of a team (agent -> script, a comma, how it words things), as `games.players.planted.the_faulty_one`."""
+    return the_faulty_one({agent: script and script.partition(",")[0] for agent, script in scripts.items()}, FAULTLESS)
+
+
+def play_planted(out: Path, games: int, seed: int, on_progress: OnProgress | None = None, *, mended: Mended | None = None) -> PlayReport:
+    """Play games with one faulty player each, the three games by turns; what is there already is not played again.
+
+    Args:
+        out: folder for the logs.
+        games: how many.
+        seed: fixes all of them.
+        on_progress: called with the games finished and the games in all.
+        mended: play the same games with the faulty player mended, throughout or in one turn.
+    """
+    return _play(out, seed, _cases(games, seed, _FAULTS), on_progress, mended)
+
+
+def of_game(game: str) -> Callable[[Path, int, int, OnProgress], PlayReport]:
+    """The same with one of the games alone: folder, games, seed, progress.
+
+    Raises:
+        UsageError: it has no scripts to plant faults in.
+    """
+    if game not in _FAULTS:
+        raise UsageError(f"--planted {game}: there are {', '.join(_FAULTS)}; the kitchen has no values, so nothing could be found in it")
+    return lambda out, games, seed, on_progress: _play(out, seed, _cases(games, seed, {game: _FAULTS[game]}), on_progress, None)
+
+
+def _cases(games: int, seed: int, faults: Mapping[str, tuple[str, ...]]) -> Iterator[PlantedGame]:
+    return cases(games, seed, {f"{game} {player}": scripts for game, scripts in faults.items() for player in PLAYERS})
+
+
+def _play(out: Path, seed: int, chosen: Iterator[PlantedGame], on_progress: OnProgress | None, mended: Mended | None) -> PlayReport:
+    return played_cases(
+        chosen, lambda case: play(_request(out, _twin(case) if mended == "throughout" else case, seed)), on_progress, mended
+    )
+
+
+def _twin(case: PlantedGame) -> PlantedGame:
+    return case._replace(script=FAULTLESS_POLICIES[_game_of(case)])
+
+
+def _game_of(case: PlantedGame) -> CoordinationGame:
+    return cast("CoordinationGame", case.seat.partition(" ")[0])
+
+
+def _request(out: Path, case: PlantedGame, seed: int) -> PlayRequest:
+    game = _game_of(case)
+    team = dict.fromkeys(PLAYERS, FAULTLESS_POLICIES[game]) | {case.seat.partition(" ")[2]: case.script}
+    variants = VARIANTS[game]
+    return PlayRequest(
+        game=game,
+        out=out / f"{case.place}",
+        policies=(team[PLAYERS[0]],),
+        partners=(team[PLAYERS[1]],),
+        variants=(case.rng.choice(variants),) if variants else (),
+        seeds=(seed + case.place,),
+    )
