@@ -90,9 +90,21 @@ def rubrics_page() -> str:
         "The file format is described in docs/rubric_files.md.",
         "",
     ]
+    lines += _decisive()
     for path in names().values():
         lines += _rubric(load(path))
     return "\n".join([*lines, *_pieces()])
+
+
+def _decisive() -> list[str]:
+    from judges.attribution.decisive import decisive_error
+
+    own = decisive_error()
+    lines = [f"## {own.name}", "", f"Version {own.version}, {own.source}. Unit: {own.unit}. Benchmarks: {', '.join(own.benchmarks)}."]
+    lines += ["Answers: an agent, a turn and a reason. `cotrace report attribution-accuracy` scores them.", ""]
+    lines += [f"Variant `{name}`: {asked.why}.\n" for name, asked in own.variants.items()]
+    lines += ["| question | asks |", "|---|---|"]
+    return [*lines, *(f"| {name} | {text} |" for name, text in own.questions.items()), ""]
 
 
 def _pieces() -> list[str]:

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from cotrace.commands.model_options import endpoints_of, model_options, tell_models
+from cotrace.commands.decisive import ask_decisive
+from cotrace.commands.model_options import model_options
 from cotrace.commands.options import on_option, say, store_option
-from schemas.errors import UsageError
 from schemas.store import Store
 
 __all__ = ["attribute_all", "command"]
@@ -48,7 +48,7 @@ def command(store: Store, where: str, reader_name: str, model: str | None, manne
     """
     if model is None:
         return attribute_all(store, where, reader_name)
-    return _ask(store, where, model, manner, options)
+    return ask_decisive(store, where, model, manner, options)
 
 
 def attribute_all(store: Store, where: str = "true", reader_name: str = "rules") -> int:
@@ -67,24 +67,3 @@ def attribute_all(store: Store, where: str = "true", reader_name: str = "rules")
         say(f"  {games} games of {benchmark} left out: they have no values, or nothing tells whose they were (docs/attribution.md)")
     say("next: cotrace report lost, cotrace report attributions, cotrace dash")
     return int(report.games == 0)
-
-
-def _ask(store: Store, where: str, model: str, manner: str, options: dict[str, Any]) -> int:
-    from analytics.views import ensure_installed
-    from cotrace.progress import progress_bar
-    from judges.attribution.model_job import AskingRequest, ask_games
-
-    if "/" not in model:
-        raise UsageError(f"--model {model}: write provider/model, such as openai/{model}")
-    first, *others = endpoints_of(model, options)
-    tell_models([first], options["prices"], options["max_cost"])
-    limits = {name: options[name] for name in ("cache", "concurrency", "max_cost", "prices")}
-    request = AskingRequest(settings=first, more_endpoints=tuple(others), manner=manner, where=where, **limits)
-    ensure_installed(store)
-    with progress_bar(f"{manner} by {model}") as show:
-        report = ask_games(request, store, show)
-    cost = "no price known" if report.cost is None else f"{report.cost:.4f} USD"
-    say(f"{report.games} games: {report.answered} answered, {report.undecided} without a decisive error, {report.failed} failed")
-    say(f"  {report.requests} requests, {report.tokens_in} + {report.tokens_out} tokens, {cost}")
-    say("next: cotrace report attribution-accuracy")
-    return int(report.failed > 0 or report.games == 0)

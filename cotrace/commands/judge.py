@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cotrace.commands.decisive import ask_decisive
 from cotrace.commands.model_options import endpoints_of, model_options, tell_models
 from cotrace.commands.options import on_option, say, store_option
 from cotrace.commands.reading import have_read, tell_collected
@@ -70,9 +71,11 @@ def command(
     Example:
       cotrace judge --rubric pragmatic_sufficiency --model openai/gpt-4o-mini --base-url http://localhost:8000/v1 --max-cost 2
       cotrace judge --rubric spatial_grounding --judge engine
+      cotrace judge --rubric decisive_error --variant search --model openai/gpt-4o-mini --where "benchmark = 'whoandwhen'"
       cotrace judge --rubric mind_modeling --judge engine --reader llm:openai/gpt-4o-mini --max-cost 2
       cotrace judge --rubric mast --model openai/gpt-4o-mini --model anthropic/claude-3-5-haiku-latest --repeats 3 --cache answers/
     """
+    from judges.attribution.decisive import RUBRIC
     from judges.claims.readers import reader_named
     from judges.rubric.files import find
 
@@ -80,11 +83,10 @@ def command(
         if rubrics or judge or options["models"] or batch or dry_run:
             raise UsageError("--collect stores the answers of all batches that are done: give it nothing but --store")
         return _collect(store)
-    if not rubrics:
-        raise UsageError("say what to ask: --rubric NAME, one of `cotrace rubric list`")
-    if (judge is None) == (not options["models"]):
-        raise UsageError("say who judges: --judge engine, or --model provider/model (one of the two)")
+    _refuse_gaps(rubrics, judge, options["models"])
     store.check()
+    if RUBRIC in rubrics:
+        return _ask_decisive(store, rubrics, judge, variant, options | {"batch": batch, "dry_run": dry_run})
     reader = reader_named(reader_name)
     _refuse_mixtures(judge, reader, batch=batch)
     asked = [find(name, folders).with_variant(variant) for name in rubrics]
@@ -102,6 +104,30 @@ def command(
             _submit(request, store)
         return 0
     return max(code, judge_all(requests, store))
+
+
+def _ask_decisive(store: Store, rubrics: tuple[str, ...], judge: str | None, variant: str | None, options: dict[str, Any]) -> int:
+    """The rubric whose answers are an agent and a turn is asked by its manners; its engine is `cotrace attribute`."""
+    from judges.attribution.asking import MANNERS
+    from judges.attribution.decisive import RUBRIC
+
+    if len(rubrics) > 1:
+        raise UsageError(f"--rubric {RUBRIC} goes alone: ask the others in a command of their own")
+    if judge is not None:
+        raise UsageError(f"--rubric {RUBRIC} --judge engine: the engine says whose each cost was by `cotrace attribute`")
+    unfit = [f"--{name.replace('_', '-')}" for name in ("batch", "dry_run", "repeats", "logprobs") if options[name]]
+    if unfit:
+        raise UsageError(f"--rubric {RUBRIC} asks one question after another: leave out {', '.join(unfit)}")
+    manner = variant or next(iter(MANNERS))
+    where = options["where"] or "true"
+    return max(ask_decisive(store, where, model, manner, options) for model in options["models"])
+
+
+def _refuse_gaps(rubrics: tuple[str, ...], judge: str | None, models: tuple[str, ...]) -> None:
+    if not rubrics:
+        raise UsageError("say what to ask: --rubric NAME, one of `cotrace rubric list`")
+    if (judge is None) == (not models):
+        raise UsageError("say who judges: --judge engine, or --model provider/model (one of the two)")
 
 
 def _refuse_mixtures(judge: str | None, reader: Reader, *, batch: bool) -> None:

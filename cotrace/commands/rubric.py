@@ -35,8 +35,11 @@ def list_(folders: tuple[Path, ...]) -> None:
     Example:
       cotrace rubric list --rubrics my_rubrics/
     """
+    from judges.attribution.decisive import decisive_error
     from judges.rubric.files import clashes, load, names
 
+    own = decisive_error()
+    click.echo(f"{own.name:28} {own.unit:11} {', '.join(own.benchmarks):28} {' '.join(own.questions)}")
     for name, path in sorted(names(folders).items()):
         rubric = load(path)
         click.echo(f"{name:28} {rubric.unit:11} {', '.join(rubric.benchmarks):28} {' '.join(rubric.questions)}")
@@ -54,8 +57,13 @@ def show(name: str, folders: tuple[Path, ...]) -> None:
     Example:
       cotrace rubric show pragmatic_sufficiency
     """
+    from judges.attribution.decisive import FILE, RUBRIC, decisive_error
     from judges.rubric.files import find, names
 
+    if name == RUBRIC:
+        click.echo(FILE.read_text(encoding="utf-8"), nl=False)
+        say(f"{FILE}, hash {decisive_error().hash}; ask it with cotrace judge --rubric {RUBRIC} --variant MANNER --model provider/model")
+        return
     found = find(name, folders)
     path = names(folders).get(found.name, Path(name))
     click.echo(path.read_text(encoding="utf-8"), nl=False)

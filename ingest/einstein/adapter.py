@@ -23,6 +23,7 @@ from games.einstein.replay import Step, replay
 from games.einstein.text.verifiers import Verifier, verify
 from ingest.einstein.manifest import Manifest, manifest_of, run_name
 from ingest.einstein.measures import progress, replay_rows, success_by_rules
+from ingest.einstein.samples import sampled_actions
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.json_text import dumps, loads
 from schemas.errors import BadInputError, UsageError
@@ -268,6 +269,7 @@ def _details(game: _Game) -> dict[str, object]:
         "modes": list(game.dialog.modes),
         **{name: logged[name] for name in _GAME_FACTS if name in logged},
     }
+    details |= sampled_actions(game.dialog.samples)
     if game.manifest.row:
         details["manifest"] = dict(game.manifest.row)
     if game.lost is not None:

@@ -16,6 +16,7 @@ from games.einstein.match_log import action_arguments, is_undo, refusal, refusal
 from games.einstein.replay import Samples, Step, replay
 from ingest.cotrace_log.derivation import BadTurnError, Derived
 from ingest.einstein.measures import progress, replay_rows, success_by_rules
+from ingest.einstein.samples import sampled_actions
 from ingest.reading.json_text import dumps
 from schemas.errors import BadInputError, UsageError
 from schemas.game import STOPPED, End, Header, Turn, UtteranceEntry
@@ -39,7 +40,9 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
         *_end_differences(setting, steps, end, episode),
     ]
     after = [progress(setting, step) for step in steps]
-    return Derived(progress=after, success=success, score=None if success is None or not after else after[-1], rows=rows)
+    score = None if success is None or not after else after[-1]
+    sampled = sampled_actions([_samples(turn, index) for index, turn in enumerate(turns)])
+    return Derived(progress=after, success=success, score=score, rows=rows, details=sampled)
 
 
 def _setting(header: Header) -> tuple[Setting, GameSettings]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from importlib import resources
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
-import yaml
 from pydantic import BaseModel, Field
 
+from judges.attribution.decisive import decisive_error
 from judges.attribution.thumb import Guess
 from judges.evidence.pieces import action_text
 from judges.evidence.text import Entry, fenced, one_line
@@ -22,9 +21,6 @@ from providers.messages import Message
 
 __all__ = ["MANNERS", "Answered", "Ask", "Manner"]
 
-_PROMPTS: Final[Mapping[str, str]] = yaml.safe_load(
-    resources.files(__package__).joinpath("decisive_error.yaml").read_text(encoding="utf-8")
-)
 _WINDOW: Final = 30
 """Turns of a long game that are searched at once."""
 _AROUND: Final = 6
@@ -91,7 +87,7 @@ class Ask(NamedTuple):
 
     async def __call__(self, prompt: str, evidence: str, form: type[Form]) -> Form | None:
         """Ask one question about one piece of evidence."""
-        system = f"{_PROMPTS['task'].strip()}\n\n{_PROMPTS[prompt].strip()}"
+        system = decisive_error().prompt(prompt)
         found: Any = await self.put([{"role": "system", "content": system}, {"role": "user", "content": evidence}], form)
         return found if isinstance(found, form) else None
 

@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +15,7 @@ import orjson
 from pydantic import BaseModel
 
 from judges.attribution.asking import MANNERS, Answered, Ask
+from judges.attribution.decisive import RUBRIC, decisive_error
 from judges.attribution.job import selected_games
 from judges.evidence.transcript import Transcript, load
 from judges.runs.journal import folder_of
@@ -33,9 +33,8 @@ from schemas.records import Call, Json, JudgeRun, Verdict
 from schemas.store import Store
 from schemas.text import excerpt
 
-__all__ = ["RUBRIC", "AskingReport", "AskingRequest", "ask_games"]
+__all__ = ["AskingReport", "AskingRequest", "ask_games"]
 
-RUBRIC: Final = "decisive_error"
 _GAMES_AT_ONCE: Final = 64
 _LONGEST_REASON: Final = 1_000
 
@@ -99,11 +98,10 @@ class _Job:
 
     def _new_run(self) -> JudgeRun:
         settings = self._request.settings
-        wording = resources.files(__package__).joinpath("decisive_error.yaml").read_bytes()
         return JudgeRun(
             judge_run_id=f"judge-{secrets.token_hex(6)}",
             rubric=RUBRIC,
-            rubric_hash=hashlib.blake2b(wording, digest_size=8).hexdigest(),
+            rubric_hash=decisive_error().hash,
             variant=self._request.manner,
             judge=f"llm:{settings.model}",
             model=settings.model,

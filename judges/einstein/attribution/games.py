@@ -58,8 +58,18 @@ def _of_step(played: Played, lost: Lost) -> Iterator[Finding]:
 
 
 def _cause(played: Played, lost: Lost, slip: Slip) -> Cause:
-    kept, better = max(((lost.after - played.steps_left(action), action) for action in played.careful), key=lambda pair: pair[0])
+    turned_down = [action for action in played.turned_down if action in played.careful]
+    if turned_down:
+        kept, better = _best(played, lost, turned_down)
+        if kept > NOTHING:
+            evidence = f"{slip.evidence}; {better.text} had been sampled, and was turned down{_instead(kept, better)}"
+            return Cause(played.agent, "verifier", evidence, kept)
+    kept, better = _best(played, lost, played.careful)
     return Cause(played.agent, slip.link, f"{slip.evidence}{_instead(kept, better)}", kept)
+
+
+def _best(played: Played, lost: Lost, actions: Sequence[Action]) -> tuple[float, Action]:
+    return max(((lost.after - played.steps_left(action), action) for action in actions), key=lambda pair: pair[0])
 
 
 def _instead(kept: float, better: Action) -> str:

@@ -36,6 +36,8 @@ class Played:
     outcome: Outcome
     mind: Mind
     search: Search
+    turned_down: Sequence[Action] = ()
+    """What else had been sampled; the verifier chose `action`."""
 
     @property
     def agent(self) -> str:
@@ -85,9 +87,14 @@ def played_steps(game: Transcript) -> Iterator[Played]:
         placed[table.player].update({block: place for block, place in enumerate(table.positions) if place in DESTINATIONS})
         mind = Mind(_observation(setting, table, tuple(history)), dict(placed[table.player]))
         outcome = advance(setting, table, action)
-        yield Played(turn.turn, setting, table, action, outcome, mind, search)
+        yield Played(turn.turn, setting, table, action, outcome, mind, search, _turned_down(game, turn.turn, action))
         history.append(HistoryEntry(table.player, action, outcome.history_ok))
         table = outcome.table
+
+
+def _turned_down(game: Transcript, turn: int, done: Action | None) -> Sequence[Action]:
+    sampled = game.details.get("sampled_actions", {}).get(str(turn), ())
+    return [action for text in sampled if text and (action := parse_action(text)) is not None and action != done]
 
 
 def _action(logged: ActionView) -> Action | None:

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import orjson
 import pytest
+import yaml
+from click.testing import CliRunner, Result
 from pydantic import BaseModel
 
 from analytics.losses.accuracy import accuracy_report
 from analytics.losses.truths import truths
 from analytics.query import query
+from cotrace.cli import cli
 from games.einstein.planted import play_planted
 from judges.attribution.asking import MANNERS, Ask
 from judges.attribution.model_job import AskingRequest, ask_games
@@ -116,6 +119,24 @@ def test_a_model_is_asked_in_each_manner(who: Store, model_url: str, manner: str
     assert dict(rows) == {"agent": "Coder", "step": "3"}
     told = accuracy_report(who).filter(length="all", judge=f"llm:openai/suspicious ({manner.replace('_', ' ')})").row(0, named=True)
     assert (told["agent"], told["step"], told["games"]) == (1.0, 1.0, 1)
+
+
+def test_the_rubric_is_one_of_the_others(who: Store, model_url: str) -> None:
+    """Listed, shown, asked by `cotrace judge` and scored by `cotrace report`, manner by manner."""
+
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(cli, arguments, standalone_mode=False)
+
+    assert "decisive_error" in run("rubric", "list").output
+    assert set(yaml.safe_load(run("rubric", "show", "decisive_error").stdout)["variants"]) == {*MANNERS}
+    store, model = ("--store", str(who.path)), ("--model", "openai/suspicious", "--base-url", model_url)
+    judged = run("judge", "--rubric", "decisive_error", "--variant", "halving", *model, *store)
+    assert (judged.exception, "1 games: 1 answered" in judged.output) == (None, True)
+    assert "llm:openai/suspicious (halving)" in run("report", "attribution-accuracy", "--format", "csv", *store).output
+    refused = run("judge", "--rubric", "decisive_error", "--judge", "engine", *store)
+    assert "cotrace attribute" in str(refused.exception)
+    refused = run("judge", "--rubric", "decisive_error", "--batch", *model, *store)
+    assert "leave out --batch" in str(refused.exception)
 
 
 def test_asking_again_replaces_what_was_said(who: Store, model_url: str) -> None:

@@ -12,6 +12,8 @@ from analytics.query import query
 from games.asympuzl import planted as asympuzl
 from games.coordination import planted as coordination
 from games.einstein import planted as einstein
+from games.einstein.game import GameSettings
+from games.einstein.play import PlayRequest, play
 from games.overcooked import planted as overcooked
 from judges.attribution.findings import LINKS
 from schemas.store import Store
@@ -92,6 +94,23 @@ def test_a_planted_fault_that_never_shows_is_no_decisive_error(planted: tuple[Mo
     told = truths(store)
     assert told
     assert not shown or {(one.episode_id, one.turn) for one in told} <= shown
+
+
+def test_a_better_sample_that_was_turned_down(tmp_path: Path) -> None:
+    conditions = (GameSettings(modes=("provide_seek", "provide_seek"), verifier="affordance", samples=4),)
+    play(PlayRequest(out=tmp_path / "logs", personas=("misreader",), partners=("idler",), games=4, seed=5, conditions=conditions))
+    store = attributed(tmp_path / "logs", tmp_path)
+    rows = query(
+        store,
+        "select evidence, cost, regained, json_extract(details, '$.sampled_actions.' || turn)::varchar[] as sampled "
+        "from attributions inner join episodes using (episode_id) where link = 'verifier'",
+    ).rows()
+    assert rows
+    for evidence, cost, regained, sampled in rows:
+        end = " had been sampled, and was turned down"
+        (better,) = (part.removesuffix(end) for part in evidence.split("; ") if part.endswith(end))
+        assert better in sampled
+        assert 0 < cost <= regained
 
 
 @pytest.mark.shared

@@ -1,0 +1,34 @@
+"""Asks a model for the decisive error of games: what `cotrace judge --rubric decisive_error` and `cotrace attribute --model` do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cotrace.commands.model_options import endpoints_of, tell_models
+from cotrace.commands.options import say
+from schemas.errors import UsageError
+from schemas.store import Store
+
+__all__ = ["ask_decisive"]
+
+
+def ask_decisive(store: Store, where: str, model: str, manner: str, options: dict[str, Any]) -> int:
+    """Ask, and tell what came of it; 1 if calls failed, or no game was selected."""
+    from analytics.views import ensure_installed
+    from cotrace.progress import progress_bar
+    from judges.attribution.model_job import AskingRequest, ask_games
+
+    if "/" not in model:
+        raise UsageError(f"--model {model}: write provider/model, such as openai/{model}")
+    first, *others = endpoints_of(model, options)
+    tell_models([first], options["prices"], options["max_cost"])
+    limits = {name: options[name] for name in ("cache", "concurrency", "max_cost", "prices")}
+    request = AskingRequest(settings=first, more_endpoints=tuple(others), manner=manner, where=where, **limits)
+    ensure_installed(store)
+    with progress_bar(f"{manner} by {model}") as show:
+        report = ask_games(request, store, show)
+    cost = "no price known" if report.cost is None else f"{report.cost:.4f} USD"
+    say(f"{report.games} games: {report.answered} answered, {report.undecided} without a decisive error, {report.failed} failed")
+    say(f"  {report.requests} requests, {report.tokens_in} + {report.tokens_out} tokens, {cost}")
+    say("next: cotrace report attribution-accuracy")
+    return int(report.failed > 0 or report.games == 0)
