@@ -17,6 +17,7 @@ from games.asympuzl.labels import Done
 from games.asympuzl.puzzle import AGENTS, Agent, Puzzle, other
 from games.asympuzl.value import Standing, concluded
 from judges.asympuzl.history import history_of
+from judges.asympuzl.told import told_and_written
 from judges.attribution.findings import NOTHING, Attributed, Finding, Link, Lost, undecided
 from judges.evidence.transcript import Transcript
 
@@ -63,7 +64,7 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
             findings += _of_turn(turn, value)
         for agent, done in played.items():
             said[agent].append(done.message)
-    return Attributed(findings)
+    return Attributed(findings, [*told_and_written(transcript)])
 
 
 def _last(messages: Sequence[str], shown: int | None) -> Sequence[str]:

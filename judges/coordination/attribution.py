@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import Final, TypeVar
 
 from games.coordination.capture.rules import Action, CaptureState, step
@@ -22,7 +22,7 @@ from games.coordination.hanabi.rules import HanabiState, touched
 from games.coordination.players import PLAYERS, Player, partner_of
 from games.coordination.value.capture import turns_left
 from games.coordination.value.escape import choice_chance
-from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Lost, shared_out, undecided
+from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, How, Lost, shared_out, undecided
 from judges.coordination.situation import (
     action_of,
     capture_action,
@@ -65,7 +65,8 @@ def attribute(transcript: Transcript, lost: Mapping[int, Lost]) -> Attributed:
     costly = {turn: value for turn, value in lost.items() if value.cost > NOTHING and turn <= len(transcript.turns)}
     if of_turn is None:
         return Attributed([undecided(turn, value.cost, "nothing tells whose a turn of this game was") for turn, value in costly.items()])
-    return Attributed([finding for turn, value in costly.items() for finding in of_turn(transcript, turn, value)])
+    findings = [finding for turn, value in costly.items() for finding in of_turn(transcript, turn, value)]
+    return Attributed(findings, [*_hints(transcript)] if of_turn is _hanabi else ())
 
 
 # -- CollabCapture ----------------------------------------------------------------------------------------
@@ -153,6 +154,27 @@ def _hanabi(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
         )
     else:
         yield Finding(turn, None, "not_seen", lost.cost, f"{told}; the partner had no hint to give, or nothing better")
+
+
+def _hints(game: Transcript) -> Iterator[Follow]:
+    """Each hint that newly names a card that fits: by custom it asks for it to be played, and the partner's next move does or not."""
+    for view, then in pairwise(game.turns):
+        player = player_named(view.state_before.get("player"))
+        action = action_of(view, player)
+        if player is None or action is None:
+            continue
+        state, move, partner = hanabi_state(view), hanabi_move(action), partner_of(player)
+        named = touched(state, 0, move) if move.card is None else ()
+        asked = [place for place in named if not state.knowledge[1][place].is_hinted(move.verb) and state.fits(state.hands[1][place])]
+        answer = action_of(then, partner)
+        if not asked or answer is None:
+            continue
+        done = hanabi_move(answer)
+        played = done.card if done.verb == "play" else None
+        how: How = "fully" if played in asked else "differs" if played is not None else "no"
+        seq = next((said.seq for said in view.utterances if said.agent == player), 0)
+        cards = " or ".join(f"card {place} ({state.hands[1][place]})" for place in asked)
+        yield Follow(view.turn, seq, player, partner, f"play {cards}", how, right=True)
 
 
 def _safer(state: HanabiState, place: int) -> int | None:

@@ -72,13 +72,12 @@ def test_players_who_cannot_talk_are_charged_too(planted: tuple[ModuleType, Stor
 
 
 def test_whose_requests_were_ignored(planted: tuple[ModuleType, Store, float]) -> None:
-    """Faultless players answer and do what they are asked; in AsymPuzl and in games without talk nobody asks for anything."""
+    """Faultless players answer, do what they are asked, and write what they are told."""
     family, store, _ = planted
     faulty = {episode: fault.agent for episode, scripts in scripts_of(store).items() if (fault := family.fault_in(scripts))}
     rows = query(store, 'select episode_id, actor, agent, followed, "right" from action_follows').rows()
-    if family in (asympuzl, coordination):
-        assert rows == []
-        return
+    if family is coordination:
+        pytest.skip("a hint asks for a play by custom only: who plays what else is sure first is not at fault")
     right = [followed for episode, actor, _, followed, is_right in rows if is_right and actor != faulty[episode]]
     assert len(right) > 10
     assert right.count("fully") >= 0.9 * len(right)
