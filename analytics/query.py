@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from analytics.values import to_frame
 from schemas.errors import UsageError
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["condition", "filtered", "frame", "query"]
+
+
+_ALL: Final = "true"
+"""The condition that every row meets."""
 
 
 def query(store: Store, sql: str, parameters: Mapping[str, object] | None = None) -> pl.DataFrame:
@@ -43,6 +47,8 @@ def condition(text: str) -> str:
     Raises:
         UsageError: it is no expression, or could do more than read.
     """
+    if text == _ALL:
+        return text
     with sealed_memory() as connection, _blamed(f"--where {text!r}"):
         return as_condition(text, connection)
 
@@ -75,6 +81,8 @@ def filtered(rows: pl.DataFrame, where: str) -> pl.DataFrame:
         UsageError: the condition is no SQL, or names a column that there is not.
     """
     chosen = condition(where)
+    if chosen == _ALL:
+        return rows
     with sealed_memory(rows_to_filter=rows.with_row_index("row_to_filter").to_arrow()) as connection:
         kept = frame(connection, f"SELECT row_to_filter FROM rows_to_filter WHERE {chosen} ORDER BY 1")
     return rows[kept["row_to_filter"]]

@@ -238,23 +238,16 @@ def _utterances(episode: str, turn: Turn, everybody: list[str]) -> Iterator[Utte
 def _claims(episode: str, turn: Turn) -> Iterator[Claim]:
     """What the authors of the texts know them to claim: first the row that says so, then a row a claim."""
     for seq, said in enumerate(turn.utterances, start=1):
-        if said.claims is not None:
-            says_so = said.claims and said.claims[0].get("kind") == "read"
-            for number, claim in enumerate(said.claims if says_so else (_READ, *said.claims)):
-                place = (episode, turn.turn, seq, said.agent, PLANTED, number)
-                kind = str(claim.get("kind"))
-                yield Claim(
-                    *place,
-                    kind,
-                    Json(dumps(claim)),
-                    None,
-                    None,
-                    None,
-                    certain=True,
-                    reason=None,
-                    text_hash=text_hash(said.text),
-                    prompt_hash=None,
-                )
+        if said.claims is None:
+            continue
+        says_so = said.claims and said.claims[0].get("kind") == "read"
+        text = text_hash(said.text)
+        for number, claim in enumerate(said.claims if says_so else (_READ, *said.claims)):
+            kind, written = str(claim.get("kind")), Json(dumps(claim))
+            yield Claim(
+                episode, turn.turn, seq, said.agent, PLANTED, number, kind, written, None, None, None,
+                certain=True, reason=None, text_hash=text, prompt_hash=None,
+            )  # fmt: skip
 
 
 def _audience(said: UtteranceEntry, everybody: list[str]) -> list[str]:

@@ -99,11 +99,13 @@ def _without_half_pairs(value: Any) -> Any:
 
 
 def _is_finite(value: Any) -> bool:
-    if isinstance(value, dict):
-        return all(map(_is_finite, value.values()))
-    if isinstance(value, list):
-        return all(map(_is_finite, value))
-    return not isinstance(value, float) or math.isfinite(value)
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else (value,)
+    for one in inside:
+        if isinstance(one, float) and not math.isfinite(one):
+            return False
+        if isinstance(one, (dict, list)) and not _is_finite(one):
+            return False
+    return True
 
 
 def _finite(value: Any) -> Any:

@@ -21,19 +21,10 @@ from cotrace.cli import COMMANDS, cli
 from dashboards.document import document
 from schemas.families import FAMILIES
 from schemas.store import Store
+from tests.command_line import run
 from tests.judges.judged_games import store_of
 from tests.played import played_store
 from tests.servers.stub_server import stub_server
-
-
-def run(*arguments: str, store: Store | Path | None = None, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Call the real command in a process of its own."""
-    env = {**os.environ, "NO_COLOR": "1"}
-    env.pop("COTRACE_DEBUG", None)
-    if store is not None:
-        env["COTRACE_STORE"] = str(store.path if isinstance(store, Store) else store)
-    command = [sys.executable, "-c", "from cotrace.cli import main; main()", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=env, cwd=cwd, timeout=120, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -233,16 +224,6 @@ def test_report_gives_the_same_rows_in_every_form(name: str, store: Store) -> No
     assert as_csv.stdout.startswith(",".join(as_json[0]) if as_json else "")
 
 
-def test_html_report_is_one_self_contained_file(store: Store) -> None:
-    """Figures and tables in one page that loads nothing from anywhere."""
-    page = run("report", "all", "--format", "html", store=store).stdout
-
-    outside = re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=[\"']?([^\"' >]+)", page)
-    assert outside == []
-    assert page.count("<section") >= 8
-    assert page.count("plotly-graph-div") >= 4
-
-
 def test_the_report_of_everything_is_cut_and_says_so(tmp_path: Path) -> None:
     """Of a report with more than a hundred rows the first hundred stand in the page of all, and how many there are."""
     rows = pl.DataFrame({"team": [f"t{number}" for number in range(3666)]})
@@ -254,17 +235,21 @@ def test_the_report_of_everything_is_cut_and_says_so(tmp_path: Path) -> None:
     assert alone.count("<td>t") == 2000
 
 
-def test_the_report_of_everything_has_every_family(tmp_path: Path) -> None:
-    """Each family that `cotrace play` plays has rows of its own there, beside the leaderboard."""
-    run("play", "craft", "--structures", "1", "--turns", "2", "--out", "logs/craft", cwd=tmp_path)
-    run("play", "einstein", "--games", "1", "--out", "logs/einstein", cwd=tmp_path)
-    run("play", "asympuzl", "--seeds", "1", "--size", "3", "--out", "logs/asympuzl", cwd=tmp_path)
-    run("play", "overcooked", "--order", "boiled_egg", "--out", "logs/overcooked", cwd=tmp_path)
-    run("play", "coordination", "collab_capture", "--policy", "greedy", "--out", "logs/coordination", cwd=tmp_path)
-    run("ingest", "logs", store=tmp_path / "s.duckdb", cwd=tmp_path)
+def test_the_report_of_everything_has_every_family_and_loads_nothing(tmp_path: Path) -> None:
+    """One page with figures and tables; each family that `cotrace play` plays has rows of its own there, beside the leaderboard."""
+    store = played_store(tmp_path)
+    run("play", "einstein", "--games", "1", "--out", "more/einstein", cwd=tmp_path)
+    run("play", "asympuzl", "--seeds", "1", "--size", "3", "--out", "more/asympuzl", cwd=tmp_path)
+    run("play", "overcooked", "--order", "boiled_egg", "--out", "more/overcooked", cwd=tmp_path)
+    run("play", "coordination", "collab_capture", "--policy", "greedy", "--out", "more/coordination", cwd=tmp_path)
+    run("ingest", "more", store=store, cwd=tmp_path)
 
-    page = run("report", "all", "--format", "html", store=tmp_path / "s.duckdb").stdout
+    page = run("report", "all", "--format", "html", store=store).stdout
 
+    outside = re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=[\"']?([^\"' >]+)", page)
+    assert outside == []
+    assert page.count("<section") >= 8
+    assert page.count("plotly-graph-div") >= 4
     sections = {section.partition("</h2>")[0]: section for section in page.split("<h2>")[1:]}
     assert {known.name for known in FAMILIES} - {"craft"} <= sections.keys()
     filled = {name for name, section in sections.items() if "<tbody><tr>" in section}

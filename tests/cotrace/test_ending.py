@@ -15,7 +15,7 @@ import pytest
 
 from judges.runs.planning import plan
 from schemas.store import Store
-from tests.cotrace.test_cli import run
+from tests.command_line import run
 from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
 from tests.servers.stub_server import stub_server
 

@@ -13,7 +13,7 @@ from analytics.query import query
 from analytics.views import ensure_installed
 from schemas.errors import UsageError
 from schemas.store import Store
-from tests.cotrace.test_cli import run
+from tests.command_line import run
 from tests.played import played_store
 
 LOG = "(SELECT unhex('0123456789abcdef') AS bytes)"

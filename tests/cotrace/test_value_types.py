@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from schemas.store import Store
-from tests.cotrace.test_cli import run
+from tests.command_line import run
 from tests.judges.judged_games import store_of
 
 VALUES: dict[str, tuple[str, Any]] = {
