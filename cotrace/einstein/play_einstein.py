@@ -37,6 +37,11 @@ __all__ = ["command"]
 @click.option("--game-id", "game_ids", multiple=True, help="A puzzle by its id, in place of generated ones; repeat for several.")
 @click.option("--step-limit", default=30, show_default=True, type=COUNT, help="Steps of both players together.")
 @click.option("--seed", default=3, show_default=True, help="The same seed gives the same games, byte for byte.")
+@click.option(
+    "--trajectories",
+    type=COUNT,
+    help="Solutions of each puzzle, the shortest and near-shortest, played with thoughts by planners: training data for `export chats`.",
+)
 @planted_option
 @seat_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the logs.")
@@ -54,6 +59,7 @@ def command(
     seed: int,
     out: Path,
     *,
+    trajectories: int | None,
     planted: int | None,
     reasoning: bool,
     guidance: bool,
@@ -68,6 +74,7 @@ def command(
     \b
     Example:
       cotrace play einstein --persona misreader --mode provide --mode none --verifier reasoning --games 6 --out logs/
+      cotrace play einstein --trajectories 5 --games 250 --mode provide_seek --out logs/tuning
       cotrace play einstein --planted 100 --out logs/planted
       cotrace play einstein --seat player1=openai/gpt-4o --seat player2=script:sensible --games 3 --max-cost 1 --out logs/
     """
@@ -79,6 +86,9 @@ def command(
 
     if planted is not None:
         return play_planted("einstein", planted, seed, out)
+
+    if trajectories is not None and (seats or {*personas, *partners} != {"sensible"}):
+        raise UsageError("--trajectories are played by planners on both sides: leave --seat, --persona and --partner out")
 
     def settings(mode: str, verifier: str) -> GameSettings:
         pair = mode.split("+") if "+" in mode else [mode, mode]
@@ -104,6 +114,7 @@ def command(
         game_ids=game_ids,
         seed=seed,
         conditions=tuple(settings(mode, verifier) for mode in modes for verifier in verifiers),
+        trajectories=trajectories or 0,
     )
     if seats:
         from cotrace.commands.seats import tell, terms_of

@@ -38,15 +38,18 @@ class PlayedStep(NamedTuple):
     intent: Intent
 
 
-def play_match(game: Game, pair: Pair, *, seed: int) -> Iterator[PlayedStep]:
+def play_match(game: Game, pair: Pair, *, seed: int, script: tuple[Action, ...] | None = None) -> Iterator[PlayedStep]:
     """Play a game to its end, yielding each step once it is made; the game itself holds the outcomes.
+
+    ``script``: the solution that planners follow, from the first step on; None: a shortest one.
 
     Raises:
         UsageError: there is no such persona.
     """
     settings = game.settings
     rng = random.Random(f"einstein-match:{game.puzzle.game_id}:{unmended(pair.name)}:{seed}")
-    script = _script(game.puzzle, settings) if PLANNER in pair else ()
+    if script is None:
+        script = _script(game.puzzle, settings) if PLANNER in pair else ()
     players = {agent: ScriptedPlayer(persona, rng, plan=script) for agent, persona in zip(AGENTS, pair, strict=True)}
     count = 1 if settings.verifier is None else settings.samples
     while (agent := game.next_agent) is not None:

@@ -76,8 +76,8 @@ def header_of(puzzle: Puzzle, settings: GameSettings, pair: Pair, *, seed: int, 
     )
 
 
-def write_match(path: Path, header: Header, game: Game, pair: Pair) -> int:
-    """Play a game and write its log step by step; give the number of steps.
+def write_match(path: Path, header: Header, game: Game, pair: Pair, script: tuple[Action, ...] | None = None) -> int:
+    """Play a game and write its log step by step; give the number of steps. ``script`` as in `play_match`.
 
     Raises:
         UsageError: there is no such persona.
@@ -85,7 +85,7 @@ def write_match(path: Path, header: Header, game: Game, pair: Pair) -> int:
     """
     started_at = datetime.fromisoformat(header.started_at)
     with LogWriter(path, header) as log:
-        for played in play_match(game, pair, seed=header.seed or 0):
+        for played in play_match(game, pair, seed=header.seed or 0, script=script):
             step = game.steps[-1]
             entry = turn_entry(game, step, played.texts, at=turn_time(started_at, step))
             said = [_with_claims(one, played) for one in entry.utterances]

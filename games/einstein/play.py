@@ -1,17 +1,20 @@
 """Plays whole experiments of scripted Einstein games and writes them as cotrace's own logs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 from games.einstein.engine.generator import generate
+from games.einstein.engine.modes import optimum_mode
 from games.einstein.engine.puzzle import OBJECT_COUNTS, Puzzle, parse_game_id
 from games.einstein.game import Game, GameSettings
 from games.einstein.match import Pair
 from games.einstein.match_log import condition_name, header_of, write_match
-from games.einstein.players.personas import PERSONAS
+from games.einstein.measures.trajectories import trajectories
+from games.einstein.players.personas import PERSONAS, PLANNER
 from games.players.onset import onset_of
 from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, check_seeds, report_of
 from schemas.errors import UsageError
@@ -40,6 +43,8 @@ class PlayRequest:
     game_ids: tuple[str, ...] = ()
     seed: int = 3
     conditions: tuple[GameSettings, ...] = field(default_factory=lambda: (GameSettings(),))
+    trajectories: int = 0
+    """Play so many solutions of each puzzle with planners on both sides, in place of personas and partners; 0: do not."""
     started_at: datetime = DEFAULT_START
 
 
@@ -49,6 +54,9 @@ class _Job(NamedTuple):
     puzzle: Puzzle
     settings: GameSettings
     pair: Pair
+    solution: int | None = None
+    """Which of the puzzle's solutions is played, from 1, and of how many."""
+    of: int = 0
 
 
 def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayReport:
@@ -70,6 +78,9 @@ def play(request: PlayRequest, on_progress: OnProgress | None = None) -> PlayRep
 def _jobs(request: PlayRequest) -> Iterator[_Job]:
     _check_request(request)
     puzzles = puzzles_of(request)
+    if request.trajectories:
+        yield from _solution_jobs(request, puzzles)
+        return
     pairs = [Pair(first, second) for first in request.personas for second in request.partners]
     for settings in request.conditions:
         for pair in pairs:
@@ -79,10 +90,22 @@ def _jobs(request: PlayRequest) -> Iterator[_Job]:
                 yield _Job(folder / f"{puzzle.game_id}_{request.seed}.jsonl", header, puzzle, settings, pair)
 
 
+def _solution_jobs(request: PlayRequest, puzzles: Sequence[Puzzle]) -> Iterator[_Job]:
+    pair = Pair(PLANNER, PLANNER)
+    for settings, puzzle in product(request.conditions, puzzles):
+        usual = header_of(puzzle, settings, pair, seed=request.seed, started_at=request.started_at)
+        for number in range(1, request.trajectories + 1):
+            header = replace(usual, episode=f"{usual.episode}/{number}", details={**usual.details, "solution": number})
+            path = request.out / condition_name(settings) / pair.name / f"{puzzle.game_id}_{request.seed}_{number}.jsonl"
+            yield _Job(path, header, puzzle, settings, pair, number, request.trajectories)
+
+
 def _check_request(request: PlayRequest) -> None:
     check_seeds((request.seed,))
     if request.games < 1:
         raise UsageError(f"games must be at least 1, got {request.games}")
+    if request.trajectories and any(settings.modes[0] != settings.modes[1] or settings.verifier for settings in request.conditions):
+        raise UsageError("trajectories are those of one action space without a verifier: leave mixed modes and verifiers out")
     for name in (*request.personas, *request.partners):
         onset_of(name, PERSONAS, "einstein persona")
 
@@ -106,4 +129,10 @@ def _play_job(job: _Job) -> int | None:
         return None
     if state == "other":
         raise another_game(job.path)
-    return write_match(job.path, job.header, Game(job.puzzle, job.settings), job.pair)
+    if job.solution is None:
+        return write_match(job.path, job.header, Game(job.puzzle, job.settings), job.pair)
+    known = trajectories(job.puzzle, optimum_mode(job.settings.modes), job.of)
+    if job.solution > len(known):
+        return None  # the puzzle has no more that differ
+    chosen = known[job.solution - 1]
+    return write_match(job.path, job.header, Game(job.puzzle, job.settings), job.pair, chosen.actions)

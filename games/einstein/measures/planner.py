@@ -20,7 +20,7 @@ from games.einstein.engine.puzzle import Puzzle
 from games.einstein.engine.table import bits, closure, items_mask
 from schemas.errors import CotraceError
 
-__all__ = ["Plan", "PlanError", "plan"]
+__all__ = ["Node", "Plan", "PlanError", "plan", "start_of", "steps_left", "successors"]
 
 
 class PlanError(CotraceError):
@@ -43,7 +43,7 @@ class Plan(NamedTuple):
     """States the search looked behind: what it cost."""
 
 
-class _State(NamedTuple):
+class Node(NamedTuple):
     """A node of the search. Masks as in ``table``."""
 
     common: int
@@ -53,10 +53,10 @@ class _State(NamedTuple):
     told: tuple[int, int]
     """Per player the items it knows."""
 
-    player: int
+    player: Player
 
 
-_Successor = tuple[tuple[Action, ...], _State]
+_Successor = tuple[tuple[Action, ...], Node]
 
 
 @dataclass(slots=True)
@@ -81,14 +81,11 @@ def plan(puzzle: Puzzle, mode: ActionMode) -> Plan:
     Raises:
         PlanError: there is no solution.
     """
-    search = _search(puzzle, mode)
-    told = (items_mask(puzzle.given(0)), items_mask(puzzle.given(1)))
-    first: Player = 0 if any(_reachable_moves(search, _State(0, 0, told, 0))) else 1
-    start = _State(0, 0, told, first)
+    search, start = start_of(puzzle, mode)
     everything = (1 << puzzle.num_objects) - 1
-    came: dict[_State, tuple[_State, tuple[Action, ...]]] = {}
+    came: dict[Node, tuple[Node, tuple[Action, ...]]] = {}
     best = {start: 0}
-    waiting = [(_steps_left(search, start), 0, 0, start)]
+    waiting = [(steps_left(search, start), 0, 0, start)]
     order = expansions = 0
     while waiting:
         _, negative_cost, _, state = heapq.heappop(waiting)
@@ -96,16 +93,24 @@ def plan(puzzle: Puzzle, mode: ActionMode) -> Plan:
         if cost > best[state]:
             continue
         if state.placed == everything:
-            return Plan(cost, first, _path(came, state), expansions)
+            return Plan(cost, start.player, _path(came, state), expansions)
         expansions += 1
-        for actions, after in _successors(search, state):
+        for actions, after in successors(search, state):
             reached = cost + len(actions)
             if reached < best.get(after, reached + 1):
                 best[after] = reached
                 came[after] = (state, actions)
                 order += 1
-                heapq.heappush(waiting, (reached + _steps_left(search, after), -reached, order, after))
+                heapq.heappush(waiting, (reached + steps_left(search, after), -reached, order, after))
     raise PlanError(f"game {puzzle.game_id} has no solution in mode {mode}")
+
+
+def start_of(puzzle: Puzzle, mode: ActionMode) -> tuple[_Search, Node]:
+    """Give where the search begins, and with whom: not always player 0."""
+    search = _search(puzzle, mode)
+    told = (items_mask(puzzle.given(0)), items_mask(puzzle.given(1)))
+    first: Player = 0 if any(_reachable_moves(search, Node(0, 0, told, 0))) else 1
+    return search, Node(0, 0, told, first)
 
 
 def _search(puzzle: Puzzle, mode: ActionMode) -> _Search:
@@ -115,14 +120,14 @@ def _search(puzzle: Puzzle, mode: ActionMode) -> _Search:
     return _Search(puzzle, ALLOWED[mode], (starts[0], starts[1]), (goals[0], goals[1]), {})
 
 
-def _known(search: _Search, state: _State) -> int:
+def _known(search: _Search, state: Node) -> int:
     key = (state.told[state.player], state.placed)
     if key not in search.known:
         search.known[key] = closure(search.puzzle, *key)
     return search.known[key]
 
 
-def _steps_left(search: _Search, state: _State) -> int:
+def steps_left(search: _Search, state: Node) -> int:
     """Bound the steps left from below: the player to move makes every other step, beginning now."""
     mine, other = state.player, 1 - state.player
     at_start = ~(state.common | state.placed)
@@ -133,7 +138,7 @@ def _steps_left(search: _Search, state: _State) -> int:
     return max(2 * needed[0] - 1, 2 * needed[1])
 
 
-def _reachable_moves(search: _Search, state: _State) -> tuple[int, int]:
+def _reachable_moves(search: _Search, state: Node) -> tuple[int, int]:
     """Give the known objects that the player can place, and those that it can pass on."""
     known = _known(search, state) & ~state.placed
     start, goal = search.start_side[state.player], search.goal_side[state.player]
@@ -142,7 +147,8 @@ def _reachable_moves(search: _Search, state: _State) -> tuple[int, int]:
     return placeable, passable
 
 
-def _successors(search: _Search, state: _State) -> Iterator[_Successor]:
+def successors(search: _Search, state: Node) -> Iterator[_Successor]:
+    """Give what can be done, with the node behind it; a pass only where nothing else can."""
     found = False
     for successor in _all_successors(search, state):
         found = True
@@ -151,7 +157,7 @@ def _successors(search: _Search, state: _State) -> Iterator[_Successor]:
         yield (Pass(),), state._replace(player=1 - state.player)
 
 
-def _all_successors(search: _Search, state: _State) -> Iterator[_Successor]:
+def _all_successors(search: _Search, state: Node) -> Iterator[_Successor]:
     placeable, passable = _reachable_moves(search, state)
     if search.verbs == ALLOWED["none"]:
         guesses = ~_known(search, state) & ~state.placed & ((1 << search.puzzle.num_objects) - 1)
@@ -165,7 +171,7 @@ def _all_successors(search: _Search, state: _State) -> Iterator[_Successor]:
         yield from _asks(search, state)
 
 
-def _moves(search: _Search, state: _State, placeable: int, passable: int) -> Iterator[_Successor]:
+def _moves(search: _Search, state: Node, placeable: int, passable: int) -> Iterator[_Successor]:
     after = state._replace(player=1 - state.player)
     puzzle = search.puzzle
     for block in bits(placeable):
@@ -176,7 +182,7 @@ def _moves(search: _Search, state: _State, placeable: int, passable: int) -> Ite
         yield (Move(block, puzzle.starts[block], COMMON),), after._replace(common=state.common | 1 << block)
 
 
-def _shares(search: _Search, state: _State) -> Iterator[_Successor]:
+def _shares(search: _Search, state: Node) -> Iterator[_Successor]:
     """Every item that the partner lacks and that is not obsolete (both its objects placed)."""
     partner = 1 - state.player
     for index in bits(state.told[state.player] & ~state.told[partner]):
@@ -185,7 +191,7 @@ def _shares(search: _Search, state: _State) -> Iterator[_Successor]:
             yield (Share(search.puzzle.items[index]),), _telling(state, partner, index)._replace(player=partner)
 
 
-def _asks(search: _Search, state: _State) -> Iterator[_Successor]:
+def _asks(search: _Search, state: Node) -> Iterator[_Successor]:
     """Ask and answer in one: cost 2, the same player moves again. Answers that tell nothing new only lose time."""
     partner = 1 - state.player
     unknown = ~_known(search, state)
@@ -195,13 +201,13 @@ def _asks(search: _Search, state: _State) -> Iterator[_Successor]:
                 yield (Ask(block), Share(search.puzzle.items[index])), _telling(state, state.player, index)
 
 
-def _telling(state: _State, hearer: int, index: int) -> _State:
+def _telling(state: Node, hearer: int, index: int) -> Node:
     first, second = state.told
     told = (first | 1 << index, second) if hearer == 0 else (first, second | 1 << index)
     return state._replace(told=told)
 
 
-def _path(came: dict[_State, tuple[_State, tuple[Action, ...]]], state: _State) -> tuple[Action, ...]:
+def _path(came: dict[Node, tuple[Node, tuple[Action, ...]]], state: Node) -> tuple[Action, ...]:
     steps: list[tuple[Action, ...]] = []
     while state in came:
         state, actions = came[state]

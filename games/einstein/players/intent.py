@@ -35,6 +35,9 @@ class Intent(NamedTuple):
     written: str | None = None
     """The action as written, where that is not simply ``action.text``."""
 
+    thought: str | None = None
+    """The whole thought, where it is more than claims and reason put into words."""
+
     @property
     def action_text(self) -> str:
         """What stands in the action tag."""

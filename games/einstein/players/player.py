@@ -3,13 +3,14 @@
 import random
 from typing import NamedTuple
 
-from games.einstein.engine.actions import Action, Ask, Move, Share
-from games.einstein.engine.bins import COMMON, DESTINATIONS, Bin
+from games.einstein.engine.actions import Action
+from games.einstein.engine.bins import DESTINATIONS, Bin
 from games.einstein.game import Observation
 from games.einstein.players.intent import Intent
 from games.einstein.players.mind import Mind
 from games.einstein.players.personas import FAULTLESS, PERSONAS, PLANNER
 from games.einstein.players.speech import raw_answer
+from games.einstein.players.traces import traced
 from games.players.onset import onset_of
 
 __all__ = ["ScriptedAnswer", "ScriptedPlayer"]
@@ -44,20 +45,12 @@ class ScriptedPlayer:
         return [self._answer(mind, reasoning=reasoning) for _ in range(samples)]
 
     def _answer(self, mind: Mind, *, reasoning: bool) -> ScriptedAnswer:
-        intent = self._planned(mind.seen) or PERSONAS[self._onset.at(mind.seen.step + 1, FAULTLESS)].decide(mind, self._rng)
+        intent = self._planned(mind) or PERSONAS[self._onset.at(mind.seen.step + 1, FAULTLESS)].decide(mind, self._rng)
         return ScriptedAnswer(raw_answer(intent, self._rng, reasoning=reasoning), intent)
 
-    def _planned(self, seen: Observation) -> Intent | None:
+    def _planned(self, mind: Mind) -> Intent | None:
+        seen = mind.seen
         done = tuple(entry.action for entry in seen.history)
         if seen.step >= len(self._plan) or done != self._plan[: seen.step]:
             return None
-        action = self._plan[seen.step]
-        return Intent("plan", action, _reason(action))
-
-
-def _reason(action: Action) -> str:
-    if isinstance(action, Move):
-        return "pass_on" if action.target == COMMON else "place"
-    if isinstance(action, Share):
-        return "tell"
-    return "ask" if isinstance(action, Ask) else "pass"
+        return traced(mind, self._plan[seen.step], self._rng)

@@ -8,7 +8,7 @@ from games.einstein.engine.actions import write_answer
 from games.einstein.engine.bins import Bin
 from games.einstein.players.intent import Intent, StatedThought
 
-__all__ = ["raw_answer", "thoughts"]
+__all__ = ["raw_answer", "spoken", "thoughts"]
 
 
 def raw_answer(intent: Intent, rng: random.Random, *, reasoning: bool) -> str:
@@ -18,15 +18,17 @@ def raw_answer(intent: Intent, rng: random.Random, *, reasoning: bool) -> str:
 
 def thoughts(intent: Intent, rng: random.Random) -> str:
     """Say what is claimed of objects, then why the action is taken."""
+    if intent.thought is not None:
+        return intent.thought
     return " ".join((*(_claim(claim, rng) for claim in intent.claims), rng.choice(_wording()[intent.reason])))
 
 
 def _claim(claim: StatedThought, rng: random.Random) -> str:
     symbol = "unknown" if claim.goal is None else "goal"
-    return rng.choice(_wording()[symbol]).format(block=f"block{claim.block}", bin=_spoken(claim.goal))
+    return rng.choice(_wording()[symbol]).format(block=f"block{claim.block}", bin=spoken(claim.goal))
 
 
-def _spoken(name: Bin | None) -> str:
+def spoken(name: Bin | None) -> str:
     """``top_left_bin`` as ``top-left bin``."""
     return "" if name is None else name.removesuffix("_bin").replace("_", "-") + " bin"
 
