@@ -53,7 +53,7 @@ class Node(NamedTuple):
     told: tuple[int, int]
     """Per player the items it knows."""
 
-    player: Player
+    player: int
 
 
 _Successor = tuple[tuple[Action, ...], Node]
@@ -93,7 +93,7 @@ def plan(puzzle: Puzzle, mode: ActionMode) -> Plan:
         if cost > best[state]:
             continue
         if state.placed == everything:
-            return Plan(cost, start.player, _path(came, state), expansions)
+            return Plan(cost, 0 if start.player == 0 else 1, _path(came, state), expansions)
         expansions += 1
         for actions, after in successors(search, state):
             reached = cost + len(actions)

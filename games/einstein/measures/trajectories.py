@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from games.einstein.engine.actions import Action, Move, Pass
-from games.einstein.engine.bins import COMMON, OWN_DESTINATIONS, PLAYERS, Player
+from games.einstein.engine.bins import COMMON, OWN_DESTINATIONS, PLAYERS
 from games.einstein.engine.modes import ActionMode
 from games.einstein.engine.puzzle import Puzzle
 from games.einstein.engine.table import closure, items_mask
@@ -49,7 +49,7 @@ def trajectories(puzzle: Puzzle, mode: ActionMode, count: int) -> tuple[Trajecto
     Raises:
         PlanError: there is none.
     """
-    first: Player = start_of(puzzle, mode)[1].player
+    first = start_of(puzzle, mode)[1].player
     found = _chosen([*_solutions(puzzle, mode, count)], count)
     lead: tuple[Action, ...] = () if first == 0 else (Pass(),)
     whole = [lead + actions for actions in found]
