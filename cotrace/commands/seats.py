@@ -11,6 +11,7 @@ import click
 
 from cotrace.commands.model_options import asking, asking_options, tell_models
 from cotrace.commands.options import on_option, say
+from schemas.errors import UsageError
 
 if TYPE_CHECKING:
     from games.players.running import RunReport, Terms
@@ -45,11 +46,16 @@ _OPTIONS = (
 
 def terms_of(options: Mapping[str, Any]) -> Terms:
     """The terms that the options of seats set; tells what is to be known of the models that take the command's seats."""
+    from games.players.limits import contradiction
     from games.players.running import Terms
     from providers.provider import ModelSettings
 
     settings = ModelSettings(model="", base_url=options["base_url"], **asking(options))
     models = {player for _, _, player in (seat.partition("=") for seat in click.get_current_context().params["seats"]) if "/" in player}
+    for model in sorted(models):
+        wrong = contradiction(replace(settings, model=model), options["max_cost"], options["prices"])
+        if wrong is not None:
+            raise UsageError(wrong.message)
     tell_models((replace(settings, model=model) for model in sorted(models)), options["prices"], options["max_cost"])
     return Terms(settings=settings, prices=options["prices"], concurrency=options["concurrency"], max_cost=options["max_cost"])
 

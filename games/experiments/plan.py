@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from games.experiments.family import ExperimentGame, Match, Part, Task, game_of
 from games.experiments.file import DEFAULT, ExperimentFile, ModelEntry, Source, read_experiment
+from games.players.limits import contradiction
 from games.players.running import Job, Seating, Terms
 from games.players.sampling import with_sampling
 from games.players.seats import Seats, is_model, seated
 from games.playing import check_seeds
-from providers.prices import price_of
 from providers.provider import ModelSettings
 from schemas.errors import BadInputError, UsageError
 
@@ -158,26 +158,9 @@ def _with(settings: ModelSettings, entry: ModelEntry) -> ModelSettings:
 
 
 def _check_limits(settings: ModelSettings, terms: Terms, source: Source) -> None:
-    name = settings.model
-    if settings.tokens_per_minute is not None and settings.tokens_per_minute < settings.max_tokens:
-        raise source.wrong(
-            ("limits", "tokens_per_minute"),
-            f"{settings.tokens_per_minute:g} tokens a minute contradict max_tokens {settings.max_tokens} of {name}: one reply could exceed "
-            "them; raise the one or lower the other",
-        )
-    if terms.max_cost is None:
-        return
-    price = price_of(name, terms.prices)
-    if price is None:
-        raise source.wrong(
-            ("limits", "max_cost"), f"max_cost needs a price for {name}: give a file of prices under limits.prices, or no max_cost"
-        )
-    if price.cost(0, settings.max_tokens) > terms.max_cost:
-        raise source.wrong(
-            ("limits", "max_cost"),
-            f"max_cost {terms.max_cost:g} USD contradicts max_tokens {settings.max_tokens} of {name}: one reply can cost "
-            f"{price.cost(0, settings.max_tokens):.4f} USD; raise the one or lower the other",
-        )
+    found = contradiction(settings, terms.max_cost, terms.prices)
+    if found is not None:
+        raise source.wrong(("limits", found.limit), found.message)
 
 
 # -- names ----------------------------------------------------------------------------------------

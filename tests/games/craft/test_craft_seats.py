@@ -139,6 +139,14 @@ def test_a_model_without_key_is_one_line(tmp_path: Path) -> None:
     assert (done.returncode, len(done.stderr.strip().splitlines()), "OPENAI_API_KEY" in done.stderr) == (2, 1, True)
 
 
+def test_limits_that_no_reply_could_keep_are_one_line(tmp_path: Path) -> None:
+    """Before a game begins, as in an experiment: a budget below the price of one reply, and one for a model without a price."""
+    for model, told in (("openai/gpt-4o", "max_cost 1e-06 USD contradicts max_tokens 2000"), ("openai/unheard-of", "needs a price")):
+        done = play("craft", tmp_path / "logs", [f"all={model}"], "--structures", "1", "--max-cost", "0.000001")
+        assert (done.returncode, done.stderr.count("\n"), told in done.stderr) == (2, 1, True), done.stderr
+    assert not (tmp_path / "logs").exists()
+
+
 def test_a_person_takes_a_seat_in_the_terminal(tmp_path: Path) -> None:
     """The person sees the builder's situation and answers a line; the game goes on with it."""
     command = command_of("craft", tmp_path, ["directors=script:plain", "builder=human"], "--structures", "1", "--turns", "2")
