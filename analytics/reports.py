@@ -12,11 +12,12 @@ from analytics.statistics.few_games import marked
 from analytics.views import VIEWS
 from schemas.errors import UsageError
 from schemas.store import Store
+from schemas.tables import TABLES
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["COMPUTED", "OPTIONS", "Computed", "Option", "columns_of", "report", "report_names", "units_of"]
+__all__ = ["COMPUTED", "OPTIONS", "Computed", "Option", "columns_of", "described", "report", "report_names", "units_of"]
 
 
 class Computed(NamedTuple):
@@ -106,6 +107,15 @@ def _views() -> dict[str, tuple[str, str]]:
 def report_names() -> tuple[str, ...]:
     """All reports: who lost it first, then the views by name, then what is computed."""
     return (_FIRST, *sorted(_views()), *(name for name in COMPUTED if name != _FIRST))
+
+
+def described(name: str) -> str:
+    """What a report's rows are, in one sentence."""
+    if name in COMPUTED:
+        return (_compute(name).__doc__ or "").partition("\n")[0]
+    if name in _TABLES:
+        return next(f"One row is {table.grain}" for table in TABLES if table.name == _TABLES[name][0])
+    return next(spec.summary[:1].upper() + spec.summary[1:] for spec in VIEWS if spec.report and spec.report[0] == name)
 
 
 def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.DataFrame:

@@ -34,4 +34,4 @@ def near(word: str, known: Iterable[str]) -> str:
 
     names = list(known)
     close = difflib.get_close_matches(word, names, n=1)
-    return f": did you mean {close[0]}?" if close else f": there are {', '.join(names)}"
+    return f": did you mean {close[0]}?" if close else f": there are {', '.join(names) or 'none'}"

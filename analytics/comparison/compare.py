@@ -17,23 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SUMMARY", "compare"]
 
-SUMMARY: Final = (
-    "benchmark",
-    "team_a",
-    "team_b",
-    "differs",
-    "tasks",
-    "mean_a",
-    "mean_b",
-    "difference",
-    "low",
-    "high",
-    "wins",
-    "ties",
-    "losses",
-    "p",
-    "p_holm",
-)
+SUMMARY: Final = ("benchmark", "team_a", "team_b", "tasks", "difference", "low", "high", "wins", "losses", "p_holm")
 """The columns that fit a terminal, beside the advice."""
 
 _SURE: Final = 0.05

@@ -13,6 +13,7 @@ from analytics.papers.item import Item, Note, TableCell
 from schemas.errors import UsageError
 from schemas.families import family, offered
 from schemas.store import Store
+from schemas.text import near
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,7 +47,7 @@ def items_of(name: str) -> tuple[Item, ...]:
     """
     found = dict(offered("analytics", "paper", "ITEMS"))
     if name not in found:
-        raise UsageError(f"no paper {name!r}: there are {', '.join(found)}")
+        raise UsageError(f"no paper {name!r}{near(name, found)}")
     items: tuple[Item, ...] = found[name]
     return items
 
@@ -86,7 +87,7 @@ def paper_table(store: Store, name: str, kind: str, number: str) -> PaperTable:
     """
     items = {item.name: item for item in items_of(name)}
     if f"{kind} {number}" not in items:
-        raise UsageError(f"paper {name}: no {kind} {number}; there are {', '.join(items)}")
+        raise UsageError(f"paper {name}: no {kind} {number}: there are {', '.join(items)}")
     item = items[f"{kind} {number}"]
     ours = item.cells(store) if item.cells else []
     printed = list(_printed(name, item.name))

@@ -62,7 +62,7 @@ def clustered_regression(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # full separation: its coefficients are left out below
         fitted = GLM(outcome, design, family=Binomial() if yes_or_no else Gaussian()).fit(maxiter=50)
-    mean = np.asarray(fitted.fittedvalues)
+        mean = np.asarray(fitted.fittedvalues)  # computed when it is asked for
     weights = np.maximum(mean * (1 - mean), 1e-12) if yes_or_no else np.ones(len(mean))
     covariance = cluster_covariance(design, outcome - mean, weights, clusters)
     quantile = float(stats.t.ppf((1 + LEVEL) / 2, groups - 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from judges.runs.job import JudgeReport, JudgeRequest
 
 __all__ = ["command", "judge_all", "judge_each"]
+
+_ROLES: Final = 8
+"""Of a benchmark, that are named where nothing is judged."""
 
 
 @click.command()
@@ -233,6 +236,13 @@ def _tell(request: JudgeRequest, report: JudgeReport) -> None:
         say(f"  every unit was skipped: `about: {rubric.about}` is empty in all of them")
 
 
+def _some(roles: list[str | None]) -> str:
+    """The first roles; conversations can have hundreds."""
+    named = [role for role in roles if role]
+    more = f", ... {len(named) - _ROLES} more" if len(named) > _ROLES else ""
+    return ", ".join(named[:_ROLES]) + more or "none"
+
+
 def _tell_why_nothing(request: JudgeRequest, store: Store) -> None:
     """Which benchmarks and roles there are: what a rubric names and no game has is mostly misspelt."""
     from analytics.query import query
@@ -242,7 +252,7 @@ def _tell_why_nothing(request: JudgeRequest, store: Store) -> None:
         "SELECT benchmark, list(DISTINCT role ORDER BY role) AS roles FROM episodes LEFT JOIN agents USING (episode_id) "
         "GROUP BY benchmark ORDER BY benchmark",
     ).rows()
-    found = "; ".join(f"{benchmark} (roles {', '.join(role for role in roles if role) or 'none'})" for benchmark, roles in there) or "none"
+    found = "; ".join(f"{benchmark} (roles {_some(roles)})" for benchmark, roles in there) or "none"
     rubric, where = request.rubric, f" and --where {request.where}" if request.where else ""
     roles = f" with roles {', '.join(rubric.roles)}" if rubric.roles else ""
     say(f"  nothing to judge: the rubric is for {', '.join(rubric.benchmarks)}{roles}{where}; games in {store.path}: {found}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from cotrace.commands.options import format_option, say, store_option
+from cotrace.commands.options import COUNT, format_option, say, store_option
 from schemas.store import Store
 from schemas.text import printable
 
@@ -41,30 +41,36 @@ def _report_options(command: F) -> F:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", required=False)
 @store_option
 @format_option("table", "csv", "json", "html")
 @click.option("--where", default="true", show_default=True, help="SQL condition on the report's columns.")
 @click.option("--wide", is_flag=True, help="All columns in the terminal; where they do not fit, a row stands as a block of lines.")
 @click.option("--columns", help="These columns, joined by commas.")
+@click.option("--rows", "most", type=COUNT, help="So many rows.  [default: all; in a terminal a screen or two]")
 @_report_options
-def command(name: str, store: Store, output_format: str, where: str, columns: str | None, *, wide: bool, **options: Any) -> None:
+def command(
+    name: str | None, store: Store, output_format: str, where: str, columns: str | None, most: int | None, *, wide: bool, **options: Any
+) -> None:
     """Print one of the named reports (`cotrace report list` names them); `all` only as HTML, with the figures of the dashboard.
 
     \b
     Example:
       cotrace report failures --format csv --where "model = 'gpt-4o'" > failures.csv
     """
-    from analytics.reports import COMPUTED, columns_of, report, report_names, units_of
+    from analytics.reports import COMPUTED, columns_of, described, report, report_names, units_of
     from analytics.statistics.few_games import few_games
     from analytics.views import ensure_installed
+    from cotrace.output import SCREEN, emit, tell
     from cotrace.output import chosen as chosen_columns
-    from cotrace.output import emit
     from schemas.errors import UsageError
 
     options = {option: value for option, value in options.items() if value is not None}
+    if name is None:
+        raise UsageError("name a report: `cotrace report list` says which there are")
     if name == "list":
-        click.echo("\n".join(report_names()))
+        for one in report_names():
+            tell(f"{one:<22}{described(one)}")
         return
     ensure_installed(store)
     if output_format == "html":
@@ -80,30 +86,35 @@ def command(name: str, store: Store, output_format: str, where: str, columns: st
     rows = report(store, name, where, **options)
     prose = COMPUTED[name].prose if name in COMPUTED and output_format == "table" and columns is None and not wide else ""
     if prose:
-        _tell(rows, prose, in_full=not sys.stdout.isatty())
+        _tell(rows, prose, most if most or not sys.stdout.isatty() else _SENTENCES)
         say(f"{len(rows)} sentences of {name} from {store.path}; --wide and --format csv show numbers, {COMPUTED[name].page} explains them")
         return
     shown = chosen_columns(rows, columns, columns_of(name), wide=wide or not sys.stdout.isatty())
-    emit(rows if columns is None else rows.select(shown), output_format, columns=shown, units=units_of(name))
+    known = rows if columns is None or output_format == "table" else rows.select(shown)
+    printed = emit(known, output_format, columns=shown, units=units_of(name), most=most or SCREEN)
     if output_format == "table" and "advice" in rows.columns:
-        for line in rows["advice"]:
-            click.echo(printable(line))
+        for line in rows["advice"].head(printed):
+            tell(line)
     doubt = few_games(rows)
     if doubt:
         say(doubt)
     page = COMPUTED[name].page if name in COMPUTED else "docs/views.md"
-    more = "" if len(shown) == rows.width else f"--wide or --format csv show all {rows.width} columns, "
-    say(f"{len(rows)} rows of {name} from {store.path}; {more}{page} explains them")
+    count = f"{len(rows)} rows" if printed == len(rows) else f"the first {printed} of {len(rows)} rows"
+    more = "" if printed == len(rows) or most else f"--rows {len(rows)} or a pipe shows all, "
+    more += "" if len(shown) == rows.width else f"--wide or --format csv show all {rows.width} columns, "
+    say(f"{count} of {name} from {store.path}; {more}{page} explains them")
 
 
-def _tell(rows: pl.DataFrame, prose: str, *, in_full: bool) -> None:
-    """Sentences under headings, the values of the first column; of several headings the first sentences each, if a terminal reads."""
+def _tell(rows: pl.DataFrame, prose: str, most: int | None) -> None:
+    """Sentences under headings, the values of the first column; of several headings the first `most` each."""
+    from cotrace.output import tell
+
     parts = rows.partition_by(rows.columns[0], maintain_order=True)
-    most = None if in_full or len(parts) == 1 else _SENTENCES
     for part in parts:
         heading = printable(str(part.item(0, 0)))
         click.echo(f"\n{heading}")
-        for sentence in part[prose].head(most or len(part)):
-            click.echo(f"  {printable(sentence)}")
-        if most is not None and len(part) > most:
-            click.echo(f"  {len(part) - most} more: --where \"{rows.columns[0]} = '{heading}'\"")
+        shown = part[prose] if most is None or len(parts) == 1 else part[prose].head(most)
+        for sentence in shown:
+            tell(sentence, indent="  ")
+        if len(part) > len(shown):
+            click.echo(f"  {len(part) - len(shown)} more: --where \"{rows.columns[0]} = '{heading}'\"")

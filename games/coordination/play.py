@@ -26,6 +26,7 @@ from games.coordination.step_log import is_complete, write_steps
 from games.players.onset import script_of
 from games.playing import DEFAULT_START, OnProgress, PlayReport, check_seeds, report_of
 from schemas.errors import UsageError
+from schemas.text import near
 
 __all__ = ["FAULTLESS_POLICIES", "GAMES", "POLICIES", "VARIANTS", "CoordinationGame", "PlayRequest", "checked", "play", "read_decks"]
 
@@ -140,7 +141,7 @@ def checked(request: PlayRequest) -> PlayRequest:
         UsageError: something in it does not exist.
     """
     if request.game not in GAMES:
-        raise UsageError(f"no game {request.game!r}: there are {', '.join(GAMES)}")
+        raise UsageError(f"no game {request.game!r}{near(request.game, GAMES)}")
     known = VARIANTS[request.game]
     named = (*request.policies, *(request.partners or ()))
     _known("policy", [script_of(name) if request.game in FAULTLESS_POLICIES else name for name in named], POLICIES[request.game])
@@ -160,7 +161,7 @@ def checked(request: PlayRequest) -> PlayRequest:
 def _known(what: str, named: Sequence[str], known: Sequence[str]) -> None:
     unknown = [name for name in named if name not in known]
     if unknown:
-        raise UsageError(f"no {what} {unknown[0]!r}: there are {', '.join(known) or 'none in this game'}")
+        raise UsageError(f"no {what} {unknown[0]!r}{near(unknown[0], known)}")
 
 
 def _games(request: PlayRequest) -> Iterator[_Game]:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from schemas.errors import UsageError
+from schemas.text import near
 
 __all__ = ["Onset", "mended_in", "onset_of", "script_of", "unmended"]
 
@@ -37,7 +38,7 @@ def onset_of(name: str, known: Collection[str], what: str) -> Onset:
     rest, not_in, mended = name.partition(_NOT_IN)
     script, begins, turn = rest.partition(_FROM)
     if script not in known:
-        raise UsageError(f"unknown {what} {script!r}; there are: {', '.join(known)}")
+        raise UsageError(f"unknown {what} {script!r}{near(script, known)}")
     for mark, number in ((begins, turn), (not_in, mended)):
         if mark and (not number.isdecimal() or int(number) < 1):
             raise UsageError(

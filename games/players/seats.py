@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from schemas.errors import UsageError
+from schemas.text import near
 
 __all__ = ["PERSON", "SCRIPT", "Seats", "evaluated", "is_model", "seated", "team_name"]
 
@@ -73,7 +74,7 @@ def _check(player: str, role: str, scripts: Mapping[str, Sequence[str]], text: s
     if player.startswith(SCRIPT):
         known = scripts.get(role, ())
         if player.removeprefix(SCRIPT) not in known:
-            raise UsageError(f"{text}: no script of that name for a {role}: there are {', '.join(known) or 'none'}")
+            raise UsageError(f"{text}: no script of that name for a {role}{near(player.removeprefix(SCRIPT), known)}")
         return
     provider, said, model = player.partition("/")
     if not said or not provider or not model:

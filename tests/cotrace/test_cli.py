@@ -307,7 +307,7 @@ def test_sql_answers_while_a_writer_works_in_between(store: Store) -> None:
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
-        (("sql", "SELECT 'é ★' AS x"), "? ?"),
+        (("sql", "SELECT 'é ★' AS x"), "é ★"),
         (("sql", "SELECT 'é ★' AS x", "--format", "json"), "é ★"),
         (("report", "leaderboard", "--where", "model = 'é'"), "benchmark"),
         (("rubric", "show", "mind_modeling"), "name: mind_modeling"),

@@ -76,7 +76,7 @@ def test_a_file_with_something_else_is_left_alone(tmp_path: Path, content: bytes
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"personas": ("kind",)}, "unknown asympuzl persona 'kind'; there are: sharing"),
+        ({"personas": ("kind",)}, "unknown asympuzl persona 'kind': there are sharing"),
         ({"partners": ("kind",)}, "unknown asympuzl persona 'kind'"),
         ({"sizes": (25,)}, "size 25 is out of range"),
         ({"seeds": ()}, "at least one seed"),

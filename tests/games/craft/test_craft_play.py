@@ -258,9 +258,9 @@ def test_a_log_of_another_game_is_not_overwritten(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"personas": ("clever",)}, "unknown persona 'clever'; there are: clear, vague"),
+        ({"personas": ("clever",)}, "unknown persona 'clever': did you mean clear"),
         ({"personas": ("clear+vague",)}, "names 2 directors"),
-        ({"builders": ("lazy",)}, "unknown builder 'lazy'; there are: oracle_follower"),
+        ({"builders": ("lazy",)}, "unknown builder 'lazy': there are oracle_follower"),
         ({"structures": 0}, "structures must be at least 1"),
         ({"turns": 0}, "turns must be at least 1, got 0"),
     ],

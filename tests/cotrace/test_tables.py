@@ -1,0 +1,77 @@
+"""Tables: in a terminal of 80 columns nothing is lost or folded to letters, in a pipe nothing is cut."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from analytics.reports import described, report_names
+from cotrace.output import SCREEN, chosen, emit, tell
+from schemas.errors import UsageError
+
+NAMES = ("benchmark", "team_name", "condition", "turns_inside", "turns_outside", "cost_inside", "low", "high", "p_holm")
+ROWS = pl.DataFrame(
+    [("craft", "director clear, builder scripted", "oracle5", 42, 344, 0.0312, 0.012, 0.05, 0.0000002)] * 60, schema=NAMES, orient="row"
+)
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rich takes what stands here for a terminal of 80 columns."""
+    for name, value in {"FORCE_COLOR": "1", "COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1"}.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_table_fits_80_columns_with_every_column_readable(capsys: pytest.CaptureFixture[str]) -> None:
+    """Headings are broken between words, an interval stands in the cell of its number, a probability as in print; a screen of rows."""
+    columns = chosen(ROWS, None, NAMES, wide=False)
+    assert columns == ["benchmark", "team_name", "condition", "turns_inside", "turns_outside", "cost_inside", "p_holm"]
+    printed = emit(ROWS, "table", columns=columns, most=SCREEN)
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert printed < 60
+    assert out.count("344") == printed
+    for text in ("craft", "oracle5", "outside", ".031 [.012, .050]", "< .001"):
+        assert text in out
+
+
+@pytest.mark.usefixtures("terminal")
+def test_rows_that_do_not_fit_stand_as_blocks(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line a column; all rows only if asked for."""
+    wide = pl.DataFrame([{f"a_number_{index}": float(index) for index in range(20)}] * 9)
+    assert emit(wide, "table", most=SCREEN) < 9
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "a number 19" in out
+    assert emit(wide, "table") == 9
+
+
+def test_a_pipe_gets_every_letter(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line a row, however long; texts of several lines stay one line."""
+    long = "word " * 60 + "\nend"
+    assert emit(pl.DataFrame({"text": [long, "short"], "n": [1, 2]}), "table", most=SCREEN) == 2
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4
+    assert "word " * 60 in lines[2]
+    assert lines[2].endswith("end  1")
+
+
+@pytest.mark.usefixtures("terminal")
+def test_sentences_are_folded_between_words(capsys: pytest.CaptureFixture[str]) -> None:
+    """No word is cut in two."""
+    tell("extraordinarily " * 20, indent="  ")
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert {word for line in lines for word in line.split()} == {"extraordinarily"}
+
+
+def test_a_column_that_is_mistyped_is_guessed() -> None:
+    """One line."""
+    with pytest.raises(UsageError, match="no column 'condtion': did you mean condition"):
+        chosen(ROWS, "condtion", NAMES, wide=False)
+
+
+def test_every_report_says_what_it_is() -> None:
+    """`cotrace report list`."""
+    assert [name for name in report_names() if len(described(name)) < 20] == []
