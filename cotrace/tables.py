@@ -57,7 +57,7 @@ def draw(rows: pl.DataFrame, columns: Sequence[str], units: Mapping[str, str], m
         _print_lines(columns, [[_cell(row, name, units, {}, in_print=False) for name in columns] for row in shown.iter_rows(named=True)])
         return shown.height
     ends = {name: pair for name, pair in _ends(rows.columns).items() if not set(pair) & set(columns)}
-    limit = {None: rows.height, SCREEN: _GRID_ROWS}.get(most, most)
+    limit = rows.height if most is None else most or _GRID_ROWS
     cells = [[_cell(row, name, units, ends, in_print=True) for name in columns] for row in rows.head(limit).iter_rows(named=True)]
     numeric = [rows.schema[name].is_numeric() for name in columns]
     if not cells:
