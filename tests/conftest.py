@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.masters import keep_in
 from tests.places import SHARED
 
 
@@ -18,3 +19,10 @@ def shared() -> Path:
     if os.environ.get("CI"):
         pytest.fail(f"CI must have the published data beside the project, at {SHARED.name}/")
     pytest.skip("the published data (folder `shared` beside the project) is not here")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _masters(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> None:
+    """Where stores that many tests copy are kept: beside the folders of all processes of the run."""
+    base = tmp_path_factory.getbasetemp()
+    keep_in(base if worker_id == "master" else base.parent)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
-from functools import cache
 from pathlib import Path
 
 from analytics.views import ensure_installed
@@ -17,6 +13,7 @@ from judges.rubric.files import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store import Store
+from tests.masters import copied
 
 __all__ = ["HOSTILE_TEXT", "played_store"]
 
@@ -24,15 +21,12 @@ HOSTILE_TEXT = "<img src=x onerror=alert(1)><b id=planted>bold</b> </script>"
 
 
 def played_store(folder: Path, *, judged: bool = True) -> Store:
-    """Three personas on three targets, judged and attributed by the engine: a copy, the caller's own, of games played once a process."""
-    made = _judged() if judged else _played()
-    shutil.copytree(made.path.parent, folder, dirs_exist_ok=True)
-    return Store(folder / made.path.name)
+    """Three personas on three targets, judged and attributed by the engine, with their logs: the caller's own copy."""
+    copied("judged" if judged else "played", _judged if judged else _played, folder)
+    return Store(folder / "played.duckdb")
 
 
-@cache
-def _played() -> Store:
-    folder = _folder("played")
+def _played(folder: Path) -> None:
     play(
         PlayRequest(
             out=folder / "logs",
@@ -47,20 +41,10 @@ def _played() -> Store:
     store = Store(folder / "played.duckdb")
     ingest_paths([folder / "logs"], store, workers=1)
     ensure_installed(store)
-    return store
 
 
-@cache
-def _judged() -> Store:
-    store = played_store(_folder("judged"), judged=False)
+def _judged(folder: Path) -> None:
+    store = played_store(folder, judged=False)
     for name in ("spatial_grounding", "pragmatic_sufficiency"):
         run(JudgeRequest(rubric=find(name)), store)
     attribute_games(store)
-    return store
-
-
-def _folder(name: str) -> Path:
-    """A folder that is gone when the process ends."""
-    made = Path(tempfile.mkdtemp(prefix=f"cotrace-{name}-"))
-    atexit.register(shutil.rmtree, made, ignore_errors=True)
-    return made

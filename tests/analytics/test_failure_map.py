@@ -8,7 +8,6 @@ from typing import get_args
 import pytest
 
 from analytics.query import query
-from analytics.views import ensure_installed
 from games.coordination.capture import moves as capture_moves
 from games.coordination.escape import moves as escape_moves
 from games.coordination.hanabi import moves as hanabi_moves
@@ -21,6 +20,7 @@ from ingest.files.run import ingest_paths
 from schemas import batches
 from schemas.records import Failure
 from schemas.store import Store
+from tests.masters import published_store
 from tests.played import played_store
 
 KINDS = {
@@ -72,9 +72,10 @@ def test_mapped_taxonomies_are_mapped_whole(store: Store, taxonomy: str, categor
 
 def test_published_logs_have_no_unmapped_category(shared: Path, tmp_path: Path) -> None:
     """Every category that the rules give on real logs of mapped taxonomies has a line."""
-    store = Store(tmp_path / "s.duckdb")
-    ingest_paths([shared / "data" / name for name in ("overcooked/runs", "coordination", "einstein", "craft/craft_results")], store)
-    ensure_installed(store)
+    store = published_store(shared, tmp_path, "coordination/coordqa")
+    ingest_paths(
+        [shared / "data" / name for name in ("overcooked/runs", "coordination", "einstein", "craft/craft_results")], store, workers=1
+    )
     assert query(store, "select * from failures_common where common = 'unmapped'").is_empty()
 
 

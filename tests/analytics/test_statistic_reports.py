@@ -13,9 +13,9 @@ from click.testing import CliRunner
 import cotrace
 from analytics.reports import COMPUTED, columns_of
 from cotrace.cli import cli
-from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests.analytics.little_games import store_with
+from tests.masters import published_store
 from tests.places import DOCS
 
 STATISTICS = [name for name, computed in COMPUTED.items() if computed.page == "docs/statistics.md"]
@@ -23,9 +23,7 @@ STATISTICS = [name for name, computed in COMPUTED.items() if computed.page == "d
 
 @pytest.fixture(scope="module")
 def engine_store(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Store:
-    store = Store(tmp_path_factory.mktemp("engine") / "s.duckdb")
-    ingest_paths([shared / "data/craft/engine_games"], store)
-    return store
+    return published_store(shared, tmp_path_factory.mktemp("engine"), "craft/engine_games")
 
 
 def printed(store: Store, name: str, output_format: str) -> str:

@@ -10,9 +10,8 @@ import polars as pl
 import pytest
 
 from analytics.query import query
-from analytics.views import ensure_installed
-from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.masters import published_store
 from tests.places import DOCS
 
 pytestmark = pytest.mark.shared
@@ -23,19 +22,12 @@ TOLERANCE = 1e-6
 
 @pytest.fixture(scope="module")
 def engine_store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return filled(shared / "data/craft/engine_games", tmp_path_factory.mktemp("engine"))
+    return published_store(shared, tmp_path_factory.mktemp("engine"), "craft/engine_games")
 
 
 @pytest.fixture(scope="module")
 def real_store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return filled(shared / "data/craft/craft_results", tmp_path_factory.mktemp("real"))
-
-
-def filled(logs: Path, folder: Path) -> Store:
-    store = Store(folder / "craft.duckdb")
-    ingest_paths([logs], store, workers=1)
-    ensure_installed(store)
-    return store
+    return published_store(shared, tmp_path_factory.mktemp("real"), "craft/craft_results")
 
 
 def reference(shared: Path, name: str) -> list[dict[str, str]]:

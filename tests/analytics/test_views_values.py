@@ -9,7 +9,8 @@ import pytest
 
 from analytics.query import query
 from schemas.store import Store
-from tests.analytics.test_views_reference import differences, filled, reference
+from tests.analytics.test_views_reference import differences, reference
+from tests.masters import published_store
 
 pytestmark = pytest.mark.shared
 
@@ -18,12 +19,12 @@ CRAFT_KEY = ("model", "builder", "structure_id", "run", "turn")
 
 @pytest.fixture(scope="module")
 def craft(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return filled(shared / "data/craft/engine_games", tmp_path_factory.mktemp("craft"))
+    return published_store(shared, tmp_path_factory.mktemp("craft"), "craft/engine_games")
 
 
 @pytest.fixture(scope="module")
 def craft_real(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return filled(shared / "data/craft/craft_results", tmp_path_factory.mktemp("craft_real"))
+    return published_store(shared, tmp_path_factory.mktemp("craft_real"), "craft/craft_results")
 
 
 def test_craft_engine_games(craft: Store, shared: Path) -> None:
@@ -64,7 +65,7 @@ def test_craft_costs_sum_to_what_was_lost(craft: Store, craft_real: Store) -> No
 
 @pytest.fixture(scope="module")
 def einstein(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return filled(shared / "data/einstein", tmp_path_factory.mktemp("einstein"))
+    return published_store(shared, tmp_path_factory.mktemp("einstein"), "einstein")
 
 
 def test_einstein(einstein: Store, shared: Path) -> None:
@@ -90,7 +91,7 @@ def test_einstein_costs_sum_to_what_was_lost(einstein: Store) -> None:
 
 @pytest.fixture(scope="module")
 def coordination(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return filled(shared / "data/coordination", tmp_path_factory.mktemp("coordination"))
+    return published_store(shared, tmp_path_factory.mktemp("coordination"), "coordination")
 
 
 @pytest.mark.parametrize("game", ["hanabi", "capture", "escape"])

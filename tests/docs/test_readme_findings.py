@@ -10,6 +10,7 @@ from analytics.query import query
 from analytics.views import ensure_installed
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.masters import published_store
 from tests.places import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -18,9 +19,8 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 @pytest.mark.shared
 def test_findings_are_what_the_reports_say(shared: Path, tmp_path: Path) -> None:
     """Teams of Collab-Overcooked with their intervals and games, and labels of Who&When that contradict their logs."""
-    store = Store(tmp_path / "s.duckdb")
-    ingest_paths([shared / "data/overcooked/runs", shared / "data/whoandwhen"], store, workers=1)
-    ensure_installed(store)
+    store = published_store(shared, tmp_path, "overcooked/runs")
+    ingest_paths([shared / "data/whoandwhen"], store, workers=1)
     board = {row["team_name"]: row for row in query(store, "FROM leaderboard WHERE benchmark = 'overcooked'").to_dicts()}
     lost, best = board["wrong-ingredient"], board["optimal"]
     assert f"{_short(lost)} over {lost['games']} games" in README.replace(" of progress completeness", "")

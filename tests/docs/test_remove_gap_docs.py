@@ -9,9 +9,7 @@ import pytest
 from scipy import stats
 
 from analytics.query import query
-from analytics.views import ensure_installed
-from ingest.files.run import ingest_paths
-from schemas.store import Store
+from tests.masters import published_store
 from tests.places import DOCS
 
 TEAMS = ("clear", "over-remover", "redundant", "vague")
@@ -19,9 +17,7 @@ TEAMS = ("clear", "over-remover", "redundant", "vague")
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> pl.DataFrame:
-    store = Store(tmp_path_factory.mktemp("gap") / "s.duckdb")
-    ingest_paths([shared / "data/craft/engine_games"], store)
-    ensure_installed(store)
+    store = published_store(shared, tmp_path_factory.mktemp("gap"), "craft/engine_games")
     return query(store, "SELECT * FROM craft_game_facts WHERE model <> 'edge' AND n_turns > 0")
 
 

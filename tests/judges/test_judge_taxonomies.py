@@ -20,6 +20,7 @@ from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
 from schemas.store import Store
 from tests.judges.judged_games import ask_model, store_of
+from tests.masters import published_store
 from tests.played import played_store
 from tests.servers.stub_server import stub_server
 
@@ -106,8 +107,7 @@ def test_rule_and_judge_meet_in_the_confusion_matrix(tmp_path: Path) -> None:
 
 def test_the_engine_answers_questions_of_coordination(shared: Path, tmp_path: Path) -> None:
     """Every answer with a text gets its category from the rules."""
-    store = Store(tmp_path / "s.duckdb")
-    ingest_paths([shared / "data" / "coordination" / "coordqa"], store)
+    store = published_store(shared, tmp_path, "coordination/coordqa")
 
     run(JudgeRequest(rubric=find("coordination_answers")), store)
 

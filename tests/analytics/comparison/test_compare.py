@@ -24,10 +24,10 @@ from analytics.comparison.game_values import game_values
 from analytics.comparison.team_names import short_names
 from analytics.statistics.permutation import exchange_p, sign_flip_p
 from cotrace.cli import cli
-from ingest.files.run import ingest_paths
 from schemas.errors import UsageError
 from schemas.store import Store
 from tests.analytics.little_games import Game, store_with
+from tests.masters import published_store
 
 Floats = NDArray[np.float64]
 SHARE = ValueRange(1.0)
@@ -230,9 +230,7 @@ def test_teams_in_few_words() -> None:
 
 @pytest.fixture(scope="module")
 def engine_store(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Store:
-    store = Store(tmp_path_factory.mktemp("engine") / "s.duckdb")
-    ingest_paths([shared / "data/craft/engine_games"], store)
-    return store
+    return published_store(shared, tmp_path_factory.mktemp("engine"), "craft/engine_games")
 
 
 PUBLISHED = [("redundant", "over-remover", 0.160, 0.106, 0.213), ("clear", "vague", 0.326, 0.249, 0.403)]

@@ -15,6 +15,7 @@ from games.einstein.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 from tests.analytics.test_views_reference import differences, reference
+from tests.masters import published_store
 from tests.places import ROOT
 
 NOT_KNOWN = ("policy_p1", "policy_p2", "optimal_checked")
@@ -31,10 +32,7 @@ VIEWS = [
 @pytest.fixture(scope="module")
 def published(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """A store with all published Einstein games."""
-    store = Store(tmp_path_factory.mktemp("einstein") / "test.duckdb")
-    ingest_paths([shared / "data" / "einstein"], store)
-    ensure_installed(store)
-    return store
+    return published_store(shared, tmp_path_factory.mktemp("einstein"), "einstein")
 
 
 @pytest.mark.shared

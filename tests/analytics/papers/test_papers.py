@@ -14,21 +14,20 @@ from click.testing import CliRunner
 from analytics.papers.item import units
 from analytics.papers.tables import items_of, notes_of, paper_table, papers
 from analytics.query import query
-from analytics.views import ensure_installed
 from cotrace.cli import cli
 from ingest.files.run import ingest_paths
 from schemas.errors import UsageError
 from schemas.store import Store
 from tests.analytics.little_games import store_with
+from tests.masters import published_store
 
 FAMILIES = ("craft", "einstein", "asympuzl", "overcooked", "coordination")
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Store:
-    found = Store(tmp_path_factory.mktemp("papers") / "s.duckdb")
-    ingest_paths([shared / "data/craft/engine_games", shared / "data/einstein", shared / "data/coordination/collab_games"], found)
-    ensure_installed(found)
+    found = published_store(shared, tmp_path_factory.mktemp("papers"), "craft/engine_games")
+    ingest_paths([shared / "data/einstein", shared / "data/coordination/collab_games"], found, workers=1)
     return found
 
 

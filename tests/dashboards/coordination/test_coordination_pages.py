@@ -10,13 +10,13 @@ import pytest
 
 from analytics.query import query
 from analytics.statistics.intervals import pearson
-from analytics.views import ensure_installed
 from dashboards.address import Address
 from dashboards.app import draw_page
 from dashboards.markup import compact
 from games.coordination.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.masters import published_store
 
 
 def _drawn(store: Store, path: str, search: str = "") -> str:
@@ -26,11 +26,11 @@ def _drawn(store: Store, path: str, search: str = "") -> str:
 @pytest.fixture(scope="module")
 def store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """The recorded games and two respondents."""
-    found = Store(tmp_path_factory.mktemp("pages") / "s.duckdb")
-    data = shared / "data" / "coordination"
-    logs = [data / "coordqa" / "native_logs" / f"all_openai_{who}0.json" for who in ("refusal", "bare_letter")]
-    ingest_paths([data / "hanabi", data / "overcooked", data / "collab_games", *logs], found, workers=1)
-    ensure_installed(found)
+    found = published_store(
+        shared, tmp_path_factory.mktemp("pages"), "coordination/hanabi", "coordination/overcooked", "coordination/collab_games"
+    )
+    answers = shared / "data/coordination/coordqa/native_logs"
+    ingest_paths([answers / f"all_openai_{who}0.json" for who in ("refusal", "bare_letter")], found, workers=1)
     return found
 
 

@@ -11,7 +11,6 @@ from random import Random
 import pytest
 
 from analytics.query import query
-from analytics.views import ensure_installed
 from games.coordination.capture import rules as capture
 from games.coordination.capture.match import POLICIES as CAPTURE_POLICIES
 from games.coordination.escape import rules as escape
@@ -27,16 +26,15 @@ from games.coordination.players import PLAYERS, Player, ground
 from ingest.files.run import ingest_paths
 from schemas.errors import UsageError
 from schemas.store import Store
+from tests.masters import published_store
 
 
 @pytest.fixture(scope="module")
 def store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """The recorded games."""
-    found = Store(tmp_path_factory.mktemp("games") / "games.duckdb")
-    data = shared / "data" / "coordination"
-    ingest_paths([data / name for name in ("hanabi", "overcooked", "collab_games")], found, workers=1)
-    ensure_installed(found)
-    return found
+    return published_store(
+        shared, tmp_path_factory.mktemp("games"), "coordination/hanabi", "coordination/overcooked", "coordination/collab_games"
+    )
 
 
 def test_recorded_games_replay_exactly(store: Store) -> None:

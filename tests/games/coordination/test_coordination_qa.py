@@ -18,6 +18,7 @@ from games.coordination.qa.wratio import similarity
 from ingest.files.run import ingest_paths
 from schemas.errors import BadInputError
 from schemas.store import Store
+from tests.masters import published_store
 
 OPTIONS = "Which room?\nAvailable Actions:\nA. Move to room 1.\nB. Move to room 10.\n  \nC. Stay."
 
@@ -139,10 +140,7 @@ def test_published_letters_of_every_response(shared: Path) -> None:
 @pytest.fixture(scope="module")
 def store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """The published answers, from both kinds of log."""
-    found = Store(tmp_path_factory.mktemp("coordqa") / "qa.duckdb")
-    ingest_paths([shared / "data" / "coordination" / "coordqa"], found)
-    ensure_installed(found)
-    return found
+    return published_store(shared, tmp_path_factory.mktemp("coordqa"), "coordination/coordqa")
 
 
 def test_scores_equal_the_reference(store: Store, shared: Path) -> None:

@@ -10,9 +10,8 @@ import polars as pl
 import pytest
 
 from analytics.query import query
-from analytics.views import ensure_installed
-from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.masters import published_store
 
 pytestmark = pytest.mark.shared
 
@@ -22,10 +21,7 @@ PLANTED = ("scripted_request", "scripted_response")
 
 @pytest.fixture(scope="module")
 def store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    filled = Store(tmp_path_factory.mktemp("overcooked") / "overcooked.duckdb")
-    ingest_paths([shared / "data/overcooked/runs"], filled, workers=1)
-    ensure_installed(filled)
-    return filled
+    return published_store(shared, tmp_path_factory.mktemp("overcooked"), "overcooked/runs")
 
 
 def reference(shared: Path, name: str) -> list[dict[str, str]]:

@@ -17,6 +17,7 @@ from games.overcooked.play import PlayRequest, play
 from games.overcooked.value.bound import steps_left
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.masters import published_store
 
 LEVELS = {task.level: task for task in tasks().values()}
 
@@ -60,9 +61,7 @@ def test_no_game_takes_less_than_the_bound_at_any_step(played: Store) -> None:
 
 def test_published_games(shared: Path, tmp_path: Path) -> None:
     """The same over the published runs, failed ones included: what is left never falls faster than time passes where it is delivered."""
-    store = Store(tmp_path / "published.duckdb")
-    ingest_paths([shared / "data/overcooked/runs"], store)
-    ensure_installed(store)
+    store = published_store(shared, tmp_path, "overcooked/runs")
     games = query(
         store,
         "select arg_max(left_after, turn) = 0 as delivered, bool_and(turn + left_after <= turns_taken) as holds, "

@@ -17,6 +17,7 @@ from games.overcooked.measures.oracle import verified_actions
 from games.overcooked.play import play_order
 from ingest.files.run import ingest_paths
 from schemas.store import Store
+from tests.masters import published_store
 
 
 @pytest.fixture(scope="module")
@@ -191,8 +192,7 @@ def test_evaluation_files_are_left_alone(tmp_path: Path) -> None:
 
 def test_verified_actions_bring_the_order_on(shared: Path, tmp_path: Path) -> None:
     """In the published games a step with nothing but verified actions always raises progress, save one that the log does not record."""
-    store = Store(tmp_path / "store.duckdb")
-    ingest_paths([shared / "data" / "overcooked" / "runs"], store)
+    store = published_store(shared, tmp_path, "overcooked/runs")
     sql = """with steps as (
             select episode_id, turn, progress > coalesce(lag(progress) over game, 0) as rose,
                 turn = max(turn) over (partition by episode_id) as last

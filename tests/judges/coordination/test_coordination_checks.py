@@ -17,6 +17,7 @@ from judges.coordination.ways import capture_way, kitchen_way
 from judges.evidence.transcript import ActionView, Transcript, TurnView, load
 from judges.rubric.files import check, find, names
 from schemas.store import Store
+from tests.masters import published_store
 
 RUBRICS = ("coordination_environment", "coordination_theory_of_mind", "coordination_joint_planning")
 
@@ -84,9 +85,7 @@ def test_honest_players_say_nothing_false(tmp_path: Path) -> None:
 
 def test_what_recorded_players_say_is_false_only_where_it_was_planted(shared: Path, tmp_path: Path) -> None:
     """Over the recorded games of all four kinds, in several wordings: no honest turn is called false, and no planted one goes undecided."""
-    store = Store(tmp_path / "s.duckdb")
-    data = shared / "data" / "coordination"
-    ingest_paths([data / name for name in ("hanabi", "overcooked", "collab_games")], store, workers=1)
+    store = published_store(shared, tmp_path, "coordination/hanabi", "coordination/overcooked", "coordination/collab_games")
     sql = "select episode_id, turn, agent from labels where question = 'EC1'"
     planted = set(query(store, sql).rows())
     answers: dict[bool, list[str | None]] = {False: [], True: []}

@@ -1,0 +1,61 @@
+"""Folders that take long to fill and that many tests look at: filled once a test run, then copied."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from analytics.views import ensure_installed
+from ingest.files.run import ingest_paths
+from schemas.store import Store
+
+__all__ = ["copied", "keep_in", "published_store"]
+
+_KEPT: list[Path] = []
+
+
+def keep_in(folder: Path) -> None:
+    """Where the folders of this test run lie, the same for all of its processes."""
+    _KEPT.append(folder)
+
+
+def copied(name: str, fill: Callable[[Path], object], folder: Path) -> None:
+    """Copy into a folder what `fill` writes into an empty one; only the first process of a run that asks for the name fills it."""
+    home = _KEPT[-1] if _KEPT else _own()
+    master = home / f"master-{name}"
+    with (home / f"master-{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not master.exists():
+            growing = Path(tempfile.mkdtemp(dir=home))
+            fill(growing)
+            growing.rename(master)
+    shutil.copytree(master, folder, dirs_exist_ok=True)
+
+
+def published_store(shared: Path, folder: Path, *logs: str) -> Store:
+    """A store of one's own with published logs and the views.
+
+    Args:
+        shared: the published data, as the fixture of that name gives it.
+        folder: where the store comes to lie.
+        logs: files or folders below its `data`.
+    """
+
+    def fill(growing: Path) -> None:
+        store = Store(growing / "s.duckdb")
+        ingest_paths([shared / "data" / log for log in logs], store, workers=1)
+        ensure_installed(store)
+
+    copied(hashlib.sha256("\n".join(logs).encode()).hexdigest()[:12], fill, folder)
+    return Store(folder / "s.duckdb")
+
+
+@cache
+def _own() -> Path:
+    """Outside of pytest."""
+    return Path(tempfile.mkdtemp(prefix="cotrace-masters-"))
