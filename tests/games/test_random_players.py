@@ -1,0 +1,100 @@
+"""Players who draw well-formed answers by lot, in every family and seat: games end, are played again from their logs, nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analytics.query import query
+from games.experiments.family import Match, Task, game_of
+from games.overcooked.engine.own_kitchen import read_kitchen
+from games.overcooked.engine.tasks import task_of
+from games.players.forms import Form, written
+from games.players.player import Observation, PlayerReply
+from ingest.files.run import ingest_paths
+from schemas.store import Store
+from tests.servers.seats.overcooked import KITCHEN
+
+WORDS = ("Please help.", "Put it on the left.", "I do not know; what do you see?")
+GAMES: dict[tuple[str, str], dict[str, Any]] = {
+    ("craft", ""): {"turns": 4},
+    ("einstein", ""): {"step_limit": 12},
+    ("asympuzl", ""): {"turns": 4},
+    ("overcooked", ""): {"horizon": 14},
+    ("overcooked", "own"): {"horizon": 14, "rules": "paper"},
+    ("coordination", "hanabi"): {},
+    ("coordination", "overcooked"): {"ticks": 20},
+    ("coordination", "collab_capture"): {},
+    ("coordination", "collab_escape"): {},
+}
+
+
+class ByLot:
+    """Whatever the grammar reads."""
+
+    name = "openai/by-lot"
+
+    def __init__(self, family: str, seed: str) -> None:
+        self._family, self._rng = family, random.Random(seed)
+
+    async def reply(self, seen: Observation, *, episode: str) -> PlayerReply:
+        """Fill in one of the forms that a person would be offered."""
+        assert episode
+        return PlayerReply(self._text(self._rng.choice(game_of(self._family).forms(seen))))
+
+    def _text(self, form: Form) -> str:
+        filled: dict[str, Any] = {}
+        for slot in form.slots:
+            if slot.pieces:
+                filled[slot.name] = [self._text(self._rng.choice(slot.pieces)) for _ in range(self._rng.randrange(4))]
+            else:
+                filled[slot.name] = self._rng.choice([*slot.choices] or WORDS)
+        return written(form, filled)
+
+
+def played(family: str, kind: str, switches: dict[str, Any], folder: Path) -> None:
+    """Two games of a family into logs."""
+    game = game_of(family)
+    for seed in (1, 2):
+        asked = game.one_game(seed, "" if kind == "own" else kind)
+        known = game.seats(asked)
+        (task, *_) = game.tasks(asked, folder)
+        if kind == "own":
+            task = Task("own", task_of("pesto_toast", read_kitchen(KITCHEN)), 0)
+        taken = dict.fromkeys(known.roles, ByLot.name)
+        path = folder / f"{family}{kind}{seed}.jsonl"
+        job = game.job(Match(task, game.Condition(**switches), taken, seed, path, "lots", path.stem, {}))
+        asyncio.run(_play(job.play, {agent: ByLot(family, f"{path.stem}{agent}") for agent in known.roles}))
+
+
+async def _play(play: Any, players: Any) -> None:
+    await play(players)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """All of them."""
+    home = tmp_path_factory.mktemp("lots")
+    for (family, kind), switches in GAMES.items():
+        played(family, kind, switches, home)
+    filled = Store(home / "s.duckdb")
+    report = ingest_paths([home], filled, workers=1)
+    assert (report.rejected, report.episodes) == ([], 2 * len(GAMES))
+    return filled
+
+
+def test_every_game_ends_and_says_what_its_rules_say(store: Store) -> None:
+    """None is cut, and no log differs from what its replies give when they are played again."""
+    assert query(store, "SELECT benchmark, task_id FROM episodes WHERE success IS NULL OR stop_reason IS NULL").rows() == []
+    assert query(store, "SELECT * FROM log_disagreements").to_dicts() == []
+
+
+def test_what_was_drawn_was_carried_out_or_refused(store: Store) -> None:
+    """In every family the rules took some of it, so that games are no rows of passes."""
+    found = query(store, "SELECT benchmark FROM actions JOIN episodes USING (episode_id) WHERE accepted GROUP BY 1 ORDER BY 1")
+    assert found["benchmark"].to_list() == ["asympuzl", "coordination", "craft", "einstein", "overcooked"]
+    assert query(store, "SELECT count(*) AS n FROM actions WHERE accepted = false")["n"].item() > 0
