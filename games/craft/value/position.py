@@ -6,7 +6,6 @@ The engine refuses dominoes over the hidden cells (1,1) and (2,1). The other sev
 How stacks become numbers: `games.craft.value.stacks`.
 """
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -63,15 +62,14 @@ def position(board: Board, *, halves_go: bool) -> Position:
     """Number a board; `halves_go`: whether one move takes away a domino whose record names no second cell of the board."""
     chain = [board.stacks[index] for index in _CHAIN]
     links = [0] * len(_CHAIN)
-    for place, layer in _dominoes(board):
-        link = _link(board, place, layer)
+    for place, layer, link in _linked(board):
         links[place] |= ((FREE if halves_go else FIXED) if link is None else link) << layer * LINK_BITS
     return Position(np.array([_numbered(stack) for stack in chain]), np.array([len(stack) for stack in chain]), np.array(links))
 
 
 def has_halves(board: Board) -> bool:
     """Tell whether a domino stands there whose record names a cell that is none of the nine, or does not hold its other half."""
-    return any(_link(board, place, layer) is None for place, layer in _dominoes(board))
+    return any(link is None for _, _, link in _linked(board))
 
 
 @lru_cache(maxsize=4096)
@@ -79,11 +77,12 @@ def _numbered(stack: Stack) -> int:
     return sum(_BIT.get(block, UNKNOWN) << layer * STACK_BITS for layer, block in enumerate(stack))
 
 
-def _dominoes(board: Board) -> Iterator[tuple[int, int]]:
-    """Place in the chain and layer of every half."""
-    for place, index in enumerate(_CHAIN):
-        for layer in _large_layers(board.stacks[index]):
-            yield place, layer
+@lru_cache(maxsize=256)  # a board's halves are looked for before it is numbered
+def _linked(board: Board) -> list[tuple[int, int, int | None]]:
+    """Place in the chain, layer and link of every half."""
+    return [
+        (place, layer, _link(board, place, layer)) for place, index in enumerate(_CHAIN) for layer in _large_layers(board.stacks[index])
+    ]
 
 
 @lru_cache(maxsize=4096)
