@@ -43,6 +43,8 @@ _CORRECTION: Final = re.compile(
     r"\b(?:incorrect|inaccurate|not correct|not right|wrong|mistake[ns]?|mistaken|discrepanc\w+|contradict\w*|inconsistent)\b",
     re.IGNORECASE,
 )
+_NOT: Final = frozenset(("not", "no", "never", "cannot", "t"))
+"""Words that turn a sentence round; `t` is what is left of n't."""
 _PEOPLE: Final = frozenset(("human", "user"))
 """Who asks: not one of the team."""
 
@@ -110,6 +112,23 @@ def _before(game: Transcript, pattern: re.Pattern[str]) -> Guess | None:
     return None
 
 
+def _first_contradiction(game: Transcript) -> Guess | None:
+    """The first message with a sentence that stood in an earlier message with other numbers, or without its `not`."""
+    earlier: dict[frozenset[str], tuple[int, frozenset[str], bool]] = {}
+    for number, one in enumerate(_messages(game)):
+        for sentence in re.split(r"[.!?;]\s|\n", one.said.text.casefold()):
+            words = re.findall(r"\w+", sentence)
+            figures = frozenset(word for word in words if word.isdecimal())
+            about, turned = frozenset(words) - figures - _NOT, not _NOT.isdisjoint(words)
+            if len(about) < _FEWEST_WORDS:
+                continue
+            when, other_figures, other_turned = earlier.setdefault(about, (number, figures, turned))
+            differs = bool(figures) and bool(other_figures) and figures != other_figures
+            if when != number and (differs or turned != other_turned):
+                return Guess(one.said.agent, one.turn)
+    return None
+
+
 def _first_repeated(game: Transcript) -> Guess | None:
     """The first message that says again what the same agent has said before."""
     earlier: dict[str, list[frozenset[str]]] = {}
@@ -129,6 +148,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "busiest": _busiest,
     "first_refused": _first_refused,
     "first_correction": _first_correction,
+    "first_contradiction": _first_contradiction,
     "first_repeated": _first_repeated,
 }
 """Name -> rule."""

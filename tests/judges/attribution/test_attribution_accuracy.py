@@ -73,8 +73,30 @@ def test_each_rule_of_thumb(who: Store) -> None:
         "busiest": Guess("Planner", 2),
         "first_refused": Guess("Coder", 3),
         "first_correction": Guess("Terminal", 4),
+        "first_contradiction": None,
         "first_repeated": Guess("Coder", 6),
     }
+
+
+def test_the_first_contradiction(tmp_path: Path) -> None:
+    cases = [
+        (("The row of Mars has 2 moons in it.", "I see: the row of Mars has 3 moons in it."), None),  # another sentence
+        (("Fine. The row of Mars has 2 moons in it.", "Thanks! The row of Mars has 3 moons in it."), 2),
+        (("The file of the planets does exist here.", "The file of the planets does not exist here."), 2),
+        (("The row of Mars has 2 moons in it.", "The row of Mars has 2 moons in it."), None),
+        (("Step 1 is done by us all.\nStep 2 is done by us all.", "Fine."), None),  # one message does not contradict itself
+    ]
+    labels = {"mistake_agent": "Coder", "mistake_step": "1", "mistake_reason": ""}
+    (tmp_path / "logs").mkdir()
+    for number, (texts, _) in enumerate(cases):
+        history = [{"content": text, "name": name, "role": "user"} for name, text in zip(("Planner", "Coder"), texts, strict=True)]
+        found = {"is_correct": False, "question": "?", "question_ID": f"q{number}", "ground_truth": "2", "history": history, **labels}
+        (tmp_path / "logs" / f"{number}.json").write_bytes(orjson.dumps(found))
+    store = attributed(tmp_path / "logs", tmp_path)
+    games = load(store, query(store, "select episode_id from episodes order by file")["episode_id"].to_list())
+    told = {game.episode_id: RULES["first_contradiction"](game) for game in games}
+    ordered = [told[episode] for (episode,) in query(store, "select episode_id from episodes order by file").rows()]
+    assert ordered == [None if turn is None else Guess("Coder", turn) for _, turn in cases]
 
 
 def test_shares_of_right_agents_and_steps(who: Store) -> None:
