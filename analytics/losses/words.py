@@ -16,7 +16,7 @@ LINK_WORDS: Final[Mapping[str, str]] = {
     "not_heard": "not doing what it was clearly asked for",
     "misread": "doing what it was asked for with another block, place or order",
     "acted_alone": "actions that nobody asked for while nobody knew better",
-    "conflict": "two who asked for different things, both right by what they see",
+    "conflict": "two who asked for, or did, what does not fit together, both right by what they see",
     "rule_forgotten": "actions that the rules refuse",
     "verifier": "turning better answers down",
     "needless_question": "asking back although it had been told",

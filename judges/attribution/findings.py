@@ -46,7 +46,7 @@ LINKS: Final[Mapping[Link, str]] = {
     "not_heard": "asked for clearly, and the actor did something else",
     "misread": "the actor followed the message with another block, place or order",
     "acted_alone": "nobody asked for it, and nobody could ask for anything better; whose it is cannot be told from messages",
-    "conflict": "nobody's: two asked for different things, both right by what they see",
+    "conflict": "nobody's: two asked for, or did, what does not fit together, both right by what they see",
     "rule_forgotten": "refused by a rule that the actor had been told",
     "verifier": "a better sampled answer was turned down",
     "needless_question": "asked back although a clear request was there",
