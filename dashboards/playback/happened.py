@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import isfinite
+from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
@@ -30,12 +33,14 @@ _MIDDLE: Final = 0.5
 """A score below says no."""
 _EVIDENCE: Final = 140
 """Characters of a rule's evidence that stand in the sentence."""
+_FRESH_S: Final = 10
+"""Seconds for which a rubric's file is not read again: it takes longer than all else of a step."""
 _BETTER: Final = 3
 """Verified actions that are shown unfolded."""
 
 _VERDICTS: Final = """
-    SELECT rubric, question, agent, judge, repeat, answer, score, status, reason FROM verdicts_latest
-    WHERE episode_id = $id AND turn = $turn ORDER BY rubric, question, agent NULLS FIRST, judge, repeat
+    SELECT turn, rubric, question, agent, judge, repeat, answer, score, status, reason FROM verdicts_latest
+    WHERE episode_id = $id AND turn IS NOT NULL ORDER BY rubric, question, agent NULLS FIRST, judge, repeat
 """
 
 
@@ -220,8 +225,10 @@ def _better(turn: TurnView, draw: Drawing) -> Part:
 
 
 def objections_of(read: Reader, episode_id: str, turn: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The verdicts on a turn with the text of their questions: those that say no, and all."""
-    rows = list(read.rows(_VERDICTS, {"id": episode_id, "turn": turn}).iter_rows(named=True))
+    """The verdicts on a turn with the text of their questions: those that say no, and all. Those of the game are asked for once."""
+    import polars as pl
+
+    rows = list(read.rows(_VERDICTS, {"id": episode_id}).filter(pl.col("turn") == turn).iter_rows(named=True))
     asks = {name: _asks(read, name) for name in {row["rubric"] for row in rows}}
     told = [row | {"ask": asks[row["rubric"]].get(row["question"], "")} for row in rows]
     return [row for row in told if row["status"] == "answered" and row["score"] is not None and row["score"] < _MIDDLE], told
@@ -229,10 +236,15 @@ def objections_of(read: Reader, episode_id: str, turn: int) -> tuple[list[dict[s
 
 def _asks(read: Reader, rubric: str) -> dict[str, str]:
     """Question -> its text; of a rubric that is not here any more, none."""
-    if rubric not in names(read.rubric_folders):
+    return _asks_now(rubric, tuple(read.rubric_folders), int(monotonic() / _FRESH_S))
+
+
+@lru_cache(maxsize=64)
+def _asks_now(rubric: str, folders: tuple[Path, ...], _: int) -> dict[str, str]:
+    if rubric not in names(folders):
         return {}
     try:
-        return {name: question.ask for name, question in find(rubric, read.rubric_folders).questions.items()}
+        return {name: question.ask for name, question in find(rubric, folders).questions.items()}
     except CotraceError:
         return {}
 

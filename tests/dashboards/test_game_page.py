@@ -54,7 +54,7 @@ def test_negative_verdicts_come_with_their_question(played: Store, played_site: 
 
 
 def test_keys_step_and_nothing_jumps(played: Store, played_site: str, game: str, browser: Browser) -> None:
-    """Arrows step, n goes to the next turn that lost something, / searches; scroll and focus stay where they were."""
+    """Arrows step, n goes to the next loss, play goes on by itself, / searches; scroll and focus stay."""
     page = browser.new_page(viewport={"width": 420, "height": 600})
     page.goto(f"{played_site}/game?episode={game}&turn=1")
     at_turn(page, 1)
@@ -72,6 +72,10 @@ def test_keys_step_and_nothing_jumps(played: Store, played_site: str, game: str,
         page.keyboard.press("n")
         page.wait_for_function("turn => document.querySelector('.turn-number').textContent !== turn", arg=before)
     at_turn(page, costly)
+    page.locator("[data-play]").click()
+    at_turn(page, costly + 1)
+    page.locator("[data-play]").click()
+    assert page.evaluate("document.documentElement.dataset.playing") is None
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.id") == "search-words"
     page.close()
