@@ -147,7 +147,7 @@ def _best(rows: pl.DataFrame, scoring: str) -> str:
     """Who answers best, in a sentence."""
     whole = rows.group_by("respondent").agg(_mean(scoring)).sort(scoring, "respondent", descending=[True, False])
     first = whole.row(0, named=True)
-    return f"{_name(first['respondent'])} answers best: {wording.share(first[scoring])} on the average of the types."
+    return f"“{_name(first['respondent'])}” answers best: {wording.share(first[scoring])} on the average of the types."
 
 
 def _name(respondent: str) -> str:

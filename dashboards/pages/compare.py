@@ -42,7 +42,7 @@ _METRICS: Final[Mapping[str, str]] = {
     "messages": "messages",
 }
 _SIDES: Final = ("team", "condition", "max_turns")
-_MOST_TASKS: Final = 12
+_MOST_TASKS: Final = 8
 """Of the figure: with the table of all tasks and that of all pairs it stays below two screens."""
 _COMPARED: Final = """
     SELECT benchmark FROM compared_games WHERE ending = 'ended'
@@ -102,11 +102,15 @@ def _report(read: Reader, benchmark: str) -> pl.DataFrame:
 
 
 def _named(report: pl.DataFrame) -> pl.DataFrame:
-    """With a number for each pair, and its teams named as shortly as tells them apart."""
+    """With a number for each pair, and its teams named as shortly as tells these two apart."""
     import polars as pl
 
-    short = short_names([*report["team_a"], *report["team_b"]])
-    names = [pl.Series(f"short_{side}", [short[team] for team in report[f"team_{side}"]], dtype=pl.String) for side in "ab"]
+    pairs = report.select("team_a", "team_b").rows()
+    short = [short_names(pair) for pair in pairs]
+    names = [
+        pl.Series(f"short_{side}", [found[pair[place]] for found, pair in zip(short, pairs, strict=True)], dtype=pl.String)
+        for place, side in enumerate("ab")
+    ]
     return report.with_row_index("pair", 1).with_columns(names)
 
 
@@ -207,11 +211,11 @@ def _pairs(read: Reader, benchmark: str) -> TableRows:
             "tasks": GridColumn(heading="Tasks", kind="count"),
             "difference": GridColumn(heading="By (95 %)", kind=_kind(read), low="low", high="high"),
             "mean_a": GridColumn(heading="Mean", kind=_kind(read)),
-            "mean_b": GridColumn(heading="Mean of the other", kind=_kind(read)),
+            "mean_b": GridColumn(heading="Other's", kind=_kind(read), hint="mean of the other"),
             "wins": GridColumn(heading="Won", kind="count"),
             "ties": GridColumn(heading="Even", kind="count"),
             "losses": GridColumn(heading="Lost", kind="count"),
-            "p_holm": GridColumn(heading="p, corrected", kind="p"),
+            "p_holm": GridColumn(heading="p (Holm)", kind="p", hint="corrected for all pairs of the family"),
         },
         link=lambda row: read.address.to(pair=row["pair"], benchmark=benchmark),
     )
