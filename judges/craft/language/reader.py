@@ -6,12 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from judges.craft.language.clauses.clauses import Clause, clauses_of
-from judges.craft.language.clauses.groups import PLACES
-from judges.craft.language.clauses.pairing import paired
-from judges.craft.language.clauses.predicates import PREDICATES
 from judges.craft.language.model import Reading
 from judges.craft.language.places.places import Scene
-from judges.craft.language.places.rows import joined_rows, read_row
 from judges.craft.language.places.walls import WALLS
 from judges.craft.language.requests.actions import Actions
 from judges.craft.language.requests.amendments import amend, is_imagined, parts, withdraw, without_void
@@ -31,9 +27,6 @@ __all__ = ["read"]
 _ASKING = frozenset(("did", "was", "were", "has", "have", "why", "who", "whose", "does"))
 """First words of questions that are no requests, unlike ``could`` or ``is there a way``."""
 
-_ASKED = frozenset(("is", "are", "should", "could", "would", "can", "does", "do"))
-"""First words of questions whose ``not`` expects a yes."""
-
 
 def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading:
     """Give the claims of a public message or of private reasoning.
@@ -50,49 +43,30 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
     book = DraftBook(scene)
     actions, statements = Actions(book), Statements(book)
     section: int | None = None
-    topic: int | None = None
     words = counted(sentences(text))
-    for number, told in joined_rows([items_of(sentence) for sentence in words]):
+    told = [items_of(sentence) for sentence in words]
+    for number, items in enumerate(told):
         sentence = [token.word for token in words[number]]
-        items = _without_own_wall(_without_rhetoric(told, sentence))
         section = _section(items, section)
-        bare = not any(item.kind in PREDICATES for item in items)
         begun = len(book.drafts)
         withdraw(items, sentence, book)
         for again, part in enumerate(parts(without_void(items))):
             written = len(book.drafts)
-            clauses = [] if read_row(part, book, number) else clauses_of(paired(part), number)
+            clauses = clauses_of(part, number)
             for clause in clauses:
                 _read_clause(clause, actions, statements, section)
             if not _is_stack(book.drafts[written:]):
                 _fill_layers(book.drafts[written:], _only_layer(part, clauses))
             if again:
                 amend(book, written, clauses)
-        unified(book, begun, told)
-        if bare:
-            _fill_layers(book.drafts[begun:], topic)
-        topic = _topic(items, topic, bare=bare)
+        unified(book, begun, items)
         if is_imagined(sentence):
             book.drafts[begun:] = []
         elif sentence[-1:] == ["?"] and sentence[0] in _ASKING and sentence[:2] != ["why", "not"]:
-            _turn_to_questions(book.drafts[begun:])
-    claims, unread = looked_at_again(settle(book.drafts), words, [items_of(sentence) for sentence in words], list(remarks_in(text)), scene)
+            for draft in book.drafts[begun:]:
+                draft.verb = "ask"  # "Did the builder put it there?"
+    claims, unread = looked_at_again(settle(book.drafts), words, told, list(remarks_in(text)), scene)
     return Reading(claims=claims, unread=unread)
-
-
-def _without_rhetoric(items: list[Item], words: Sequence[str]) -> list[Item]:
-    """Read ``isn't the left supposed to be red?`` without its ``not``."""
-    if words[-1] != "?" or words[1:2] != ["not"] or words[0] not in _ASKED:
-        return items
-    begin = next((index for index, item in enumerate(items) if item.kind in ("not", "needless")), None)
-    return items if begin is None else items[:begin] + items[begin + 1 :]
-
-
-def _without_own_wall(items: list[Item]) -> list[Item]:
-    """Leave out cells that are listed before a colon: ``(0,0), (1,0), (2,0): small blue at (1,0)``."""
-    kinds = [item.kind for item in items]
-    listed = kinds[:1] == ["listing"] and [item.value for item in items[1:2]] == [":"]
-    return items[2:] if listed and kinds.count("cell") else items
 
 
 def _read_clause(clause: Clause, actions: Actions, statements: Statements, section: int | None) -> None:
@@ -115,16 +89,6 @@ def _section(items: Sequence[Item], current: int | None) -> int | None:
     opening = [item for item in items if item.kind not in ("wall", "prep")][:2]
     heading = len(layers) == 1 and opening[0] is layers[0] and len(opening) > 1 and opening[1].value == ":"
     return layers[0].number if heading else None
-
-
-def _topic(items: Sequence[Item], current: int | None, *, bare: bool) -> int | None:
-    """Give the layer that a sentence such as ``Now my top layer.`` announces for sentences without a verb, which keep it."""
-    layers = [item for item in items if item.kind == "layer"]
-    if not layers:
-        return current if bare else None
-    names = any(item.kind in ("block", "pron", "not", "confirm") or item.kind in PLACES - {"layer", "director"} for item in items)
-    opens = bare or all(item.kind not in PREDICATES or item.kind == "act_base" for item in items)
-    return layers[0].number if len(layers) == 1 and opens and not names else None
 
 
 def _is_stack(drafts: Sequence[Draft]) -> bool:
@@ -150,12 +114,6 @@ def _fill_layers(drafts: Sequence[Draft], layer: int | None) -> None:
         known = place.cells is not None and place.layer is None and not (place.relative or draft.moved)
         if layer is not None and draft.verb in ("place", "remove", "replace") and known:
             draft.place = replace(place, layer=layer, layer_origin="carried")
-
-
-def _turn_to_questions(drafts: Sequence[Draft]) -> None:
-    """``Did the builder put it there?`` asks for an answer, not for an action."""
-    for draft in drafts:
-        draft.verb = "ask"
 
 
 def _steered(drafts: list[Draft], clause: Clause) -> list[Draft]:

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from games.craft.claims import Request
 from judges.craft.language import Claim, read
+from judges.craft.language.typed import read_text
 
 EMPTY: dict[str, list[str]] = {f"({row},{column})": [] for row in range(3) for column in range(3)}
 WALLS = {"D1": ("(0,0)", "(1,0)", "(2,0)"), "D2": ("(0,0)", "(0,1)", "(0,2)"), "D3": ("(0,2)", "(1,2)", "(2,2)")}
@@ -31,36 +33,10 @@ class Construction(NamedTuple):
     layered: bool = True
 
 
-ROW = (("a", 0), ("b", 1), ("c", 2))
 OUTER = (("a", 0), ("b", 2))
 LEFT = (("a", 0),)
 
 CONSTRUCTIONS = {
-    "row told in order": Construction(
-        "My {layer} layer from left to right: small {a}, small {b}, small {c}.", ROW,
-        "My {layer} layer from left to right is not small {a}, small {b}, small {c}.",
-        "Is my {layer} layer from left to right small {a}, small {b}, small {c}?",
-    ),
-    "row with one size": Construction(
-        "Left to right, the {layer} row should be {a}, {b}, {c}, all small blocks.", ROW,
-        "Left to right, the {layer} row should not be {a}, {b}, {c}, all small blocks.",
-        "What if the {layer} row, left to right, were {a}, {b}, {c}, all small blocks?",
-    ),
-    "whole row as one reads": Construction(
-        "{layer} row: small {a}, small {b}, small {c}.", ROW,
-        "{layer} row: not small {a}, small {b}, small {c}.",
-        "Is the {layer} row small {a}, small {b}, small {c}?",
-    ),
-    "row under a heading": Construction(
-        "{layer} layer, left to right:\n- small {a}\n- small {b}\n- small {c}", ROW,
-        "Do not build the {layer} layer, left to right:\n- small {a}\n- small {b}\n- small {c}",
-        "Did you build the {layer} layer, left to right: small {a}, small {b}, small {c}?",
-    ),
-    "respectively": Construction(
-        "Place a small {a} and a small {b} block in the left and right cells of my {layer} layer, respectively.", OUTER,
-        "Do not place a small {a} and a small {b} block in the left and right cells of my {layer} layer, respectively.",
-        "Did you place a small {a} and a small {b} block in the left and right cells of my {layer} layer, respectively?",
-    ),
     "second place before its block": Construction(
         "For the {layer} layer I want a small {a} at the left, and at the right a small {b}.", OUTER,
         "For the {layer} layer I do not want a small {a} at the left, and at the right a small {b}.",
@@ -70,11 +46,6 @@ CONSTRUCTIONS = {
         "My {layer} layer needs {a} on the left and {b} on the right, both small.", OUTER,
         "My {layer} layer needs no {a} on the left and no {b} on the right, both small.",
         "Does my {layer} layer need {a} on the left and {b} on the right, both small?",
-    ),
-    "one here, one there": Construction(
-        "Two small {a} blocks are needed on my {layer} layer, one on the left and one on the right.", (("a", 0), ("a", 2)),
-        "Two small {a} blocks are not needed on my {layer} layer, one on the left and one on the right.",
-        "Were two small {a} blocks needed on my {layer} layer, one on the left and one on the right?",
     ),
     "table": Construction(
         "cell | layer | colour | size\nleft | {layer} | {a} | small", LEFT,
@@ -181,28 +152,21 @@ def test_construction_says_its_claim_and_its_variants_do_not(name: str, speaker:
 
 
 COUNTED = [
-    ("Level 3, slot 1: small red.", (0, 2)),
-    ("Level 1, slot 3: small red. Level 3 is for later.", (2, 0)),
-    ("Row 0 is done. Small red in layer 1, column 0.", (0, 1)),
-    ("Small red on layer 1 (the bottom), right cell.", (2, 0)),
+    ("Level 3 is for later. Level 1, right cell: small red.", (2, 0)),
+    ("Numbered from 1: layer 2, left cell needs a small red block.", (0, 1)),
+    ("Counting from 0: layer 2, left cell needs a small red block.", (0, 2)),
     ("Small red on layer 0 (the bottom), right cell.", (2, 0)),
-    ("Numbered from 1: layer 2, column 1 needs a small red block.", (0, 1)),
-    ("Counting from 0: layer 2, column 1 needs a small red block.", (1, 2)),
     ("b3: small red", (1, 2)),
     ("Small red at c1.", (2, 0)),
-    ("Second layer from the top, left cell: small red.", (0, 1)),
-    ("Small red on the second lowest layer, right cell.", (2, 1)),
-    ("One level above the ground, on the left, a small red block.", (0, 1)),
     ("Ground floor is done. First floor, left: small red.", (0, 1)),
     ("Small red in the layer in between, left cell.", (0, 1)),
-    ("North-west corner of my wall: small red.", (0, 2)),
 ]
 
 
 @pytest.mark.parametrize(("text", "place"), COUNTED, ids=[text[:40] for text, _ in COUNTED])
 @pytest.mark.parametrize("speaker", sorted(WALLS))
 def test_numbers_count_from_where_the_text_counts(text: str, place: tuple[int, int], speaker: str) -> None:
-    """Layers and columns by number, by ordinal, by letter; (cell from the left, layer from the bottom), both from 0."""
+    """Layers by number and by ordinal, squares; (cell from the left, layer from the bottom), both from 0."""
     assert ("place", "r", (WALLS[speaker][place[0]],), place[1]) in found(text, speaker)
 
 
@@ -218,8 +182,6 @@ def test_a_number_without_a_first_number_is_left_open(text: str) -> None:
     ("text", "cells"),
     [
         ("Put a small red block in the corner that only I can see, top layer.", {"D1": 2, "D3": 2}),
-        ("Put a small red block in the corner that D2 and I share, top layer.", {"D1": 0, "D3": 0}),
-        ("Put a small red block where my wall meets D2's, top layer.", {"D1": 0, "D3": 0}),
     ],
 )
 def test_who_sees_a_corner_tells_which_it_is(text: str, cells: dict[str, int]) -> None:
@@ -285,11 +247,8 @@ def test_what_is_denied_doubted_reported_or_withdrawn_is_not_asked_for(frame: st
 ASKED_FOR = [
     "I need {it}.",
     "Let me have {it}.",
-    "Isn't there supposed to be {it}?",
-    "Couldn't you place {it}?",
     "Would {it} be possible?",
     "I wonder if we could put {it}.",
-    "If it isn't too much trouble, {it}, please.",
     "If you could place {it}, I would be grateful.",
     "I'd appreciate it if you added {it}.",
     "Thanks for the last one, now put {it}.",
@@ -304,15 +263,6 @@ ASKED_FOR = [
 def test_polite_and_roundabout_requests_are_requests(frame: str, speaker: str) -> None:
     """The same words in a frame that asks give the full request."""
     assert found(frame.format(it=RED_ON_TOP_LEFT), speaker) == [("place", "r", (WALLS[speaker][0],), 2)]
-
-
-def test_column_told_by_its_layers_asks_for_what_is_missing() -> None:
-    """``In the middle`` of a column is its middle layer; blocks that stand there already are not asked for."""
-    text = "Right column: large red at the bottom, small green in the middle, small blue on top."
-    assert found(text, "D1") == [("place", "r", ("(2,0)",), 0), ("place", "g", ("(2,0)",), 1), ("place", "b", ("(2,0)",), 2)]
-    board = {**EMPTY, "(1,0)": ["rl"], "(2,0)": ["rl", "gs"]}
-    assert [_key(claim) for claim in read(text, "D1", board).claims if claim.is_instruction] == [("place", "b", ("(2,0)",), 2)]
-    assert found("Right column: no red at the bottom, no green in the middle.", "D1") == []
 
 
 @pytest.mark.parametrize("verb", ["remove", "swap", "keep", "take away"])
@@ -358,3 +308,37 @@ def test_a_removal_said_again_leaves_nothing_open(more: str, understood: bool) -
     """A pronoun that is to go is the block that was to go; one that is to be put somewhere is not known."""
     reading = read(f"The small red block on layer 0 of (0,0) should come off. {more}", "D1", BARE_BOARD | {"(0,0)": ["rs"]})
     assert (not reading.unread) == understood
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My bottom layer from left to right: small red, small blue, small green.",
+        "Left to right, the top row should be red, blue, green, all small blocks.",
+        "Top row: small red, small blue, small green.",
+        "From bottom to top, my left stack should be red, blue, green.",
+        "Right column: red at the bottom, green in the middle, blue on top.",
+        "Place a small red and a small blue block in the left and right cells of my top layer, respectively.",
+        "Two small red blocks are needed on my top layer, one on the left and one on the right.",
+        "Level 3, slot 1: small red.",
+        "Numbered from 1: layer 2, column 1 needs a small red block.",
+        "Small red on layer 1 (the bottom), right cell.",
+        "Second layer from the top, left cell: small red.",
+        "First layer from the top, left cell: small red.",
+        "Small red on the second lowest layer, right cell.",
+        "One level above the ground, on the left, a small red block.",
+        "North-west corner of my wall: small red.",
+        "Put a small red block where my wall meets D2's, top layer.",
+        "Put a small red block in the corner that D2 and I share, top layer.",
+        "Isn't there supposed to be a small red block on the left, bottom layer?",
+        "Couldn't you place a small red block on the left, bottom layer?",
+        "Slide a small red block into the near corner, top layer.",
+        "The small green block on the right should actually be on the left, bottom layer.",
+        "Once the small orange block is removed from the left, place a small blue one there.",
+    ],
+)
+def test_what_is_not_read_is_not_understood_either(text: str) -> None:
+    """Lists by rank, heights counted from elsewhere, roundabout words: no certain request, and their silence proves nothing."""
+    read = read_text(text, "D1", {**EMPTY, "(0,0)": ["os"], "(2,0)": ["gs"]})
+    assert [told.claim for told in read.told if told.certain and isinstance(told.claim, Request) and told.claim.cells] == []
+    assert any(Request in clause.may_hold for clause in read.unread)

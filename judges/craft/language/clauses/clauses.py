@@ -74,7 +74,7 @@ class Clause:
 def clauses_of(items: Sequence[Item], sentence: int) -> list[Clause]:
     """Split one sentence's items at its predicates."""
     question = bool(items) and items[-1].value == "?"
-    merged = merge_predicates(_without_politeness([item for item in items if item.kind != "end"]))
+    merged = merge_predicates([item for item in items if item.kind != "end"])
     at = [index for index, item in enumerate(merged) if item.kind in PREDICATES]
     if not at:
         return [_clause(None, [], merged, sentence, question=question)] if merged else []
@@ -94,17 +94,6 @@ def clauses_of(items: Sequence[Item], sentence: int) -> list[Clause]:
             clauses.append(_clause(None, [], span[more:cut], sentence, question=question))
         before = span[cut:]
     return clauses
-
-
-def _without_politeness(items: list[Item]) -> list[Item]:
-    """Leave out a condition that names nothing: ``if it is not too much trouble, a red block on the left``."""
-    begin = next((index for index, item in enumerate(items) if item.kind == "if"), None)
-    if begin is None or any(item.kind in ARGUMENTS | PREDICATES for item in items[:begin]):
-        return items
-    cut = next((index for index in range(begin, len(items)) if items[index].value == ","), None)
-    if cut is None or any(item.kind in ARGUMENTS - {"pron"} for item in items[begin:cut]) or not _has_block(items[cut:]):
-        return items
-    return items if any(item.kind in PREDICATES for item in items[cut:]) else items[:begin] + items[cut + 1 :]
 
 
 def _bare_end(before: Sequence[Item], predicate: Item) -> int:

@@ -13,7 +13,7 @@ __all__ = ["ARGUMENTS", "PLACES", "Group", "groups_of", "is_bare", "joined", "li
 ARGUMENTS = word_set("groups", "arguments")
 PLACES = word_set("groups", "places")
 _RELATIONS = frozenset({"on_top", "below", "next_to", "left_of", "right_of", "between"})
-_NAMED_PLACES = frozenset(("side", "middle_side", "cell", "cells", "listing", "depth", "layer", "last"))
+_NAMED_PLACES = frozenset(("side", "middle_side", "cell", "cells", "listing", "depth", "layer"))
 _FLAGS = frozenset(("there", "rest", "top_of", "same_layer", "whole"))
 _BESIDE = frozenset({"next_to", "left_of", "right_of"})
 _ASIDE = word_set("groups", "aside")
@@ -118,14 +118,9 @@ def _without_asides(items: Sequence[Item]) -> list[Item]:
             denied = not _has_block(items[index + 1 :])
         elif item.kind == "comma":
             denied = False
-        if not denied or (item.kind == "layer" and _side_was_denied(items[:index], kept)):
+        if not denied:
             kept.append(item)
     return kept
-
-
-def _side_was_denied(before: Sequence[Item], kept: Sequence[Item]) -> bool:
-    """Whether a layer behind ``on the left rather than on the right of`` holds for both: no layer was named before."""
-    return not any(item.kind == "layer" for item in kept) and before[-1].kind in ("side", "depth", "shared")
 
 
 def _attach(groups: list[Group], item: Item, *, role: str, parting: str, ahead: Sequence[Item]) -> None:
@@ -170,8 +165,6 @@ def _begins_group(group: Group, item: Item, *, parting: str, ahead: Sequence[Ite
         return False
     if item.kind == "layer" and group.layers and group.layers[0].number != item.number:
         return _has_block(ahead)
-    if item.kind in _RELATIONS:
-        return _fronts_block(ahead)
     if item.kind in _NAMED_PLACES - {"layer"} and parting == "fronted":
         return True  # "a red one at the left, and at the right a blue one"
     return item.kind in _NAMED_PLACES and group.place_first and _has_block(ahead)
@@ -196,12 +189,6 @@ def _leads_on(ahead: Sequence[Item]) -> bool:
         return False
     behind = next((item for item in ahead[here + 1 :] if item.kind not in ("prep", "wall")), None)
     return behind is None or behind.kind not in _NAMED_PLACES
-
-
-def _fronts_block(ahead: Sequence[Item]) -> bool:
-    """Tell ``and next to it, a green one`` from ``a green one next to it``."""
-    kinds = [item.kind for item in ahead[:3]]
-    return kinds in (["pron", "comma", "block"], ["block", "comma", "block"])
 
 
 def joined(group: Group, others: list[Group]) -> Group:

@@ -48,9 +48,6 @@ def _merge_verb(result: list[Item], previous: Item, item: Item) -> None:
     elif previous.kind in ("state", "confirm") and (done or item.value == "place"):
         result.remove(previous)
         item = Item(kind="confirm", start=previous.start, end=item.end, value=item.value)
-    elif done and item.value == "remove" and (asking := _asks_for_state(result)) is not None:
-        result[asking] = replace(item, start=result[asking].start, kind="act_base", end=result[asking].end)  # "get it removed"
-        return
     elif done and item.value != "keep":
         carrier = _carrier(result)
         if carrier is not None:
@@ -84,15 +81,6 @@ def _drop_carrier(result: list[Item]) -> None:
     if result and result[-1].kind in ("need", "state", "ensure", "should"):
         carrier = result.pop()
         result.append(Item(kind="subject", start=carrier.start, end=carrier.end, value="i"))
-
-
-def _asks_for_state(result: Sequence[Item]) -> int | None:
-    """Find the ``get`` or ``have`` whose object a participle right behind closes."""
-    index = len(result) - 1
-    while index > 0 and result[index].kind in ("pron", "block"):
-        index -= 1
-    at_act = 0 <= index < len(result) - 1 and result[index].kind == "act_base" and result[index].value == "place"
-    return index if at_act else None
 
 
 def _carrier(result: Sequence[Item]) -> int | None:

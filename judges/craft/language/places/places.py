@@ -94,14 +94,11 @@ class Scene:
         return fits[0] if len(fits) == 1 else None
 
     def _wall(self, group: Group) -> str:
-        if group.director is not None and any(item.kind == "shared" and item.number == group.director.number for item in group.places):
-            return self.speaker  # "D1 sees it, too: the corner that we share"
         return f"D{group.director.number}" if group.director is not None else self.speaker
 
     def _named(self, group: Group) -> Place:
         wall = self._wall(group)
-        stated = [item for item in group.layers if item.value != "compass"]
-        layers = {item.number for item in stated or group.layers}
+        layers = {item.number for item in group.layers}
         layer = next(iter(layers)) if len(layers) == 1 else None
         coordinates = [cell for item in group.places for cell in re.findall(r"\(\d,\d\)", item.value)]
         if coordinates:
@@ -110,23 +107,10 @@ class Scene:
             if layers:
                 return Place(None, layer)
             layer = 1
-        indexes = [
-            self._last(wall, layer) if item.kind == "last" else self._indexes(item, wall) for item in self._without_wall_name(group, wall)
-        ]
+        indexes = [self._indexes(item, wall) for item in self._without_wall_name(group, wall)]
         if not indexes or any(found is None for found in indexes):
             return Place(None, layer)
         return Place(cells_of(wall, [index for found in indexes for index in found or ()]), layer)
-
-    def _last(self, wall: str, layer: int | None) -> tuple[int, ...] | None:
-        """Give the rightmost cell for ``the last cell``, unless another one is the only open cell of the layer."""
-        if layer is None:
-            lone = [cells for cells in map(self._open_cells, [wall] * len(LAYERS), LAYERS) if len(cells) == 1]
-            return (WALL_LENGTH - 1,) if not lone or lone[0] == [WALL_LENGTH - 1] else None
-        open_cells = self._open_cells(wall, layer)
-        return (WALL_LENGTH - 1,) if WALL_LENGTH - 1 in open_cells and len(open_cells) in (1, WALL_LENGTH) else None
-
-    def _open_cells(self, wall: str, layer: int) -> list[int]:
-        return [index for index, cell in enumerate(WALLS[wall]) if height(self.board, cell) <= layer]
 
     @staticmethod
     def _without_wall_name(group: Group, wall: str) -> list[Item]:

@@ -24,10 +24,7 @@ class Actions:
         assert clause.predicate is not None
         verb, groups = clause.predicate.value, self._objects(clause)
         reported = clause.kind == "act_ed" and clause.predicate.number is None and "if" not in clause.marks
-        if clause.denied and reported and verb == "place":
-            for group in groups:
-                self.book.add(clause, "place", group, Manner(explicit=False))  # "the red block was not placed yet"
-        elif clause.denied:
+        if clause.denied:
             self._forbidden(clause, verb, groups)
         elif reported:
             for group in groups:
@@ -155,9 +152,6 @@ class Actions:
         olds = [group for group in groups if group.role == "main"]
         news = [group for group in groups if group.role == "with"]
         olds = olds or [group for group in clause.subject_groups() if group.block is not None and group.block.color]
-        turned = len(olds) > 1 and olds[1].block is not None and olds[1].block.indefinite
-        if not news and len(olds) > 1 and (turned or not olds[0].block):
-            news, olds = olds[1:], olds[:1]
         if not news:
             if olds and olds[0].block is None:
                 self.book.point(clause, "replace")
@@ -187,27 +181,19 @@ class Actions:
         """Give the new block's group with the layer of the old one, and the place it takes over if it names none."""
         if new.has_place or new.relation:
             layers = new.layers or old.layers
-            group = replace(new, layers=layers)
-            return (group if layers or seen is None else self._with_layer(group, seen)), (seen.place if seen is not None else None)
+            if not layers and seen is not None and seen.place.layer is not None:
+                layers = [Item(kind="layer", start=seen.start, end=seen.end, number=seen.place.layer)]
+            return replace(new, layers=layers), (seen.place if seen is not None else None)
         group = joined(new, [old])
         if seen is not None or group.has_place or group.relation:
             return group, seen.place if seen is not None else None
         return group, self.book.mentioned(clause, old) or self.book.place_in_focus(clause) or self.book.described(old)
 
-    @staticmethod
-    def _with_layer(group: Group, seen: Draft) -> Group:
-        """Give the replacement the layer of the block it takes the place of."""
-        if seen.place.layer is None:
-            return group
-        return replace(group, layers=[Item(kind="layer", start=seen.start, end=seen.end, number=seen.place.layer)])
-
     def _move(self, clause: Clause, groups: list[Group]) -> None:
         source = next((group for group in groups if group.role == "main" and group.block is not None), None)
         if source is None and groups and groups[-1].block is not None and any(group.role == "from" for group in groups):
-            source, groups[-1] = (
-                Group(block=groups[-1].block),
-                replace(groups[-1], block=None),
-            )  # "from the left to the right: the red block"
+            source = Group(block=groups[-1].block)
+            groups[-1] = replace(groups[-1], block=None)  # "from the left to the right: the red block"
         goal = next((group for group in groups if group.role == "with" and (group.has_place or group.relation)), None)
         if source is None:
             if goal is None and self.book.drafts and not self.book.drafts[-1].explicit:
@@ -218,9 +204,6 @@ class Actions:
                     self._move_seen(clause, seen, goal)
             else:
                 self.book.note(clause, groups, "plain")
-            return
-        if goal is not None and source.block is not None and source.block.indefinite:
-            self.book.add(clause, "place", with_block(goal, source.block))  # "slide a red block into my left corner"
             return
         origin = next((group for group in groups if group.role == "from"), None)
         leaving = joined(source, [origin]) if origin is not None else source

@@ -286,16 +286,6 @@ class DraftBook:
         if last is not None and last.verb in ("place", "replace") and clause.sentence - last.sentence <= 1:
             last.verb, last.droppable, last.old = "other", True, None
 
-    def exclaimed(self, clause: Clause) -> Draft | None:
-        """Give the block of ``That red one in the middle? It has to go.``, which is then asked for no longer."""
-        last = self.drafts[-1] if self.drafts else None
-        if last is None or last.explicit or last.verb != "place" or clause.sentence - last.sentence != 1:
-            return None
-        if self.scene.find(color=last.color, size=last.size, layer=last.place.layer, cells=last.place.cells) is None:
-            return None
-        self.drafts.remove(last)
-        return last
-
     def seen_here(self, clause: Clause, group: Group) -> Draft | None:
         """Give the block that was just seen where another one is needed: ``I see A where I need B``."""
         seen = self.last_seen(clause)

@@ -27,7 +27,6 @@ class Statements:
 
     def _need(self, clause: Clause) -> None:
         if clause.denied:
-            self._unwanted(clause)
             return
         body, subject = clause.groups(), clause.subject_groups()
         if not self._completes(clause, subject, body):
@@ -65,16 +64,6 @@ class Statements:
         owners = [group.director for group in subject if group.director is not None and group.director.kind == "director"]
         return bool(owners) and not clause.personal and all(owner.number != speaker for owner in owners)
 
-    def _unwanted(self, clause: Clause) -> None:
-        """Read ``I don't want the green block on the right``: a block that stands there is to go."""
-        for group in clause.groups()[:1]:
-            block = group.block
-            if block is None or not block.color or block.indefinite or "not" not in clause.marks:
-                return
-            place = self.book.scene.place_of(group, "remove")
-            if place.cells and self.book.scene.find(color=block.color, size=block.size, layer=place.layer, cells=place.cells):
-                self.book.add(clause, "remove", group, Manner(explicit=False))
-
     def _should(self, clause: Clause) -> None:
         body, subject = clause.groups(), clause.subject_groups()
         if clause.denied:
@@ -88,11 +77,7 @@ class Statements:
         objects = [group for group in body if group.block is not None and (group.block.color or group.block.size)]
         if not objects:
             for group in named:
-                if group.has_place and any(other.places for other in body):
-                    self.book.add(clause, "remove", group, Manner(explicit=False))  # "A on the left should be on the right"
-                    self.book.add(clause, "place", with_block(body[0], group.block), Manner(explicit=False))
-                else:
-                    self.book.add(clause, "place", joined(group, body), Manner(explicit=False))
+                self.book.add(clause, "place", joined(group, body), Manner(explicit=False))
             if not named:
                 self._place_last(clause, body)
             return
@@ -166,11 +151,6 @@ class Statements:
 
     def _confirm(self, clause: Clause) -> None:
         assert clause.predicate is not None
-        if clause.marks & {"cond", "before"} and clause.predicate.value == "remove":
-            for group in clause.subject_groups():
-                self.book.add(clause, "remove", joined(group, clause.groups()))
-                self.book.drafts[-1].first = True
-            return
         if "cond" in clause.marks or clause.denied:
             self.book.note(clause, [*clause.subject_groups(), *clause.groups()], "complaint")
             return
@@ -179,7 +159,7 @@ class Statements:
         if clause.predicate.value == "already" and pointing and not clause.groups():
             self.book.hold_back(clause)  # "my target has a red one on the left. That one is already there"
             return
-        if not clause.subject_groups() and not clause.groups() and self._confirm_seen(clause):
+        if not subject and not clause.groups() and self._confirm_seen(clause):
             return
         if self._is_request_context(clause):
             return
@@ -219,9 +199,9 @@ class Statements:
     def _empty(self, clause: Clause) -> None:
         groups = [*clause.subject_groups(), *clause.groups()]
         wanted = [group for group in clause.groups() if group.block is not None and group.block.color and group.has_place]
+        for group in listed(wanted, clause.subject_groups(), personal=True):
+            self.book.add(clause, "place", group, Manner(explicit=False))
         if wanted:
-            for group in listed(wanted, clause.subject_groups(), personal=True):
-                self.book.add(clause, "place", group, Manner(explicit=False))
             return
         self.book.note(clause, groups, "complaint")
         for group in groups:
@@ -231,16 +211,15 @@ class Statements:
 
     def _go_away(self, clause: Clause, *, leaving: bool = False) -> None:
         subject, body = clause.subject_groups(), clause.groups()
+        body = body or [Group(there=True)] * any(item.kind == "where" for item in clause.subject)
         named = [group for group in subject if group.block is not None]
-        if any(item.kind == "where" for item in clause.subject):
-            body = body or [Group(there=True)]
         if not named:
             named = [joined(group, subject) for group in body if group.block is not None and group.block.color]
         for group in named:
             arriving = not leaving and not (group.has_place or group.layers) and any(other.has_place for other in body)
             self.book.add(clause, "place" if arriving else "remove", joined(group, body), Manner(explicit=False))
         if not named and (not subject or subject[0].refers):
-            seen = self.book.last_seen(clause) or self.book.exclaimed(clause)
+            seen = self.book.last_seen(clause)
             if seen is not None:
                 self.book.take_up(seen)
                 place = self.book.scene.place_of(body[0], "remove") if body and body[0].places else seen.place
@@ -260,16 +239,11 @@ class Statements:
         for group in named[:1]:
             others = body if group in subject else subject
             self.book.add(clause, "place", joined(group, others), Manner(explicit=False))
-        for group in named[1:]:
-            if group.has_place and named[0] in body:
-                self.book.add(clause, "place", joined(group, [Group(layers=other.layers) for other in subject]), Manner(explicit=False))
 
     def _place_last(self, clause: Clause, body: list[Group]) -> None:
         """Read ``... the block that belongs in my left corner``: the place of the block named just before."""
         last = self.book.drafts[-1] if self.book.drafts else None
         if last is None or last.sentence != clause.sentence or not body:
-            return
-        if last.place.cells is not None and not (last.verb == "replace" and body[0].places):
             return
         last.place, last.end = self.book.scene.place_of(body[0], last.verb), clause.end
 
@@ -322,7 +296,5 @@ class Statements:
                 self.book.add(clause, "place", group, Manner(explicit=False, inherit=self.book.place_in_focus(clause)))
             elif len(groups) == 1 and self._opens_request(clause, group):
                 self.book.announce(clause, group)
-            elif "needless" in clause.marks and group.block is not None and group.block.color and group.has_place:
-                self.book.add(clause, "other", group, Manner(droppable=True))
             elif not clause.denied:
                 self.book.note(clause, [group], "plain")

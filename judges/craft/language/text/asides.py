@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import re
 
+from judges.craft.language.text.patterns import any_of
+
 __all__ = ["without_asides"]
 
-_HEDGE = (
-    r"(?:at least |or so |again |if )?(?:i (?:think|suppose|guess|believe|reckon|assume|imagine|hope|feel|know|admit|am afraid"
-    r"|am (?:fairly |pretty )?sure|would say|must say|would guess|would argue)|i'd (?:say|guess|argue)"
-    r"|i'm (?:afraid|(?:fairly |pretty )?sure|guessing)|it seems(?: to me)?"
-    r"|as (?:far as )?i (?:can )?(?:tell|see|see it|said|mentioned|know|understand it)"
-    r"|(?:if|unless) (?:i am|i'm) (?:not )?(?:mistaken|wrong|right|correct)|unless i misread(?: \w+ \w+)?|if anything"
-    r"|if i (?:count|see|read|remember|understand)(?: it| this)?(?: correctly| right| rightly)|i (?:gather|suspect|presume|fear)"
-    r"|if i may|if possible|in my (?:view|opinion|eyes)|to my mind|to be (?:honest|clear|sure|precise|exact)"
-    r"|you know|for what it is worth|more or less|of course|mind you|so to speak|as it were|as always|as usual|once more|if you will"
-    r"|(?:if|when) you (?:can|could|would|please|get the chance|get a chance|have a moment|do not mind|don't mind)"
-    r"|if (?:that is|that's|it is|it's) (?:ok|okay|fine|alright|all right)(?: with (?:you|everybody|everyone|you all))?"
-    r"|perhaps|maybe|possibly|probably|apparently|honestly|frankly|really|actually|basically|ideally|clearly|obviously|certainly|surely"
-    r"|naturally|admittedly|preferably)"
-)
+_HEDGE = rf"(?:at least |or so |again |if )?(?:{any_of('hedge')})"
 _BETWEEN = re.compile(rf",\s*{_HEDGE}\s*,")
 _CLOSING = re.compile(rf"(?<=\w)(?:,\s*|\s+){_HEDGE}(?=\s*[,;.)!?]|\s*$)")
 _OPENING = re.compile(rf"(?:^|(?<=[.!?;]\s))\s*{_HEDGE}\s*,")
@@ -29,10 +18,7 @@ _SOFTENER = re.compile(
 )
 _QUOTED = r"""(?:"[^"\n]*"|(?<!\w)'[^'\n]*'(?!\w))"""
 _TELLER = r"\b(?:director\s*)?(?:d[123]|he|she|they|you|somebody|someone|the others?|the builder|(?:the )?(?:left|right|back) director)\b"
-_TELLING = (
-    r"(?:said|says|wrote|writes|asked|asks|told|suggested|suggests|proposed|proposes|claimed|claims|called|put it|request(?:ed|s)?|message"
-    r"|words?|idea)"
-)
+_TELLING = rf"(?:{any_of('telling')})"
 _QUOTATION = re.compile(
     rf"""(?:{_TELLER}|\b(?:i|my (?:last|previous|earlier) \w+))(?:'s)?[^.!?"\n]{{0,30}}?{_TELLING}[^.!?"\n]{{0,20}}?({_QUOTED})"""
     rf"""|({_QUOTED}),?\s+(?:{_TELLING}\s+{_TELLER}|(?:as\s+)?{_TELLER}\s+{_TELLING})"""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from judges.craft.language.text.patterns import any_of
+
 __all__ = ["laid_out"]
 
 _LAYER = ("layer", "row", "level", "tier", "lvl", "lyr")
@@ -17,12 +19,7 @@ _SIZE = ("size", "sz")
 _SPEAKING = frozenset((*_SIZE, "span", "spans", "spanning", *_LAYER))
 """Labels that are needed to understand what follows; the others are left out."""
 
-_NAMES = (
-    "how high|how tall|what"
-    "|which layer|which block|which cell|action|act|verb|command|instruction|request|block type|block|piece|type|colou?r"
-    "|col|size|sz|position|pos|location|place|where|cells?|spot|corner|column|slot|layer|lyr|row|level|lvl|tier|height|floor|span|spans"
-    "|spanning|coordinates?"
-)
+_NAMES = any_of("labels")
 _FORM_LINE = re.compile(rf"\s*(?:[-•]\s+)?({_NAMES})\s*:")
 _FIELD = re.compile(rf"""["']?\b({_NAMES})\b["']?\s*[:=]\s*(?=\S)""")
 _HEADER = re.compile(rf"(?:{_NAMES}|#|no|step|priority)s?")
@@ -31,8 +28,6 @@ _WALL = re.compile(r"\b(?:wall|view)\s*=\s*\w+")
 _OLD = re.compile(r"\b(old|was|now|current|currently|before)\s*[:=]\s*")
 _NEW = re.compile(r"\b(new|target|goal|want|wanted|needed|after)\s*[:=]\s*")
 _CHANGE = re.compile(r"\s*([+-])\s+(?=\w)")
-_LETTER = re.compile(r"\b([lmrc])\s*[=:]\s*(?=\w)")
-_LETTERS = {"l": "left", "m": "middle", "c": "middle", "r": "right"}
 _CSV_COMMA = re.compile(r",(?![^(]*\))")
 _CSV_ROW = re.compile(r"[^\s,]+(?:,(?:\([0-9],\s?[0-9]\)|[^\s,]+)){3,}")
 _PLACE = re.compile(r"\([0-2],\s*[0-2]\)|\b(?:left|right|mid|middle|cent(?:er|re))\b")
@@ -53,22 +48,11 @@ def laid_out(plain: str) -> tuple[str, Words]:
         changes = {match.group(1) for line in lines if (match := _CHANGE.match(line))}
         begin = 0
         for number, line in enumerate(lines):
-            changed = _as_change(line, begin, words) if len(changes) > 1 else _without_letters(line, begin, words)
+            changed = _as_change(line, begin, words) if len(changes) > 1 else line
             lines[number] = _without_fields(_compared(changed, begin, words), begin, words)
             begin += len(line) + 1
         plain = _as_one_sentence(lines)
     return plain, words
-
-
-def _without_letters(line: str, begin: int, words: Words) -> str:
-    """Read ``L = red, M = empty, R = blue`` as left, middle and right."""
-    found = list(_LETTER.finditer(line))
-    if len({match.group(1) for match in found}) < _SEVERAL:
-        return line
-    for match in found:
-        words[begin + match.end()] = (_LETTERS[match.group(1)],)
-        line = line[: match.start()] + _blank(match) + line[match.end() :]
-    return line
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -128,16 +112,11 @@ def _as_change(line: str, begin: int, words: Words) -> str:
 
 
 def _compared(line: str, begin: int, words: Words) -> str:
-    """Read ``old: A, new: B`` as ``A with B`` behind a verb of replacing, else as ``is A, should be B``."""
+    """Read ``old: A, new: B`` as ``A with B`` behind a verb of replacing."""
     old, new = _OLD.search(line), _NEW.search(line)
-    if old is None or new is None:
+    if old is None or new is None or not _REPLACING.search(line[: old.start()]):
         return line
-    if new.start() < old.start():
-        words[begin + old.end()] = ("instead", "of")
-    elif _REPLACING.search(line[: old.start()]):
-        words[begin + new.end()] = ("with",)
-    else:
-        words[begin + old.end()], words[begin + new.end()] = ("is",), ("should", "be")
+    words[begin + new.end()] = ("with",)
     for match in (old, new):
         line = line[: match.start()] + _blank(match) + line[match.end() :]
     return line

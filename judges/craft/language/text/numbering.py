@@ -1,28 +1,26 @@
-"""Numbers of layers and columns: whether a text counts from nought or from one, and what the numbers then mean.
+"""Numbers of layers: whether a text counts from nought or from one, and what the numbers then mean.
 
-Layers are counted from nought in the game's own notation, so that is what a bare ``layer 1`` means; a ``layer 3``, or ``layer 1 (bottom)``,
-shows that a text counts from one. Columns have no notation of their own: without such a sign they stay unread.
+Layers are counted from nought in the game's own notation, so that is what a bare ``layer 1`` means; a ``layer 3``, or ``counting
+from 1``, shows that a text counts from one. Columns have no notation of their own: they stay unread, but for the squares of a chess board.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from judges.craft.language.text.tokens import Token
-from judges.craft.language.words.spatial import BOTTOMS, TOPS
-from judges.craft.language.words.vocabulary import LAYER_NOUNS, word_set
+from judges.craft.language.words.vocabulary import LAYER_NOUNS
 
 __all__ = ["counted"]
 
 _LAYERS = LAYER_NOUNS - {"line"}
-_COLUMNS = word_set("numbering", "columns")
 _NUMBERS = {"0": 0, "zero": 0, "1": 1, "one": 1, "2": 2, "two": 2, "3": 3, "three": 3}
 _ORDINALS = ("first", "second", "third")
 _CODES = ("l0", "l1", "l2", "l3")
-_TELLING = frozenset((*_NUMBERS, *_CODES, "ground", "column", "file"))
+_TELLING = frozenset((*_NUMBERS, *_CODES, "ground"))
 """Words without which there is nothing to count."""
 
 _SHORT = 2
@@ -30,66 +28,38 @@ _COUNTING = frozenset(("counting", "counted", "numbered", "starting", "count", "
 _WIDTH = 3
 _SQUARE = re.compile("[abc][0-3]")
 _FILES = {"a": "left", "b": "middle", "c": "right"}
-_STOREYS = frozenset(("floor", "storey", "story", "level"))
+_STOREYS = frozenset(("floor", "storey", "story"))
+_HIGHER = {"first": "second", "second": "third"}
+
 
 Sentence = list[Token]
 
 
 def counted(sentences: list[Sentence]) -> list[Sentence]:
-    """Give the sentences with ordinals in place of the numbers of layers and columns whose first number the text tells."""
+    """Give the sentences with ordinals in place of the numbers of layers that count from one."""
     present = {token.word for sentence in sentences for token in sentence}
     if present.isdisjoint(_TELLING) and not any(_SQUARE.fullmatch(word) for word in present if len(word) == _SHORT):
         return sentences
-    sentences = _without_squares(_above_ground(sentences))
-    sentences = [_with_coordinates(sentence) for sentence in sentences]
-    layers = [number for sentence in sentences for _, _, number in _numbered(sentence, _LAYERS)]
-    columns = [number for sentence in sentences for _, _, number in _numbered(sentence, _COLUMNS)]
-    if not layers and not columns:
-        return sentences
+    if "ground" in present and "third" not in present:
+        sentences = [_above_ground(sentence) for sentence in sentences]
+    sentences = _without_squares(sentences)
+    layers = {number for sentence in sentences for _, _, number in _numbered(sentence)}
     told = next((base for sentence in sentences if (base := _told(sentence)) is not None), None)
-    layer_base = _base(layers, told if told is not None else _glossed(sentences))
-    column_base = _base(columns, 1 if told is None and layer_base == 1 and 0 not in columns else told)
-    if layer_base != 1 and column_base is None:
-        return sentences
-    return [_rewritten(_rewritten(sentence, _COLUMNS, column_base, "cell"), _LAYERS, layer_base or None, "layer") for sentence in sentences]
+    from_one = told == 1 or (told is None and _WIDTH in layers and 0 not in layers)
+    return [_rewritten(sentence) for sentence in sentences] if from_one else sentences
 
 
-def _above_ground(sentences: list[Sentence]) -> list[Sentence]:
+def _above_ground(sentence: Sentence) -> Sentence:
     """Count the first floor from above the ground floor where a text has both."""
-    pairs = [(one.word, other.word) for sentence in sentences for one, other in itertools.pairwise(sentence)]
-    if not any(one == "ground" and other in _STOREYS for one, other in pairs):
-        return sentences
-    if any(one == "third" and other in _STOREYS for one, other in pairs):
-        return sentences
-    result = [list(sentence) for sentence in sentences]
-    for sentence in result:
-        for index, (one, other) in enumerate(itertools.pairwise(list(sentence))):
-            if one.word in ("first", "second") and other.word in _STOREYS:
-                sentence[index] = replace(one, word="second" if one.word == "first" else "third")
-    return result
+    pairs = itertools.pairwise([*sentence, sentence[-1]])
+    return [replace(one, word=_HIGHER.get(one.word, one.word)) if other.word in _STOREYS else one for one, other in pairs]
 
 
 def _without_squares(sentences: list[Sentence]) -> list[Sentence]:
-    """Read ``b3`` and ``column b`` as on a chess board: letters from the left, numbers from the bottom; not beside a layer of its own."""
+    """Read ``b3`` as on a chess board: letters from the left, numbers from the bottom; not beside a layer of its own."""
     squares = [token.word for sentence in sentences for token in sentence if _SQUARE.fullmatch(token.word)]
     base = 0 if any(word[1] == "0" for word in squares) else 1
-    return [_without_files(_squares_told(sentence, base) if squares else sentence) for sentence in sentences]
-
-
-def _with_coordinates(sentence: Sentence) -> Sentence:
-    """Read ``row 0, column 2, layer 1`` as a coordinate of the board: the layer is named apart, so the row is none."""
-    words = [token.word for token in sentence]
-    if "row" not in words or not {"column", "col"} & set(words) or not {"layer", "level", "tier", *_CODES} & set(words):
-        return sentence
-    row = words.index("row")
-    column = next((index for index in range(row + 2, min(row + 5, len(words) - 1)) if words[index] in ("column", "col")), None)
-    if column is None:
-        return sentence
-    numbers = (words[row + 1], words[column + 1])
-    if not all(number.isdigit() and int(number) in range(_WIDTH) for number in numbers):
-        return sentence
-    cell = Token(f"({numbers[0]},{numbers[1]})", sentence[row].start, sentence[column + 1].end)
-    return [*sentence[:row], cell, *sentence[column + 2 :]]
+    return [_squares_told(sentence, base) for sentence in sentences] if squares else sentences
 
 
 def _squares_told(sentence: Sentence, base: int) -> Sentence:
@@ -106,44 +76,17 @@ def _squares_told(sentence: Sentence, base: int) -> Sentence:
     return result
 
 
-def _without_files(sentence: Sentence) -> Sentence:
-    """Read ``column b``; an ``a`` before a block is an article."""
-    result = list(sentence)
-    for index in range(len(result) - 1):
-        letter, after = result[index + 1].word, result[index + 2].word if index + 2 < len(result) else ""
-        article = letter == "a" and after.isalpha() and after not in ("on", "at", "is", "needs", "in", "layer", "row", "level")
-        if result[index].word in ("column", "file") and letter in _FILES and not article:
-            result[index], result[index + 1] = replace(result[index], word=_FILES[letter]), replace(result[index + 1], word="cell")
-    return result
-
-
-def _numbered(sentence: Sentence, nouns: frozenset[str]) -> Iterator[tuple[int, int, int]]:
+def _numbered(sentence: Sentence) -> Iterator[tuple[int, int, int]]:
     """Give begin, length and number of ``layer 2``, ``row number two``, ``L2``."""
     for index, token in enumerate(sentence):
-        if token.word in _CODES and nouns is _LAYERS:
+        if token.word in _CODES:
             yield index, 1, int(token.word[1])
-        if token.word not in nouns:
+        if token.word not in _LAYERS:
             continue
         skipped = 1 + (index + 1 < len(sentence) and sentence[index + 1].word in ("number", "no", "index"))
         number = _NUMBERS.get(sentence[index + skipped].word) if index + skipped < len(sentence) else None
-        if number is not None and not _counts_blocks(sentence, index + skipped):
+        if number is not None:
             yield index, skipped + 1, number
-
-
-def _counts_blocks(sentence: Sentence, index: int) -> bool:
-    """Tell ``my bottom layer one small red block`` and ``in that corner two blocks`` from a layer's number."""
-    if sentence[index].word.isdigit():
-        return False
-    after = sentence[index + 1].word if index + 1 < len(sentence) else ""
-    return after.isalpha() and after not in ("of", "on", "in", "and", "at", "is", "needs", "wants", "should")
-
-
-def _base(numbers: Sequence[int], told: int | None) -> int | None:
-    if told is not None:
-        return told
-    if 0 in numbers:
-        return None if _WIDTH in numbers else 0
-    return 1 if _WIDTH in numbers else None
 
 
 def _told(sentence: Sentence) -> int | None:
@@ -156,25 +99,11 @@ def _told(sentence: Sentence) -> int | None:
     return None
 
 
-def _glossed(sentences: Sequence[Sentence]) -> int | None:
-    """Read ``layer 1 (bottom)`` and ``layer 2 = top``."""
-    for sentence in sentences:
-        words = [token.word for token in sentence]
-        for index, length, number in _numbered(sentence, _LAYERS):
-            gloss = next((word for word in words[index + length : index + length + 3] if word not in (",", "the", "is", "or")), "")
-            if gloss in BOTTOMS and number in (0, 1):
-                return number
-            if gloss in TOPS and number in (2, _WIDTH):
-                return number - 2
-    return None
-
-
-def _rewritten(sentence: Sentence, nouns: frozenset[str], base: int | None, noun: str) -> Sentence:
-    if base is None:
-        return sentence
+def _rewritten(sentence: Sentence) -> Sentence:
+    """Put ordinals in place of numbers that count from one."""
     result = list(sentence)
-    for index, length, number in reversed(list(_numbered(sentence, nouns))):
-        if number - base in range(_WIDTH):
+    for index, length, number in reversed(list(_numbered(sentence))):
+        if number - 1 in range(_WIDTH):
             begin, end = sentence[index].start, sentence[index + length - 1].end
-            result[index : index + length] = [Token(_ORDINALS[number - base], begin, end), Token(noun, begin, end)]
+            result[index : index + length] = [Token(_ORDINALS[number - 1], begin, end), Token("layer", begin, end)]
     return result

@@ -8,27 +8,14 @@ from functools import cache
 
 from judges.craft.language.text.asides import without_asides
 from judges.craft.language.text.layout import laid_out
+from judges.craft.language.text.patterns import any_of
 from judges.craft.language.words.vocabulary import BLOCK_NOUNS, CELL_NOUNS, COLORS, LAYER_NOUNS, PHRASES, SIZES, TYPO_TARGETS, word_set
 
 __all__ = ["Token", "sentences"]
 
 _ALIKE = str.maketrans({"\u2019": "'", "\u2018": "'", "`": " ", "“": '"', "”": '"', "—": ";", "–": "-", "\u00a0": " ", "*": " ", "…": ".",
                         "↔": "-", "→": ">", "⇒": ">", "➜": ">", "⟶": ">"})  # fmt: skip
-_TOKEN = re.compile(
-    r"[(\[]\s*[0-9]\s*,\s*[0-9]\s*[)\]]"  # a cell
-    r"|(?:(?<=coordinates )|(?<=coordinate )|(?<=position )|(?<=cell )|(?<=at ))[0-9]\s?,\s?[0-9]\b"
-    r"|[(\[]\s*[0-2]\s*,\s*[0-2]\s*,\s*[0-2]\s*[)\]]"  # a cell with its layer
-    r"|\b(?:1st|2nd|3rd)\b"
-    r"|\bl[0-3]\b"  # layer codes
-    r"|\b[abc][0-3]\b"  # squares
-    r"|[-=]*>"
-    r"|\b(?:one|two|1|2)-by-(?:one|two|1|2)\b"
-    r"|\b(?:one|two|single|double|1|2)-(?:cell|block|slot|space|wide|width|unit|length)\b"
-    r"|\b[12]\s?x\s?[12]\b"
-    r"|[^\W\d_]+(?:'[^\W\d_]+)?"
-    r"|[0-9]+"
-    r"|\.(?=\s|$)|[,;:!?&\n]"
-)
+_TOKEN = re.compile(rf"\bd[123](?:'s)?\b|{any_of('token')}")
 _LIST_MARK = re.compile(r"(?m)^[ \t]*(?:[-•]|\(?\d{1,2}[.)])[ \t]+")
 _DIRECTOR = re.compile(r"\b(?:director\s*)?d([123])\b")
 _HEIGHTS = ("top", "bottom", "north", "south", "upper", "lower")
@@ -64,15 +51,12 @@ def sentences(text: str) -> list[list[Token]]:
     plain = plain.replace(" - ", " ; ")
     plain = _DIRECTOR.sub(lambda match: f"d{match.group(1)}".ljust(len(match.group())), plain)
     result: list[list[Token]] = [[]]
-    for match in _TOKEN_WITH_DIRECTORS.finditer(plain):
+    for match in _TOKEN.finditer(plain):
         words = [*added.get(match.start(), ()), *_words(match.group())] if added else _words(match.group())
         result[-1].extend(Token(word, match.start(), match.end()) for word in words)
         if words[-1] in _END_OF_SENTENCE:
             result.append([])
     return [sentence for sentence in result if sentence]
-
-
-_TOKEN_WITH_DIRECTORS = re.compile(r"\bd[123](?:'s)?\b|" + _TOKEN.pattern)
 
 
 def _words(raw: str) -> list[str]:

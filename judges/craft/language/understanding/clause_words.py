@@ -18,7 +18,7 @@ from judges.craft.language.words.items import Item
 from judges.craft.language.words.lexer import unknown_words
 from judges.craft.language.words.ordinary import kind_of
 from judges.craft.language.words.spatial import BOTTOMS, MIDDLES, SIDES, TOPS
-from judges.craft.language.words.vocabulary import AMBIGUOUS, CELL_NOUNS, DETERMINERS, LAYER_NOUNS, SIZES
+from judges.craft.language.words.vocabulary import AMBIGUOUS, CELL_NOUNS, DETERMINERS, LAYER_NOUNS, NUMERALS, SIZES
 
 __all__ = ["AGAINST", "ASKS", "TAKES", "ClauseWords", "cues_of"]
 
@@ -38,6 +38,7 @@ _SPEECH: Final = frozenset(_TABLES["speech"].split())
 _CARRYING: Final = frozenset(_TABLES["carrying"].split())
 _GAME: Final = frozenset(_TABLES["game"].split())
 _PLACES: Final = frozenset(("side", "middle_side", "cell", "cells", "depth", "shared", "last", "listing"))
+_UNPLACED: Final = frozenset(("respectively", "unplaced"))
 _POINTING: Final = _PLACES | {"block", "layer", "pron", "there"}
 _RELATIONS: Final = frozenset(("on_top", "below", "next_to", "left_of", "right_of", "between"))
 _PARTED: Final = frozenset((",", ";", ":"))
@@ -255,6 +256,9 @@ class ClauseWords:
     @cached_property
     def left_over(self) -> str:
         """A colour, size, layer, place or request that no claim of the clause took up; empty if there is none."""
+        ranked = any(item.kind in _UNPLACED or (item.kind == "order" and len(self.blocks) > 1) for item in self.items)
+        if ranked or any(one.word in CELL_NOUNS and other.word in NUMERALS for one, other in pairwise(self.words)):
+            return "the order of a list" if ranked else "a place"  # "slot 1": from 0 or from 1?
         related = any(item.kind in _RELATIONS for item in self.items)
         if not related and self._has_loose_block:
             return "a block"

@@ -57,30 +57,7 @@ _LONGEST: Mapping[str, int] = {phrase[0]: len(phrase) for phrase in sorted(PHRAS
 """Words in the longest phrase that begins with a word."""
 
 _NOUN_LIKE = word_set("lexer", "noun_like")
-_BEFORE_NOUN = DETERMINERS | frozenset(
-    [
-        "left",
-        "right",
-        "middle",
-        "center",
-        "centre",
-        "far",
-        "bottom",
-        "top",
-        "same",
-        "in",
-        "next",
-        "last",
-        "corner",
-        "of",
-        "right-hand",
-        "each",
-        "tall",
-        "first",
-        "second",
-        "third",
-    ]
-)
+_BEFORE_NOUN = DETERMINERS | word_set("lexer", "before_noun")
 _BEHIND_NOUN = frozenset(("", ".", ",", ";", ":", "!", "?", "\n", "of", "is"))
 _AFTER_TO = word_set("lexer", "after_to")
 _CARRIERS = word_set("lexer", "carriers")
@@ -170,10 +147,6 @@ def _over(words: Sequence[str], index: int) -> Found:
 def _relative(words: Sequence[str], index: int) -> Found:
     """Leave out the ``that is`` of ``the block that is on the right``: it only describes the block."""
     if at(words, index - 1) not in BLOCK_NOUNS:
-        return None
-    if words[index] == "currently" and at(words, index + 1) in ("sitting", "resting", "placed", "located", "on", "in", "at"):
-        return None, 1  # "the block currently sitting on the right"
-    if words[index] not in ("that", "which"):
         return None
     if at(words, index + 1) not in ("is", "are", "sits"):
         return None
@@ -289,8 +262,6 @@ def _verb_in_place(words: Sequence[str], index: int) -> Item | None:
     word = words[index]
     if word in ("take", "takes") and _hosts(words, index):
         return make("need")
-    if word == "make" and at(words, index + 1) in ("the", "that") and any(other in COLORS for other in words[index + 2 : index + 4]):
-        return make("act_base", value="replace")  # "make the green one a blue one"
     if word in ("take", "takes") and _fetches(words, index):
         return make("act_base", value="place")
     if word in ("complete", "finish") and at(words, index - 1) in ("to", "lets", "please"):
@@ -371,8 +342,6 @@ def _merge_sizes(items: list[Item]) -> list[Item]:
         joins = adjective and (merged[-1].kind == "and" or merged[-1].value == ",")
         if joins and merged[-2].size and not (merged[-2].color or merged[-2].noun):
             merged[-2:] = [replace(item, size=merged[-2].size, start=merged[-2].start)]  # "small and orange"
-        elif size_only and _colored_and(merged):
-            merged[-2:] = [replace(merged[-2], size=item.size, end=item.end)]  # "orange and small"
         elif here is not None and merged[here].size in (None, item.size):
             merged[here] = replace(merged[here], size=item.size)
         else:
@@ -406,13 +375,6 @@ def _is_apposition(merged: Sequence[Item], item: Item) -> bool:
         return False
     bare = not item.noun or (item.definite and (before.definite or before.topmost))
     return bare and None in (before.size, item.size)
-
-
-def _colored_and(items: Sequence[Item]) -> bool:
-    """Whether the last items are a bare colour and ``and``."""
-    if [item.kind for item in items[-2:]] != ["block", "and"]:
-        return False
-    return items[-2].color is not None and items[-2].size is None and not items[-2].noun
 
 
 def _block_before(items: Sequence[Item], *, anywhere: bool) -> int | None:
@@ -483,7 +445,7 @@ _BY_OPENER: tuple[tuple[Reader, AbstractSet[str]], ...] = (
     (_particle, frozenset(("out", "in", "off"))),
     (_aim, frozenset(("to",))),
     (_over, frozenset(("over", "on", "onto"))),
-    (_relative, frozenset(("that", "which", "currently"))),
+    (_relative, frozenset(("that", "which"))),
     (_phrase, _LONGEST.keys()),
 )  # fmt: skip
 """The readers in the order in which they are tried, each with the words that can open what it reads."""

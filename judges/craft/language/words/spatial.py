@@ -25,20 +25,12 @@ __all__ = [
 ]
 
 _LEFT, _MIDDLE, _RIGHT = 0, 1, 2
-SIDES = {
-    **dict.fromkeys(("left", "leftmost", "lefthand", "lft", "west", "western", "westernmost", "izquierda", "izquierdo", "leftward"), _LEFT),
-    **dict.fromkeys(
-        ("right", "rightmost", "righthand", "rgt", "rt", "east", "eastern", "easternmost", "derecha", "derecho", "rightward"), _RIGHT
-    ),
-}
+SIDES = dict.fromkeys(word_set("spatial", "left"), _LEFT) | dict.fromkeys(word_set("spatial", "right"), _RIGHT)
 MIDDLES = word_set("spatial", "middles")
 BOTTOMS = word_set("spatial", "bottoms")
 TOPS = word_set("spatial", "tops")
 _ORDINALS = {"first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2}
-_SECONDS = frozenset(("second", "2nd"))
 _JOINING = frozenset({"and", "to", "through", "or"})
-_COMPASS = frozenset(("north", "south", "west", "east", "western", "eastern", "westernmost", "easternmost", "northern", "southern"))
-_MEETING = frozenset(("meets", "touches", "borders", "joins", "adjoins", "junction", "boundary", "border"))
 _UNSEEN = frozenset(("only", "nobody", "no", "none", "not", "neither", "alone", "unshared", "private"))
 _BOTH = frozenset(("both", "common", "share", "shared", "two", "together"))
 _AFTER_ORDINAL = CELL_NOUNS | SIDES.keys() | _JOINING | {"from"}
@@ -57,7 +49,7 @@ _BOTH_OF = frozenset(("both", "each", "either", "two", "2"))
 _OUTER = frozenset(("outer", "outermost", "outside"))
 _OUTER_CELLS = frozenset(("cells", "columns", "spots", "positions", "slots", "outer"))
 _ENDS = frozenset(("end", "ends", "corner", "corners", "edges", "edge", "sides", "side"))
-_RARE = _COMPASS | _BOTH_OF | _OUTER | {"last", "final", "one", "a", "1", "single", "just", "directly", "immediately", "right"}
+_RARE = _BOTH_OF | _OUTER | {"one", "a", "1", "single", "just", "directly", "immediately", "right"}
 _BEFORE_BESIDE = frozenset(("the", "left", "right", "just", "directly", "immediately", "", ",", ";", ":", "and", "is", "goes"))
 _CLAUSE = 9
 """Words in which a relative clause says who sees a place."""
@@ -69,9 +61,9 @@ _DEPTH_WORDS = frozenset(("far", "near", "front", "back", "nearest", "closest", 
 _DEPTH_NOUNS = word_set("spatial", "depth_nouns")
 
 PLACE_OPENERS = frozenset(
-    SIDES.keys() | MIDDLES | BOTTOMS | TOPS | _ORDINALS.keys() | LAYER_NOUNS | NUMERALS.keys() | _LAYER_CODES | _DIRECTORS | _COMPASS
-    | _SHARING | _MEETING | _TOWARDS | _AWAY | _OUTERMOST | _BOTH_OF | _OUTER | _DEPTH_WORDS
-    | {"back", "far", "last", "final", "three", "all", "just", "directly", "immediately", "a", "single"}
+    SIDES.keys() | MIDDLES | BOTTOMS | TOPS | _ORDINALS.keys() | LAYER_NOUNS | NUMERALS.keys() | _LAYER_CODES | _DIRECTORS
+    | _SHARING | _TOWARDS | _AWAY | _OUTERMOST | _BOTH_OF | _OUTER | _DEPTH_WORDS
+    | {"back", "far", "three", "all", "just", "directly", "immediately", "a", "single"}
 )  # fmt: skip
 """Words with which a place can begin."""
 
@@ -94,26 +86,10 @@ def read_shared(words: Sequence[str], index: int) -> Found:
         return _towards(words, index)
     if words[index] in _OUTERMOST and at(words, index + 1) in ("that", "which", "of", "only", "no", "nobody", "i", "we"):
         return _seen_by(words, index)
-    if words[index] in _MEETING:
-        return _meeting(words, index)
     return _shared(words, index) if words[index] in _SHARING else None
 
 
-def _meeting(words: Sequence[str], index: int) -> Found:
-    """Read ``where my wall meets D2's``, ``the junction with D2's wall``."""
-    here = next((ahead for ahead in range(index + 1, min(index + 4, len(words))) if words[ahead] in _DIRECTORS), None)
-    if here is None:
-        return None
-    return make("shared", number=int(words[here][1])), here - index + 1 + (at(words, here + 1) in ("wall", "side"))
-
-
 def _shared(words: Sequence[str], index: int) -> Found:
-    if at(words, index - 1) in ("i", "we") and "with" not in words[index : index + 4]:
-        near = {word for word in words[max(0, index - 4) : index] if word in _DIRECTORS}
-        return (make("shared", number=int(near.pop()[1])), 1) if len(near) == 1 else (None, 1)
-    if at(words, index + 1) in ("a", "the", "this") and at(words, index + 2) in CELL_NOUNS and index > 1:
-        partners = [word for word in words[max(0, index - 4) : index] if word in _DIRECTORS]
-        return (make("shared", number=int(partners[0][1])), 3) if len(partners) == 1 else None
     ahead = [here for here in range(index + 1, min(index + 5, len(words))) if words[here] in _DIRECTORS]
     if ahead and "with" in words[index : ahead[0]]:
         return make("shared", number=int(words[ahead[0]][1])), ahead[0] - index + 1
@@ -180,7 +156,7 @@ def read_director(words: Sequence[str], index: int) -> Found:
 
 def read_number_layer(words: Sequence[str], index: int) -> Found:
     """Read ``layer 0``, ``row_2``, ``level one``; and ``first layer``, ``2nd tier``."""
-    return _layer_between(words, index) or _numbered_layer(words, index) or _counted_layer(words, index) or _ordinal_layer(words, index)
+    return _layer_between(words, index) or _numbered_layer(words, index) or _ordinal_layer(words, index)
 
 
 def _layer_between(words: Sequence[str], index: int) -> Found:
@@ -212,28 +188,8 @@ def _numbered_layer(words: Sequence[str], index: int) -> Found:
 
 def _ordinal_layer(words: Sequence[str], index: int) -> Found:
     word, after = words[index], at(words, index + 1)
-    if word in _ORDINALS and after in LAYER_NOUNS:
+    if word in _ORDINALS and after in LAYER_NOUNS and not (at(words, index + 2) == "from" and TOPS & set(words[index + 3 : index + 5])):
         return make("layer", number=_ORDINALS[word]), 2
-    return None
-
-
-def _counted_layer(words: Sequence[str], index: int) -> Found:
-    """Read ``second layer from the top``, ``second lowest``, ``one level above the ground``, ``one up from the base``."""
-    word, here = words[index], index + 1
-    if word in _SECONDS and at(words, here) in ("lowest", "highest"):
-        return make("layer", number=1), 2 + (at(words, here + 1) in LAYER_NOUNS)
-    here += at(words, here) in LAYER_NOUNS
-    if word in _ORDINALS and at(words, here) == "from":
-        end = here + 1 + (at(words, here + 1) == "the")
-        if at(words, end) in BOTTOMS | TOPS | {"floor"}:
-            number = _ORDINALS[word]
-            return make("layer", number=2 - number if at(words, end) in TOPS else number), end + 1 - index
-    if word in NUMERALS and word not in ("0", "zero") and (here > index + 1 or at(words, here) == "up"):
-        here += at(words, here) in ("up", "higher")
-        linked = at(words, here) in ("above", "from", "over")
-        end = here + 1 + (at(words, here + 1) == "the")
-        if linked and at(words, end) in BOTTOMS | {"floor", "table"}:
-            return make("layer", number=NUMERALS[word]), end + 1 - index + (at(words, end + 1) in LAYER_NOUNS)
     return None
 
 
@@ -249,18 +205,6 @@ def read_spatial(words: Sequence[str], index: int) -> Found:
     return None
 
 
-def _compass(words: Sequence[str], index: int, word: str) -> Found:
-    """Read ``north`` and ``south`` beside ``west`` and ``east`` as up and down of the speaker's wall; without it they mean nothing."""
-    if word not in _COMPASS:
-        return None
-    if not {"my", "wall"} & set(words) or {"board", "grid", "table"} & set(words):
-        return None, 1
-    if word in SIDES:
-        return make("side", number=SIDES[word]), 1
-    paired = at(words, index + 1) in SIDES or at(words, index + 1) in MIDDLES
-    return (make("layer", number=2 if word.startswith("north") else 0, value="compass"), 1) if paired else (None, 1)
-
-
 def _ends(words: Sequence[str], index: int, word: str) -> Found:
     """Read ``both ends``, ``each end``, ``the two corners``: the first and the last cell."""
     after = at(words, index + 1)
@@ -269,13 +213,6 @@ def _ends(words: Sequence[str], index: int, word: str) -> Found:
     if word not in _BOTH_OF or after not in _ENDS | {"outer"}:
         return None
     return make("cells", value="02"), 2 + (after == "outer")
-
-
-def _last(words: Sequence[str], index: int, word: str) -> Found:
-    """Read ``the last cell``: the rightmost one or the only one that is still open, which the board must tell."""
-    if word not in ("last", "final") or at(words, index + 1) not in CELL_NOUNS:
-        return None
-    return make("last"), 2
 
 
 def _step(words: Sequence[str], index: int, word: str) -> Found:
@@ -384,7 +321,7 @@ def _middle(words: Sequence[str], index: int, word: str) -> Found:
 
 
 def _bottom(words: Sequence[str], index: int, word: str) -> Found:
-    if word not in BOTTOMS:
+    if word not in BOTTOMS or at(words, index - 1) in _ORDINALS:  # "the second lowest"
         return None
     if word == "lower" and at(words, index + 1) not in LAYER_NOUNS | SIDES.keys() | CELL_NOUNS | MIDDLES:
         return None, 1
@@ -392,7 +329,7 @@ def _bottom(words: Sequence[str], index: int, word: str) -> Found:
 
 
 def _top(words: Sequence[str], index: int, word: str) -> Found:
-    if word not in TOPS:
+    if word not in TOPS or at(words, index - 1) in _ORDINALS:
         return None
     after = at(words, index + 1)
     if after in LAYER_NOUNS:
@@ -422,4 +359,4 @@ def _depth(words: Sequence[str], index: int, word: str) -> Found:
 
 
 _READERS = (_pair, _ordinal_side, _side, _middle, _bottom, _top, _depth)
-_RARE_READERS = (_compass, _ends, _last, _step)
+_RARE_READERS = (_ends, _step)
