@@ -23,13 +23,16 @@ from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.plugins import loaded
 
-__all__ = ["adapter", "adapters", "companions", "formats", "recognise", "resembled"]
+__all__ = ["adapter", "adapters", "companions", "formats", "recognise", "recognise_by_keys", "resembled"]
 
 _OWN_LOG = "ingest.cotrace_log.adapter"
 """Asked first: its first bytes cannot be mistaken, and most games come in it."""
 
 _LAST = "ingest.chat_lines.adapter"
 """Asked last: chat messages stand in the logs of others too."""
+
+LAST_FORMAT = "chat_lines"
+"""Its name: what its messages stand in may be another's."""
 
 _NEEDED = ("FORMAT", "VERSION", "PATH_PARTS", "sniff", "read")
 
@@ -111,6 +114,11 @@ def resembled(head: bytes, name: str) -> Adapter | None:
 
 def _never(head: bytes, name: str) -> bool:  # noqa: ARG001  # the face of `resembles`
     return False
+
+
+def recognise_by_keys(keys: frozenset[str]) -> Adapter | None:
+    """The adapter one of whose sets of top-level keys (`KEYS`) a JSON document has; None where none is named by them."""
+    return next((known for known in adapters() if any(needed <= keys for needed in getattr(known, "KEYS", ()))), None)
 
 
 def recognise(head: bytes) -> Adapter | None:

@@ -16,7 +16,7 @@ from ingest.reading.json_text import loads
 from ingest.reading.times import read_time
 from schemas.errors import BadInputError
 
-__all__ = ["FORMAT", "KINDS", "PATH_PARTS", "VERSION", "companions", "read", "sniff"]
+__all__ = ["FORMAT", "KEYS", "KINDS", "PATH_PARTS", "VERSION", "companions", "read", "sniff"]
 
 FORMAT: Final = "clembench"
 VERSION: Final = 1
@@ -34,6 +34,10 @@ _MARKS: Final = (re.compile(rb'"players"\s*:\s*\{'), re.compile(rb'"(?:turns|rou
 _SPOKEN: Final = frozenset({"send message", "get message"})
 _PARTS_OF_PATH: Final = 4
 """game / experiment / episode / interactions.json."""
+
+
+KEYS: Final = (frozenset({"players", "turns"}), frozenset({"players", "rounds"}))
+"""Of a document whose beginning does not say what it is."""
 
 
 def sniff(head: bytes) -> bool:

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from ingest.adapters import adapter, companions, recognise
+from ingest.adapters import LAST_FORMAT, adapter, companions, recognise, recognise_by_keys
 from ingest.files.kinds import judge_unknown
 from ingest.files.sources import FoundFile, Missed, cannot_read
 from ingest.reading.adapter_types import Adapter, Place, Reading
 from ingest.reading.json_text import utf8
+from ingest.reading.top_keys import top_keys
 from schemas.batches import to_arrow
 from schemas.errors import BadInputError
 from schemas.processes import start_worker
@@ -149,9 +150,14 @@ def _opened(job: FileToRead, forced: Adapter | None) -> tuple[FileResult, Readin
     with Path(found.path).open("rb") as file:
         head = file.read(_HEAD_BYTES)
         reader = _reader(found, _readable(head), forced)
+        if reader is None and forced is None and found.size <= MOST_BYTES:
+            reader = recognise_by_keys(top_keys(_readable(head + file.read())))
+            file.seek(len(head))
         if reader is None or found.size > MOST_BYTES:
             return _unread(job, head, reader), Reading()
         data = head + file.read()
+    if forced is None and reader is not None and reader.FORMAT == LAST_FORMAT:
+        reader = recognise_by_keys(top_keys(data)) or reader
     return _decoded(job, data, reader)
 
 

@@ -24,7 +24,7 @@ from schemas.text import excerpt
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
-__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
+__all__ = ["FORMAT", "KEYS", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "inspect"
 VERSION: Final = 1
@@ -35,6 +35,10 @@ _JSON: Final = re.compile(rb'\A\s*\{\s*"(?:version|status|eval)"\s*:')
 _JSON_MARKS: Final = (re.compile(rb'"eval"\s*:\s*\{'), re.compile(rb'"(?:task_id|run_id|eval_id|task_version|task_file)"\s*:'))
 _SAMPLE: Final = re.compile(r"samples/.+\.json")
 _SUMMARY: Final = re.compile(r"summaries\.json|_journal/summaries/\d+\.json")
+
+
+KEYS: Final = (frozenset({"eval", "status", "version"}),)
+"""Of a document whose beginning does not say what it is."""
 
 
 def sniff(head: bytes) -> bool:

@@ -13,7 +13,7 @@ from ingest.mast.trajectory import said_in
 from ingest.reading.adapter_types import Place, Reading
 from schemas.errors import BadInputError
 
-__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
+__all__ = ["FORMAT", "KEYS", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "mast"
 VERSION: Final = 1
@@ -24,6 +24,10 @@ _BEGINNING: Final = re.compile(
     rb'\A\s*(?:\[\s*)?\{\s*"(?:mas_name|llm_name|round|benchmark_name|trace_id|trace|mast_annotation|annotations)"\s*:'
 )
 _MARK: Final = re.compile(rb'"mas_name"\s*:')
+
+
+KEYS: Final = (frozenset({"mas_name", "trace"}),)
+"""Of a document whose beginning does not say what it is."""
 
 
 def sniff(head: bytes) -> bool:

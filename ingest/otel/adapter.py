@@ -14,13 +14,17 @@ from ingest.reading.json_lines import is_whole, lines_of
 from ingest.reading.json_text import loads
 from schemas.errors import BadInputError
 
-__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
+__all__ = ["FORMAT", "KEYS", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "otel"
 VERSION: Final = 1
 PATH_PARTS: Final = 0
 
 _BEGINNING: Final = re.compile(rb'\A\s*\{\s*"resourceSpans"\s*:')
+
+
+KEYS: Final = (frozenset({"resourceSpans"}),)
+"""Of a document whose beginning does not say what it is."""
 
 
 def sniff(head: bytes) -> bool:

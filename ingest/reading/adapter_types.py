@@ -86,6 +86,8 @@ class Adapter(Protocol):
         """Tell from a file's first bytes (UTF-8) whether this adapter reads it."""
         ...
 
+    # An adapter may have `KEYS: tuple[frozenset[str], ...]`: a JSON document with all top-level keys of one of them is its log, in whatever
+    # order they stand. It is asked where beginnings tell nothing.
     # An adapter may have `resembles(head: bytes, name: str) -> bool` too: a file that no adapter reads is one of its logs, damaged. Texts
     # need it; what begins or is named like JSON is taken for a damaged log anyway.
 

@@ -19,7 +19,7 @@ from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
 from schemas.records import Label, LogDisagreement
 
-__all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
+__all__ = ["FORMAT", "KEYS", "PATH_PARTS", "VERSION", "read", "sniff"]
 
 FORMAT: Final = "whoandwhen"
 VERSION: Final = 2
@@ -65,6 +65,10 @@ class _Speaker(NamedTuple):
     agent: str
     to: str | None
     private: bool
+
+
+KEYS: Final = (frozenset({"history", "mistake_agent", "mistake_step"}),)
+"""Of a document whose beginning does not say what it is."""
 
 
 def sniff(head: bytes) -> bool:
