@@ -107,7 +107,8 @@ def _question(game: Transcript, turn: TurnView) -> Part:
 
 def _table(state: JsonObject) -> Part:
     stacks = [_card(f"{color}{state['fireworks'][color]}", f"{COLOR_NAMES[color]} stack") for color in COLORS]
-    facts = f"{state['information_tokens']} tokens, {state['life_tokens']} lives, {state['deck_size']} cards left"
+    lives = "1 life" if state["life_tokens"] == 1 else f"{state['life_tokens']} lives"
+    facts = f"{state['information_tokens']} tokens, {lives}, {state['deck_size']} cards left"
     hands = [_hand(player, state) for player in PLAYERS]
     discards = html.P(f"Discarded: {printable(', '.join(state['discard_pile']) or 'nothing')}", className="hint")
     return html.Div([html.Div(stacks, className="hand"), html.P(facts), *hands, discards])

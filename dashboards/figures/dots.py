@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +18,8 @@ __all__ = ["Axis", "Dot", "dot_plot"]
 
 _LINE: Final = 34
 """Height of a line, in pixels."""
+_DETAIL: Final = 38
+"""Characters of a line of small print."""
 _MARK_SYMBOLS: Final = {"●": "circle", "◆": "diamond", "✕": "x", "?": "triangle-up", "–": "line-ew-open", "○": "circle-open", "·": "circle"}
 
 
@@ -100,7 +103,7 @@ def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games") -> go.Figu
     )
     drawn.update_xaxes(title=axis.title, range=_range(dots, axis), tickformat=".0%" if axis.is_share else None, zeroline=False)
     legend = len(series) > 1
-    tall = _LINE + (8 if any(dot.detail for dot in dots) else 0)
+    tall = _LINE + 12 * max((len(_wrapped(dot.detail)) for dot in dots), default=0)
     styled(drawn, height=(96 if legend else 66) + max(tall, 15 * len(series)) * max(1, len(lines)), legend=legend)
     drawn.update_layout(margin={"l": 20, "r": 24, "t": 34 if legend else 8, "b": 46})
     return drawn
@@ -139,7 +142,13 @@ def _range(dots: Sequence[Dot], axis: Axis) -> list[float] | None:
 def _label(line: str, dots: Sequence[Dot]) -> str:
     detail = next((dot.detail for dot in dots if dot.line == line and dot.detail), "")
     name = plain(line.split("\0", maxsplit=1)[0])
-    return f"{name}<br><span style='font-size: 11px'>{plain(detail)}</span>" if detail else name
+    small = "<br>".join(map(plain, _wrapped(detail)))
+    return f"{name}<br><span style='font-size: 11px'>{small}</span>" if detail else name
+
+
+def _wrapped(detail: str) -> list[str]:
+    """At most two lines, so that a label leaves a narrow screen room for the dots."""
+    return textwrap.wrap(detail, _DETAIL, max_lines=2, placeholder=" …")
 
 
 def _told(dot: Dot, axis: Axis, n_of: str) -> str:

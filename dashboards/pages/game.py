@@ -121,7 +121,7 @@ def _stage(read: Reader, game: Transcript, turn: TurnView) -> Part:
     state = html.Section(
         [
             html.H2(["Turn ", html.Span(str(turn.turn), className="turn-number"), f" of {len(game.turns)}"]),
-            tried(turn, facts.at(turn.turn), draw),
+            tried(turn, facts.at(turn.turn), draw) if facts.acts or turn.error else None,
             draw.turn(game, turn),
             html.Div(goal, className="goal"),
         ],
@@ -142,7 +142,7 @@ def _columns(game: Transcript) -> str:
     """A game without a word leaves the room to its boards, a conversation without boards to what was said."""
     if not any(turn.utterances for turn in game.turns):
         return "stage-columns silent"
-    is_talk = all(turn.state_before is None and turn.state_after is None for turn in game.turns)
+    is_talk = not any(turn.state_before or turn.state_after for turn in game.turns)
     return "stage-columns talk" if is_talk else "stage-columns"
 
 
@@ -179,10 +179,11 @@ def _head(read: Reader, game: Transcript, facts: GameFacts, turn: TurnView) -> P
 
 
 def _names(game: Transcript, level: str | None) -> list[str]:
-    """Task and team; before a task that is a bare number, what it is a task of."""
+    """Task and team; before a task that is a bare number or a hash, what it is a task of."""
     task = _task(game.task_id)
-    kind = [] if any(map(str.isalpha, task)) else [f"{title_of(game.benchmark)}{f', {printable(level)}' if level else ''}"]
-    return [*kind, task, *([] if game.model == "unknown" else [printable(game.model)])]
+    tells = any(map(str.isalpha, task)) and not task.endswith("…")
+    kind = f"{title_of(game.benchmark)}{f', {printable(level)}' if level else ''}"
+    return [*([] if tells else [kind]), task, *([] if game.model == "unknown" else [printable(game.model)])]
 
 
 def _task(task_id: str) -> str:

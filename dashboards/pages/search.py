@@ -11,7 +11,7 @@ from dash import html
 
 from dashboards.address import Address
 from dashboards.filters import value_in_words
-from dashboards.parts import Part, card, link_choices, note, pager
+from dashboards.parts import Later, Part, card, link_choices, note, pager
 from dashboards.playback.asked import words_of
 from dashboards.playback.said import highlighted
 from dashboards.reader import Reader
@@ -21,7 +21,7 @@ from schemas.wording import count, in_words
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["IN_MENU", "ORDER", "PATH", "TITLE", "content", "title"]
+__all__ = ["IN_MENU", "LATER", "ORDER", "PATH", "TITLE", "content", "title"]
 
 PATH = "/search"
 TITLE = "Search"
@@ -72,12 +72,15 @@ def title(read: Reader) -> str:
 
 def content(read: Reader) -> Part:
     """`?q=words "and phrases"&kind=messages|thoughts|reasons&from=0`: texts that hold all of them, in any case."""
-    asked = read.address.one("q")
-    words = words_of(asked)
-    if not words:
+    if not words_of(read.address.one("q")):
         return html.Div(
             [html.H1("Search"), note('Words, and "phrases in quotes", in messages, thoughts, reasons and names. Press / to begin.')]
         )
+    return html.Div([html.H1("Search"), _FOUND(read)])
+
+
+def _found(read: Reader, _: str) -> Part:
+    words = words_of(read.address.one("q"))
     start = read.address.number("from", 0)
     counts = _run(read, words, _COUNTS)
     kind = read.address.one("kind") if read.address.one("kind") in _KINDS else ""
@@ -86,7 +89,6 @@ def content(read: Reader) -> Part:
     listed = _list(read, words, kind, start) if total else note("Nothing was found under these filters.")
     return html.Div(
         [
-            html.H1("Search"),
             html.P(lead, className="lead"),
             _facets(read, counts, kind),
             _named(read, words),
@@ -182,3 +184,7 @@ def _hit(row: Mapping[str, Any], words: Sequence[str], games: int) -> Part:
 
 def _pages(read: Reader, start: int, total: int) -> list[Part]:
     return [pager(read.address, start, _SHOWN, total, "texts")] if total > _SHOWN else []
+
+
+_FOUND: Final = Later("search-found", _found, 700)
+LATER = (_FOUND,)
