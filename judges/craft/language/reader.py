@@ -49,7 +49,7 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
         sentence = [token.word for token in words[number]]
         section = _section(items, section)
         begun = len(book.drafts)
-        withdraw(items, sentence, book)
+        withdraw(items, book)
         for again, part in enumerate(parts(without_void(items))):
             written = len(book.drafts)
             clauses = clauses_of(part, number)

@@ -342,3 +342,29 @@ def test_what_is_not_read_is_not_understood_either(text: str) -> None:
     read = read_text(text, "D1", {**EMPTY, "(0,0)": ["os"], "(2,0)": ["gs"]})
     assert [told.claim for told in read.told if told.certain and isinstance(told.claim, Request) and told.claim.cells] == []
     assert any(Request in clause.may_hold for clause in read.unread)
+
+
+@pytest.mark.parametrize("stands", [True, False])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Per drawing, layer 0 of (0,0) is not to carry the small green component that is fitted there.",
+        "The small green block at (0,0), layer 0, is nowhere in my plan.",
+        "The small green block at (0,0) on layer 0 contradicts my plan.",
+        "The small green block at (0,0) on layer 0 fails inspection.",
+        "The small green block at (0,0), layer 0, deviates from the drawing.",
+        "My plan excludes the small green block at (0,0), layer 0.",
+        "My plan rules out a small green block at (0,0), layer 0.",
+        "I deny the need for small green at (0,0), layer 0.",
+    ],
+)
+def test_words_of_fault_and_exclusion_ask_for_no_block(text: str, *, stands: bool) -> None:
+    """Also where no such block stands: its absence does not turn a complaint into a request."""
+    read = read_text(text, "D1", {**EMPTY, "(0,0)": ["gs"] if stands else []})
+    assert [told.claim for told in read.told if told.certain and isinstance(told.claim, Request) and told.claim.verb == "place"] == []
+
+
+def test_a_verb_of_change_without_a_new_block_is_no_certain_replacement() -> None:
+    """``Change order: fit ...`` exchanges nothing; what is to be put there is not said."""
+    read = read_text("Change order: fit a small blue block at the left of my bottom layer.", "D1", {**EMPTY, "(0,0)": ["gs"]})
+    assert [told.claim for told in read.told if told.certain and isinstance(told.claim, Request)] == []

@@ -53,12 +53,10 @@ def is_imagined(words: Sequence[str]) -> bool:
     return (unreal or (wishing and another)) and "you" not in condition[:1]
 
 
-def withdraw(items: Sequence[Item], words: Sequence[str], book: DraftBook) -> None:
+def withdraw(items: Sequence[Item], book: DraftBook) -> None:
     """Turn the requests of the last sentences into mere talk: ``please do not act on that yet``, ``forget it``."""
     taken_back = next((at for at, item in enumerate(items) if item.kind == "retract"), None)
     if taken_back is None or any(item.kind == "director" for item in items):
-        return
-    if words and "act" in words and "not" not in words:
         return
     for draft in book.drafts:
         if draft.verb in INSTRUCTIONS:

@@ -163,6 +163,7 @@ def _clause_doubt(clause: ClauseWords, claim: Claim) -> str:
         (clause.is_strange_to(claim), "another director's side is spoken of"),
         (any(token.word in _SIDE_LETTERS for token in clause.unknown), "a letter that may stand for a place or a size"),
         (clause.puts_into, "what it points at is not known"),
+        (claim.verb == "replace" and claim.color is None, "what is to be put there is not said"),
         ({"place", "remove"} <= verbs and any(other.color is None for other in clause.claims), "both placing and taking away"),
         (bool(clause.unknown) and "resolved" in claim.origins.values(), "a place in relation to another, beside unknown words"),
         (_is_doubtful_word(clause, claim), "an unknown word beside the block or the layer"),
@@ -209,7 +210,8 @@ def _asking_doubt(clause: ClauseWords, claim: Claim, own: Sequence[ClauseWords],
     if stands and "act.place" not in clause.cues and (clause.cues & {"praise", "see", "board"} or not clause.cues & ASKS):
         return "such a block is there"
     if clause.cues & {"act.place", "act.cap", "wish"}:
-        return "denied" if "denial" in clause.cues and "target" not in clause.cues else ""
+        denied = "denial" in clause.cues and ("target" not in clause.cues or any({"denial", "block"} <= part for part in clause.parts))
+        return "denied" if denied else ""
     if "target" in clause.cues:
         return _beside(clause, "praise", "board", "denial", "done")
     return _beside(clause, "praise", "board", "denial", "see", "done", "asking") or _bare_doubt(clause, claim, own, others, stands=stands)
