@@ -21,11 +21,13 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from analytics.statistics.cluster_intervals import share_interval  # noqa: E402
 from games.craft.play import PlayRequest, play  # noqa: E402
 from games.craft.players import grammar, speech  # noqa: E402
 from ingest.files.run import ingest_paths  # noqa: E402
@@ -121,7 +123,7 @@ def games_table(scores: Mapping[str, QuestionScore]) -> str:
 
 
 def claims_table(folder: Path) -> str:
-    """One row a field of the first instruction, over the annotations that are not ambiguous; then all claims."""
+    """One row a field of the first instruction, over the annotations that are not ambiguous; then all claims; then one row an author."""
     texts = {record["id"]: record for record in _lines(folder / "utterances.jsonl")}
     annotated = [record for record in _lines(folder / "claims.jsonl") if not record["ambiguous"]]
     pairs = [(claims_of(texts[record["id"]])["claims"], record["claims"]) for record in annotated]
@@ -130,7 +132,37 @@ def claims_table(folder: Path) -> str:
         rows.append(f"| {name} | {score.given} | {score.annotated} | {_share(score.precision)} | {_share(score.recall)} |")
     every = score_all(pairs)
     rows.append(f"| whole claims | {every.given} | {every.annotated} | {_share(every.precision)} | {_share(every.recall)} |")
-    return "\n".join(rows)
+    told = [(texts[record["id"]], claims_of(texts[record["id"]])["claims"], record["claims"]) for record in annotated]
+    return "\n".join([*rows, "", *_by_model(told)])
+
+
+def _by_model(told: list[tuple[Any, Any, Any]]) -> Iterator[str]:
+    """One row a model that wrote, then all: fields of the first instruction, with 95 % intervals over games."""
+    yield "| author | messages | games | precision | recall |"
+    yield "|---|---|---|---|---|"
+    for author in (*sorted({text["model"] for text, _, _ in told}), "all"):
+        games: dict[str, list[tuple[Any, Any]]] = {}
+        for text, given, annotated in told:
+            if author in (text["model"], "all"):
+                games.setdefault(f"{text['model']} {text['structure_id']}", []).append((given, annotated))
+        counts = [[sum(getattr(one, name) for one in score_first(pairs).values()) for name in _COUNTS] for pairs in games.values()]
+        right, given, annotated = np.array(counts, float).T
+        cells = (str(sum(map(len, games.values()))), str(len(games)), _with_interval(right, given), _with_interval(right, annotated))
+        yield f"| {author} | {' | '.join(cells)} |"
+
+
+_COUNTS = ("right", "given", "annotated")
+
+
+def _with_interval(right: Any, of: Any) -> str:
+    some = of > 0
+    if not some.any():
+        return ""
+    value = f"{right.sum() / of.sum():.3f}"
+    if some.sum() == 1:
+        return value
+    ends = share_interval(right[some], of[some])
+    return f"{value} ({ends.low:.3f} to {ends.high:.3f})"
 
 
 def authors_table(path: Path) -> str:
