@@ -30,7 +30,7 @@ class Tasks(Part):
 
     orders: list[str] = Field(default_factory=list)
     levels: list[int] = Field(default=[1, 2, 3, 4, 5, 6], min_length=1)
-    kitchen: Path | dict[str, Any] | None = None
+    kitchen: str | dict[str, Any] | None = None
     """A kitchen of one's own, as a file or written out; None: the published one."""
     time_limit: int | None = Field(default=None, ge=1)
     """Steps in which each order must be delivered; None: as the kitchen says, else 1.5 times the time of a reference."""
@@ -65,7 +65,8 @@ def seats(_: Tasks) -> Seats:
 
 def tasks(asked: Tasks, out: Path) -> Sequence[Task]:
     """The orders."""
-    layout = asked_kitchen(asked.kitchen if not isinstance(asked.kitchen, Path) else out / asked.kitchen, asked.time_limit)
+    kitchen = out / asked.kitchen if isinstance(asked.kitchen, str) else asked.kitchen
+    layout = asked_kitchen(kitchen, asked.time_limit)
     orders = orders_of(PlayRequest(out=out, orders=tuple(asked.orders), levels=tuple(asked.levels), layout=layout))
     known = [task_of(order, layout) for order in orders]
     return [Task(task.task_id, task, place) for place, task in enumerate(known)]

@@ -38,12 +38,17 @@ def task_played(order: str, record: LogRecord, steps: Sequence[StepRecord], path
     if own is not None:
         return _task(order, {} if own.kitchen is None else {"kitchen": own.kitchen})
     beside = kitchen_file(path)
-    if beside is not None:
-        return _in_file(order, beside)
     picture = steps[0].map if steps else ""
-    if order in tasks() and picture in ("", map_text(start_world(kitchen(), order))):
-        return tasks()[order]
-    return _pictured(order, picture)
+    is_published = order in tasks() and picture in ("", map_text(start_world(kitchen(), order)))
+    if beside is not None and not (is_published and picture and not _shows(picture, order, beside)):
+        return _in_file(order, beside)
+    return tasks()[order] if is_published else _pictured(order, picture)
+
+
+def _shows(picture: str, order: str, file: Path) -> bool:
+    """Whether a game in the kitchen of a file begins with this picture; a folder may hold logs of the published kitchen beside them."""
+    layout = read_kitchen(file)
+    return order in orders_of(layout) and picture == map_text(start_world(layout, order))
 
 
 def _in_file(order: str, file: Path) -> Task:

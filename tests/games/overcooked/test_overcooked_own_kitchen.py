@@ -200,9 +200,14 @@ def test_an_experiment_has_a_kitchen_as_a_file_or_written_out_and_time_limits(tm
     assert [job.header.max_turns for job in load(file).jobs] == [40]
     file.write_text(f"{head}tasks: {{orders: [boiled_egg], time_limit: 21}}\n", encoding="utf-8")
     assert [(job.header.max_turns, job.header.run["condition"]["kitchen"]) for job in load(file).jobs] == [(21, "limit-21")]
-    file.write_text(f"{head}tasks: {{kitchen: {{grid: [XX]}}}}\n", encoding="utf-8")
-    with pytest.raises(UsageError, match=r"own\.yaml, line 4: kitchen: grid"):
-        load(file)
+    for wrong, told in (
+        ("{grid: [XX]}", "kitchen: grid"),
+        ("5", "tasks.kitchen is 5: input should be a valid string"),
+        ("no.yaml", "no.yaml cannot"),
+    ):
+        file.write_text(f"{head}tasks: {{kitchen: {wrong}}}\n", encoding="utf-8")
+        with pytest.raises(UsageError, match=rf"own\.yaml, line 4: .*{told}"):
+            load(file)
 
 
 def as_others_log(order: str, layout: Layout, folder: Path) -> None:
@@ -219,6 +224,7 @@ def test_logs_of_other_peoples_kitchens(own: Layout, tmp_path: Path) -> None:
     other_grid = own_kitchen({"grid": ["XXXPXX", "I.X.0X", "D1X..X", "X..X.O", "XCBXSX"], "name": "theirs"})
     as_others_log("boiled_corn_slices", other_grid, tmp_path / "a")
     as_others_log("pesto_toast", own, tmp_path / "b")
+    as_others_log("boiled_egg", kitchen(), tmp_path / "b")
     store = str(tmp_path / "s.duckdb")
     first = cotrace("ingest", str(tmp_path), "--store", store)
     assert first.returncode == 1
@@ -226,7 +232,7 @@ def test_logs_of_other_peoples_kitchens(own: Layout, tmp_path: Path) -> None:
     shutil.copy(KITCHEN, tmp_path / "b" / "kitchen.yaml")
     assert cotrace("ingest", str(tmp_path), "--store", store).returncode == 0
     found = query(Store(Path(store)), "SELECT split_part(task_id, '@', 1) AS one, model, success FROM episodes ORDER BY 1").rows()
-    assert found == [("boiled_corn_slices", "some-model", True), ("pesto_toast", "some-model", True)]
+    assert found == [(order, "some-model", True) for order in ("boiled_corn_slices", "boiled_egg", "pesto_toast")]
     assert query(Store(Path(store)), "SELECT * FROM log_disagreements").to_dicts() == []
 
 
