@@ -1,12 +1,14 @@
 """How often 95 % intervals hold the truth, on simulated games whose truth is known.
 
-`python -m benchmarks.coverage` prints the tables, `--write` puts them into docs/coverage.md, `--data-sets N` draws N data sets a scene
+`python -m benchmarks.coverage` prints the tables, `--write` puts them into docs/coverage.md, `--table` takes that page into the
+reports, `--data-sets N` draws N data sets a scene
 instead of 200. It takes about five minutes; tests run some of the scenes with fixed seeds.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
@@ -32,9 +34,10 @@ from analytics.statistics.cluster_intervals import cluster_sums
 from benchmarks.plain_intervals import plain_tables
 from benchmarks.simulation import ANSWERS, SCORES, Data, Floats, Judged, Rated, agreeing_raters, judged_games
 
-__all__ = ["METHODS", "Coverage", "agreement_coverage", "agreement_scenes", "judged_scenes", "rate_coverage"]
+__all__ = ["METHODS", "Coverage", "agreement_coverage", "agreement_scenes", "judged_scenes", "measured", "rate_coverage"]
 
 _PAGE: Final = "docs/coverage.md"
+_TABLE: Final = "analytics/statistics/coverage.csv"
 _SEED: Final = 2026
 _LOW, _HIGH = 0.93, 0.97
 _TABLES = 200_000.0
@@ -173,7 +176,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage", description="How often 95 % intervals hold the truth.")
     parser.add_argument("--write", action="store_true", help=f"put the tables into {_PAGE}")
     parser.add_argument("--data-sets", type=int, default=200, help="data sets a scene; agreement takes a fifth of them")
+    parser.add_argument("--table", action="store_true", help=f"only take over into {_TABLE} what {_PAGE} says")
     asked = parser.parse_args(arguments)
+    if asked.table:
+        Path(_TABLE).write_text(measured(Path(_PAGE).read_text(encoding="utf-8")), encoding="utf-8")
+        return 0
     text = (
         "\n\n".join(
             [
@@ -188,6 +195,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     if asked.write:
         Path(_PAGE).write_text(text, encoding="utf-8")
+        Path(_TABLE).write_text(measured(text), encoding="utf-8")
     else:
         sys.stdout.write(text)
     return 0
@@ -326,6 +334,18 @@ def _needed(data_sets: int) -> str:
         told = f"{found.needed:,} | {reached}" if found.needed else "no number is enough | "
         lines.append(f"| {games} | {icc:g} | {rate:g} | {accuracy:g} | {wished:g} | {told} |")
     return "\n".join(lines)
+
+
+def measured(page: str) -> str:
+    """The rows of docs/coverage.md about numbers of games as CSV: what reports say about their own intervals."""
+    lines, method = ["method,games,least,mean,below"], ""
+    for line in page.splitlines():
+        if line.startswith("#"):
+            method = line.lstrip("# ").replace("`", "").split(" (")[0].split(":")[0]
+        found = re.match(r"\| (\d+) games \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|", line)
+        if found:
+            lines.append(f'"{method}",{",".join(found.groups())}')
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -170,8 +170,8 @@ a game 0, 0.1, 0.3."""
 
 def plain_tables(data_sets: int) -> Iterator[str]:
     """A section for each method: coverage by number of games, and in the worst scenes."""
-    yield f"## Shares, means, differences\n\n{len(SCENES)} scenes a method, of {data_sets:,} data sets (effects, correlations: a "
-    f"fifth): {_ABOUT}"
+    about = f"{len(SCENES)} scenes a method, of {data_sets:,} data sets (effects, correlations: a fifth): {_ABOUT}"
+    yield f"## Shares, means, differences\n\n{about}"
     for name, (reports, *_) in METHODS.items():
         found = [(scene, *held(name, scene, data_sets)) for scene in SCENES]
         given = [(scene, share, width) for scene, share, width in found if np.isfinite(share)]

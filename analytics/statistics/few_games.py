@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import csv
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from schemas.wording import count
+from schemas.wording import count, share
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FEW", "few_games", "marked"]
+__all__ = ["FEW", "Held", "few_games", "held_of", "marked"]
 
 FEW: Final = 10
 """Games (tasks) below which coverage leaves 93 to 97 % where answers are rare or games differ much (docs/coverage.md)."""
@@ -17,19 +20,53 @@ FEW: Final = 10
 _COUNTS: Final = ("labelled_games", "games", "tasks", "episodes")
 """What the intervals of a report are over; the first that it has."""
 
+_MEASURED: Final = "coverage.csv"
+"""Written by `python -m benchmarks.coverage --table` from docs/coverage.md."""
+_METHODS: Final = {
+    "leaderboard": "success by task",
+    "families": "success by task",
+    "compare": "differences on shared tasks",
+    "transitions": "shares, each game left out",
+    "judges-needed": "shares, each game left out",
+    "effects": "effects",
+    "correlations": "correlations, pooled",
+    "corrected-rates": "rate",
+    "failures": "shares of turns",
+    "judges": "shares of turns",
+    "remove-gap": "shares of turns",
+}
+"""Report -> the intervals of docs/coverage.md that it prints."""
 
-def few_games(rows: pl.DataFrame) -> str | None:
-    """A sentence where intervals of a report rest on fewer than ten games; None where none does.
+
+class Held(NamedTuple):
+    """How often intervals of one kind held the truth with so many games, over simulated scenes."""
+
+    method: str
+    games: int
+    least: float
+    mean: float
+    below: float
+    """Share of the scenes in which they held it in less than 93 %."""
+
+
+def few_games(rows: pl.DataFrame, report: str = "") -> str | None:
+    """A sentence where intervals of a report hold the truth less often, or more often, than 95 %; None where none is known to.
+
+    That is where they rest on fewer than ten games; and, of a report whose intervals were simulated, with more games too, as measured.
 
     Args:
+        report: its name; without, only few games are told.
         rows: of a report. Intervals are pairs of columns that end with `low` and `high`; what they are over is the first of
             labelled_games, games, tasks, episodes.
     """
     import polars as pl
 
     over, rests = _over(rows), _rests_on_few(rows)
-    if over is None or rests is None or not rests.any():
+    if over is None or rests is None:
         return None
+    short = _short(rows, over, report)
+    if not rests.any():
+        return short or None
     few = rows.filter(rests)
     unit = "tasks" if over == "tasks" else "games"
     which = "this row rests" if len(rows) == 1 else f"{count(len(few))} of {count(len(rows))} rows rest"
@@ -38,7 +75,44 @@ def few_games(rows: pl.DataFrame) -> str | None:
         f"{which} on fewer than {FEW} {unit} (least: {least}); there a 95 % interval is no exact one: in simulation it holds the truth in "
         "97 to 100 % where answers are rare, and where games differ much from 75 (corrected rates), 80 (kappa) or 89 % on "
         "(docs/coverage.md)"
+    ) + (f"; {short}" if short else "")
+
+
+@cache
+def held_of(report: str) -> tuple[Held, ...]:
+    """What was measured for a report's intervals, from few games to many; empty where they were not simulated."""
+    text = files("analytics.statistics").joinpath(_MEASURED).read_text(encoding="utf-8")
+    method = _METHODS.get(report, "")
+    found = (
+        Held(row["method"], int(row["games"]), *(float(row[name]) for name in Held._fields[2:]))
+        for row in csv.DictReader(text.splitlines())
     )
+    return tuple(sorted((one for one in found if method and one.method.startswith(method)), key=lambda one: one.games))
+
+
+def _short(rows: pl.DataFrame, over: str, report: str) -> str:
+    """Of the rows with ten games and more: those where the measured intervals fall short of the goal in some scenes."""
+    import polars as pl
+
+    held = [one for one in held_of(report) if one.games >= FEW]
+    told = []
+    for place, one in enumerate(held):
+        most = held[place + 1].games if place + 1 < len(held) else None
+        there = (pl.col(over) >= one.games) & (pl.col(over) < most if most else pl.lit(value=True))
+        many = rows.filter(_has_interval(rows) & there).height
+        if many and one.below > 0:
+            told.append(
+                f"{count(many)} of {count(len(rows))} rows rest on {one.games} {f'to {most - 1}' if most else 'or more'} {over}: there "
+                f"intervals of this kind held the truth in fewer than 93 % of the data sets in {share(one.below)} of the simulated scenes "
+                f"(least {share(one.least)}, mean {share(one.mean)}; docs/coverage.md)"
+            )
+    return "; ".join(told)
+
+
+def _has_interval(rows: pl.DataFrame) -> pl.Expr:
+    import polars as pl
+
+    return pl.any_horizontal(pl.col([name for name in rows.columns if name == "low" or name.endswith("_low")]).is_not_null())
 
 
 def marked(rows: pl.DataFrame) -> pl.DataFrame:

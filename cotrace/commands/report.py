@@ -95,7 +95,7 @@ def command(
     if output_format == "table" and "advice" in rows.columns:
         for line in rows["advice"].head(printed):
             tell(line)
-    doubt = few_games(rows)
+    doubt = few_games(rows, name)
     if doubt:
         say(doubt)
     page = COMPUTED[name].page if name in COMPUTED else "docs/views.md"

@@ -15,6 +15,7 @@ from benchmarks.coverage import agreement_coverage
 from benchmarks.plain_intervals import Scene, held
 from benchmarks.simulation import Rated
 from schemas.errors import UsageError
+from tests.places import ROOT
 
 DATA_SETS = 300
 
@@ -130,6 +131,27 @@ def test_a_report_says_which_intervals_rest_on_few_games() -> None:
     over_labels = few_games(rows.with_columns(labelled_games=pl.lit(7)))
     assert over_labels is not None
     assert "least: 7" in over_labels
+
+
+def test_a_report_says_where_its_intervals_fall_short_with_many_games_too() -> None:
+    """At the number of games that each row has, by the table of docs/coverage.md; a report whose intervals hold says nothing."""
+    import polars as pl
+
+    from analytics.statistics.few_games import few_games, held_of
+    from benchmarks.coverage import measured
+
+    assert len(held_of("correlations")) == 3
+    rows = pl.DataFrame({"tasks": [12, 31, 400, 400], "pearson": [0.1] * 4, "pearson_low": [0.0, 0.0, 0.0, None]})
+    said = few_games(rows, "correlations")
+    assert said is not None
+    for one, reach in zip(
+        held_of("correlations")[1:], ("1 of 4 rows rest on 10 to 29 tasks", "2 of 4 rows rest on 30 or more"), strict=True
+    ):
+        assert reach in said
+        assert f"{one.below:.0%}".replace("%", " %") in said
+    assert few_games(rows, "compare") is None
+    page = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
+    assert (ROOT / "analytics" / "statistics" / "coverage.csv").read_text(encoding="utf-8") == measured(page)
 
 
 @pytest.mark.parametrize(
