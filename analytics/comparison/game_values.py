@@ -62,7 +62,7 @@ def metric_of(store: Store, metric: str) -> Metric:
     Raises:
         UsageError: the store has no such number.
     """
-    kind, _, name = metric.rpartition(":")
+    kind, _, name = metric.partition(":")
     if kind == "cost":
         return Metric(name=metric, sql=COST, doc="what its turns cost, summed", parameters=(("name", name),))
     if kind == "judge":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from analytics.comparison.differences import FEWEST
 from analytics.comparison.game_values import game_values
+from analytics.planning.labels_planned import labels_rows
 from analytics.statistics.intervals import LEVEL
 from schemas.errors import UsageError
 from schemas.store import Store
@@ -57,7 +58,12 @@ class _Spread(NamedTuple):
 
 
 def power(store: Store, *, metric: str = "score", benchmark: str | None = None, difference: float | None = None) -> pl.DataFrame:
-    """One row for each design, difference and power.
+    """One row for each design, difference and power; where people have labelled what judges scored, rows for labels as well.
+
+    Rows with the design `labels` say how many labels bring the 95 % interval of a judge's corrected rate down to plus or minus
+    `difference`: tasks, tasks_low, tasks_high and tasks_now are labels there, metric is `judge:<rubric>.<question>@<judge>`, and the other
+    numbers are null (`analytics.rates.corrected.labels_needed_report`). They come with the metric `score`, or for one question with
+    `judge:...`, if no benchmark is named.
 
     Columns, in order:
 
@@ -91,7 +97,9 @@ def power(store: Store, *, metric: str = "score", benchmark: str | None = None, 
         for spread in spreads:
             steps = (difference,) if difference else [round(share * spreads[-1].sd, 3) for share in _SHARES]
             rows += [{"benchmark": name, "metric": metric} | _planned(spread, step, wished) for step in steps if step for wished in _POWERS]
-    return pl.DataFrame([{column: row[column] for column in _schema()} for row in rows], schema=_schema(), orient="row")
+    if benchmark is None:
+        rows += labels_rows(store, metric)
+    return pl.DataFrame([{column: row.get(column) for column in _schema()} for row in rows], schema=_schema(), orient="row")
 
 
 def power_curves(store: Store, *, metric: str = "score", benchmark: str | None = None, difference: float | None = None) -> pl.DataFrame:

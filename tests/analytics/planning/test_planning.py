@@ -5,14 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from analytics.comparison.differences import ValueRange, paired
 from analytics.planning.judges_needed import effective_judges, judges_needed
 from analytics.planning.power import detectable, power, power_curves, power_of, tasks_needed
+from analytics.rates.corrected import labels_needed_report
 from schemas import batches
 from schemas.errors import UsageError
+from schemas.store import Store
 from tests.analytics.little_games import Game, Step, store_with
 from tests.analytics.test_views_judges import job, label, verdict
 
@@ -96,3 +99,19 @@ def test_a_panel_that_is_not_worth_its_price_is_told(tmp_path: Path) -> None:
     assert rows["llm:dear"]["frontier"] is False  # its copy costs a tenth
     assert rows["llm:copy"]["frontier"] is (rows["llm:copy"]["accuracy"] >= rows["llm:other"]["accuracy"])
     assert rows["llm:dear"]["cost"] == pytest.approx(10 * rows["llm:copy"]["cost"])
+    _labels_are_planned_as_tasks_are(store)
+
+
+def _labels_are_planned_as_tasks_are(store: Store) -> None:
+    needed = {row["judge"]: row for row in labels_needed_report(store).to_dicts()}
+    planned = power(store).filter(pl.col("design") == "labels").to_dicts()
+    assert {row["metric"].partition("@")[2] for row in planned} == set(needed)
+    for row in planned:
+        told = needed[row["metric"].partition("@")[2]]
+        width = f"labels_for_{row['difference']:.2f}".replace(".", "_")
+        assert (row["tasks"], row["tasks_low"], row["tasks_high"]) == (told[width], told[f"{width}_low"], told[f"{width}_high"])
+        assert row["tasks_now"] == told["labels"] == 300
+    assert {row["difference"] for row in planned} >= {0.1}
+    assert power(store, benchmark="craft").filter(pl.col("design") == "labels").is_empty()
+    one = planned[0]["metric"]
+    assert set(power(store, metric=one).filter(pl.col("design") == "labels")["metric"]) == {one}
