@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from analytics.query import query
 from schemas.families import FAMILIES, MODULES, module
+from schemas.store import Store
 from tests.places import DOCS, ROOT
 
 EVERY_PAGE = """
@@ -63,10 +65,11 @@ def test_a_family_of_another_distribution_is_played_read_judged_and_seen(install
     cotrace(installed, "judge", "--rubric", "lockbox_tells", "--judge", "engine")
     (family,) = json.loads(cotrace(installed, "report", "families", "--format", "json"))
     assert (family["benchmark"], family["games"], family["commonest_failure"]) == ("lockbox", 12, "inefficient_inference")
-    games = json.loads(cotrace(installed, "sql", SCORES, "--format", "json"))
+    store = Store(Path(installed["COTRACE_STORE"]))
+    games = query(store, SCORES).to_dicts()
     assert games[0] == {"model": "clear", "score": 1.0, "won": True}
     assert games[1]["score"] < 1
-    scores = json.loads(cotrace(installed, "sql", ANSWERS, "--format", "json"))
+    scores = query(store, ANSWERS).to_dicts()
     assert (scores[0]["mean"], scores[1]["mean"] < 1) == (1.0, True)
     drawn = subprocess.run([sys.executable, "-c", EVERY_PAGE], env=installed, capture_output=True, text=True, check=False)
     assert drawn.returncode == 0, drawn.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -17,10 +18,10 @@ def reliability(*words: str) -> str:
 
 
 def test_killed_commands_end_as_if_nothing_had_happened() -> None:
-    """Three moments of a command that writes a store and of one that writes logs."""
-    said = reliability("kills", "--only", "labels import", "--only", "play, scripts", "--moments", "2", "--random", "1")
-    assert "labels import: 3 kills, 0 not as if unbroken" in said or "labels import: 4 kills, 0 not as if unbroken" in said
-    assert "play, scripts: 3 kills, 0 not as if unbroken" in said
+    """A few moments of a command that writes a store and of one that writes logs."""
+    said = reliability("kills", "--only", "labels import", "--only", "play, scripts", "--moments", "1", "--random", "1")
+    for command in ("labels import", "play, scripts"):
+        assert re.search(rf"{command}: [2-4] kills, 0 not as if unbroken", said)
 
 
 def changes(path: str, source: str) -> list[Mutant | None]:
