@@ -13,7 +13,7 @@ from dashboards.playback.notes import note_lines
 from dashboards.reader import Reader
 from judges.evidence.transcript import Transcript, read_games
 from schemas.text import printable
-from schemas.wording import in_words
+from schemas.wording import count, in_words
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,8 +58,9 @@ def content(read: Reader) -> Part:
     games = read_games(read.connection, shown["episode_id"].unique().to_list())
     notes = read.rows("SELECT * FROM turn_notes ORDER BY written_at, note_id").partition_by("episode_id", "turn", as_dict=True)
     cards = [_turn_card(games[row["episode_id"]], row, notes.get((row["episode_id"], row["turn"]))) for row in shown.iter_rows(named=True)]
-    steps = pager(address, start, _SHOWN, len(found), "turns")
-    return html.Div([html.H1(printable(title)), steps, *cards, steps if len(shown) == _SHOWN else None])
+    steps = pager(address, start, _SHOWN, len(found), "turns") if len(found) > _SHOWN else None
+    lead = html.P(f"{count(len(found))} turns", className="lead")
+    return html.Div([html.H1(printable(title)), lead, steps, *cards, steps if len(shown) == _SHOWN else None])
 
 
 def _turn_card(played: Transcript, row: dict[str, Any], notes: pl.DataFrame | None) -> Part:

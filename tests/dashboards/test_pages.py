@@ -62,7 +62,7 @@ def test_page_shows_its_content_without_console_errors(path: str, site: str, pag
     """Every page draws, and the browser has nothing to complain about."""
     page.goto(site + path)
 
-    page.get_by_text(PAGES[path], exact=True).first.wait_for()
+    page.locator("main").get_by_text(PAGES[path], exact=True).first.wait_for()
 
 
 def test_filter_changes_what_is_shown_and_lives_in_the_address(site: str, page: Page) -> None:
