@@ -41,8 +41,10 @@ _VERDICTS: Final = f"""
         coalesce(verdicts_latest.score, 0.5) AS value, outcome
     FROM verdicts_latest INNER JOIN games USING (episode_id) LEFT JOIN outcomes USING (episode_id, turn)
     WHERE games.benchmark = 'craft' AND variant IS NULL AND status = 'answered' AND {_RUBRICS} IS NOT NULL
-        AND (verdicts_latest.score IS NOT NULL OR lower(answer) = 'unclear')
+        AND (verdicts_latest.score IS NOT NULL OR lower(answer) = 'unclear' OR {_RUBRICS} IN ('SG', 'MM'))
 """
+# The papers' reading: in SG and MM whatever is neither yes nor no counts 0.5, N/A too; in PS only `unclear` does, and N/A, which PS6 alone
+# offers, is left out (a stray N/A of another question is missing there as well).
 
 
 def _features(store: Store) -> list[TableCell]:

@@ -7,6 +7,7 @@ import io
 import re
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -16,9 +17,11 @@ from analytics.papers.tables import items_of, notes_of, paper_table, papers
 from analytics.query import query
 from cotrace.cli import cli
 from ingest.files.run import ingest_paths
+from schemas import batches
 from schemas.errors import UsageError
 from schemas.store import Store
-from tests.analytics.little_games import store_with
+from tests.analytics.little_games import Game, Step, store_with
+from tests.analytics.test_views_judges import job, verdict
 from tests.masters import published_store
 
 FAMILIES = ("craft", "einstein", "asympuzl", "overcooked", "coordination")
@@ -153,6 +156,25 @@ def test_means_and_errors_by_hand(tmp_path: Path) -> None:
     (plain,), (code,) = units(sql)(store), units(sql, ddof=0, percent=("c",))(store)
     assert [plain.value, plain.sem, plain.n] == pytest.approx([0.75, 0.25, 4])
     assert [code.value, code.sem] == pytest.approx([75, 100 * (3 / 16) ** 0.5 / 2])
+
+
+def test_judges_scores_of_craft_are_read_as_the_paper_reads_them(tmp_path: Path) -> None:
+    """N/A is half a yes where the paper's judges had no such answer (SG, MM), and nothing in PS; unclear is half a yes everywhere."""
+    answers = {"spatial_grounding": ("yes", "na", "unclear"), "pragmatic_sufficiency": ("yes", "na", "unclear", "no")}
+    scores = {"yes": 1.0, "no": 0.0, "unclear": 0.5}
+    jobs = {rubric: job(rubric, judge="llm:m")._replace(rubric=rubric) for rubric in answers}
+    verdicts = [
+        verdict(jobs[rubric], ("g1", turn), answer)._replace(rubric=rubric, question="Q6", score=scores.get(answer))
+        for rubric, given in answers.items()
+        for turn, answer in enumerate(given, start=1)
+    ]
+    store = store_with(tmp_path, [Game([Step("{}")] * 4, name="g1", benchmark="craft")])
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"judge_runs": list(jobs.values()), "verdicts": verdicts}))
+    cells = {row["column"]: row for row in paper_table(store, "craft", "table", "6").cells.to_dicts() if row["value"] is not None}
+    assert (cells["SG"]["value"], cells["SG"]["n"]) == (pytest.approx(2 / 3), 3)
+    assert (cells["PS"]["value"], cells["PS"]["n"]) == (pytest.approx(0.5), 3)
+    assert cells["SG"]["sem"] == pytest.approx(np.std([1, 0.5, 0.5], ddof=1) / 3**0.5)
 
 
 def test_notes_on_printed_numbers_show_them_by_a_query_that_anybody_can_run(store: Store) -> None:
