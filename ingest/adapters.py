@@ -112,7 +112,7 @@ def resembled(head: bytes, name: str) -> Adapter | None:
     return next((known for known in adapters() if getattr(known, "resembles", _never)(head, name)), None)
 
 
-def _never(head: bytes, name: str) -> bool:  # noqa: ARG001  # the face of `resembles`
+def _never(_head: bytes, _name: str) -> bool:  # the face of `resembles`
     return False
 
 

@@ -85,16 +85,16 @@ def labels_of(history: Sequence[Done], puzzle: Puzzle) -> list[FoundLabel]:
     return [FoundLabel(label, evidence) for label, rule in _RULES.items() if (evidence := rule(history, puzzle)) is not None]
 
 
-def _no_json(history: Sequence[Done], puzzle: Puzzle) -> str | None:  # noqa: ARG001 - one face for all rules
+def _no_json(history: Sequence[Done], _puzzle: Puzzle) -> str | None:
     return None if history[-1].parse_ok else "no JSON object with message or actions"
 
 
-def _invalid_action(history: Sequence[Done], puzzle: Puzzle) -> str | None:  # noqa: ARG001
+def _invalid_action(history: Sequence[Done], _puzzle: Puzzle) -> str | None:
     faults = [move.fault for move in history[-1].moves if move.fault is not None]
     return f"actions refused: {', '.join(faults)}" if faults else None
 
 
-def _repeated_message(history: Sequence[Done], puzzle: Puzzle) -> str | None:  # noqa: ARG001
+def _repeated_message(history: Sequence[Done], _puzzle: Puzzle) -> str | None:
     now, earlier = history[-1], _of(history[:-1], history[-1].agent)
     if not earlier or _bare(now.message) != _bare(earlier[-1].message):
         return None
@@ -122,12 +122,12 @@ def _contradicted_colors(facts: Facts, hypothesis: Sequence[Entry], puzzle: Puzz
     return {f"{shape} is {color}" for shape, color in true if any(entry.shape == shape and entry.color != color for entry in hypothesis)}
 
 
-def _overcorrection(history: Sequence[Done], puzzle: Puzzle) -> str | None:  # noqa: ARG001
+def _overcorrection(history: Sequence[Done], _puzzle: Puzzle) -> str | None:
     positions = sorted({move.position for move in history[-1].moves if move.takes_back and move.position is not None})
     return f"right entries made wrong at {', '.join(map(str, positions))}" if positions else None
 
 
-def _wasted_write(history: Sequence[Done], puzzle: Puzzle) -> str | None:  # noqa: ARG001
+def _wasted_write(history: Sequence[Done], _puzzle: Puzzle) -> str | None:
     idle = [move.position for move in history[-1].moves if move.fault is None and not move.changed]
     return f"writes what stood there already at {', '.join(map(str, idle))}" if idle else None
 

@@ -60,7 +60,7 @@ def sniff(head: bytes) -> bool:
     return bool(_CAPTURE_STATE.match(start) or (start.startswith("My name is Alice. I am in room") and "Available Actions:" in start))
 
 
-def resembles(head: bytes, name: str) -> bool:  # noqa: ARG001  # console texts have any name
+def resembles(head: bytes, _name: str) -> bool:  # console texts have any name
     """Tell whether a text that does not begin so is one whose beginning is damaged or cut: a whole state stands further on."""
     text = _COLOR_CODE.sub("", head.decode(errors="replace"))
     return _CAPTURE_STATE.search(text) is not None or _ESCAPE_STATE.search(text) is not None

@@ -61,7 +61,7 @@ def manifest_of(path: str) -> Manifest:
 
 
 @lru_cache(maxsize=16)
-def _rows(path: str, changed_ns: int) -> Mapping[str, Mapping[str, str]]:  # noqa: ARG001 - a changed file is read again
+def _rows(path: str, _changed_ns: int) -> Mapping[str, Mapping[str, str]]:
     """Run -> its row."""
     try:
         if Path(path).stat().st_size > _MOST_BYTES:

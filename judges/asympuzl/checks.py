@@ -27,11 +27,11 @@ _PLACE_WORDS: Final = re.compile(
 )
 
 
-def _is_proof(history: Sequence[Done], puzzle: Puzzle) -> Decision:  # noqa: ARG001 - one face for all
+def _is_proof(_history: Sequence[Done], _puzzle: Puzzle) -> Decision:
     return Decision("no", "the rule reads actions and states alone, and found nothing")
 
 
-def _not_repeated(history: Sequence[Done], puzzle: Puzzle) -> Decision:  # noqa: ARG001
+def _not_repeated(history: Sequence[Done], _puzzle: Puzzle) -> Decision:
     if any(done.agent == history[-1].agent for done in history[:-1]):
         return Decision("no", "differs from this agent's message before")
     return Decision("na", "the agent's first message")

@@ -34,12 +34,12 @@ def reads(said: UtteranceView) -> bool:
     return said.channel == "public" and said.agent in AGENTS and bool(said.text.strip())
 
 
-def frame(game: Transcript, turn: int, said: UtteranceView) -> str:  # noqa: ARG001 - one face for all families
+def frame(_game: Transcript, _turn: int, said: UtteranceView) -> str:
     """Whose message it is."""
     return str(_PROMPT["frame"]).format(speaker=said.agent)
 
 
-def read(game: Transcript, turn: int, said: UtteranceView) -> Read[AsymPuzlClaim]:  # noqa: ARG001
+def read(game: Transcript, _turn: int, said: UtteranceView) -> Read[AsymPuzlClaim]:
     """Read a message by rules: all of its facts, and what each sentence asks; words of the puzzle in no fact are not understood."""
     words = _vocabulary(game)
     facts = read_facts(said.text, words, next(agent for agent in AGENTS if agent == said.agent))

@@ -49,14 +49,14 @@ def reads(said: UtteranceView) -> bool:
     return bool(said.text.strip())
 
 
-def frame(game: Transcript, turn: int, said: UtteranceView) -> str:  # noqa: ARG001 - one face for all families
+def frame(game: Transcript, _turn: int, said: UtteranceView) -> str:
     """Who speaks, and who there is to speak to."""
     kind = "a message" if said.channel == "public" else "private reasoning"
     others = ", ".join(name for name in game.agents if name != said.agent)
     return str(_TABLES["frame"]).format(kind=kind, speaker=said.agent, others=others or "nobody else")
 
 
-def read(game: Transcript, turn: int, said: UtteranceView) -> Read[Said]:  # noqa: ARG001 - one face for all families
+def read(game: Transcript, _turn: int, said: UtteranceView) -> Read[Said]:
     """Read a text sentence by sentence."""
     return Read(tuple(_sentences(said, [name for name in game.agents if name != said.agent])))
 

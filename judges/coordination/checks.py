@@ -185,7 +185,7 @@ def _is_active(game: Transcript, turn: int, agent: str | None) -> Decision:
 def _keyed(kind: str) -> Check:
     """An answer to CoordinationQA of a type: right by the corrected key, whatever the published scoring read."""
 
-    def check(game: Transcript, turn: int, agent: str | None) -> Decision:  # noqa: ARG001  # the face of a check
+    def check(game: Transcript, turn: int, _agent: str | None) -> Decision:  # the face of a check
         now = game.turn(turn)
         if game_of(game) != QUESTIONS or now.state_before.get("type") != kind or game.goal is None:
             return Decision("na", f"no answer to a {kind} question")

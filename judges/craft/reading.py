@@ -41,7 +41,7 @@ def read(game: Transcript, turn: int, said: UtteranceView) -> Read[CraftClaim]:
     return read_text(text, said.agent, {cell: stacks.get(cell, ()) for cell in CELLS})
 
 
-def frame(game: Transcript, turn: int, said: UtteranceView) -> str:  # noqa: ARG001 - one face for all families
+def frame(_game: Transcript, _turn: int, said: UtteranceView) -> str:
     """What a director's words of place refer to: all that a model is told of the speaker."""
     kind = "a public message" if said.channel == "public" else "private reasoning"
     walls = "; ".join(f"{name}: {_told(cells)}" for name, cells in WALLS.items())

@@ -25,11 +25,11 @@ def reads(said: UtteranceView) -> bool:
     return said.channel == "private" and bool(said.text.strip())
 
 
-def frame(game: Transcript, turn: int, said: UtteranceView) -> str:  # noqa: ARG001 - one face for all families
+def frame(_game: Transcript, _turn: int, said: UtteranceView) -> str:
     """Whose thoughts they are."""
     return str(_PROMPT["frame"]).format(kind="private reasoning", speaker=said.agent)
 
 
-def read(game: Transcript, turn: int, said: UtteranceView) -> Read[EinsteinClaim]:  # noqa: ARG001
+def read(_game: Transcript, _turn: int, said: UtteranceView) -> Read[EinsteinClaim]:
     """Read a player's thoughts by rules."""
     return read_thoughts(said.text)

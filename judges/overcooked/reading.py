@@ -32,13 +32,13 @@ def reads(said: UtteranceView) -> bool:
     return bool(said.text.strip())
 
 
-def frame(game: Transcript, turn: int, said: UtteranceView) -> str:  # noqa: ARG001 - one face for all families
+def frame(_game: Transcript, _turn: int, said: UtteranceView) -> str:
     """Who wrote it, and for whom."""
     kind = "a message" if said.channel == "public" else "a plan" if _PLAN.match(said.text) else "private analysis"
     return str(_TABLES["frame"]).format(kind=kind, speaker=said.agent)
 
 
-def read(game: Transcript, turn: int, said: UtteranceView) -> Read[OvercookedClaim]:  # noqa: ARG001
+def read(_game: Transcript, _turn: int, said: UtteranceView) -> Read[OvercookedClaim]:
     """Read a text by rules: plans by their grammar; of free text whether it agrees, refuses or reports, and no request."""
     if _PLAN.match(said.text):
         return Read(tuple(_planned(said.text)))

@@ -77,7 +77,7 @@ def _answer(persona: Persona, mind: Mind, seen: Observation, rng: random.Random)
 # -- what is said -----------------------------------------------------------------------------------------------------------------------
 
 
-def _say_all(mind: Mind, seen: Observation, rng: random.Random) -> str:  # noqa: ARG001 - one face for all
+def _say_all(mind: Mind, _seen: Observation, rng: random.Random) -> str:
     if mind.agent == "A":
         return f"{tell_order(sorted(mind.order.items()), rng)} {ask_for_colors(rng)}"
     return tell_colors([Entry(shape, color) for shape, color in mind.colors.items()], rng)
@@ -90,7 +90,7 @@ def _say_piece(mind: Mind, seen: Observation, rng: random.Random) -> str:
     return tell_colors([Entry(mind.shapes[piece], mind.colors[mind.shapes[piece]])], rng)
 
 
-def _say_nothing(mind: Mind, seen: Observation, rng: random.Random) -> str:  # noqa: ARG001
+def _say_nothing(_mind: Mind, _seen: Observation, _rng: random.Random) -> str:
     return ""
 
 
@@ -103,7 +103,7 @@ def _say_guess(mind: Mind, seen: Observation, rng: random.Random) -> str:
     return f"{known} Position {rng.choice(free)} is the {rng.choice(mind.shapes)}." if free else known
 
 
-def _say_see(mind: Mind, seen: Observation, rng: random.Random) -> str:  # noqa: ARG001
+def _say_see(_mind: Mind, _seen: Observation, rng: random.Random) -> str:
     return rng.choice(("As you can see, I have filled in what I know.", "Just look at my hypothesis.", "My actions show you what I have."))
 
 
@@ -129,7 +129,7 @@ def _learn_wrongly(mind: Mind, facts: Facts) -> None:
 # -- what is written --------------------------------------------------------------------------------------------------------------------
 
 
-def _write_differences(mind: Mind, seen: Observation, rng: random.Random) -> Sequence[Write]:  # noqa: ARG001
+def _write_differences(mind: Mind, seen: Observation, _rng: random.Random) -> Sequence[Write]:
     return [(place, entry) for place, entry in _known(mind) if seen.hypothesis[place - 1] != entry]
 
 
@@ -137,7 +137,7 @@ def _known(mind: Mind) -> list[Write]:
     return [(place, entry) for place in range(1, mind.size + 1) if (entry := mind.entry(place)) is not None]
 
 
-def _write_all(mind: Mind, seen: Observation, rng: random.Random) -> Sequence[Write]:  # noqa: ARG001
+def _write_all(mind: Mind, _seen: Observation, _rng: random.Random) -> Sequence[Write]:
     return _known(mind)
 
 
@@ -159,7 +159,7 @@ _PAIR: Final = 2
 _THOUGHTS: Final = ("", "Let me compare the clues with my hypothesis.\n", "I update what I can.\n")
 
 
-def _well_formed(message: str, writes: Sequence[Write], turn: int, rng: random.Random) -> str:  # noqa: ARG001
+def _well_formed(message: str, writes: Sequence[Write], _turn: int, rng: random.Random) -> str:
     return rng.choice(_THOUGHTS) + _json(message, [_action(place, entry) for place, entry in writes])
 
 

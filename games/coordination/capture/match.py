@@ -38,7 +38,7 @@ def _steps(state: CaptureState, room: int, goal: int) -> int:
     return len(state.rooms) ** 2 * 2 if found is None else found
 
 
-def _bfs(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:  # noqa: ARG001
+def _bfs(state: CaptureState, player: Player, _rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
     """Goes the shortest open way to the thief; where there is none, stays."""
     here, thief = state.rooms[player], state.rooms["Thief"]
     if distance(state, here, thief) is None:
@@ -74,7 +74,7 @@ def _pincer(state: CaptureState, player: Player, rng: Random) -> tuple[Action, s
     return best, f"{partner} goes to room {partners.room}; from room {best.room} I cut off the way of the thief.", ()
 
 
-def _greedy(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:  # noqa: ARG001
+def _greedy(state: CaptureState, player: Player, _rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
     """The paper's baseline: a button after which the thief's room is next, else into that room, else to the first neighbour.
 
     The button comes first, although the room may be next already: only so does the paper's row come out (docs/coordination.md).
@@ -90,7 +90,7 @@ def _greedy(state: CaptureState, player: Player, rng: Random) -> tuple[Action, s
     return Action("move", room), f"The thief is in room {thief}; I go to room {room}.", ()
 
 
-def _stayer(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:  # noqa: ARG001
+def _stayer(state: CaptureState, player: Player, _rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
     return Action("stay", state.rooms[player]), "My partner will catch the thief.", ("idle",)
 
 
@@ -103,7 +103,7 @@ def _confused(state: CaptureState, player: Player, rng: Random) -> tuple[Action,
     return action, f"The thief is in room {wrong}; I go on.", ("misgrounded_location",)
 
 
-def _ideal(state: CaptureState, player: Player, rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:  # noqa: ARG001
+def _ideal(state: CaptureState, player: Player, _rng: Random) -> tuple[Action, str, tuple[Injected, ...]]:
     """Its own part of a joint choice that leaves the fewest turns; of several the one that leaves fewest if the partner stays."""
     first = state.rooms == start(SCENARIOS[0]).rooms  # only there is an exchange with the thief no capture
 

@@ -59,7 +59,7 @@ def _danger(state: EscapeState) -> frozenset[int]:
     return frozenset(option.room for option in killer_options(state))
 
 
-def _fixer(state: EscapeState, player: Player, rng: Random) -> Decision:  # noqa: ARG001
+def _fixer(state: EscapeState, player: Player, _rng: Random) -> Decision:
     """Keeps out of the killer's next room, repairs, and leaves when the gate is open."""
     here, danger = state.rooms[player], _danger(state)
     known = killer_options(state)[0].target is not None
@@ -87,7 +87,7 @@ def _reckless(state: EscapeState, player: Player, rng: Random) -> Decision:
     return Decision(intended=f"move to room {room}", explanation=f"I go on through room {room}.")
 
 
-def _camper(state: EscapeState, player: Player, rng: Random) -> Decision:  # noqa: ARG001
+def _camper(_state: EscapeState, _player: Player, _rng: Random) -> Decision:
     return Decision(intended=WAIT, explanation="I wait for my partner to do it.", injected=("idle",))
 
 
@@ -101,7 +101,7 @@ def _confused(state: EscapeState, player: Player, rng: Random) -> Decision:
     return Decision(intended=decision.intended, explanation=text, injected=("misgrounded_state",))
 
 
-def _ideal(state: EscapeState, player: Player, rng: Random) -> Decision:  # noqa: ARG001
+def _ideal(state: EscapeState, player: Player, _rng: Random) -> Decision:
     """Its own part of the joint choice with the fewest expected turns among those that escape surely; two who play so choose the same."""
 
     def turns(both: Sequence[str]) -> float:

@@ -128,13 +128,13 @@ def _sloppy(state: HanabiState, seat: int, player: Player, rng: Random) -> tuple
     return move, reason, ()
 
 
-def _bomber(state: HanabiState, seat: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:  # noqa: ARG001
+def _bomber(state: HanabiState, seat: int, _player: Player, _rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
     """Plays its first card, known or not."""
     sure = is_known_playable(state, seat, 0)
     return Move("play", card=0), "I take a chance and play my first card.", () if sure else ("unsafe_play",)
 
 
-def _random(state: HanabiState, seat: int, player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:  # noqa: ARG001
+def _random(state: HanabiState, seat: int, _player: Player, rng: Random) -> tuple[Move, str, tuple[Injected, ...]]:
     return rng.choice(legal_moves(state, seat)), "Any action is fine.", ()
 
 

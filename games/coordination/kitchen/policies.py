@@ -98,11 +98,11 @@ def _partner_has_plate(state: KitchenState, cook: int) -> bool:
     return held is not None and held.name == "dish"
 
 
-def _waiter(layout: Layout, state: KitchenState, cook: int, actions: tuple[str, ...], rng: Random) -> Decision:  # noqa: ARG001
+def _waiter(_layout: Layout, _state: KitchenState, _cook: int, _actions: tuple[str, ...], _rng: Random) -> Decision:
     return Decision(intended=WAIT, explanation="My partner will do it.", injected=("idle",))
 
 
-def _random(layout: Layout, state: KitchenState, cook: int, actions: tuple[str, ...], rng: Random) -> Decision:  # noqa: ARG001
+def _random(_layout: Layout, _state: KitchenState, _cook: int, actions: tuple[str, ...], rng: Random) -> Decision:
     return Decision(intended=rng.choice(actions), explanation="Any action is fine.")
 
 

@@ -39,7 +39,7 @@ def remove_half(sight: Sight, rng: random.Random) -> Plan | None:
     return replace(plan, said=replace(plan.said, span_to=None))
 
 
-def insist_on_removal(sight: Sight, rng: random.Random) -> Plan | None:  # noqa: ARG001 - every habit has this form
+def insist_on_removal(sight: Sight, _rng: random.Random) -> Plan | None:
     """Demand the same removal again, whatever has become of it."""
     earlier = [heard.said for heard in sight.heard if heard.director == sight.director and heard.turn < sight.turn]
     last = earlier[-1] if earlier else None

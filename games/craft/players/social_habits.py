@@ -25,7 +25,7 @@ def ask_again(sight: Sight, rng: random.Random) -> Plan | None:
     return Plan(thought=order, said=order, defects=("redundant_already_done",))
 
 
-def echo(sight: Sight, rng: random.Random) -> Plan | None:  # noqa: ARG001 - every habit has this form
+def echo(sight: Sight, _rng: random.Random) -> Plan | None:
     """Repeat what another director said last, as if it were new."""
     heard = next((heard for heard in sight.said_this_turn() if heard.said is not None and heard.said.complete), None)
     if heard is None or heard.said is None:
@@ -79,11 +79,11 @@ def _other_color(said: Instruction, rng: random.Random) -> tuple[Instruction, st
     return replace(said, color=rng.choice([letter for letter in COLORS if letter != said.color])), "conflict_color"
 
 
-def _other_size(said: Instruction, rng: random.Random) -> tuple[Instruction, str] | None:  # noqa: ARG001 - one form
+def _other_size(said: Instruction, _rng: random.Random) -> tuple[Instruction, str] | None:
     return (replace(said, size="s", span_to=None), "conflict_size") if said.size == "l" and said.verb == "place" else None
 
 
-def _other_action(said: Instruction, rng: random.Random) -> tuple[Instruction, str] | None:  # noqa: ARG001 - one form
+def _other_action(said: Instruction, _rng: random.Random) -> tuple[Instruction, str] | None:
     return replace(said, verb="remove" if said.verb == "place" else "place"), "conflict_action"
 
 

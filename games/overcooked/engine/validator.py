@@ -142,7 +142,7 @@ def _fill(world: World, agent: int, call: WrittenAction) -> str | None:
     return None
 
 
-def _wait(world: World, agent: int, call: WrittenAction) -> str | None:  # noqa: ARG001 - the same face for every action
+def _wait(world: World, _agent: int, call: WrittenAction) -> str | None:
     number = call.arguments[0] if call.arguments else ""
     too_long = number.isdecimal() and number.isascii() and int(number) > world.layout.wait_limit
     return f"Too long wait time. It should be at most {world.layout.wait_limit}." if too_long else None

@@ -303,7 +303,7 @@ def _once_more(script: Script, chunk: Chunk) -> Chunk | None:
     return earlier[0] if earlier else None
 
 
-def _impossible(script: Script, chunk: Chunk) -> Chunk:  # noqa: ARG001 - the same face for every fault
+def _impossible(script: Script, _chunk: Chunk) -> Chunk:
     utensil = script.layout.utensils_of(0)[0]
     return Chunk((f"{utensil.operation}({utensil.name})",))
 
@@ -314,7 +314,7 @@ def _chefs_own(layout: Layout) -> str:
     return f"{utensil.operation}({utensil.name})"
 
 
-def _gap(script: Script, chunk: Chunk) -> Chunk | None:  # noqa: ARG001 - the same face for every fault
+def _gap(_script: Script, chunk: Chunk) -> Chunk | None:
     """The request without its operation."""
     return Chunk((*chunk.actions[:2], *chunk.actions[3:])) if len(chunk.actions) > 3 else None  # noqa: PLR2004 - fetch, put, operate, take, place
 
