@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any, Final, NamedTuple
 
+from analytics.comparison.team_names import unlike_names
 from analytics.query import query
 from schemas.families import family, title_of
 from schemas.store import Store
@@ -81,22 +82,18 @@ def _who(benchmark: str, rows: Sequence[Row]) -> str:
     opening = f"{title}, {_counted(games, 'game')} of {_counted(len(rows), 'team')} ({main})"
     if len(rows) == 1:
         return f"{opening}: {_team(first)} reaches {_mean(first)} on average."
-    alone = len({_team(row) for row in rows}) == len(rows)
+    names = dict(zip(map(id, rows), unlike_names([(_team(row), row["condition"], row["max_turns"]) for row in rows]), strict=True))
     told = told_apart(rows)
     if told is None:
         return (
-            f"{opening}: not enough games to say which team gets least far; {_named(last, alone=alone)} has the lowest mean, "
-            f"{_over(last)}, and {_named(first, alone=alone)} the highest, {_over(first)}."
+            f"{opening}: not enough games to say which team gets least far; {names[id(last)]} has the lowest mean, "
+            f"{_over(last)}, and {names[id(first)]} the highest, {_over(first)}."
         )
     behind, ahead = told
-    shown = f"{_named(behind, alone=alone)} gets least far, {_over(behind)}, and {_named(ahead, alone=alone)} further, {_over(ahead)}"
+    shown = f"{names[id(behind)]} gets least far, {_over(behind)}, and {names[id(ahead)]} further, {_over(ahead)}"
     if behind is last:
         return f"{opening}: {shown}."
-    return f"{opening}: {shown}; not enough games to place {_named(last, alone=alone)}, {_over(last)}."
-
-
-def _named(row: Row, *, alone: bool) -> str:
-    return _team(row) if alone else f"{_team(row)} under {row['condition']}"
+    return f"{opening}: {shown}; not enough games to place {names[id(last)]}, {_over(last)}."
 
 
 def _over(row: Row) -> str:

@@ -141,7 +141,7 @@ def _section(name: str, rows: pl.DataFrame, drawn: go.Figure | None, *, is_one: 
     narrowed = (
         f"<p class='hint'>{len(columns)} of {len(rows.columns)} columns; the CSV form has all.</p>" if len(columns) < rows.width else ""
     )
-    doubt = few_games(rows)
+    doubt = few_games(rows, name)
     few = f"<p class='hint'>{html.escape(doubt[0].upper() + doubt[1:])}.</p>" if doubt else ""
     about = next((spec.summary.partition(". ")[0] for spec in VIEWS if spec.report and spec.report[0] == name), "")
     return (

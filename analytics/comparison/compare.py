@@ -160,7 +160,8 @@ def _advice(row: _Row) -> str:
 
 
 def _side(row: _Row, side: str) -> str:
-    more = [str(row[f"{name}_{side}"]) for name in row["differs"].split(" and ") if name != "team"]
+    ends = {"max_turns": " turns"}
+    more = [f"{row[f'{name}_{side}']}{ends.get(name, '')}" for name in row["differs"].split(" and ") if name != "team"]
     return str(row[f"team_{side}"]) + (f" ({', '.join(more)})" if more else "")
 
 

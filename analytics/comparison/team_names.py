@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["short_names"]
+__all__ = ["short_names", "unlike_names"]
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
@@ -16,6 +16,23 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
     common = set.intersection(*map(set, seats.values())) if len(seats) > 1 else set()
     short = {name: _told([seat for seat in of_name if seat not in common]) or name for name, of_name in seats.items()}
     return {name: told if list(short.values()).count(told) == 1 else name for name, told in short.items()}
+
+
+def unlike_names(sides: Sequence[tuple[str, str | None, int | None]]) -> list[str]:
+    """Names of teams, each with its condition and turn limit where another one has the same name without.
+
+    Args:
+        sides: team's name, condition, turn limit; no two alike.
+    """
+    return [_unlike(side, sides) for side in sides]
+
+
+def _unlike(side: tuple[str, str | None, int | None], sides: Sequence[tuple[str, str | None, int | None]]) -> str:
+    name, condition, turns = side
+    namesakes = [other for other in sides if other[0] == name and other != side]
+    told = [f"under {condition}"] if any(other[1] != condition for other in namesakes) else []
+    told += [f"with {turns or 'unknown'} turns"] if any(other[1] == condition for other in namesakes) else []
+    return " ".join([name, *told])
 
 
 def _told(seats: list[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from analytics.comparison.game_values import game_values
+from analytics.comparison.team_names import unlike_names
 from analytics.statistics.intervals import LEVEL
 from analytics.statistics.regressions import cluster_covariance, mean_by
 from schemas.store import Store
@@ -120,8 +121,9 @@ def _of_benchmark(games: pl.DataFrame) -> list[_Row]:
     for row in found:
         row["name"] = row.pop("team_name", None) or row["name"]
     islands = len({row["island"] for row in found})
+    names = dict(zip(sides.drop("side").rows(), unlike_names(sides.drop("side").rows()), strict=True))
     for row in found:
-        row["advice"] = _advice(row, islands)
+        row["advice"] = _advice(row, names.get((row["name"], row["condition"], row["max_turns"])) or str(row["name"]), islands)
     return sorted(found, key=lambda row: (row["island"], row["kind"] == "task", -row["value"]))
 
 
@@ -249,9 +251,9 @@ def _apart(covariance: Floats) -> Floats:
     return error
 
 
-def _advice(row: _Row, islands: int) -> str:
+def _advice(row: _Row, name: str, islands: int) -> str:
     what = "would reach" if row["kind"] == "team" else "lets an average team reach"
-    about = f"{row['name']}: {row['value']:+.3g} ({row['low']:+.3g} to {row['high']:+.3g}), {what} {row['expected']:.3g}"
+    about = f"{name}: {row['value']:+.3g} ({row['low']:+.3g} to {row['high']:+.3g}), {what} {row['expected']:.3g}"
     about += " on an average task" if row["kind"] == "team" else ""
     few = f"; {row['partners']} {'tasks' if row['kind'] == 'team' else 'teams'} say little" if row["partners"] < _FEWEST else ""
     apart = f"; comparable only inside island {row['island']} of {islands}: no games link it with the others" if islands > 1 else ""
