@@ -131,8 +131,9 @@ def _print_grid(console: Console, columns: Sequence[str], cells: Sequence[Sequen
 
 def _print_lines(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
     widths = [min(max(len(name), *(len(line[index]) for line in cells), 0), _WIDEST_PADDING) for index, name in enumerate(columns)]
-    for line in (columns, ["-" * width for width in widths], *cells):
-        click.echo("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
+    lines = (columns, ["-" * width for width in widths], *cells)
+    padded = ("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines)
+    click.echo("\n".join(padded))  # at once: a disk that is full is told once, and not again when Python ends
 
 
 def _print_blocks(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
