@@ -42,3 +42,5 @@ def test_new_verdicts_show_without_a_reload(tmp_path: Path, page: Page) -> None:
         run(JudgeRequest(rubric=find("pragmatic_sufficiency")), store)
         page.locator("#news button").click()
         page.get_by_text("pragmatic sufficiency", exact=False).first.wait_for()
+        page.locator(".main-svg").first.wait_for()
+        page.goto("about:blank")  # before the server goes
