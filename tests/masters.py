@@ -30,10 +30,12 @@ def copied(name: str, fill: Callable[[Path], object], folder: Path) -> None:
     master = home / f"master-{name}"
     with (home / f"master-{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not master.exists():
-            growing = Path(tempfile.mkdtemp(dir=home))
-            fill(growing)
-            growing.rename(master)
+        done = master.with_suffix(".done")
+        if not done.exists():
+            shutil.rmtree(master, ignore_errors=True)
+            master.mkdir()
+            fill(master)  # where it stays: stores know their logs by their paths
+            done.touch()
     shutil.copytree(master, folder, dirs_exist_ok=True)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -98,6 +99,12 @@ def writing_to(out: Path) -> Iterator[None]:
         raise UsageError(f"--out {out}: {where} cannot be used ({error.strerror or error}); choose a folder that can be written") from error
 
 
+_ONE_OF_MANY: Final = re.compile(
+    r"(?<![\d.,])1 (game|turn|row|file|unit|call|text|label|part|report|request|finding|step|timestep|question|sentence|verdict|sample)s\b"
+)
+"""What is counted, where there is one of it."""
+
+
 def say(message: str) -> None:
     """Tell the user something; everything that is not data goes to stderr."""
-    click.echo(message, err=True)
+    click.echo(_ONE_OF_MANY.sub(r"1 \1", message), err=True)

@@ -15,6 +15,7 @@ from cotrace.cli import cli
 from judges.rubric.files import check
 from schemas.errors import CotraceError
 from schemas.store import Store
+from tests.command_line import run
 from tests.played import played_store
 
 
@@ -178,3 +179,10 @@ def test_a_key_that_fits_several_games_is_refused(tmp_path: Path, store: Path) -
     result = called("labels", "import", tmp_path / "planted.csv", "--store", store)
     assert result.return_value == 1
     assert "fits 9 games" in result.stderr
+
+
+def test_one_of_many_is_no_plural(store: Path) -> None:
+    """What is said beside a result counts as people do."""
+    said = run("sql", "SELECT 1 AS x", store=store).stderr
+    assert said.startswith("1 row from ")
+    assert run("sql", "FROM range(11)", store=store).stderr.startswith("11 rows from ")

@@ -172,5 +172,5 @@ def test_the_commands(tmp_path: Path) -> None:
         ]
 
     assert [done.exit_code for done in outputs] == [0, 0, 0, 0]
-    for done, text in zip(outputs, ("1 calls in batch", "in_progress", "stored 1 answered", "no batch is waiting"), strict=True):
+    for done, text in zip(outputs, ("1 call in batch", "in_progress", "stored 1 answered", "no batch is waiting"), strict=True):
         assert text in done.output

@@ -155,4 +155,4 @@ def test_who_cannot_be_called_again_must_be_replaced(folder: Path, tmp_path: Pat
     )
     assert folder.exists()
     said = replay(home, episode, "--turn", "2", "--seat", "all=script:plain", "--out", str(tmp_path / "out"))
-    assert "1 games with 3 turns played" in said
+    assert "1 game with 3 turns played" in said

@@ -153,7 +153,7 @@ def test_the_rubric_is_one_of_the_others(who: Store, model_url: str) -> None:
     assert set(yaml.safe_load(run("rubric", "show", "decisive_error").stdout)["variants"]) == {*MANNERS}
     store, model = ("--store", str(who.path)), ("--model", "openai/suspicious", "--base-url", model_url)
     judged = run("judge", "--rubric", "decisive_error", "--variant", "halving", *model, *store)
-    assert (judged.exception, "1 games: 1 answered" in judged.output) == (None, True)
+    assert (judged.exception, "1 game: 1 answered" in judged.output) == (None, True)
     assert "llm:openai/suspicious (halving)" in run("report", "attribution-accuracy", "--format", "csv", *store).output
     refused = run("judge", "--rubric", "decisive_error", "--judge", "engine", *store)
     assert "cotrace attribute" in str(refused.exception)
