@@ -217,9 +217,9 @@ def _tell(request: JudgeRequest, report: JudgeReport) -> None:
     say(f"{rubric.name}{variant} by {judge}: {report.units} units, {report.status}, {report.seconds:.1f} s")
     say(f"  verdicts: {report.answered} answered, {report.undecided} undecided, {report.failed} failed, {report.skipped} skipped")
     if report.answered_before or report.recovered:
-        say(f"  {report.answered_before} calls were answered before, {report.recovered} recovered from an interrupted run")
+        say(f"  answered before: {report.answered_before} calls; {report.recovered} recovered from an interrupted run")
     if report.from_cache:
-        say(f"  {report.from_cache} calls were answered out of the cache")
+        say(f"  answered out of the cache: {report.from_cache} calls")
     if report.requests:
         cost = "no price known" if report.cost is None else f"{report.cost:.4f} USD"
         say(f"  {report.requests} requests, {report.tokens_in} + {report.tokens_out} tokens, {cost}")

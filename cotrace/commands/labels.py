@@ -50,7 +50,7 @@ def import_(file: Path, folders: tuple[Path, ...], store: Store) -> int:
         f"{report.judged} about judged units"
     )
     if report.unanswered:
-        say(f"  {report.unanswered} rows have no answer yet")
+        say(f"  without an answer yet: {report.unanswered} rows")
     for line in report.notes:
         say(f"  note: {line}")
     for line in report.refused[:8]:

@@ -67,7 +67,7 @@ def tell(report: RunReport, out: Path, *, next_step: bool = True) -> int:
         before = f", {report.from_journal} replies of an interrupted run used again" if report.from_journal else ""
         say(f"  {report.calls} calls{before}; {report.tokens_in} + {report.tokens_out} tokens, {report.cost:.4f} USD")
     if report.stopped:
-        say(f"  {report.stopped} games wait: the budget allows no further call; start again with a higher one to play them on")
+        say(f"  the budget allows no further call: {report.stopped} games left waiting; start again with a higher one to play them on")
     if report.failed:
         say(f"  {report.failed} calls failed and were played on as the published loop does; the first: {report.first_error}")
     if next_step:
