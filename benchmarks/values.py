@@ -17,7 +17,7 @@ from games.asympuzl.play import play as play_asympuzl
 from games.coordination.hanabi.rules import DECK, HAND, HanabiState, Move, apply, deal, is_legal, legal_moves
 from games.coordination.value.hanabi import ceilings
 from games.craft.replay import ReplayedTurn, replay
-from games.craft.value.reach import Step as CraftStep
+from games.craft.value.reach import BoardTurn as CraftStep
 from games.craft.value.reach import turn_values
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.engine.rules import RULES

@@ -23,7 +23,7 @@ from providers.provider import ModelSettings
 from providers.request import JournalEntry, Reply, Request, Usage, call_of, fingerprint, now, shown
 from providers.server import ModelQuestion, Server, Taken
 
-__all__ = ["Asker", "JournalEntry", "Reply", "Request", "Terms", "Usage"]
+__all__ = ["Asker", "JobTerms", "JournalEntry", "Reply", "Request", "Usage"]
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class _Member:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Terms:
+class JobTerms:
     """What the askers of a job share; all of it belongs to the caller, who closes it."""
 
     budget: Budget | None = None
@@ -63,8 +63,8 @@ class Asker:
         UsageError: a model's name is incomplete, or its key is missing.
     """
 
-    def __init__(self, endpoints: Sequence[ModelSettings], price: Price | None = None, terms: Terms | None = None) -> None:
-        terms = terms or Terms()
+    def __init__(self, endpoints: Sequence[ModelSettings], price: Price | None = None, terms: JobTerms | None = None) -> None:
+        terms = terms or JobTerms()
         budget = terms.budget or Budget(None)
         self.settings = endpoints[0]
         self.usage = terms.usage

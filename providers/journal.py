@@ -20,13 +20,13 @@ from pydantic import BaseModel
 
 from schemas.errors import StoreError, UsageError
 
-__all__ = ["Journal", "Lines", "is_held", "read"]
+__all__ = ["Journal", "JournalLines", "is_held", "read"]
 
 H = TypeVar("H")
 L = TypeVar("L")
 
 
-class Lines(NamedTuple, Generic[H, L]):
+class JournalLines(NamedTuple, Generic[H, L]):
     """What stands in a journal."""
 
     head: H | None
@@ -37,7 +37,7 @@ class Lines(NamedTuple, Generic[H, L]):
     """What is wrong with the first line that cannot be read; None if all can."""
 
 
-def read(path: Path, head: type[H], line: type[L]) -> Lines[H, L]:
+def read(path: Path, head: type[H], line: type[L]) -> JournalLines[H, L]:
     """What stands in a journal.
 
     Raises:
@@ -54,7 +54,7 @@ def read(path: Path, head: type[H], line: type[L]) -> Lines[H, L]:
                 found.append(rest.decode(text))
         except msgspec.DecodeError as error:
             damage = damage or f"line {number}: {error}"
-    return Lines(first, found, damage)
+    return JournalLines(first, found, damage)
 
 
 def _whole_lines(path: Path) -> list[bytes]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-__all__ = ["Lines", "NodePath", "read_with_lines"]
+__all__ = ["NodePath", "YamlLines", "read_with_lines"]
 
 NodePath = tuple[str | int, ...]
 """Keys and list indices from the top of the document."""
@@ -16,7 +16,7 @@ _BOOLEAN = "tag:yaml.org,2002:bool"
 _NULL = "tag:yaml.org,2002:null"
 
 
-class Lines:
+class YamlLines:
     """Where things stand in a YAML document."""
 
     def __init__(self) -> None:
@@ -36,13 +36,13 @@ class Lines:
         return self._by_path[known]
 
 
-def read_with_lines(text: str) -> tuple[Any, Lines]:
+def read_with_lines(text: str) -> tuple[Any, YamlLines]:
     """The parsed document and its lines; an empty document is an empty mapping.
 
     Raises:
         yaml.MarkedYAMLError: the text is not YAML.
     """
-    lines = Lines()
+    lines = YamlLines()
     loader = yaml.SafeLoader(text)
     try:
         node = loader.get_single_node()
@@ -54,7 +54,7 @@ def read_with_lines(text: str) -> tuple[Any, Lines]:
         loader.dispose()
 
 
-def _walk(node: yaml.Node, path: NodePath, lines: Lines) -> None:
+def _walk(node: yaml.Node, path: NodePath, lines: YamlLines) -> None:
     lines.add(path, node.start_mark.line + 1)
     if isinstance(node, yaml.SequenceNode):
         for index, item in enumerate(node.value):
@@ -68,7 +68,7 @@ def _walk(node: yaml.Node, path: NodePath, lines: Lines) -> None:
             lines.add((*path, str(key.value)), line)
 
 
-def _look_at_key(key: yaml.Node, line: int, seen: set[str], lines: Lines) -> None:
+def _look_at_key(key: yaml.Node, line: int, seen: set[str], lines: YamlLines) -> None:
     word = str(key.value)
     if key.tag == _BOOLEAN:
         lines.mistakes.append((line, f'{word} without quotes is a boolean in YAML 1.1, not a word: write "{word}"'))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.papers.item import Item, Note, given, units
+from analytics.papers.item import Note, PaperItem, given, units
 
 __all__ = ["ITEMS", "NOTES"]
 
@@ -42,28 +42,28 @@ _TOKENS: Final = " UNION ALL ".join(
 )
 
 ITEMS: Final = (
-    Item(
+    PaperItem(
         kind="table",
         number="1",
         title="Success by feedback mode, size 5, percent",
         needs=_RUNS,
         cells=given(_solved(_FEEDBACK, "size = 5")),
     ),
-    Item(
+    PaperItem(
         kind="table",
         number="2",
         title="Success by size, feedback to both, percent",
         needs="games of sizes 3, 5, 10 and 20 with feedback mode both",
         cells=given(_solved("'size ' || size", "feedback_mode = 'both'")),
     ),
-    Item(
+    PaperItem(
         kind="table",
         number="3",
         title="Tokens a turn, of the whole output and of the message",
         needs="logged tokens, feedback mode both",
         cells=units(_TOKENS, with_sem=False),
     ),
-    Item(
+    PaperItem(
         kind="table",
         number="4",
         title="One agent with all clues: success by size, percent",
@@ -73,21 +73,21 @@ ITEMS: Final = (
             "high, games AS n FROM asympuzl_solo"
         ),
     ),
-    Item(
+    PaperItem(
         kind="table",
         number="5",
         title="Table 1 with Wilson's intervals, own feedback",
         needs=_RUNS,
         cells=given(_solved(_FEEDBACK, f"size = 5 AND feedback_mode IN ({_OWN})")),
     ),
-    Item(
+    PaperItem(
         kind="table",
         number="6",
         title="Table 1 with Wilson's intervals, joint feedback",
         needs=_RUNS,
         cells=given(_solved(_FEEDBACK, f"size = 5 AND feedback_mode IN ({_JOINT})")),
     ),
-    Item(
+    PaperItem(
         kind="figure",
         number="2",
         title="Actions for each position",
@@ -98,11 +98,15 @@ ITEMS: Final = (
             with_sem=False,
         ),
     ),
-    Item(kind="figure", number="3a", title="Success at turn k, no feedback, size 5, percent", needs=_RUNS, cells=given(_by_turn("none"))),
-    Item(
+    PaperItem(
+        kind="figure", number="3a", title="Success at turn k, no feedback, size 5, percent", needs=_RUNS, cells=given(_by_turn("none"))
+    ),
+    PaperItem(
         kind="figure", number="3b", title="Success at turn k, feedback to both, size 5, percent", needs=_RUNS, cells=given(_by_turn("both"))
     ),
-    Item(kind="figure", number="4", title="Three conversations (figures 4 to 6)", needs="they are single games; read them on their pages"),
+    PaperItem(
+        kind="figure", number="4", title="Three conversations (figures 4 to 6)", needs="they are single games; read them on their pages"
+    ),
 )
 
 NOTES: Final = (

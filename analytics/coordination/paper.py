@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.papers.item import Item, Note, TableCell, given, units
+from analytics.papers.item import Note, PaperItem, TableCell, given, units
 from analytics.query import query
 from schemas.store import Store
 
@@ -48,7 +48,7 @@ def _against_answers(store: Store) -> list[TableCell]:
 
 
 ITEMS: Final = (
-    Item(
+    PaperItem(
         kind="table",
         number="1",
         title="Overcooked: score in self-play by layout",
@@ -58,21 +58,21 @@ ITEMS: Final = (
             f"WHERE game = 'overcooked' AND {_SELF}"
         ),
     ),
-    Item(
+    PaperItem(
         kind="table",
         number="2",
         title="CollabEscape and CollabCapture: rate of success, and turns of successes",
         needs="six games of CollabEscape, twelve of CollabCapture",
         cells=units(_RATES, with_sem=False),
     ),
-    Item(
+    PaperItem(
         kind="table",
         number="3",
         title="Hanabi: score in self-play",
         needs="three games of Hanabi",
         cells=units(_HANABI.format("'score'", "score::DOUBLE", _SELF)),
     ),
-    Item(
+    PaperItem(
         kind="table",
         number="4",
         title="Overcooked: score with a partner by behaviour cloning, by side",
@@ -83,7 +83,7 @@ ITEMS: Final = (
             with_sem=False,
         ),
     ),
-    Item(
+    PaperItem(
         kind="table",
         number="5",
         title="Hanabi: score with itself and with other partners",
@@ -95,7 +95,7 @@ ITEMS: Final = (
             ddof=0,
         ),
     ),
-    Item(
+    PaperItem(
         kind="table",
         number="6",
         title="Hanabi: score and share of games that ended with no life left",
@@ -104,14 +104,14 @@ ITEMS: Final = (
             _HANABI.format("'score'", "score::DOUBLE", _SELF) + " UNION ALL " + _HANABI.format("'bomb rate'", "bombed::INT::DOUBLE", _SELF)
         ),
     ),
-    Item(
+    PaperItem(
         kind="figure",
         number="2",
         title="Score in a game against accuracy in CoordinationQA, Pearson's r over models",
         needs="both games and answers of four models or more",
         cells=_against_answers,
     ),
-    Item(
+    PaperItem(
         kind="figure",
         number="3",
         title="Accuracy in CoordinationQA by type of question, and chance",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.papers.item import Item, Note, TableCell, units
+from analytics.papers.item import Note, PaperItem, TableCell, units
 from analytics.query import query
 from schemas.store import Store
 
@@ -109,7 +109,7 @@ def _personas(store: Store) -> list[TableCell]:
 
 
 ITEMS: Final = (
-    Item(
+    PaperItem(
         kind="table",
         number="1",
         title="Progress of each model at the last turn, mean and standard error over structures",
@@ -126,17 +126,19 @@ ITEMS: Final = (
             )
         ),
     ),
-    Item(kind="table", number="2", title="Picked failures", needs="it is a choice of cases; read them on the page Games"),
-    Item(kind="table", number="3", title="Archetypes of the directors, games", needs="logs with personas of directors", cells=_personas),
-    Item(
+    PaperItem(kind="table", number="2", title="Picked failures", needs="it is a choice of cases; read them on the page Games"),
+    PaperItem(
+        kind="table", number="3", title="Archetypes of the directors, games", needs="logs with personas of directors", cells=_personas
+    ),
+    PaperItem(
         kind="table",
         number="4",
         title="Share of turns with candidates in each category",
         needs=_GAMES,
         cells=units(_of_turns(_COUNTED, **_TAXONOMY), with_sem=False),
     ),
-    Item(kind="table", number="5", title="Excerpt of people in a sister task", needs="other people's data, not published"),
-    Item(
+    PaperItem(kind="table", number="5", title="Excerpt of people in a sister task", needs="other people's data, not published"),
+    PaperItem(
         kind="table",
         number="6",
         title="Judges' means of each model beside its progress",
@@ -145,8 +147,8 @@ ITEMS: Final = (
             f'SELECT "row", rubric_name AS col, "cluster", value FROM ({_VERDICTS}) UNION ALL {_of_games(progress="overall_progress")}'
         ),
     ),
-    Item(kind="table", number="7", title="Features of models against progress, one point a model", needs=_JUDGED, cells=_features),
-    Item(
+    PaperItem(kind="table", number="7", title="Features of models against progress, one point a model", needs=_JUDGED, cells=_features),
+    PaperItem(
         kind="table",
         number="8",
         title="Oracle and attempted remove rate over turns, and their gap (reading `any`)",
@@ -160,15 +162,15 @@ ITEMS: Final = (
             with_sem=False,
         ),
     ),
-    Item(kind="table", number="9", title="Trace of a game", needs="it is one game; read it on its page"),
-    Item(
+    PaperItem(kind="table", number="9", title="Trace of a game", needs="it is one game; read it on its page"),
+    PaperItem(
         kind="figure",
         number="3",
         title="Categories as bars, with wrong span",
         needs=_GAMES,
         cells=units(_of_turns(_COUNTED, **_TAXONOMY, wrong_span="taxonomy_code = 'wrong_span'"), with_sem=False),
     ),
-    Item(
+    PaperItem(
         kind="figure",
         number="4",
         title="Judges' means by question, and by whether a candidate was followed",
@@ -178,7 +180,7 @@ ITEMS: Final = (
         ),
     ),
     *(
-        Item(
+        PaperItem(
             kind="figure",
             number=number,
             title="Oracle and attempted remove rate by turn",
@@ -187,7 +189,7 @@ ITEMS: Final = (
         )
         for number in ("5", "16", "17")
     ),
-    Item(
+    PaperItem(
         kind="figure",
         number="8",
         title="Share of all turns: candidates available, followed, executed, none",
@@ -202,7 +204,7 @@ ITEMS: Final = (
             with_sem=False,
         ),
     ),
-    Item(
+    PaperItem(
         kind="figure",
         number="15",
         title="Judges' means of each model by question",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.papers.item import Item, Note, ratios, units
+from analytics.papers.item import Note, PaperItem, ratios, units
 
 __all__ = ["ITEMS", "NOTES"]
 
@@ -58,7 +58,7 @@ _ERRORS: Final = " UNION ALL ".join(
 )
 
 ITEMS: Final = (
-    Item(
+    PaperItem(
         kind="table",
         number="1",
         title="Success, subgoals, steps and corrections by mode and model, without and with the reasoning verifier",
@@ -73,35 +73,35 @@ ITEMS: Final = (
             percent=_PERCENT,
         ),
     ),
-    Item(
+    PaperItem(
         kind="table",
         number="2",
         title="Errors as a share of all steps, without and with the reasoning verifier",
         needs=_RUNS,
         cells=ratios(_ERRORS, percent=("",)),
     ),
-    Item(
+    PaperItem(
         kind="table",
         number="3",
         title="Mixed pairs: success and steps",
         needs="games whose two sides have different modes",
         cells=units(_measures(_PAIR, "''", "action_mode LIKE '%+%' AND verifier = 'none'"), ddof=0, percent=_PERCENT),
     ),
-    Item(
+    PaperItem(
         kind="table",
         number="4",
         title="People with each mode: success and steps",
         needs="games with a person at the second seat (cotrace play einstein --seat p2=human)",
         cells=units(_measures(_SHORT, "''", "coalesce(policy_p1, '') || coalesce(policy_p2, '') LIKE '%human%'"), ddof=0, percent=_PERCENT),
     ),
-    Item(
+    PaperItem(
         kind="table",
         number="5",
         title="Modes by verifier, with reasoning: success and steps",
         needs="runs with reasoning, for each verifier",
         cells=units(_measures(f"{_SHORT} || ': ' || {_VERIFIER}", "''", "use_cot = 1"), ddof=0, percent=_PERCENT),
     ),
-    Item(kind="figure", number="2", title="Answers of the survey", needs="people's questionnaires, not published"),
+    PaperItem(kind="figure", number="2", title="Answers of the survey", needs="people's questionnaires, not published"),
 )
 
 NOTES: Final = (

@@ -12,7 +12,7 @@ from typing import Any, Final
 from analytics.query import condition, query
 from schemas.store import Store
 
-__all__ = ["GameOut", "Message", "games", "messages_of"]
+__all__ = ["AgentMessage", "GameOut", "games", "messages_of"]
 
 Row = Mapping[str, Any]
 
@@ -46,7 +46,7 @@ class GameOut:
 
 
 @dataclass(slots=True)
-class Message:
+class AgentMessage:
     """What an agent said in a turn, with the thought before it and what it did."""
 
     turn: int
@@ -94,9 +94,9 @@ def _by_game(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def messages_of(game: GameOut) -> list[Message]:
+def messages_of(game: GameOut) -> list[AgentMessage]:
     """The messages in order: a thought goes with the message of the same agent that follows it, an action with its agent's last message."""
-    found: list[Message] = []
+    found: list[AgentMessage] = []
     for turn, said in itertools.groupby(game.utterances, key=lambda row: row["turn"]):
         found += _with_thoughts(turn, list(said))
     for action in game.actions:
@@ -104,7 +104,7 @@ def messages_of(game: GameOut) -> list[Message]:
     return found
 
 
-def _with_thoughts(turn: int, said: Sequence[Row]) -> Iterator[Message]:
+def _with_thoughts(turn: int, said: Sequence[Row]) -> Iterator[AgentMessage]:
     thought: Row | None = None
     for row in said:
         if thought is not None and (row["agent"] != thought["agent"] or row["channel"] == "private"):
@@ -119,14 +119,14 @@ def _with_thoughts(turn: int, said: Sequence[Row]) -> Iterator[Message]:
         yield _message(turn, thought, None)
 
 
-def _message(turn: int, row: Row, thought: str | None) -> Message:
-    return Message(turn, row["agent"], row["channel"], list(row["audience"]), row["text"], thought, [])
+def _message(turn: int, row: Row, thought: str | None) -> AgentMessage:
+    return AgentMessage(turn, row["agent"], row["channel"], list(row["audience"]), row["text"], thought, [])
 
 
-def _placed(found: list[Message], action: Row) -> list[Message]:
+def _placed(found: list[AgentMessage], action: Row) -> list[AgentMessage]:
     own = [message for message in found if message.turn == action["turn"] and message.agent == action["agent"]]
     if own:
         own[-1].actions.append(action)
         return found
     before = sum(message.turn <= action["turn"] for message in found)
-    return [*found[:before], Message(action["turn"], action["agent"], "public", [], "", None, [action]), *found[before:]]
+    return [*found[:before], AgentMessage(action["turn"], action["agent"], "public", [], "", None, [action]), *found[before:]]

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analytics.exports.games import GameOut, Message, games, messages_of
+from analytics.exports.games import AgentMessage, GameOut, games, messages_of
 from analytics.exports.scores import NamedScore, scores_of
 from schemas.errors import UsageError
 from schemas.store import Store
@@ -113,7 +113,7 @@ def _score(score: NamedScore) -> Any:
     return Score(value=score.value, answer=score.answer, explanation=score.explanation, metadata=score.details or None)
 
 
-def _chat(message: Message, number: int, benchmark: str) -> ChatMessage:
+def _chat(message: AgentMessage, number: int, benchmark: str) -> ChatMessage:
     from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageTool, ChatMessageUser
     from inspect_ai.tool import ToolCall
 
@@ -141,7 +141,7 @@ def _chat(message: Message, number: int, benchmark: str) -> ChatMessage:
     return ChatMessageAssistant(content=_content(message), tool_calls=calls or None, source="generate", **told)
 
 
-def _content(message: Message) -> Any:
+def _content(message: AgentMessage) -> Any:
     from inspect_ai.model import ContentReasoning, ContentText
 
     if message.thought is None:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from analytics.exports.games import GameOut, Message, Row, games, messages_of
+from analytics.exports.games import AgentMessage, GameOut, Row, games, messages_of
 from schemas.store import Store
 
 __all__ = ["export_otlp"]
@@ -78,7 +78,7 @@ def _spans(game: GameOut) -> Iterator[dict[str, Any]]:
         yield span | {"parentSpanId": root, "events": [_event(row, times[index]) for row in verdicts[index]]}
 
 
-def _times(game: GameOut, said: Sequence[Message]) -> list[int]:
+def _times(game: GameOut, said: Sequence[AgentMessage]) -> list[int]:
     """Nanoseconds of the beginning of each message, and of the end; never backwards."""
     logged = {row["turn"]: row["at"] for row in game.turns if row["at"] is not None}
     started = game.facts["started_at"] or min(logged.values(), default=datetime(1970, 1, 1, tzinfo=UTC))
@@ -93,7 +93,7 @@ def _nanoseconds(time: datetime) -> int:
     return int(time.replace(tzinfo=UTC).timestamp()) * _SECOND
 
 
-def _placed(verdicts: Sequence[Row], said: Sequence[Message]) -> dict[int | None, list[Row]]:
+def _placed(verdicts: Sequence[Row], said: Sequence[AgentMessage]) -> dict[int | None, list[Row]]:
     """Message -> the verdicts about its turn and agent, at the agent's last message of the turn; None: about more than a message."""
     last = {(message.turn, message.agent): index for index, message in enumerate(said)}
     found: dict[int | None, list[Row]] = defaultdict(list)
@@ -102,7 +102,7 @@ def _placed(verdicts: Sequence[Row], said: Sequence[Message]) -> dict[int | None
     return found
 
 
-def _chat(message: Message) -> dict[str, Any]:
+def _chat(message: AgentMessage) -> dict[str, Any]:
     parts: list[dict[str, Any]] = [{"type": "reasoning", "content": message.thought}] if message.thought is not None else []
     parts.append({"type": "text", "content": message.text})
     parts += [{"type": "tool_call", "name": action["verb"], "arguments": action["arguments"]} for action in message.actions]

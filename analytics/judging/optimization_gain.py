@@ -30,7 +30,7 @@ _SWAPS: Final = 2000
 _SURE: Final = 0.05
 
 
-class Metric(NamedTuple):
+class AgreementCoefficient(NamedTuple):
     """A coefficient of agreement."""
 
     of_table: Callable[[Floats], Floats]
@@ -53,11 +53,11 @@ def _ac1(table: Floats) -> Floats:
     return gwet_ac1(agreeing, (table.sum(axis=-1) + table.sum(axis=-2)) / 2)
 
 
-METRICS: Final[Mapping[str, Metric]] = {
-    "kappa": Metric(kappa, least=-1, corrects_for_answers=True, doc="Cohen's kappa"),
-    "alpha": Metric(_alpha, least=-1, corrects_for_answers=True, doc="Krippendorff's alpha, nominal"),
-    "ac1": Metric(_ac1, least=-1, corrects_for_answers=False, doc="Gwet's AC1"),
-    "accuracy": Metric(percent_agreement, least=0, corrects_for_answers=False, doc="share of equal answers"),
+METRICS: Final[Mapping[str, AgreementCoefficient]] = {
+    "kappa": AgreementCoefficient(kappa, least=-1, corrects_for_answers=True, doc="Cohen's kappa"),
+    "alpha": AgreementCoefficient(_alpha, least=-1, corrects_for_answers=True, doc="Krippendorff's alpha, nominal"),
+    "ac1": AgreementCoefficient(_ac1, least=-1, corrects_for_answers=False, doc="Gwet's AC1"),
+    "accuracy": AgreementCoefficient(percent_agreement, least=0, corrects_for_answers=False, doc="share of equal answers"),
 }
 """Name on the command line -> coefficient; formulas and sources: `analytics.agreement.measures`."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from analytics.query import query
-from games.players.planted import Planted
+from games.players.planted import FaultyPlayer
 from schemas.families import module
 from schemas.store import Store
 
@@ -72,7 +72,7 @@ def _of_planted(store: Store) -> Iterator[LossTruth]:
                 yield LossTruth(episode, benchmark, fault.agent, turn, "planted")
 
 
-def turns_at_work(store: Store, faults: Mapping[str, tuple[str, Planted]]) -> dict[str, set[int]]:
+def turns_at_work(store: Store, faults: Mapping[str, tuple[str, FaultyPlayer]]) -> dict[str, set[int]]:
     """Game -> the turns in which its planted fault shows, of games whose log tells that turn by turn."""
     at_work: dict[str, set[int]] = {}
     for episode, turn, agent, planted in query(store, _PLANTED).rows():
@@ -81,12 +81,12 @@ def turns_at_work(store: Store, faults: Mapping[str, tuple[str, Planted]]) -> di
     return at_work
 
 
-def planted_faults(store: Store) -> dict[str, tuple[str, Planted]]:
+def planted_faults(store: Store) -> dict[str, tuple[str, FaultyPlayer]]:
     """Game -> its benchmark and its one faulty player."""
     scripts: dict[tuple[str, str], dict[str, str | None]] = {}
     for episode, benchmark, agent, script in query(store, _SCRIPTS).rows():
         scripts.setdefault((episode, benchmark), {})[agent] = script
-    faults: dict[str, tuple[str, Planted]] = {}
+    faults: dict[str, tuple[str, FaultyPlayer]] = {}
     for (episode, benchmark), team in scripts.items():
         family = module(benchmark, "games", "planted")
         fault = None if family is None else family.fault_in(team)
@@ -100,7 +100,7 @@ _TRUTHFUL: Final = frozenset(("none", "sense", "apparent_size", "think_other_wal
 _SLIP: Final = "builder_slip:"
 
 
-def _is_of(fault: Planted, agent: str | None, planted: str) -> bool:
+def _is_of(fault: FaultyPlayer, agent: str | None, planted: str) -> bool:
     marks = [mark for mark in planted.split("|") if mark not in _TRUTHFUL]
     if agent is None:  # of the group: only the builder's slips are told there alone
         return fault.agent == "Builder" and any(mark.startswith(_SLIP) for mark in marks)

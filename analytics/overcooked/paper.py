@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.papers.item import Item, Note, units
+from analytics.papers.item import Note, PaperItem, units
 
 __all__ = ["ITEMS", "NOTES"]
 
@@ -33,17 +33,17 @@ _ERRORS: Final = (
 )
 
 ITEMS: Final = (
-    Item(kind="table", number="1", title="Benchmarks of the literature", needs="it compares papers"),
-    Item(
+    PaperItem(kind="table", number="1", title="Benchmarks of the literature", needs="it compares papers"),
+    PaperItem(
         kind="table",
         number="2",
         title="Success within 1.5 times the reference's time and progress of collaboration by level, percent",
         needs=_RUNS,
         cells=units(_by_level(_CUT, SR="within_limit", PC="pc"), percent=("",), with_sem=False, by_cluster=True),
     ),
-    Item(kind="table", number="3", title="Levels of complexity", needs="it describes the tasks (docs/overcooked.md has them)"),
-    Item(kind="table", number="4", title="The thirty orders", needs="it lists the tasks (cotrace play overcooked --help has them)"),
-    Item(
+    PaperItem(kind="table", number="3", title="Levels of complexity", needs="it describes the tasks (docs/overcooked.md has them)"),
+    PaperItem(kind="table", number="4", title="The thirty orders", needs="it lists the tasks (cotrace play overcooked --help has them)"),
+    PaperItem(
         kind="figure",
         number="3",
         title="Initiating and responding collaboration by level, percent",
@@ -55,7 +55,7 @@ ITEMS: Final = (
             by_cluster=True,
         ),
     ),
-    Item(
+    PaperItem(
         kind="figure",
         number="4",
         title="People against a model, by level, percent",
@@ -64,20 +64,20 @@ ITEMS: Final = (
             _by_level(f"{_CUT} AND policy LIKE '%human%'", SR="within_limit", PC="pc"), percent=("",), with_sem=False, by_cluster=True
         ),
     ),
-    Item(
+    PaperItem(
         kind="figure",
         number="5",
         title="Accuracy in the probes over k",
         needs="records of probes (model, k, scenario, sample, answers), which no log has",
     ),
-    Item(
+    PaperItem(
         kind="figure",
         number="8",
         title="Success by level and time limit, percent",
         needs=_RUNS,
         cells=units(_GAMMAS, percent=("",), with_sem=False, by_cluster=True),
     ),
-    Item(
+    PaperItem(
         kind="figure",
         number="9",
         title="Share of each error among requests, percent",

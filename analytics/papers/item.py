@@ -12,7 +12,7 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Item", "Note", "TableCell", "TableCells", "given", "ratios", "units"]
+__all__ = ["Note", "PaperItem", "TableCell", "TableCells", "given", "ratios", "units"]
 
 
 class TableCell(NamedTuple):
@@ -34,7 +34,7 @@ TableCells = Callable[[Store], list[TableCell]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class PaperItem:
     """A table or figure."""
 
     kind: str

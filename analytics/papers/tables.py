@@ -9,7 +9,7 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
-from analytics.papers.item import Item, Note, TableCell
+from analytics.papers.item import Note, PaperItem, TableCell
 from schemas.errors import UsageError
 from schemas.families import family, offered
 from schemas.store import Store
@@ -26,7 +26,7 @@ _NUMBERS = "paper_numbers.csv"
 class PaperTable(NamedTuple):
     """An item, filled."""
 
-    item: Item
+    item: PaperItem
     cells: pl.DataFrame
     """One row a cell: row, column; value, sem, low, high, n: of the store; paper, paper_sem: as printed; difference: value minus paper,
     null where either is. Rows and columns in the paper's order, then those that only the store has."""
@@ -39,7 +39,7 @@ def papers() -> tuple[str, ...]:
     return tuple(name for name, _ in offered("analytics", "paper", "ITEMS"))
 
 
-def items_of(name: str) -> tuple[Item, ...]:
+def items_of(name: str) -> tuple[PaperItem, ...]:
     """Tables, then figures, of a family's paper.
 
     Raises:
@@ -48,7 +48,7 @@ def items_of(name: str) -> tuple[Item, ...]:
     found = dict(offered("analytics", "paper", "ITEMS"))
     if name not in found:
         raise UsageError(f"no paper {name!r}{near(name, found)}")
-    items: tuple[Item, ...] = found[name]
+    items: tuple[PaperItem, ...] = found[name]
     return items
 
 
@@ -158,7 +158,7 @@ def _key(name: str) -> str:
     return re.sub(r"[^a-z0-9:+|]", "", name.rpartition("/")[2].lower())
 
 
-def _missing(item: Item, ours: list[TableCell], printed: list[_Printed]) -> str:
+def _missing(item: PaperItem, ours: list[TableCell], printed: list[_Printed]) -> str:
     if item.cells is None:
         return f"{item.name} cannot come from logs: {item.needs}"
     if not ours:

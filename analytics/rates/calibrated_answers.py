@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Codes = NDArray[np.int64]
 
-__all__ = ["SUMMARY", "Asked", "Predicted", "calibrated_answers", "cross_fitted", "questions"]
+__all__ = ["SUMMARY", "Predicted", "QuestionData", "calibrated_answers", "cross_fitted", "questions"]
 
 SUMMARY: Final = ("rubric", "question", "unit", "label", "answer", "probability")
 """The columns that fit a terminal."""
@@ -29,7 +29,7 @@ _UNLABELLED = -1
 _YES_NO = ("no", "yes")
 
 
-class Asked(NamedTuple):
+class QuestionData(NamedTuple):
     """One question: what raters said about each unit, and what labels say about some."""
 
     reference: str
@@ -43,7 +43,7 @@ class Asked(NamedTuple):
     truth: Codes
     """Shape (units,): place of the label in `answers`, or -1."""
 
-    def labelled(self) -> Asked:
+    def labelled(self) -> QuestionData:
         """Only the labelled units."""
         import numpy as np
 
@@ -91,7 +91,7 @@ def calibrated_answers(store: Store) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String()) | {"probability": pl.Float64()}, orient="row")
 
 
-def questions(store: Store) -> Iterator[tuple[str, str, Asked]]:
+def questions(store: Store) -> Iterator[tuple[str, str, QuestionData]]:
     """Rubric, question and answers, of each question with labels enough for a fit."""
     for (rubric, question), given in answers(store).group_by(["rubric", "question"], maintain_order=True):
         asked = _asked(given)
@@ -99,7 +99,7 @@ def questions(store: Store) -> Iterator[tuple[str, str, Asked]]:
             yield str(rubric), str(question), asked
 
 
-def cross_fitted(labelled: Asked) -> Predicted:
+def cross_fitted(labelled: QuestionData) -> Predicted:
     """Logistic regression (scikit-learn, L2 penalty 1) on labelled units; no game is predicted by a fit that has seen it."""
     import numpy as np
     from sklearn.model_selection import GroupKFold
@@ -129,7 +129,7 @@ def _fit(features: Floats, truth: Codes, wanted: Floats, size: int) -> Floats:
     return found
 
 
-def _features(asked: Asked) -> Floats:
+def _features(asked: QuestionData) -> Floats:
     """Shape (units, features): of each rater its share of each answer but the first, about the middle, and whether it gave none."""
     import numpy as np
 
@@ -138,7 +138,7 @@ def _features(asked: Asked) -> Floats:
     return np.column_stack([shares.reshape(len(missing), -1), missing.astype(float)])
 
 
-def _asked(given: pl.DataFrame) -> Asked | None:
+def _asked(given: pl.DataFrame) -> QuestionData | None:
     """None where there are too few labels for a fit."""
     import numpy as np
     import polars as pl
@@ -162,7 +162,7 @@ def _asked(given: pl.DataFrame) -> Asked | None:
         said[places[unit], raters.index(rater), names.index(answer)] = share
     total = said.sum(axis=2, keepdims=True)
     codes = [_UNLABELLED if answer is None else names.index(answer) for answer in truth]
-    return Asked(
+    return QuestionData(
         "people" if reference == "people" else "planted truth",
         raters,
         names,

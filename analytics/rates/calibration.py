@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from analytics.rates.calibrated_answers import Asked, cross_fitted, questions
+from analytics.rates.calibrated_answers import QuestionData, cross_fitted, questions
 from analytics.statistics.cluster_intervals import cluster_sums, ratio_interval
 from analytics.statistics.shifts import holm
 from schemas.store import Store
@@ -86,7 +86,7 @@ def calibration_report(store: Store) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={**texts, **counts, **numbers, **last}, orient="row")
 
 
-def _row(labelled: Asked) -> dict[str, Any]:
+def _row(labelled: QuestionData) -> dict[str, Any]:
     import numpy as np
 
     found = cross_fitted(labelled)

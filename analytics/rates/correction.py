@@ -34,9 +34,9 @@ __all__ = [
     "Corrected",
     "ErrorCounts",
     "Labelled",
-    "Parts",
     "Spread",
     "Units",
+    "VarianceParts",
     "judge_weight",
     "labels_needed",
     "prediction_powered",
@@ -108,7 +108,7 @@ class Corrected(NamedTuple):
     high: Floats
 
 
-class Parts(NamedTuple):
+class VarianceParts(NamedTuple):
     """The variance of the prediction-powered estimate, each shape (...); NaN below two labelled games."""
 
     truth: Floats
@@ -156,7 +156,7 @@ def _slope(products: Floats, squares: Floats) -> Floats:
     return np.clip(np.divide(products, squares, out=np.zeros_like(products), where=squares > 0), 0, 1)
 
 
-def variance_parts(units: Units, labelled: Labelled) -> Parts:
+def variance_parts(units: Units, labelled: Labelled) -> VarianceParts:
     """Where the uncertainty of `prediction_powered` comes from."""
     import numpy as np
 
@@ -167,7 +167,7 @@ def variance_parts(units: Units, labelled: Labelled) -> Parts:
     weight = _slope(_sum(products) - products, _sum(squares) - squares)  # of the other games: a game's own would hide what it varies
     errors = _squares(of_labels - weight * of_scores) * (1 - n / _positive(total))
     variance = _squares(of_labels - weight * (of_scores - of_units))
-    return Parts(np.maximum(variance - errors, 0), np.minimum(errors, variance))
+    return VarianceParts(np.maximum(variance - errors, 0), np.minimum(errors, variance))
 
 
 def _influences(units: Units, labelled: Labelled) -> tuple[Floats, Floats, Floats]:

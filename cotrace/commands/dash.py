@@ -104,10 +104,10 @@ def _print_page(store: Store, address: str, folders: tuple[Path, ...]) -> None:
 def _serve_tables(place: ServedAt, partners: tuple[str, ...], base_url: str | None, out: Path) -> None:
     from dashboards.playing.tables import Tables
     from dashboards.server import serve_tables
-    from games.players.running import Terms
+    from games.players.running import RunTerms
     from providers.provider import ModelSettings
 
-    terms = Terms(settings=ModelSettings(model="", base_url=base_url, temperature=0.7, max_tokens=2000))
+    terms = RunTerms(settings=ModelSettings(model="", base_url=base_url, temperature=0.7, max_tokens=2000))
     serve_tables(
         Tables(out, partners, terms),
         place,

@@ -14,7 +14,7 @@ from cotrace.commands.options import on_option, say
 from schemas.errors import UsageError
 
 if TYPE_CHECKING:
-    from games.players.running import RunReport, Terms
+    from games.players.running import RunReport, RunTerms
 
 __all__ = ["seat_options", "tell", "terms_of"]
 
@@ -44,10 +44,10 @@ _OPTIONS = (
 )
 
 
-def terms_of(options: Mapping[str, Any]) -> Terms:
+def terms_of(options: Mapping[str, Any]) -> RunTerms:
     """The terms that the options of seats set; tells what is to be known of the models that take the command's seats."""
     from games.players.limits import contradiction
-    from games.players.running import Terms
+    from games.players.running import RunTerms
     from providers.provider import ModelSettings
 
     settings = ModelSettings(model="", base_url=options["base_url"], **asking(options))
@@ -57,7 +57,7 @@ def terms_of(options: Mapping[str, Any]) -> Terms:
         if wrong is not None:
             raise UsageError(wrong.message)
     tell_models((replace(settings, model=model) for model in sorted(models)), options["prices"], options["max_cost"])
-    return Terms(settings=settings, prices=options["prices"], concurrency=options["concurrency"], max_cost=options["max_cost"])
+    return RunTerms(settings=settings, prices=options["prices"], concurrency=options["concurrency"], max_cost=options["max_cost"])
 
 
 def tell(report: RunReport, out: Path, *, next_step: bool = True) -> int:

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["QUESTIONS", "Question"]
+__all__ = ["QUESTIONS", "EffectsSection"]
 
 
-class Question(NamedTuple):
+class EffectsSection(NamedTuple):
     """One report."""
 
     title: str
@@ -39,8 +39,8 @@ _SAYS: Final = {"advice": GridColumn(heading="What follows", kind="words")}
 _P: Final = {"p_holm": GridColumn(heading="p, corrected", kind="p")}
 _TASKS: Final = {"tasks": GridColumn(heading="Tasks", kind="count")}
 
-QUESTIONS: Final[Mapping[str, Question]] = {
-    "transitions": Question(
+QUESTIONS: Final[Mapping[str, EffectsSection]] = {
+    "transitions": EffectsSection(
         "What follows on what",
         "transitions",
         "From one turn to the next, after a failure beside after all other turns of the same games.",
@@ -59,7 +59,7 @@ QUESTIONS: Final[Mapping[str, Question]] = {
             **_SAYS,
         },
     ),
-    "survival": Question(
+    "survival": EffectsSection(
         "How long until",
         "survival",
         "Turns to the first refused action, to completion, to the first spiral; a game that ended before counts as long as it was seen.",
@@ -78,7 +78,7 @@ QUESTIONS: Final[Mapping[str, Question]] = {
         },
         curves="survival-curves",
     ),
-    "ability": Question(
+    "ability": EffectsSection(
         "Teams and tasks on one scale",
         "ability",
         "The further right a team, the more it can; the further right a task, the harder. Teams on different tasks can be "
@@ -95,7 +95,7 @@ QUESTIONS: Final[Mapping[str, Question]] = {
             **_SAYS,
         },
     ),
-    "power": Question(
+    "power": EffectsSection(
         "How many tasks are enough",
         "power",
         "The chance to see a difference of that size, by how much the store's own teams differ from task to task.",
@@ -111,7 +111,7 @@ QUESTIONS: Final[Mapping[str, Question]] = {
         },
         curves="power-curves",
     ),
-    "effects": Question(
+    "effects": EffectsSection(
         "What goes with the outcome",
         "effects",
         "With the same team, task and turn: does more of one thing go with more of the other? A cause only where an experiment set it.",
@@ -129,7 +129,7 @@ QUESTIONS: Final[Mapping[str, Question]] = {
             **_SAYS,
         },
     ),
-    "correlations": Question(
+    "correlations": EffectsSection(
         "What goes together, and where",
         "correlations",
         "Over all units, inside teams, between teams, and with team and task taken out: kinds can contradict each other.",
@@ -147,7 +147,7 @@ QUESTIONS: Final[Mapping[str, Question]] = {
             **_SAYS,
         },
     ),
-    "mediation": Question(
+    "mediation": EffectsSection(
         "Does it go by the messages?",
         "mediation",
         "How much of the difference of two teams goes along with how they talk. Nobody set the messages at random: no proof.",

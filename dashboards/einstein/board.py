@@ -10,7 +10,7 @@ from dash import html
 from dashboards.parts import Part
 from games.einstein.engine.bins import REACH, SHOWN_BINS
 from games.einstein.game import AGENTS
-from games.einstein.game import Observation as Seen
+from games.einstein.game import PlayerView as Seen
 from games.players.player import Observation
 from judges.evidence.transcript import ActionView, JsonObject, Transcript, TurnView
 from schemas.text import printable

@@ -12,7 +12,7 @@ from games.overcooked.engine.layout import AGENTS, Cell, Layout, kitchen
 from games.overcooked.engine.tasks import recipe_text
 from games.overcooked.measures.metrics import history, score
 from games.overcooked.text.grammar import requests_in
-from games.overcooked.text.reading import Shown
+from games.overcooked.text.reading import AgentInput
 from games.players.player import Observation
 from judges.evidence.transcript import JsonObject, Transcript, TurnView
 from judges.overcooked.conversations import action_call, layout_in, references_of, task_in
@@ -65,7 +65,7 @@ class OvercookedDrawing:
         """The kitchen, which both agents see alike."""
         if seen.scene is None:
             return html.Div()
-        shown: Shown = seen.data
+        shown: AgentInput = seen.data
         return html.Div([html.Div([html.H3("The kitchen"), _kitchen(seen.scene(), shown.layout)], className="picture")], className="boards")
 
     def action(self, verb: str, arguments: Mapping[str, Any]) -> str:

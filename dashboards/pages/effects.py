@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from dash import html
 
 from analytics.reports import report
-from dashboards.associations.questions import QUESTIONS, Question
+from dashboards.associations.questions import QUESTIONS, EffectsSection
 from dashboards.computed import kept
 from dashboards.grid import Grid, fold
 from dashboards.one_benchmark import benchmark_choices, shown_benchmark
@@ -44,7 +44,7 @@ def content(read: Reader) -> Part:
     return html.Div([html.H1(TITLE), html.Div(choices), _CARD(read, benchmark)])
 
 
-def _asked(read: Reader) -> tuple[str, Question]:
+def _asked(read: Reader) -> tuple[str, EffectsSection]:
     name = read.address.one("ask")
     return (name, QUESTIONS[name]) if name in QUESTIONS else next(iter(QUESTIONS.items()))
 
@@ -77,7 +77,7 @@ def _card(read: Reader, benchmark: str) -> Part:
     )
 
 
-def _drawn(read: Reader, question: Question, rows: pl.DataFrame, benchmark: str) -> pl.DataFrame:
+def _drawn(read: Reader, question: EffectsSection, rows: pl.DataFrame, benchmark: str) -> pl.DataFrame:
     """What the figure shows: the report, or its curves, of survival those of one event."""
     import polars as pl
 
@@ -94,7 +94,7 @@ def _event(read: Reader, curves: pl.DataFrame) -> str | None:
     return next((event for event in (*wanted, *found) if event in found), None)
 
 
-def _events(read: Reader, question: Question, benchmark: str) -> Part:
+def _events(read: Reader, question: EffectsSection, benchmark: str) -> Part:
     if not question.curves:
         return None
     curves = _report(read, question.curves, benchmark)

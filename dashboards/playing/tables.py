@@ -18,7 +18,7 @@ from dashboards.playing.survey import keep, questions
 from games.experiments.family import Match, game_of
 from games.players.forms import Form
 from games.players.player import Observation, PlayerReply
-from games.players.running import Job, Seating, Terms, run_games
+from games.players.running import Job, RunTerms, Seating, run_games
 from games.players.seats import PERSON, is_model, seated, team_name
 from schemas.errors import CotraceError, UsageError
 from schemas.families import title_of
@@ -104,7 +104,7 @@ class Tables:
 
     out: Path
     partners: Sequence[str]
-    terms: Terms
+    terms: RunTerms
     _running: list[_Running] = field(default_factory=list)
     _writing: threading.Lock = field(default_factory=threading.Lock)
 

@@ -23,7 +23,7 @@ from games.asympuzl.prompts import Heard, system_prompt, user_prompt
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle, generate, wrong_positions
 from schemas.errors import UsageError
 
-__all__ = ["AgentTurn", "Game", "GameSettings", "GameState", "Observation", "StopReason", "answer_turn", "conversation"]
+__all__ = ["AgentTurn", "Game", "GameSettings", "GameState", "PuzzleView", "StopReason", "answer_turn", "conversation"]
 
 StopReason = Literal["solved", "max_turns"]
 
@@ -41,7 +41,7 @@ class GameSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class PuzzleView:
     """All that an agent may see."""
 
     agent: Agent
@@ -183,7 +183,7 @@ class Game:
             success=self.stop_reason == "solved",
         )
 
-    def observe(self, agent: Agent) -> Observation:
+    def observe(self, agent: Agent) -> PuzzleView:
         """Give what an agent may see now.
 
         Raises:
@@ -194,7 +194,7 @@ class Game:
         said = [Heard(turn.agent, turn.turn, turn.answer.message) for turn in self._turns]
         clues, hypothesis = self.puzzle.clues(agent), self._hypotheses[agent]
         told, heard = self._told[agent], conversation(said, self.settings.history_length)
-        return Observation(
+        return PuzzleView(
             agent=agent,
             turn=self.turn,
             clues=clues,

@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple, get_args
 from games.asympuzl.facts import Facts, color_words, read_facts, shape_words
 from games.asympuzl.puzzle import COLORS, Agent, Entry, Puzzle, Vocabulary, other, wrong_positions
 
-__all__ = ["FAILURES", "Done", "FoundLabel", "Label", "Move", "labels_of"]
+__all__ = ["FAILURES", "DoneTurn", "FoundLabel", "Label", "Move", "labels_of"]
 
 Label = Literal[
     "no_json",
@@ -50,7 +50,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
+class DoneTurn:
     """A turn of an agent."""
 
     agent: Agent
@@ -75,7 +75,7 @@ class FoundLabel(NamedTuple):
     evidence: str
 
 
-def labels_of(history: Sequence[Done], puzzle: Puzzle) -> list[FoundLabel]:
+def labels_of(history: Sequence[DoneTurn], puzzle: Puzzle) -> list[FoundLabel]:
     """The labels of the last turn in the history.
 
     Args:
@@ -85,23 +85,23 @@ def labels_of(history: Sequence[Done], puzzle: Puzzle) -> list[FoundLabel]:
     return [FoundLabel(label, evidence) for label, rule in _RULES.items() if (evidence := rule(history, puzzle)) is not None]
 
 
-def _no_json(history: Sequence[Done], _puzzle: Puzzle) -> str | None:
+def _no_json(history: Sequence[DoneTurn], _puzzle: Puzzle) -> str | None:
     return None if history[-1].parse_ok else "no JSON object with message or actions"
 
 
-def _invalid_action(history: Sequence[Done], _puzzle: Puzzle) -> str | None:
+def _invalid_action(history: Sequence[DoneTurn], _puzzle: Puzzle) -> str | None:
     faults = [move.fault for move in history[-1].moves if move.fault is not None]
     return f"actions refused: {', '.join(faults)}" if faults else None
 
 
-def _repeated_message(history: Sequence[Done], _puzzle: Puzzle) -> str | None:
+def _repeated_message(history: Sequence[DoneTurn], _puzzle: Puzzle) -> str | None:
     now, earlier = history[-1], _of(history[:-1], history[-1].agent)
     if not earlier or _bare(now.message) != _bare(earlier[-1].message):
         return None
     return f"the same as in turn {earlier[-1].turn}"
 
 
-def _ignored_partner(history: Sequence[Done], puzzle: Puzzle) -> str | None:
+def _ignored_partner(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
     now, said = history[-1], _of(history[:-1], other(history[-1].agent))
     if not said:
         return None
@@ -122,17 +122,17 @@ def _contradicted_colors(facts: Facts, hypothesis: Sequence[Entry], puzzle: Puzz
     return {f"{shape} is {color}" for shape, color in true if any(entry.shape == shape and entry.color != color for entry in hypothesis)}
 
 
-def _overcorrection(history: Sequence[Done], _puzzle: Puzzle) -> str | None:
+def _overcorrection(history: Sequence[DoneTurn], _puzzle: Puzzle) -> str | None:
     positions = sorted({move.position for move in history[-1].moves if move.takes_back and move.position is not None})
     return f"right entries made wrong at {', '.join(map(str, positions))}" if positions else None
 
 
-def _wasted_write(history: Sequence[Done], _puzzle: Puzzle) -> str | None:
+def _wasted_write(history: Sequence[DoneTurn], _puzzle: Puzzle) -> str | None:
     idle = [move.position for move in history[-1].moves if move.fault is None and not move.changed]
     return f"writes what stood there already at {', '.join(map(str, idle))}" if idle else None
 
 
-def _correction_spiral(history: Sequence[Done], puzzle: Puzzle) -> str | None:
+def _correction_spiral(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
     now = history[-1]
     recent = _of(history, now.agent)[-_SPIRAL_TURNS:]
     changes = [move.position for turn in recent for move in turn.moves if move.changed]
@@ -141,7 +141,7 @@ def _correction_spiral(history: Sequence[Done], puzzle: Puzzle) -> str | None:
     return f"changed again and again and still wrong: {', '.join(counted)}" if again else None
 
 
-def _out_of_knowledge_claim(history: Sequence[Done], puzzle: Puzzle) -> str | None:
+def _out_of_knowledge_claim(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
     now = history[-1]
     # A does not know which colors are in play, so one that is not in play is a claim too.
     words = puzzle.vocabulary._replace(colors=puzzle.vocabulary.colors.union(COLORS))
@@ -163,7 +163,7 @@ def _out_of_knowledge_claim(history: Sequence[Done], puzzle: Puzzle) -> str | No
     return f"an order that A has not told: {', '.join(f'{place} {shape}' for place, shape in claims)}" if claims else None
 
 
-def _sufficient_message(history: Sequence[Done], puzzle: Puzzle) -> str | None:
+def _sufficient_message(history: Sequence[DoneTurn], puzzle: Puzzle) -> str | None:
     now = history[-1]
     facts = now.facts(puzzle.vocabulary)
     if now.agent == "A":
@@ -172,7 +172,7 @@ def _sufficient_message(history: Sequence[Done], puzzle: Puzzle) -> str | None:
     return "gives the right color of every shape" if {(e.shape, e.color) for e in puzzle.truth} <= facts.colors else None
 
 
-_RULES: Final[dict[Label, Callable[[Sequence[Done], Puzzle], str | None]]] = {
+_RULES: Final[dict[Label, Callable[[Sequence[DoneTurn], Puzzle], str | None]]] = {
     "no_json": _no_json,
     "invalid_action": _invalid_action,
     "repeated_message": _repeated_message,
@@ -185,7 +185,7 @@ _RULES: Final[dict[Label, Callable[[Sequence[Done], Puzzle], str | None]]] = {
 }
 
 
-def _of(history: Sequence[Done], agent: Agent) -> list[Done]:
+def _of(history: Sequence[DoneTurn], agent: Agent) -> list[DoneTurn]:
     return [turn for turn in history if turn.agent == agent]
 
 

@@ -12,7 +12,7 @@ import orjson
 
 from games.asympuzl.feedback import FeedbackMode
 from games.asympuzl.game import Game, GameSettings
-from games.asympuzl.players.personas import PERSONAS, Player
+from games.asympuzl.players.personas import PERSONAS, PersonaPlayer
 from games.asympuzl.puzzle import AGENTS, Agent
 from games.asympuzl.record import RunFacts, game_id, game_line, line, result_line, turn_line
 from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
@@ -137,7 +137,7 @@ def _is_result(text: bytes) -> bool:
 def _play_game(file: BinaryIO, run: RunFacts, game: Game, seed: int) -> int:
     name = game_id(run, game, seed)
     personas: dict[Agent, str] = {"A": run.model_a, "B": run.model_b}
-    players = {agent: Player(personas[agent], agent, game.puzzle.clues(agent), seed=seed) for agent in AGENTS}
+    players = {agent: PersonaPlayer(personas[agent], agent, game.puzzle.clues(agent), seed=seed) for agent in AGENTS}
     _put(file, line(game_line(run, game, seed)))
     while (agent := game.next_agent) is not None:
         seen = game.observe(agent)

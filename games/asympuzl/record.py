@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 import orjson
 
 from games.asympuzl.feedback import Feedback
-from games.asympuzl.game import AgentTurn, Game, Observation
+from games.asympuzl.game import AgentTurn, Game, PuzzleView
 from games.asympuzl.hypothesis import Applied
 from games.asympuzl.puzzle import AGENTS, Agent, Entry
 from games.asympuzl.tokens import DEFAULT_TOKENIZER, tokenizer
@@ -97,7 +97,7 @@ def game_line(run: RunFacts, game: Game, seed: int) -> dict[str, Any]:
     }
 
 
-def turn_line(run: RunFacts, game: str, seen: Observation, made: AgentTurn, *, latency_s: float | None = None) -> dict[str, Any]:
+def turn_line(run: RunFacts, game: str, seen: PuzzleView, made: AgentTurn, *, latency_s: float | None = None) -> dict[str, Any]:
     """The line of an agent's turn.
 
     Args:

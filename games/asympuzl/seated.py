@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from games.asympuzl.feedback import FEEDBACK_MODES
 from games.asympuzl.game import AgentTurn, Game, GameSettings
-from games.asympuzl.game import Observation as Seen
+from games.asympuzl.game import PuzzleView as Seen
 from games.asympuzl.play import PlayRequest
 from games.asympuzl.players.personas import PERSONAS, script_answer
 from games.asympuzl.puzzle import AGENTS, MAX_SIZE, Agent, Puzzle, generate, wrong_positions
@@ -20,7 +20,7 @@ from games.asympuzl.turn_entry import Answered, entries_json, turn_entry
 from games.players.course import Course, Said, Step, ask
 from games.players.player import Observation
 from games.players.progress import OnProgress
-from games.players.running import Job, RunReport, Seating, Terms, run_games
+from games.players.running import Job, RunReport, RunTerms, Seating, run_games
 from games.players.seats import evaluated, seated, team_name
 from games.playing import check_seeds
 from schemas.errors import BadInputError
@@ -225,7 +225,7 @@ def jobs_of(request: PlayRequest, taken: Mapping[str, str], *, solo: bool = Fals
 
 
 def play_request(
-    request: PlayRequest, asked: Sequence[str], terms: Terms, *, solo: bool = False, on_progress: OnProgress | None = None
+    request: PlayRequest, asked: Sequence[str], terms: RunTerms, *, solo: bool = False, on_progress: OnProgress | None = None
 ) -> RunReport:
     """Play the puzzles of a request with whoever takes the seats.
 

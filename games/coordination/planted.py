@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from games.coordination.play import FAULTLESS_POLICIES, VARIANTS, CoordinationGame, PlayRequest, play
 from games.coordination.players import PLAYERS
-from games.players.planted import Mended, Planted, PlantedGame, cases, played_cases, the_faulty_one
+from games.players.planted import FaultyPlayer, Mended, PlantedGame, cases, played_cases, the_faulty_one
 from games.playing import OnProgress, PlayReport
 from schemas.errors import UsageError
 
@@ -27,7 +27,7 @@ _FAULTS: Final[Mapping[str, tuple[str, ...]]] = {
 """Game -> scripts that fall short of the best; who only names a wrong room, and goes on as the best would, costs nothing."""
 
 
-def fault_in(scripts: Mapping[str, str | None]) -> Planted | None:
+def fault_in(scripts: Mapping[str, str | None]) -> FaultyPlayer | None:
     """The planted fault of a team (agent -> script, a comma, how it words things), as `games.players.planted.the_faulty_one`."""
     return the_faulty_one({agent: script and script.partition(",")[0] for agent, script in scripts.items()}, FAULTLESS)
 

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from games.coordination.qa.wratio import best_match
 
-__all__ = ["PLAYERS", "Decision", "Injected", "Player", "ground", "ground_by_similarity", "partner_of"]
+__all__ = ["PLAYERS", "Injected", "Player", "ScriptDecision", "ground", "ground_by_similarity", "partner_of"]
 
 Player = Literal["Alice", "Bob"]
 PLAYERS: Final[tuple[Player, Player]] = ("Alice", "Bob")
@@ -22,7 +22,7 @@ _ACTION: Final = re.compile(r"Action:\s*(.*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class ScriptDecision:
     """A scripted player's answer."""
 
     intended: str

@@ -17,11 +17,11 @@ from games.coordination.play import GAMES, VARIANTS, CoordinationGame, PlayReque
 from games.coordination.players import PLAYERS, Player
 from games.coordination.seats import capture, escape, hanabi, kitchen
 from games.coordination.seats.agent import Switches, switches_of
-from games.coordination.seats.log import Place
+from games.coordination.seats.log import CourseSetup
 from games.coordination.seats.scripts import SCRIPTS
 from games.players.course import Course
 from games.players.progress import OnProgress
-from games.players.running import Job, RunReport, Seating, Terms, run_games
+from games.players.running import Job, RunReport, RunTerms, Seating, run_games
 from games.players.seats import evaluated, seated, team_name
 from schemas.errors import BadInputError
 from schemas.game import AgentEntry, Header
@@ -31,7 +31,7 @@ __all__ = ["SCRIPTS", "SEATS", "SeatedGame", "course_of", "game_of", "header_of"
 SEATS: Final[Mapping[str, str]] = dict.fromkeys(PLAYERS, "player")
 """Agent -> role."""
 
-_COURSES: Final[Mapping[CoordinationGame, Callable[[Place, list[dict[str, Any]]], Course]]] = {
+_COURSES: Final[Mapping[CoordinationGame, Callable[[CourseSetup, list[dict[str, Any]]], Course]]] = {
     "hanabi": hanabi.course,
     "overcooked": kitchen.course,
     "collab_capture": capture.course,
@@ -71,10 +71,10 @@ class SeatedGame:
         return {"game": self.game, **variant, **ticks, **self.switches.to_json()}
 
     @property
-    def place(self) -> Place:
+    def place(self) -> CourseSetup:
         """What the course needs."""
         taken: dict[Player, str] = {player: self.taken[player] for player in PLAYERS}
-        return Place(self.game, self.episode, self.variant, self.seed, self.ticks, self.deck, taken, self.switches)
+        return CourseSetup(self.game, self.episode, self.variant, self.seed, self.ticks, self.deck, taken, self.switches)
 
     @property
     def task(self) -> str:
@@ -170,7 +170,7 @@ def jobs_of(request: PlayRequest, taken: Mapping[str, str], switches: Switches) 
 
 
 def play_request(
-    request: PlayRequest, asked: Sequence[str], terms: Terms, switches: Switches, *, on_progress: OnProgress | None = None
+    request: PlayRequest, asked: Sequence[str], terms: RunTerms, switches: Switches, *, on_progress: OnProgress | None = None
 ) -> RunReport:
     """Play the games of a request with whoever takes the seats.
 

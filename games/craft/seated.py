@@ -25,7 +25,7 @@ from games.craft.text.simulation import TOOL, asked_for, simulated, written_call
 from games.players.course import Course, Said, Step, ask
 from games.players.player import Observation
 from games.players.progress import OnProgress
-from games.players.running import Job, RunReport, Seating, Terms, run_games
+from games.players.running import Job, RunReport, RunTerms, Seating, run_games
 from games.players.seats import seated
 from games.players.tools import Round, ToolUse
 from providers.messages import Message
@@ -117,7 +117,7 @@ def header_of(game: SeatedGame) -> Header:
 
 
 def play_request(
-    request: PlayRequest, asked: Sequence[str], terms: Terms, settings: GameSettings, *, on_progress: OnProgress | None = None
+    request: PlayRequest, asked: Sequence[str], terms: RunTerms, settings: GameSettings, *, on_progress: OnProgress | None = None
 ) -> RunReport:
     """Play the structures of a request with whoever takes the seats; of the request, personas, builders and conditions are not looked at.
 

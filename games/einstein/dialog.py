@@ -17,7 +17,7 @@ from games.einstein.engine.step import Setting
 from games.einstein.engine.table import items_of
 from games.einstein.measures.metrics import GameMetrics, game_metrics
 from games.einstein.replay import Samples, Step, replay
-from games.einstein.text.prompts import HistoryEntry, Shown, bin_contents, history_line, read_system_prompt, read_user_prompt
+from games.einstein.text.prompts import HistoryEntry, PromptLines, bin_contents, history_line, read_system_prompt, read_user_prompt
 from games.einstein.text.verifiers import Verifier
 from schemas.errors import BadInputError
 
@@ -30,7 +30,7 @@ class _Entry(NamedTuple):
     player: Player
     mode: ActionMode
     reasoning: bool | None
-    shown: Shown
+    shown: PromptLines
     samples: Samples
     logged: Mapping[str, Any]
 
@@ -48,7 +48,7 @@ class Dialog:
     samples: tuple[Samples, ...]
     """Per step the answers."""
 
-    shown: tuple[Shown, ...]
+    shown: tuple[PromptLines, ...]
     """Per step what the user message showed."""
 
     logged: Mapping[str, Any]

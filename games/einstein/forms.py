@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from games.einstein.engine.modes import ALLOWED
-from games.einstein.game import Observation as Seen
+from games.einstein.game import PlayerView as Seen
 from games.players.forms import Form, Slot
 from games.players.player import Observation
 

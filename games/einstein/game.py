@@ -27,7 +27,7 @@ from games.einstein.text.prompts import HistoryEntry, Style, system_prompt, user
 from games.einstein.text.verifiers import Verifier, verify
 from schemas.errors import UsageError
 
-__all__ = ["AGENTS", "Agent", "Game", "GameSettings", "GameState", "Observation", "StopReason", "stop_reason"]
+__all__ = ["AGENTS", "Agent", "Game", "GameSettings", "GameState", "PlayerView", "StopReason", "stop_reason"]
 
 Agent = Literal["Player1", "Player2"]
 AGENTS: Final[tuple[Agent, Agent]] = get_args(Agent)
@@ -66,7 +66,7 @@ class GameSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class PlayerView:
     """All that a player may see."""
 
     agent: Agent
@@ -176,13 +176,13 @@ class Game:
             success=bool(self.steps) and self.steps[-1].outcome.success,
         )
 
-    def observe(self, agent: Agent) -> Observation:
+    def observe(self, agent: Agent) -> PlayerView:
         """Give what a player may see now."""
         player = _player(agent)
         table, settings = self._recorder.table, self.settings
         items = tuple(items_of(self.puzzle, table, player))
         history = tuple(HistoryEntry(step.before.player, step.answer.action, step.outcome.history_ok) for step in self.steps)
-        return Observation(
+        return PlayerView(
             agent=agent,
             player=player,
             step=table.step,

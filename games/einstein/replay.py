@@ -10,7 +10,7 @@ from games.einstein.engine.actions import Answer, Move, parse_answer
 from games.einstein.engine.step import Outcome, Setting, advance
 from games.einstein.engine.table import Table, start_table
 from games.einstein.measures.labels import Situation, categories, extensions
-from games.einstein.text.verifiers import Choice, Verifier, choose, verify
+from games.einstein.text.verifiers import Verifier, VerifierChoice, choose, verify
 from schemas.errors import BadInputError
 
 __all__ = ["Recorder", "Samples", "Step", "replay"]
@@ -41,7 +41,7 @@ class Step(NamedTuple):
     """The paper's categories; empty for no error."""
 
     ext_labels: tuple[str, ...]
-    choice: Choice | None
+    choice: VerifierChoice | None
     """How the answer was chosen; None without verifier."""
 
 
@@ -59,7 +59,7 @@ class Recorder:
         """Whether the last step solved the game or was the last allowed."""
         return bool(self.steps) and (self.steps[-1].outcome.terminated or self.steps[-1].outcome.truncated)
 
-    def add(self, answer: Answer, choice: Choice | None = None) -> Step:
+    def add(self, answer: Answer, choice: VerifierChoice | None = None) -> Step:
         """Carry out an answer.
 
         Raises:
@@ -97,7 +97,7 @@ def replay(setting: Setting, samples: Sequence[Samples], verifier: Verifier | No
         yield recorder.add(answers[choice.executed if choice else 0], choice)
 
 
-def _choice(recorder: Recorder, answers: list[Answer], costs: tuple[int, ...] | None, verifier: Verifier | None) -> Choice | None:
+def _choice(recorder: Recorder, answers: list[Answer], costs: tuple[int, ...] | None, verifier: Verifier | None) -> VerifierChoice | None:
     actions = [answer.action for answer in answers]
     if verifier is not None:
         return verify(verifier, recorder.setting, recorder.table, actions)

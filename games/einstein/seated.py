@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from games.einstein.engine.puzzle import Puzzle
 from games.einstein.game import AGENTS, Game, GameSettings
-from games.einstein.game import Observation as EinsteinObservation
+from games.einstein.game import PlayerView as EinsteinObservation
 from games.einstein.match import Pair
 from games.einstein.match_log import condition_name, end_entry, header_of, turn_entry, turn_time
 from games.einstein.play import PlayRequest, puzzles_of
@@ -21,7 +21,7 @@ from games.einstein.players.player import ScriptedPlayer
 from games.players.course import Course
 from games.players.player import Observation
 from games.players.progress import OnProgress
-from games.players.running import Job, RunReport, Seating, Terms, run_games
+from games.players.running import Job, RunReport, RunTerms, Seating, run_games
 from games.players.seats import seated
 from providers.messages import Message
 from schemas.game import Header
@@ -55,7 +55,7 @@ class SeatedGame(NamedTuple):
     path: Path
 
 
-def play_request(request: PlayRequest, asked: Sequence[str], terms: Terms, *, on_progress: OnProgress | None = None) -> RunReport:
+def play_request(request: PlayRequest, asked: Sequence[str], terms: RunTerms, *, on_progress: OnProgress | None = None) -> RunReport:
     """Play the puzzles and conditions of a request with whoever takes the seats; its personas are not looked at.
 
     Raises:

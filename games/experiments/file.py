@@ -13,7 +13,7 @@ from games.experiments.family import Part
 from providers.provider import Effort
 from schemas.errors import UsageError
 from schemas.text import excerpt, near
-from schemas.yaml_lines import Lines, NodePath, read_with_lines
+from schemas.yaml_lines import NodePath, YamlLines, read_with_lines
 
 __all__ = ["DEFAULT", "ExperimentFile", "Limits", "ModelEntry", "Source", "read_experiment"]
 
@@ -76,7 +76,7 @@ class Source(NamedTuple):
     """A file that is being read, for messages that say where something stands."""
 
     path: Path
-    lines: Lines
+    lines: YamlLines
 
     def wrong(self, where: NodePath, message: str) -> UsageError:
         """The error for what stands there."""

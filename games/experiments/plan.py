@@ -13,7 +13,7 @@ from typing import Any, Final
 from games.experiments.family import ExperimentGame, Match, Part, Task, game_of
 from games.experiments.file import DEFAULT, ExperimentFile, ModelEntry, Source, read_experiment
 from games.players.limits import contradiction
-from games.players.running import Job, Seating, Terms
+from games.players.running import Job, RunTerms, Seating
 from games.players.sampling import with_sampling
 from games.players.seats import Seats, is_model, seated
 from games.playing import check_seeds
@@ -120,7 +120,7 @@ def _conditions(content: ExperimentFile, game: ExperimentGame, source: Source) -
 # -- how models are asked -------------------------------------------------------------------------
 
 
-def _terms(content: ExperimentFile, changes: Changes, source: Source, teams: Sequence[Mapping[str, str]]) -> Terms:
+def _terms(content: ExperimentFile, changes: Changes, source: Source, teams: Sequence[Mapping[str, str]]) -> RunTerms:
     limits = content.limits
     default = content.models.get(DEFAULT, ModelEntry())
     used = sorted({player for team in teams for player in team.values() if is_model(player)})
@@ -138,7 +138,7 @@ def _terms(content: ExperimentFile, changes: Changes, source: Source, teams: Seq
     models = {name: _with(replace(base, model=name), content.models.get(name, ModelEntry())) for name in used}
     if changes.base_url is not None:
         models = {name: replace(settings, base_url=changes.base_url) for name, settings in models.items()}
-    terms = Terms(
+    terms = RunTerms(
         settings=base,
         models=models,
         concurrency=changes.concurrency or limits.concurrency,
@@ -157,7 +157,7 @@ def _with(settings: ModelSettings, entry: ModelEntry) -> ModelSettings:
     return replace(settings, **given)
 
 
-def _check_limits(settings: ModelSettings, terms: Terms, source: Source) -> None:
+def _check_limits(settings: ModelSettings, terms: RunTerms, source: Source) -> None:
     found = contradiction(settings, terms.max_cost, terms.prices)
     if found is not None:
         raise source.wrong(("limits", found.limit), found.message)

@@ -9,7 +9,7 @@ from typing import Final
 from games.overcooked.engine.layout import AGENTS, DELIVERY, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, Layout
 from games.overcooked.engine.vocabulary import DELIVER, PLACE
 from games.overcooked.text.grammar import NOTHING
-from games.overcooked.text.reading import Shown
+from games.overcooked.text.reading import AgentInput
 from games.players.forms import Form, Slot
 from games.players.player import Observation
 
@@ -22,7 +22,7 @@ def forms(seen: Observation) -> Sequence[Form]:
     """What can be written to what is wanted: a lesson, or an answer with its three fields."""
     if seen.purpose == "reflect":
         return (Form("Write down the lesson", "Rethink: $lesson", (Slot("lesson", "at most 50 words, with a full stop"),)),)
-    shown: Shown = seen.data
+    shown: AgentInput = seen.data
     return _answers(AGENTS.index(seen.agent), shown.layout, is_silent=seen.purpose == "validator")
 
 

@@ -16,11 +16,11 @@ from games.overcooked.engine.vocabulary import DELIVER
 from games.overcooked.engine.world import Move, Rules, start_world
 from games.overcooked.entry import new_entry
 from games.overcooked.lessons import Lesson, lesson_of, remember
-from games.overcooked.query import Player, Query, QueryKind
+from games.overcooked.query import AgentPlayer, Query, QueryKind
 from games.overcooked.text.grammar import NOTHING, Fields, fields_of, parse_call, plan_items
 from games.overcooked.text.observation import Remembered, observation
 
-__all__ = ["Asking", "Game", "Player", "Query", "QueryKind"]
+__all__ = ["AgentPlayer", "Asking", "Game", "Query", "QueryKind"]
 
 _T = TypeVar("_T")
 Asking = Generator[Query, str, _T]
@@ -54,7 +54,7 @@ class Game:
     def __init__(
         self,
         order: str | Task,
-        players: tuple[Player, Player] | None = None,
+        players: tuple[AgentPlayer, AgentPlayer] | None = None,
         *,
         horizon: int,
         rules: Rules = "published",

@@ -13,8 +13,8 @@ from games.overcooked.engine.tasks import Task, task_of
 from games.overcooked.engine.tasks import orders_of as orders_in
 from games.overcooked.engine.world import Rules
 from games.overcooked.entry import document
-from games.overcooked.game import Game, Player
-from games.overcooked.players.scripts import FAULTLESS, Planted, policy_of, scripted_pair
+from games.overcooked.game import AgentPlayer, Game
+from games.overcooked.players.scripts import FAULTLESS, PlantedAnswer, policy_of, scripted_pair
 from games.overcooked.text.grammar import normalised
 from games.playing import DEFAULT_START, OnProgress, PlayReport, another_game, check_seeds, report_of
 from schemas.errors import UsageError
@@ -102,7 +102,7 @@ def play_order(
 
     policies = (policy, policy) if isinstance(policy, str) else policy
     chef, assistant, planted = scripted_pair(policies, task.order, recorded, seed, task.layout)
-    players: tuple[Player, Player] = (chef, assistant)
+    players: tuple[AgentPlayer, AgentPlayer] = (chef, assistant)
     game = Game(task, players, horizon=limit, rules=rules)
     holder.append(game)
     steps: list[dict[str, Any]] = []
@@ -111,7 +111,7 @@ def play_order(
         yield _log(game, steps, planted, _Job(Path(), task, policies, seed, limit, rules))
 
 
-def _log(game: Game, steps: Sequence[dict[str, Any]], planted: Sequence[Planted], job: _Job) -> dict[str, Any]:
+def _log(game: Game, steps: Sequence[dict[str, Any]], planted: Sequence[PlantedAnswer], job: _Job) -> dict[str, Any]:
     own = {
         "version": 1,
         "players": [{"model": policy, "persona": policy} for policy in job.policies],

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from games.overcooked.engine.world import World
 
-__all__ = ["Player", "Query", "QueryKind"]
+__all__ = ["AgentPlayer", "Query", "QueryKind"]
 
 QueryKind = Literal["turn", "answer", "closing", "format", "validator", "reflect"]
 """Own turn; answer to the partner; the opener's next message; retry after an unreadable output; retry after a refused action; the lesson
@@ -34,7 +34,7 @@ class Query:
     """The refusal, or the output that could not be read."""
 
 
-class Player(Protocol):
+class AgentPlayer(Protocol):
     """Whoever plays an agent."""
 
     def answer(self, query: Query) -> str:

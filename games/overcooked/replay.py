@@ -7,7 +7,7 @@ from games.overcooked.engine.drawing import map_text
 from games.overcooked.engine.execution import next_move
 from games.overcooked.engine.layout import Cell, Layout, kitchen, neighbour
 from games.overcooked.engine.vocabulary import PLACE
-from games.overcooked.engine.world import Done, Rules, World, start_world
+from games.overcooked.engine.world import Rules, World, WorldChange, start_world
 from games.overcooked.measures.oracle import verified_actions
 
 __all__ = ["ReplayedStep", "replay"]
@@ -18,7 +18,7 @@ class ReplayedStep(NamedTuple):
 
     before: dict[str, Any]
     after: dict[str, Any]
-    done: Sequence[Done]
+    done: Sequence[WorldChange]
     undoes: Sequence[bool]
     """Of each change: an agent takes back from a counter what it put there itself."""
 

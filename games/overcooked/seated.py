@@ -21,12 +21,12 @@ from games.overcooked.play import PlayRequest, orders_of
 from games.overcooked.players.plain import SCRIPTS
 from games.overcooked.replay import replay
 from games.overcooked.text.prompts import prompt_for
-from games.overcooked.text.reading import Shown
+from games.overcooked.text.reading import AgentInput
 from games.overcooked.turn_entry import turn_entry
 from games.players.course import Course
 from games.players.player import Observation
 from games.players.progress import OnProgress
-from games.players.running import Job, RunReport, Seating, Terms, run_games
+from games.players.running import Job, RunReport, RunTerms, Seating, run_games
 from games.players.seats import evaluated, seated, team_name
 from schemas.errors import BadInputError, UsageError
 from schemas.game import AgentEntry, End, Header
@@ -211,7 +211,7 @@ def _observation(query: Query, recipe: str) -> Observation:
         turn=query.world.timestep + 1,
         purpose=query.kind,
         messages=[{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
-        data=Shown(query.agent, query.kind, query.text, query.world.layout),
+        data=AgentInput(query.agent, query.kind, query.text, query.world.layout),
         scene=query.world.to_json,
     )
 
@@ -240,7 +240,7 @@ def jobs_of(request: PlayRequest, taken: Mapping[str, str], switches: Switches) 
 
 
 def play_request(
-    request: PlayRequest, asked: Sequence[str], terms: Terms, switches: Switches = Switches(), *, on_progress: OnProgress | None = None
+    request: PlayRequest, asked: Sequence[str], terms: RunTerms, switches: Switches = Switches(), *, on_progress: OnProgress | None = None
 ) -> RunReport:
     """Play the orders of a request with whoever takes the seats.
 

@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple
 from games.players.onset import mended_in, onset_of, script_of
 from games.playing import OnProgress, PlayReport
 
-__all__ = ["Mended", "Planted", "PlantedGame", "cases", "played_cases", "the_faulty_one"]
+__all__ = ["FaultyPlayer", "Mended", "PlantedGame", "cases", "played_cases", "the_faulty_one"]
 
 Mended = Literal["throughout"] | Sequence[tuple[int, int]]
 """Faultless throughout; or games by their place, from 0, and the one turn of each in which the faulty player is faultless."""
@@ -24,7 +24,7 @@ _LATEST: Final = 8
 """The latest turn from which on a planted fault begins, unless games are shorter."""
 
 
-class Planted(NamedTuple):
+class FaultyPlayer(NamedTuple):
     """The faulty player of a game."""
 
     agent: str
@@ -47,7 +47,7 @@ class PlantedGame(NamedTuple):
     """For what else differs from game to game."""
 
 
-def the_faulty_one(scripts: Mapping[str, str | None], faultless: Collection[str]) -> Planted | None:
+def the_faulty_one(scripts: Mapping[str, str | None], faultless: Collection[str]) -> FaultyPlayer | None:
     """The one agent whose script is none of the faultless ones; None if there is none, or more than one, or nobody plays by a script.
 
     Args:
@@ -61,7 +61,7 @@ def the_faulty_one(scripts: Mapping[str, str | None], faultless: Collection[str]
         return None
     agent, name = at_fault[0]
     onset = onset_of(name, (script_of(name),), "script")
-    return Planted(agent, onset.script, onset.turn)
+    return FaultyPlayer(agent, onset.script, onset.turn)
 
 
 def cases(games: int, seed: int, faults: Mapping[str, Sequence[str]], *, latest: int = _LATEST) -> Iterator[PlantedGame]:

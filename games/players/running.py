@@ -17,7 +17,7 @@ from games.players.seats import PERSON, SCRIPT, is_model
 from games.players.spent import spent_before
 from games.playing import another_game
 from providers.asker import Asker, JournalEntry
-from providers.asker import Terms as AskerTerms
+from providers.asker import JobTerms as AskerTerms
 from providers.event_loop import run_to_end
 from providers.journal import Journal
 from providers.prices import Budget, Price, price_of
@@ -26,14 +26,14 @@ from providers.request import Usage
 from schemas.errors import UsageError
 from schemas.game import Header, state_of_file
 
-__all__ = ["Job", "RunReport", "Seating", "Terms", "run_games"]
+__all__ = ["Job", "RunReport", "RunTerms", "Seating", "run_games"]
 
 _CALLS = 256
 """Requests of a model under way at once; how many games there are bounds them already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class RunTerms:
     """What goes for all games of a run."""
 
     settings: ModelSettings
@@ -60,7 +60,7 @@ class Seating:
     """Role -> script -> policy."""
     seats: Mapping[str, str]
     """Agent -> role."""
-    terms: Terms
+    terms: RunTerms
     journal: Path
     """File that keeps replies until the games are written."""
     show: Callable[[str], None] = print
@@ -164,7 +164,7 @@ def _models(jobs: Sequence[Job]) -> set[str]:
     return {player for job in jobs for player in job.taken.values() if is_model(player)}
 
 
-def _price(model: str, terms: Terms) -> Price | None:
+def _price(model: str, terms: RunTerms) -> Price | None:
     price = price_of(model, terms.prices)
     if price is None and terms.max_cost is not None:
         raise UsageError(

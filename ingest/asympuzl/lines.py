@@ -16,7 +16,7 @@ from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
-__all__ = ["Lines", "LoggedGame", "sort_lines"]
+__all__ = ["LogFile", "LoggedGame", "sort_lines"]
 
 _Kind = TypeVar("_Kind", bound=BaseModel)
 
@@ -44,7 +44,7 @@ class LoggedGame:
 
 
 @dataclass(slots=True)
-class Lines:
+class LogFile:
     """A whole file."""
 
     games: list[LoggedGame] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Lines:
     rejects: list[BadInputError] = field(default_factory=list)
 
 
-def sort_lines(data: bytes) -> Lines:
+def sort_lines(data: bytes) -> LogFile:
     """Read a file; games may be mixed, a game's own lines must be in order."""
     sorter = _Sorter()
     lines = data.split(b"\n")
@@ -65,7 +65,7 @@ def sort_lines(data: bytes) -> Lines:
 
 class _Sorter:
     def __init__(self) -> None:
-        self._lines = Lines()
+        self._lines = LogFile()
         self._open: dict[str, LoggedGame] = {}
         """Games by id; one that was refused is not among them."""
 
@@ -95,7 +95,7 @@ class _Sorter:
         except BadInputError as error:
             self._refuse(error, number)
 
-    def finish(self) -> Lines:
+    def finish(self) -> LogFile:
         """All games, and a reject for each that has lost turns."""
         for game in self._lines.games:
             if game.reject is not None:

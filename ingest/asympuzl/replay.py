@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from games.asympuzl.game import AgentTurn, answer_turn
 from games.asympuzl.hypothesis import Applied, apply
-from games.asympuzl.labels import Done, FoundLabel, Move, labels_of
+from games.asympuzl.labels import DoneTurn, FoundLabel, Move, labels_of
 from games.asympuzl.prompts import Heard
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle
 from ingest.asympuzl.differences import Difference, answer_differences, effect_differences, game_differences, shown_differences
@@ -65,7 +65,7 @@ def replay(game: LoggedGame) -> ReplayedGame:
     current: dict[Agent, tuple[Entry, ...]] = {agent: puzzle.clues(agent) for agent in AGENTS}
     at_end = dict(current)
     touched: dict[Agent, set[int]] = {agent: set() for agent in AGENTS}
-    history: list[Done] = []
+    history: list[DoneTurn] = []
     turns: list[ReplayedTurn] = []
     for record in game.turns:
         agent = record.agent
@@ -108,12 +108,12 @@ def _undoing(applied: Iterable[Applied], touched: set[int]) -> Iterator[bool]:
             touched.add(place)
 
 
-def _done(record: TurnRecord, made: AgentTurn, applied: Iterable[Applied], before: tuple[Entry, ...], after: tuple[Entry, ...]) -> Done:
+def _done(record: TurnRecord, made: AgentTurn, applied: Iterable[Applied], before: tuple[Entry, ...], after: tuple[Entry, ...]) -> DoneTurn:
     moves = tuple(
         Move(position=action.request.replace, fault=action.request.fault, changed=action.changed, takes_back=action.takes_back)
         for action in applied
     )
-    return Done(
+    return DoneTurn(
         agent=record.agent,
         turn=record.turn,
         parse_ok=made.answer.parse_ok if record.parse_ok is None else record.parse_ok,

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from ingest.chat_lines.mapping import Mapping
-from ingest.conversation.chat import Message, said_by
+from ingest.conversation.chat import ParsedMessage, said_by
 from ingest.conversation.parts import text_of
-from ingest.conversation.rows import Conversation, Said
+from ingest.conversation.rows import Conversation, LoggedMessage
 from ingest.conversation.scores import number, outcome
 from ingest.reading.json_text import loads
 from ingest.reading.times import read_time
@@ -142,7 +142,7 @@ def _told(facts: AnyMapping[str, Any], column: str | None) -> str | None:
     return None if value is None else str(value)
 
 
-def _said(raw: list[Any], mapping: Mapping) -> list[Said]:
+def _said(raw: list[Any], mapping: Mapping) -> list[LoggedMessage]:
     columns = mapping.message
     if columns.order is not None:
         raw = sorted(raw, key=lambda message: _order(message, columns.order or ""))
@@ -152,7 +152,7 @@ def _said(raw: list[Any], mapping: Mapping) -> list[Said]:
     return [replace(one, turn=_turn(message, index, columns.turn)) for index, (one, message) in enumerate(zip(said, raw, strict=True))]
 
 
-def _message(raw: Any, index: int, mapping: Mapping) -> Message:
+def _message(raw: Any, index: int, mapping: Mapping) -> ParsedMessage:
     if not isinstance(raw, AnyMapping):
         raise BadInputError("a message is no object", locator=f".messages[{index}]")
     columns = mapping.message
@@ -168,7 +168,7 @@ def _message(raw: Any, index: int, mapping: Mapping) -> Message:
         chat["reasoning_content"] = thought if isinstance(thought, str) else text_of(thought)
     to = _get(raw, columns.to) if columns.to else None
     at = _get(raw, columns.time) if columns.time else None
-    return Message(raw=chat, audience=_audience(to), at=read_time(None if at is None else str(at)))
+    return ParsedMessage(raw=chat, audience=_audience(to), at=read_time(None if at is None else str(at)))
 
 
 def _audience(to: Any) -> list[str] | None:

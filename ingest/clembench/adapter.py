@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ingest.conversation.parts import text_of
-from ingest.conversation.rows import Conversation, Said, ToolUse, reading_of
+from ingest.conversation.rows import Conversation, LoggedMessage, ToolUse, reading_of
 from ingest.conversation.scores import number, numbers
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.file_kinds import FileKind
@@ -89,7 +89,7 @@ def read(data: bytes, place: Place) -> Reading:
     )
 
 
-def _messages(rounds: list[Any]) -> Iterator[Said]:
+def _messages(rounds: list[Any]) -> Iterator[LoggedMessage]:
     for index, events in enumerate(rounds):
         for place, event in enumerate(events if isinstance(events, list) else [events]):
             where = f".turns[{index}][{place}]"
@@ -98,14 +98,14 @@ def _messages(rounds: list[Any]) -> Iterator[Said]:
             yield _said(event, index + 1)
 
 
-def _said(event: Mapping[str, Any], turn: int) -> Said:
+def _said(event: Mapping[str, Any], turn: int) -> LoggedMessage:
     """A message between two, or what the game master notes for itself, with the kind of the note as what it did."""
     action = event["action"] if isinstance(event.get("action"), Mapping) else {"content": event.get("action")}
     speaker, to = event["from"], event.get("to")
     kind = str(action.get("type") or "note")
     spoken = kind in _SPOKEN
     note = ToolUse(name=kind, arguments={key: value for key, value in action.items() if key not in {"type", "content"}})
-    return Said(
+    return LoggedMessage(
         agent=speaker,
         text=text_of(action.get("content")),
         turn=turn,

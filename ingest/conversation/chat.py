@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from ingest.conversation.parts import Parts, called_tool, parts_of
-from ingest.conversation.rows import ModelCall, Said, ToolUse
+from ingest.conversation.parts import MessageParts, called_tool, parts_of
+from ingest.conversation.rows import LoggedMessage, ModelCall, ToolUse
 from schemas.errors import BadInputError
 
-__all__ = ["Message", "said_by", "speakers"]
+__all__ = ["ParsedMessage", "said_by", "speakers"]
 
 _NAMES: Final = ("speaker", "agent", "name")
 _SPEAKERS: Final = 2
@@ -31,7 +31,7 @@ _NO_SPEAKERS: Final = frozenset({
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class ParsedMessage:
     """A message of a log, in any of the common forms, with what the log tells around it."""
 
     raw: Mapping[str, Any]
@@ -44,7 +44,7 @@ class Message:
     call: ModelCall | None = None
 
 
-def said_by(messages: Sequence[Message]) -> list[Said]:
+def said_by(messages: Sequence[ParsedMessage]) -> list[LoggedMessage]:
     """The messages as turns, in order.
 
     Raises:
@@ -59,14 +59,14 @@ def said_by(messages: Sequence[Message]) -> list[Said]:
     return [_said(index, message, who[index], parts[index], outcomes) for index, message in enumerate(messages)]
 
 
-def speakers(messages: Sequence[Message]) -> list[str]:
+def speakers(messages: Sequence[ParsedMessage]) -> list[str]:
     """The agent of each message."""
     told = [_told(message) for message in messages]
     prefixes = _prefixes([message for message, name in zip(messages, told, strict=True) if name is None])
     return [name or prefixes.get(id(message)) or _role(message.raw) for message, name in zip(messages, told, strict=True)]
 
 
-def _told(message: Message) -> str | None:
+def _told(message: ParsedMessage) -> str | None:
     metadata = _metadata(message.raw)
     named = next((metadata[key] for key in _NAMES if isinstance(metadata.get(key), str) and metadata[key].strip()), None)
     if named is not None:
@@ -77,7 +77,7 @@ def _told(message: Message) -> str | None:
     return name.strip() if isinstance(name, str) and name.strip() and _role(message.raw) != "tool" else None
 
 
-def _prefixes(messages: Sequence[Message]) -> dict[int, str]:
+def _prefixes(messages: Sequence[ParsedMessage]) -> dict[int, str]:
     """Names before a colon, if all of the models' messages begin with one, two or more agents do, and each speaks twice on average."""
     written = [message for message in messages if _role(message.raw) == "assistant"]
     found = [_PREFIX.match(parts_of(message.raw.get("content")).text) for message in written]
@@ -104,7 +104,7 @@ _Outcomes = Mapping[str, Sequence[_Outcome]]
 """Id of a call -> its outcomes in order: some programs use an id again."""
 
 
-def _outcomes(messages: Sequence[Message], parts: Sequence[Parts]) -> _Outcomes:
+def _outcomes(messages: Sequence[ParsedMessage], parts: Sequence[MessageParts]) -> _Outcomes:
     found: dict[str, list[_Outcome]] = defaultdict(list)
     for index, (message, part) in enumerate(zip(messages, parts, strict=True)):
         for called, error in part.results.items():
@@ -122,14 +122,14 @@ def _error(raw: Mapping[str, Any]) -> tuple[str | None, str | None]:
     return (None, None) if error is None else ("error", str(error))
 
 
-def _said(index: int, message: Message, agent: str, found: Parts, outcomes: _Outcomes) -> Said:
+def _said(index: int, message: ParsedMessage, agent: str, found: MessageParts, outcomes: _Outcomes) -> LoggedMessage:
     raw = message.raw
     calls = [*found.tools, *(called_tool(call) for call in raw.get("tool_calls") or [] if isinstance(call, Mapping))]
     if isinstance(raw.get("function_call"), Mapping):
         calls.append(called_tool(raw["function_call"]))
     thoughts = [found.thought, *(str(raw[key]) for key in ("reasoning_content", "reasoning") if raw.get(key))]
     code, text = _error(raw)
-    return Said(
+    return LoggedMessage(
         agent=agent,
         text=found.text,
         thought="\n".join(filter(None, thoughts)) or None,
@@ -143,7 +143,7 @@ def _said(index: int, message: Message, agent: str, found: Parts, outcomes: _Out
     )
 
 
-def _audience(message: Message, agent: str) -> list[str] | None:
+def _audience(message: ParsedMessage, agent: str) -> list[str] | None:
     logged = _metadata(message.raw).get("audience")
     heard = logged if isinstance(logged, list) else message.audience
     return None if heard is None else list(dict.fromkeys([agent, *map(str, heard)]))

@@ -14,7 +14,7 @@ from ingest.conversation.rows import ToolUse
 from ingest.reading.json_text import dumps, loads
 from schemas.errors import BadInputError
 
-__all__ = ["CalledTool", "Parts", "called_tool", "parts_of", "text_of"]
+__all__ = ["CalledTool", "MessageParts", "called_tool", "parts_of", "text_of"]
 
 _TEXT_KEYS: Final = ("text", "content", "refusal", "input_text", "output_text")
 _THOUGHT_KEYS: Final = ("reasoning", "thinking", "content", "text", "summary")
@@ -32,7 +32,7 @@ class CalledTool:
 
 
 @dataclass(slots=True)
-class Parts:
+class MessageParts:
     """What one message holds."""
 
     texts: list[str] = field(default_factory=list)
@@ -52,9 +52,9 @@ class Parts:
         return "\n".join(self.thoughts) or None
 
 
-def parts_of(content: Any) -> Parts:
+def parts_of(content: Any) -> MessageParts:
     """The parts of a message's content: a text, a list of parts, one part, or nothing."""
-    found = Parts()
+    found = MessageParts()
     if content is None:
         return found
     for part in content if isinstance(content, list) else [content]:
@@ -67,7 +67,7 @@ def text_of(content: Any) -> str:
     return parts_of(content).text
 
 
-def _add(found: Parts, part: Any) -> None:
+def _add(found: MessageParts, part: Any) -> None:
     if isinstance(part, str):
         found.texts.append(part)
     elif not isinstance(part, Mapping):
@@ -76,22 +76,22 @@ def _add(found: Parts, part: Any) -> None:
         _KINDS.get(str(part.get("type")), _unknown)(found, part)
 
 
-def _text(found: Parts, part: Mapping[str, Any]) -> None:
+def _text(found: MessageParts, part: Mapping[str, Any]) -> None:
     found.texts.append(_first(part, _TEXT_KEYS) or "")
 
 
-def _thought(found: Parts, part: Mapping[str, Any]) -> None:
+def _thought(found: MessageParts, part: Mapping[str, Any]) -> None:
     if part.get("redacted"):
         found.thoughts.append(f"[redacted] {part.get('summary') or ''}".strip())
     else:
         found.thoughts.append(_first(part, _THOUGHT_KEYS) or "[redacted]")
 
 
-def _tool_call(found: Parts, part: Mapping[str, Any]) -> None:
+def _tool_call(found: MessageParts, part: Mapping[str, Any]) -> None:
     found.tools.append(called_tool(part))
 
 
-def _tool_used(found: Parts, part: Mapping[str, Any]) -> None:
+def _tool_used(found: MessageParts, part: Mapping[str, Any]) -> None:
     """A tool of the provider's own: the call and its result in one part."""
     if "result" not in part:
         _tool_call(found, part)
@@ -106,7 +106,7 @@ def _finished(used: ToolUse, error: str | None) -> ToolUse:
     return ToolUse(name=used.name, arguments=used.arguments, raw=used.raw, succeeded=error is None, error_text=error)
 
 
-def _tool_result(found: Parts, part: Mapping[str, Any]) -> None:
+def _tool_result(found: MessageParts, part: Mapping[str, Any]) -> None:
     given = next((part[key] for key in ("response", "result", "content") if part.get(key) is not None), None)
     text = text_of(given) if isinstance(given, str | list) else "" if given is None else dumps(given)
     found.texts.append(text)
@@ -115,7 +115,7 @@ def _tool_result(found: Parts, part: Mapping[str, Any]) -> None:
         found.results[str(called)] = text if part.get("is_error") else None
 
 
-def _media(found: Parts, part: Mapping[str, Any]) -> None:
+def _media(found: MessageParts, part: Mapping[str, Any]) -> None:
     kind = str(part["type"])
     shown = part.get(kind) or part.get("source") or {key: value for key, value in part.items() if key != "type"}
     if isinstance(shown, Mapping):
@@ -126,7 +126,7 @@ def _media(found: Parts, part: Mapping[str, Any]) -> None:
     found.texts.append(f"[{kind}{f' {name}' if name else ''}: {told}]")
 
 
-def _unknown(found: Parts, part: Mapping[str, Any]) -> None:
+def _unknown(found: MessageParts, part: Mapping[str, Any]) -> None:
     text = part.get("text")
     found.texts.append(text if isinstance(text, str) and set(part) <= {"type", "text"} else dumps(part))
 
@@ -141,7 +141,7 @@ def _first(part: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
     return None
 
 
-_KINDS: Final[Mapping[str, Callable[[Parts, Mapping[str, Any]], None]]] = {
+_KINDS: Final[Mapping[str, Callable[[MessageParts, Mapping[str, Any]], None]]] = {
     **dict.fromkeys(("text", "input_text", "output_text", "refusal"), _text),
     **dict.fromkeys(("reasoning", "thinking", "redacted_thinking"), _thought),
     **dict.fromkeys(("tool_call", "function_call", "server_tool_use"), _tool_call),

@@ -22,7 +22,7 @@ from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.json_text import dumps
 from schemas.records import Action, Agent, Call, Episode, EpisodeMetric, Json, Run, Turn, Utterance
 
-__all__ = ["UNKNOWN_MODEL", "Conversation", "ModelCall", "Said", "ToolUse", "reading_of"]
+__all__ = ["UNKNOWN_MODEL", "Conversation", "LoggedMessage", "ModelCall", "ToolUse", "reading_of"]
 
 UNKNOWN_MODEL: Final = "unknown"
 
@@ -61,7 +61,7 @@ class ModelCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class LoggedMessage:
     """A message, in the order of the log."""
 
     agent: str
@@ -89,7 +89,7 @@ class Conversation:
     run: str
     """Name of the experiment."""
     task: str
-    messages: Sequence[Said]
+    messages: Sequence[LoggedMessage]
     roles: Mapping[str, str] = field(default_factory=dict)
     """Agent -> role; of one that is not named, its name."""
     told: Mapping[str, Any] = field(default_factory=dict)
@@ -149,10 +149,10 @@ def reading_of(found: Conversation, place: Place, index: int | str = 0) -> Readi
     return reading
 
 
-def _turns(messages: Sequence[Said]) -> dict[int, list[Said]]:
+def _turns(messages: Sequence[LoggedMessage]) -> dict[int, list[LoggedMessage]]:
     """Number of the turn, from 1 -> its messages. A log that counts from 0 is counted from 1."""
     shift = 1 if any(said.turn == 0 for said in messages) else 0
-    turns: dict[int, list[Said]] = defaultdict(list)
+    turns: dict[int, list[LoggedMessage]] = defaultdict(list)
     for number, said in enumerate(messages, start=1):
         turns[number if said.turn is None else said.turn + shift].append(said)
     return dict(sorted(turns.items()))
@@ -197,7 +197,7 @@ def _agents(found: Conversation, episode: str) -> Iterator[Agent]:
         yield Agent(episode, agent, found.roles.get(agent, agent), model, None, view, None, None if view is None else "log")
 
 
-def _utterances(found: Conversation, episode: str, number: int, turn: Sequence[Said]) -> Iterator[Utterance]:
+def _utterances(found: Conversation, episode: str, number: int, turn: Sequence[LoggedMessage]) -> Iterator[Utterance]:
     """Each message, after its thought where there is one; a message without words has an empty one, so that none is missing."""
     count = itertools.count(1)
     for said in turn:
@@ -206,14 +206,14 @@ def _utterances(found: Conversation, episode: str, number: int, turn: Sequence[S
         yield Utterance(episode, number, next(count), said.agent, *_heard(found, said), said.text, said.tokens, superseded=False)
 
 
-def _heard(found: Conversation, said: Said) -> tuple[str, list[str]]:
+def _heard(found: Conversation, said: LoggedMessage) -> tuple[str, list[str]]:
     """Channel and audience."""
     if said.private:
         return "private", list(said.audience or [said.agent])
     return "public", list(said.audience or found.agents)
 
 
-def _actions(episode: str, number: int, turn: Sequence[Said]) -> Iterator[Action]:
+def _actions(episode: str, number: int, turn: Sequence[LoggedMessage]) -> Iterator[Action]:
     for seq, (agent, tool) in enumerate(((said.agent, tool) for said in turn for tool in said.tools), start=1):
         yield Action(
             episode,
@@ -230,13 +230,13 @@ def _actions(episode: str, number: int, turn: Sequence[Said]) -> Iterator[Action
         )
 
 
-def _calls(episode: str, number: int, turn: Sequence[Said], run: str) -> Iterator[Call]:
+def _calls(episode: str, number: int, turn: Sequence[LoggedMessage], run: str) -> Iterator[Call]:
     for seq, said in enumerate(turn, start=1):
         if said.call is not None:
             yield _call(said, said.call, f"{episode}/{number}/{seq}", (episode, number, run))
 
 
-def _call(said: Said, call: ModelCall, name: str, of: tuple[str, int, str]) -> Call:
+def _call(said: LoggedMessage, call: ModelCall, name: str, of: tuple[str, int, str]) -> Call:
     episode, number, run = of
     return Call(
         call_id=name,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from ingest.conversation.chat import Message
+from ingest.conversation.chat import ParsedMessage
 from ingest.conversation.parts import called_tool, parts_of
 from ingest.conversation.rows import ModelCall
 from ingest.reading.json_text import dumps
@@ -50,14 +50,14 @@ class _Entry:
     call: ModelCall | None = None
 
 
-def thread_of(messages: Sequence[Raw], requests: Sequence[ModelRequest]) -> list[Message]:
+def thread_of(messages: Sequence[Raw], requests: Sequence[ModelRequest]) -> list[ParsedMessage]:
     """All messages in order: those of the conversation as it is logged, and those that only requests hold, where they came up."""
     thread = _Thread(messages)
     for request in requests:
         thread.add(request)
     is_team = len({request.agent for request in requests}) > 1
     return [
-        Message(
+        ParsedMessage(
             raw=entry.raw,
             agent=entry.agent,
             audience=list(entry.readers) if is_team and entry.readers else None,

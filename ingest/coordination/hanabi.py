@@ -9,7 +9,7 @@ from games.coordination.hanabi.moves import move_category
 from games.coordination.hanabi.rules import MAX_SCORE, Effect, HanabiState, Known, Move, Verb, apply, is_legal, legal_moves
 from games.coordination.hanabi.wording import listed
 from games.coordination.players import PLAYERS, Player
-from ingest.coordination.parts import Act, Category, GameParts, ReplayDifference, Said, TurnParts
+from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, ReplayDifference, TurnParts
 from ingest.coordination.records import HanabiStep, MoveRecord, TableRecord
 from ingest.coordination.values import hanabi_values
 from schemas.errors import BadInputError
@@ -115,10 +115,10 @@ def _grounding(step: HanabiStep) -> list[Category]:
     return [Category("coordination_grounding", step.player, "slip" if slip else "as_intended", slip)]
 
 
-def _said(step: HanabiStep) -> list[Said]:
+def _said(step: HanabiStep) -> list[PrivateReply]:
     """The replies in order; a choice that the verifier rejected is superseded."""
     last = max((place for place, call in enumerate(step.calls) if call.stage == "generator"), default=-1)
-    return [Said(step.player, call.text, call.stage == "generator" and place < last) for place, call in enumerate(step.calls)]
+    return [PrivateReply(step.player, call.text, call.stage == "generator" and place < last) for place, call in enumerate(step.calls)]
 
 
 def _arguments(move: Move, step: HanabiStep) -> dict[str, object]:

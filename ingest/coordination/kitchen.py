@@ -9,7 +9,7 @@ from games.coordination.kitchen.macros import cookers, macro_category
 from games.coordination.kitchen.rules import COOKING_TICKS, DELIVERY, DIRECTIONS, TICKS, Cook, Item, KitchenState, Ticked, start, step
 from games.coordination.kitchen.shown import shown_state
 from games.coordination.players import PLAYERS
-from ingest.coordination.parts import Act, Category, GameParts, ReplayDifference, Said, TurnParts
+from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, ReplayDifference, TurnParts
 from ingest.coordination.records import CookAction, ItemRecord, KitchenStep
 from schemas.errors import BadInputError
 
@@ -73,7 +73,7 @@ def _turn(layout: Layout, entry: KitchenStep, states: tuple[KitchenState, Kitche
         after=shown_state(after, entry.score, layout),
         progress=min(1.0, entry.score / DELIVERY / (pots * TICKS / COOKING_TICKS)),
         goal_reached=False,
-        said=[Said(action.player, action.response) for action in asked if action.response],
+        said=[PrivateReply(action.player, action.response) for action in asked if action.response],
         acts=[_act(action, number, before, ticked.state) for number, action in enumerate(entry.actions)],
         categories=[category for action in asked for category in _categories(layout, before, action)],
         injected={action.player: action.injected for action in asked},

@@ -16,7 +16,7 @@ from games.coordination.kitchen.rules import COOKING_TICKS, Item
 from games.coordination.players import PLAYERS, Player, partner_of
 from ingest.coordination.csv_checks import kitchen_row_differences
 from ingest.coordination.csv_rows import TextTable
-from ingest.coordination.parts import Act, Category, GameParts, Said, TurnParts
+from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, TurnParts
 from schemas.errors import BadInputError
 
 __all__ = ["HEADING", "kitchen_record", "player_of"]
@@ -116,7 +116,7 @@ def _turn(player: Player, row: Mapping[str, str], before: Mapping[str, Any], aft
         after=after,
         progress=None,
         goal_reached=None,
-        said=[Said(player, reply)] if reply.strip() else [],
+        said=[PrivateReply(player, reply)] if reply.strip() else [],
         acts=[Act(player, _verb(macro), {"macro": macro, "asked": True}, None, fault, accepted=None)],
         categories=[Category("overcooked_macro", player, *macro_category(pots, macro))],
     )

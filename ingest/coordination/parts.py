@@ -9,14 +9,25 @@ from typing import Any, Final, NamedTuple
 
 from games.coordination.players import Player
 
-__all__ = ["PRINTED_ON_FAILURE", "Act", "Category", "GameParts", "Planted", "ReplayDifference", "Said", "TurnParts", "Valued", "planted"]
+__all__ = [
+    "PRINTED_ON_FAILURE",
+    "Act",
+    "Category",
+    "GameParts",
+    "PlantedTruth",
+    "PrivateReply",
+    "ReplayDifference",
+    "TurnParts",
+    "Valued",
+    "planted",
+]
 
 
 PRINTED_ON_FAILURE: Final = 35
 """Turns that the published console of the capture prints for a game without one."""
 
 
-class Said(NamedTuple):
+class PrivateReply(NamedTuple):
     """A reply of a player's model. Players never exchange messages, so it is private."""
 
     agent: Player
@@ -69,7 +80,7 @@ class ReplayDifference(NamedTuple):
     recomputed: str
 
 
-class Planted(NamedTuple):
+class PlantedTruth(NamedTuple):
     """A truth about a scripted decision."""
 
     rubric: str
@@ -88,7 +99,7 @@ class TurnParts:
     """0..1; None where the log does not let it be computed, as `goal_reached`."""
 
     goal_reached: bool | None
-    said: Sequence[Said] = ()
+    said: Sequence[PrivateReply] = ()
     acts: Sequence[Act] = ()
     categories: Sequence[Category] = ()
     injected: Mapping[Player, Sequence[str]] = field(default_factory=dict)
@@ -137,6 +148,6 @@ _QUESTIONS: Mapping[str, tuple[str, str]] = {
 """What a script does wrong on purpose -> the rubric's question that must be answered with no."""
 
 
-def planted(injected: Sequence[str], agent: Player) -> list[Planted]:
+def planted(injected: Sequence[str], agent: Player) -> list[PlantedTruth]:
     """The answers that follow from what a script did wrong on purpose."""
-    return [Planted(*_QUESTIONS[fault], agent, "no") for fault in injected if fault in _QUESTIONS]
+    return [PlantedTruth(*_QUESTIONS[fault], agent, "no") for fault in injected if fault in _QUESTIONS]

@@ -11,7 +11,7 @@ from games.coordination.escape import moves as escape_moves
 from games.coordination.escape import rules as escape
 from games.coordination.players import PLAYERS, Player
 from games.coordination.value.escape import EscapeTurn
-from ingest.coordination.parts import PRINTED_ON_FAILURE, Act, Category, GameParts, ReplayDifference, Said, TurnParts
+from ingest.coordination.parts import PRINTED_ON_FAILURE, Act, Category, GameParts, PrivateReply, ReplayDifference, TurnParts
 from ingest.coordination.records import CapturePlayer, CaptureStep, EscapePlayer, EscapeStep
 from ingest.coordination.values import CaptureTurn, capture_values, escape_values
 from schemas.errors import BadInputError
@@ -113,7 +113,7 @@ def _capture_turn(step: CaptureStep) -> TurnParts:
         after={"rooms": step.rooms_after, "doors": step.doors_after, "captured": step.captured},
         progress=float(step.captured),
         goal_reached=step.captured,
-        said=[Said(player.player, player.response) for player in step.players if player.response],
+        said=[PrivateReply(player.player, player.response) for player in step.players if player.response],
         acts=[Act(name, action.verb, {"room": action.room}, players[name].intended) for name, action in chosen.items()],
         categories=[
             *(Category("capture_move", name, *capture_moves.move_category(before, name, action)) for name, action in chosen.items()),
@@ -188,7 +188,7 @@ def _escape_turn(step: EscapeStep, expected: escape.EscapeState) -> tuple[TurnPa
         after=_shown(step.rooms_after, step.generators_after, gate=step.exit_gate_after) | {"outcome": step.outcome},
         progress=(repaired + (step.outcome == "win")) / (_REPAIRS + 1),
         goal_reached=step.outcome == "win",
-        said=[Said(player.player, call.text) for player in step.players for call in player.calls],
+        said=[PrivateReply(player.player, call.text) for player in step.players for call in player.calls],
         acts=[_escape_act(name, chosen, state, players[name].intended) for name in PLAYERS],
         categories=[
             *(Category("escape_move", name, *escape_moves.move_category(state, name, chosen)) for name in PLAYERS),

@@ -23,10 +23,11 @@ def turn_values(episode: str, game: CraftGame, boards_after: Sequence[Board]) ->
     """
     if game.max_turns is None or not game.turns:
         return
-    from games.craft.value.reach import Step, turn_values  # compiled code takes a second to load
+    from games.craft.value.reach import BoardTurn, turn_values  # compiled code takes a second to load
 
     steps = [
-        Step(turn.board_before, after, max(0, game.max_turns - turn.turn + 1)) for turn, after in zip(game.turns, boards_after, strict=True)
+        BoardTurn(turn.board_before, after, max(0, game.max_turns - turn.turn + 1))
+        for turn, after in zip(game.turns, boards_after, strict=True)
     ]
     for turn, worth in zip(game.turns, turn_values(steps, game.target), strict=True):
         certain = (worth.before, worth.after) == (worth.before_most, worth.after_most)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ingest.conversation.chat import said_by
 from ingest.conversation.parts import text_of
-from ingest.conversation.rows import Conversation, Said
+from ingest.conversation.rows import Conversation, LoggedMessage
 from ingest.conversation.scores import numbers, outcome
 from ingest.inspect_logs.transcript import messages_of
 from ingest.reading.times import read_time
@@ -68,7 +68,7 @@ def conversation_of(sample: EvalSample, log: EvalLog) -> Conversation:
     )
 
 
-def models_of(said: list[Said], evaluated: str) -> dict[str, str]:
+def models_of(said: list[LoggedMessage], evaluated: str) -> dict[str, str]:
     """Agent -> model: as the requests tell, of those that only the conversation shows the evaluated one."""
     found = {one.agent: one.call.model for one in said if one.call is not None}
     if not found:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ingest.conversation.chat import Message
+from ingest.conversation.chat import ParsedMessage
 from ingest.conversation.rows import ModelCall
 from ingest.conversation.thread import ModelRequest, thread_of
 
@@ -30,7 +30,7 @@ class _Span(NamedTuple):
     name: str
 
 
-def messages_of(sample: EvalSample) -> list[Message]:
+def messages_of(sample: EvalSample) -> list[ParsedMessage]:
     """The messages of a sample whose attachments and pools are resolved, in order."""
     return thread_of([_raw(message) for message in sample.messages], list(_requests(sample.events)))
 

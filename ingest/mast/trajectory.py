@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ingest.conversation.chat import Message, said_by
-from ingest.conversation.rows import Said
+from ingest.conversation.chat import ParsedMessage, said_by
+from ingest.conversation.rows import LoggedMessage
 from ingest.reading.json_text import loads
 from schemas.errors import BadInputError
 
@@ -33,7 +33,7 @@ _BEGINNINGS: Final = tuple(
 _FEWEST: Final = 2
 
 
-def said_in(trajectory: Any, system: str) -> list[Said]:
+def said_in(trajectory: Any, system: str) -> list[LoggedMessage]:
     """The messages of a trajectory.
 
     Raises:
@@ -41,7 +41,7 @@ def said_in(trajectory: Any, system: str) -> list[Said]:
     """
     listed = _listed(trajectory)
     if listed is not None:
-        return said_by([Message(raw=entry if isinstance(entry, Mapping) else {"role": system, "content": entry}) for entry in listed])
+        return said_by([ParsedMessage(raw=entry if isinstance(entry, Mapping) else {"role": system, "content": entry}) for entry in listed])
     if not isinstance(trajectory, str) or not trajectory.strip():
         raise BadInputError("its trajectory holds nothing", locator=".trace")
     return _cut(trajectory, system)
@@ -67,17 +67,17 @@ def _parsed(text: str) -> Any:
         return None
 
 
-def _cut(text: str, system: str) -> list[Said]:
+def _cut(text: str, system: str) -> list[LoggedMessage]:
     """By the way of writing speakers that is found most often."""
     found = max((list(pattern.finditer(text)) for pattern in _BEGINNINGS), key=len)
     if len(found) < _FEWEST:
-        return [Said(agent=system, text=text)]
+        return [LoggedMessage(agent=system, text=text)]
     ends = [*(match.start() for match in found[1:]), len(text)]
     before = text[: found[0].start()]
-    said = [Said(agent=system, text=before)] if before.strip() else []
+    said = [LoggedMessage(agent=system, text=before)] if before.strip() else []
     for match, end in zip(found, ends, strict=True):
         to = match.groupdict().get("to")
         name = match["who"].strip()
         heard = [name, to.strip()] if to and re.fullmatch(r"[\w .-]+", to.strip()) else None
-        said.append(Said(agent=name, text=text[match.start() : end].rstrip("\n"), audience=heard))
+        said.append(LoggedMessage(agent=name, text=text[match.start() : end].rstrip("\n"), audience=heard))
     return said

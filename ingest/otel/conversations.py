@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ingest.conversation.chat import Message, said_by
+from ingest.conversation.chat import ParsedMessage, said_by
 from ingest.conversation.parts import called_tool
 from ingest.conversation.rows import Conversation, ModelCall
 from ingest.conversation.scores import numbers, outcome
@@ -111,7 +111,7 @@ def _count(told: Mapping[str, Any], *names: str) -> int:
     return next((int(value) for value in values if isinstance(value, int | float)), 0)
 
 
-def _with_tools(found: list[Message], spans: Sequence[Span], by_id: Mapping[str, Span]) -> list[Message]:
+def _with_tools(found: list[ParsedMessage], spans: Sequence[Span], by_id: Mapping[str, Span]) -> list[ParsedMessage]:
     """The messages, and tools that were carried out though no message calls them, each where it happened."""
     called = {id_ for message in found for id_ in _ids(message.raw)}
     extra = [_tool(span, _agent(span, by_id)) for span in spans if _is_silent_tool(span, called)]
@@ -136,13 +136,13 @@ def _is_silent_tool(span: Span, called: set[str]) -> bool:
     return is_tool and str(span.attributes.get("gen_ai.tool.call.id")) not in called
 
 
-def _tool(span: Span, agent: str | None) -> Message:
+def _tool(span: Span, agent: str | None) -> ParsedMessage:
     told = span.attributes
     result = told.get("gen_ai.tool.call.result")
     name = told.get("gen_ai.tool.name") or span.name
     call = {"name": name, "arguments": told.get("gen_ai.tool.call.arguments") or {}}
     raw = {"role": "tool", "content": result, "tool_calls": [call]} | ({"error": span.error} if span.error else {})
-    return Message(raw=raw | ({"metadata": {"agent": agent}} if agent else {}), at=span.start)
+    return ParsedMessage(raw=raw | ({"metadata": {"agent": agent}} if agent else {}), at=span.start)
 
 
 def _instructions(spans: Sequence[Span], by_id: Mapping[str, Span]) -> Iterator[tuple[str, Any]]:

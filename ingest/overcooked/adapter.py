@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.tasks import Task, recipe_text
 from games.overcooked.engine.world import Rules
-from games.overcooked.measures.collaboration import Message
+from games.overcooked.measures.collaboration import TimestepOutput
 from games.overcooked.measures.evaluation import Evaluation, evaluate
 from games.overcooked.measures.truncation import GameRecord, Recorded, cut_to_limit
 from games.overcooked.replay import ReplayedStep, replay
@@ -186,8 +186,8 @@ def _game(log: _Log) -> GameRecord:
     )
 
 
-def _messages(step: StepRecord, agent: int) -> list[Message]:
-    return [Message(entry.agent, entry.analysis, entry.plan, entry.say) for entry in step.content.content[agent]]
+def _messages(step: StepRecord, agent: int) -> list[TimestepOutput]:
+    return [TimestepOutput(entry.agent, entry.analysis, entry.plan, entry.say) for entry in step.content.content[agent]]
 
 
 def _called(step: StepRecord, agent: int) -> bool:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from games.overcooked.engine.layout import AGENTS, DISH
 from games.overcooked.engine.tasks import Task
 from games.overcooked.engine.validator_codes import code_of
-from games.overcooked.engine.world import Done
-from games.overcooked.measures.collaboration import Event, Message, confusion
+from games.overcooked.engine.world import WorldChange
+from games.overcooked.measures.collaboration import Event, TimestepOutput, confusion
 from games.overcooked.measures.evaluation import Evaluation, repaired
 from games.overcooked.measures.metrics import history
 from games.overcooked.measures.references import published_references, searched_references
@@ -148,7 +148,7 @@ def turn_metrics(episode: str, steps: Sequence[StepRecord], found: Evaluation, r
             yield TurnMetric(episode, step.timestamp + 1, "overcooked.format_errors", float(unread))
 
 
-def _is_verified(result: ReplayedStep, done: Done) -> bool:
+def _is_verified(result: ReplayedStep, done: WorldChange) -> bool:
     """The engine records a filling at the oven as putting in (docs/overcooked.md)."""
     text = normalised(done.text)
     filling = result.before["agents"][done.agent]["held"] == DISH
@@ -167,7 +167,7 @@ def failures(
 
 def _of_event(episode: str, task: Task, event: Event, step: StepRecord) -> Iterator[Failure]:
     turn = event.timestep + 1
-    messages = [Message(entry.agent, entry.analysis, entry.plan, entry.say) for entry in step.content.content[_owner(event, step)]]
+    messages = [TimestepOutput(entry.agent, entry.analysis, entry.plan, entry.say) for entry in step.content.content[_owner(event, step)]]
     own = [(pair.chef, pair.assistant)[event.responder] for pair in published_references(task.order, task.layout)]
     opener, responder = AGENTS[event.opener], AGENTS[event.responder]
     asked = "; ".join(event.request) or "nothing that the partner can do"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any, Final
 
-from ingest.conversation.chat import Message, said_by
+from ingest.conversation.chat import ParsedMessage, said_by
 from ingest.conversation.rows import Conversation
 from ingest.conversation.scores import numbers, outcome
 from ingest.reading.json_text import loads
@@ -62,13 +62,13 @@ def transcript(row: Mapping[str, Any]) -> Conversation:
     )
 
 
-def _messages(row: Mapping[str, Any]) -> list[Message]:
+def _messages(row: Mapping[str, Any]) -> list[ParsedMessage]:
     messages = _json(row.get("messages")) or []
     events = _json(row.get("events")) or []
     if not isinstance(messages, list):
         raise BadInputError("messages is no list", locator=".messages")
     if not events or find_spec("inspect_ai") is None:
-        return [Message(raw=message) for message in messages]
+        return [ParsedMessage(raw=message) for message in messages]
     from ingest.inspect_logs.sample import sample_of
     from ingest.inspect_logs.transcript import messages_of
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from ingest.conversation.rows import Conversation, Said, reading_of
+from ingest.conversation.rows import Conversation, LoggedMessage, reading_of
 from ingest.reading.adapter_types import Place, Reading
 from ingest.reading.json_text import dumps, loads
 from ingest.reading.malformed import malformed
@@ -127,10 +127,10 @@ def _speaker(message: _Message, index: int) -> _Speaker:
     return _Speaker(addressed["agent"], addressed["to"], private=addressed["manner"] == _THOUGHT)
 
 
-def _said(message: _Message, speaker: _Speaker, everybody: list[str]) -> Said:
+def _said(message: _Message, speaker: _Speaker, everybody: list[str]) -> LoggedMessage:
     text = message.content if isinstance(message.content, str) else "" if message.content is None else dumps(message.content)
     audience = [speaker.agent] if speaker.private else [speaker.agent, speaker.to] if speaker.to else everybody
-    return Said(agent=speaker.agent, text=text, private=speaker.private, audience=list(dict.fromkeys(audience)))
+    return LoggedMessage(agent=speaker.agent, text=text, private=speaker.private, audience=list(dict.fromkeys(audience)))
 
 
 def _add_labels(reading: Reading, found: _File, speakers: list[_Speaker], place: Place) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from games.asympuzl.facts import Facts, read_facts
-from games.asympuzl.labels import Done
+from games.asympuzl.labels import DoneTurn
 from games.asympuzl.puzzle import AGENTS, Agent, Puzzle, other
 from games.asympuzl.value import Standing, concluded
 from judges.asympuzl.history import history_of
@@ -43,7 +43,7 @@ class _Turn(NamedTuple):
 
     puzzle: Puzzle
     number: int
-    done: Mapping[Agent, Done]
+    done: Mapping[Agent, DoneTurn]
     said: Mapping[Agent, Sequence[str]]
     """Agent -> its messages of the turns before that its partner is shown."""
 

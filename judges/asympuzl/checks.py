@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from games.asympuzl.facts import Facts, color_words, shape_words
-from games.asympuzl.labels import Done, Label
+from games.asympuzl.labels import DoneTurn, Label
 from games.asympuzl.puzzle import COLORS, Puzzle, other
 from judges.asympuzl.history import history_of
 from judges.engine.checks import Check, Decision
@@ -19,7 +19,7 @@ from judges.evidence.transcript import Transcript
 
 __all__ = ["CHECKS"]
 
-_Absence = Callable[[Sequence[Done], Puzzle], Decision]
+_Absence = Callable[[Sequence[DoneTurn], Puzzle], Decision]
 """What can be said where the rule did not find the label."""
 
 _PLACE_WORDS: Final = re.compile(
@@ -27,17 +27,17 @@ _PLACE_WORDS: Final = re.compile(
 )
 
 
-def _is_proof(_history: Sequence[Done], _puzzle: Puzzle) -> Decision:
+def _is_proof(_history: Sequence[DoneTurn], _puzzle: Puzzle) -> Decision:
     return Decision("no", "the rule reads actions and states alone, and found nothing")
 
 
-def _not_repeated(history: Sequence[Done], _puzzle: Puzzle) -> Decision:
+def _not_repeated(history: Sequence[DoneTurn], _puzzle: Puzzle) -> Decision:
     if any(done.agent == history[-1].agent for done in history[:-1]):
         return Decision("no", "differs from this agent's message before")
     return Decision("na", "the agent's first message")
 
 
-def _not_ignored(history: Sequence[Done], puzzle: Puzzle) -> Decision:
+def _not_ignored(history: Sequence[DoneTurn], puzzle: Puzzle) -> Decision:
     now = history[-1]
     said = [done for done in history[:-1] if done.agent == other(now.agent)]
     if not said or not shape_words(said[-1].message, puzzle.vocabulary):
@@ -49,7 +49,7 @@ def _not_ignored(history: Sequence[Done], puzzle: Puzzle) -> Decision:
     return Decision(None, "not every statement of the partner's latest message could be read")
 
 
-def _no_claim(history: Sequence[Done], puzzle: Puzzle) -> Decision:
+def _no_claim(history: Sequence[DoneTurn], puzzle: Puzzle) -> Decision:
     now = history[-1]
     if now.agent == "A":
         words = puzzle.vocabulary._replace(colors=puzzle.vocabulary.colors.union(COLORS))
@@ -61,7 +61,7 @@ def _no_claim(history: Sequence[Done], puzzle: Puzzle) -> Decision:
     return Decision(None, "the message has words that could make such a claim, but none could be read")
 
 
-def _not_sufficient(history: Sequence[Done], puzzle: Puzzle) -> Decision:
+def _not_sufficient(history: Sequence[DoneTurn], puzzle: Puzzle) -> Decision:
     now = history[-1]
     missing = puzzle.vocabulary.shapes - shape_words(now.message, puzzle.vocabulary)
     if now.agent == "B":

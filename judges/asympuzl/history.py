@@ -9,7 +9,7 @@ from typing import Any, Final
 from games.asympuzl.answer import FAULTS, Fault, RequestedAction
 from games.asympuzl.claims import Fact, facts_of
 from games.asympuzl.hypothesis import apply
-from games.asympuzl.labels import Done, Label, Move, labels_of
+from games.asympuzl.labels import DoneTurn, Label, Move, labels_of
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle
 from judges.asympuzl.reading import reads
 from judges.claims.readers import RULES, reading_of
@@ -28,7 +28,7 @@ class History:
         self._found: dict[tuple[int, str], dict[Label, str]] = {}
         self._done = [_done(transcript, turn, agent, self.puzzle) for turn in transcript.turns for agent in _acting(turn)]
 
-    def until(self, turn: int, agent: str) -> list[Done]:
+    def until(self, turn: int, agent: str) -> list[DoneTurn]:
         """The turns of both agents up to this one of this agent, in the order of play; empty if the agent did nothing then."""
         for place, done in enumerate(self._done):
             if (done.turn, done.agent) == (turn, agent):
@@ -76,12 +76,12 @@ def _acting(turn: TurnView) -> list[Agent]:
     return [agent for agent in AGENTS if agent in spoken]
 
 
-def _done(transcript: Transcript, turn: TurnView, agent: Agent, puzzle: Puzzle) -> Done:
+def _done(transcript: Transcript, turn: TurnView, agent: Agent, puzzle: Puzzle) -> DoneTurn:
     before, after = entries_of(turn.state_before[agent]), entries_of(turn.state_after[agent])
     own = [action for action in turn.actions if action.agent == agent]
     requests = [_request(action) for action in own if action.verb == "replace"]
     _, applied = apply(before, requests, puzzle.truth)
-    return Done(
+    return DoneTurn(
         agent=agent,
         turn=turn.turn,
         parse_ok=not any(action.verb == "answer" and action.accepted is False for action in own),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from games.asympuzl.facts import read_facts
-from games.asympuzl.labels import Done
+from games.asympuzl.labels import DoneTurn
 from games.asympuzl.puzzle import AGENTS, Agent, Entry, Puzzle, other
 from judges.asympuzl.history import history_of
 from judges.attribution.findings import Follow, How
@@ -32,7 +32,7 @@ def told_and_written(game: Transcript) -> Iterator[Follow]:
                     yield Follow(view.turn, said.seq, agent, other(agent), text, how, right)
 
 
-def _told(puzzle: Puzzle, message: str, agent: Agent, hearer: Done) -> Iterator[tuple[str, How, bool]]:
+def _told(puzzle: Puzzle, message: str, agent: Agent, hearer: DoneTurn) -> Iterator[tuple[str, How, bool]]:
     """Each fact of a message, what the hearer made of it, and whether it is true."""
     facts = read_facts(message, puzzle.vocabulary, agent)
     for place, shape in sorted(facts.order):

@@ -20,7 +20,7 @@ from judges.attribution.job import selected_games
 from judges.evidence.transcript import Transcript, load
 from judges.runs.journal import folder_of
 from judges.runs.verdict_store import Progressed, save
-from providers.asker import Asker, JournalEntry, Request, Terms
+from providers.asker import Asker, JobTerms, JournalEntry, Request
 from providers.cache import ReplyCache
 from providers.event_loop import run_to_end
 from providers.journal import Journal
@@ -123,7 +123,7 @@ class _Job:
         done = False
         try:
             with closing(ReplyCache(request.cache)) if request.cache else nullcontext() as cache:
-                terms = Terms(budget=Budget(request.max_cost), cache=cache, journal=journal, concurrency=request.concurrency)
+                terms = JobTerms(budget=Budget(request.max_cost), cache=cache, journal=journal, concurrency=request.concurrency)
                 async with Asker((request.settings, *request.more_endpoints), self._price, terms) as asker:
                     for start in range(0, len(episodes), _GAMES_AT_ONCE):
                         games = load(self._store, episodes[start : start + _GAMES_AT_ONCE])

@@ -19,7 +19,7 @@ from judges.claims.questions import ReadingQuestion, ReadingRequest, open_texts
 from judges.claims.rows import rows_of
 from judges.claims.stored import put
 from judges.runs.journal import folder_of
-from providers.asker import Asker, JournalEntry, Reply, Request, Terms
+from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request
 from providers.cache import ReplyCache
 from providers.event_loop import run_to_end
 from providers.journal import Journal
@@ -106,7 +106,7 @@ class _Job:
     async def _ask_all(self, questions: Sequence[ReadingQuestion], journal: Journal[dict[str, str], JournalEntry]) -> None:
         request = self._request
         with closing(ReplyCache(request.cache)) if request.cache else nullcontext() as cache:
-            terms = Terms(budget=Budget(request.max_cost), cache=cache, journal=journal, concurrency=request.concurrency)
+            terms = JobTerms(budget=Budget(request.max_cost), cache=cache, journal=journal, concurrency=request.concurrency)
             async with Asker((request.settings, *request.more_endpoints), self._price, terms) as asker:
                 for portion in _portions(questions, _QUESTIONS_A_TRANSACTION):
                     await asyncio.gather(*(self._ask(asker, one) for one in portion))

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 from judges.claims import generic
-from judges.claims.reading import Read, Reading, Unread
+from judges.claims.reading import Read, TextClaims, Unread
 from judges.claims.rows import read_of
 from judges.claims.two_readers import agreed
 from judges.evidence.transcript import Transcript, UtteranceView
@@ -70,14 +70,14 @@ def reader_named(name: str) -> Reader:
     raise UsageError(f"there is no reader {name}: give rules, planted, llm:<provider/model>, or both:<one of the last two>")
 
 
-def reading_of(game: Transcript, turn: int, said: UtteranceView) -> Reading[Any]:
+def reading_of(game: Transcript, turn: int, said: UtteranceView) -> TextClaims[Any]:
     """What the game's reader understood of a text."""
     reader = reader_named(game.reader)
     found = read_by(game, turn, said, reader)
     if found is None:
         types = tuple(reading_room(game.benchmark).TYPES)
         found = Read((), (Unread(said.text, f"{reader.stored} has not read it", types),))
-    return Reading(found)
+    return TextClaims(found)
 
 
 def reading_room(benchmark: str) -> ModuleType:

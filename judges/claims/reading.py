@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-__all__ = ["Absent", "Found", "Open", "Read", "Reading", "Shown", "Told", "Unread", "all_certain", "all_whole", "find_in"]
+__all__ = ["Absent", "Found", "Open", "Read", "Shown", "TextClaims", "Told", "Unread", "all_certain", "all_whole", "find_in"]
 
 Claim_co = TypeVar("Claim_co", covariant=True)
 Kind = TypeVar("Kind")
@@ -91,7 +91,7 @@ class Open(_Finding):
 Found = Shown[Claim_co] | Absent | Open
 
 
-class Reading(Generic[Claim_co]):
+class TextClaims(Generic[Claim_co]):
     """The claims of a text, and what of it was not understood."""
 
     def __init__(self, read: Read[Claim_co]) -> None:
@@ -116,7 +116,7 @@ class Reading(Generic[Claim_co]):
         return None if clause is None else f'"{clause.words}" was not understood ({clause.why})'
 
 
-def find_in(readings: Iterable[Reading[Claim_co]], kind: type[Kind], where: Callable[[Kind], bool] = lambda _: True) -> Found[Kind]:
+def find_in(readings: Iterable[TextClaims[Claim_co]], kind: type[Kind], where: Callable[[Kind], bool] = lambda _: True) -> Found[Kind]:
     """Look for claims in several texts: absent only if absent from each."""
     found = [reading.find(kind, where) for reading in readings]
     shown = tuple(claim for one in found if isinstance(one, Shown) for claim in one.claims)
@@ -125,13 +125,13 @@ def find_in(readings: Iterable[Reading[Claim_co]], kind: type[Kind], where: Call
     return next((one for one in found if isinstance(one, Open)), Absent())
 
 
-def all_certain(readings: Iterable[Reading[Claim_co]], kind: type[Kind]) -> tuple[Kind, ...]:
+def all_certain(readings: Iterable[TextClaims[Claim_co]], kind: type[Kind]) -> tuple[Kind, ...]:
     """Give what several texts certainly claim, of one kind; others of it may have been made, too: nothing may rest on their absence."""
     found = find_in(readings, kind)
     return found.claims if isinstance(found, Shown) else ()
 
 
-def all_whole(readings: Iterable[Reading[Claim_co]], *kinds: type[Kind]) -> tuple[Kind, ...] | Open:
+def all_whole(readings: Iterable[TextClaims[Claim_co]], *kinds: type[Kind]) -> tuple[Kind, ...] | Open:
     """Give all claims of several texts, provided that no other one could have been made in any of them."""
     return _joined(reading.whole(*kinds) for reading in readings)
 

@@ -18,7 +18,7 @@ from typing import Final
 from games.craft.claims import Request, compatible
 from games.craft.engine.blocks import CELLS, COLORS, DIRECTORS, MAX_HEIGHT, SIZES, WALLS, Director
 from games.craft.engine.move import Move
-from judges.claims.reading import Open, Reading, Shown, find_in
+from judges.claims.reading import Open, Shown, TextClaims, find_in
 from judges.craft.checks.pragmatic_sufficiency import describes_candidate_block, suffices
 from judges.craft.checks.prepared import PreparedGame, game_of
 from judges.craft.checks.prepared import PreparedTurn as Turn
@@ -140,7 +140,7 @@ def _with_defect(kind: str, text: str, director: Director, turn: Turn, is_wrong:
 
 def _requests(text: str, director: Director, turn: Turn) -> tuple[Request, ...]:
     """Give what a text asks for; nothing where it was not wholly understood."""
-    asked = Reading(read_text(text, director, dict(zip(CELLS, turn.board.stacks, strict=True)))).whole(Request)
+    asked = TextClaims(read_text(text, director, dict(zip(CELLS, turn.board.stacks, strict=True)))).whole(Request)
     return () if isinstance(asked, Open) else asked
 
 

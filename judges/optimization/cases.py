@@ -16,7 +16,7 @@ from judges.rubric.model import Rubric, joined
 from schemas.errors import UsageError
 from schemas.store import Store
 
-__all__ = ["PARTS", "Case", "Part", "Parts", "cases_of", "optimizable", "split"]
+__all__ = ["PARTS", "Case", "CaseSplit", "Part", "cases_of", "optimizable", "split"]
 
 Part = Literal["training", "validation", "held_out"]
 PARTS: Final[tuple[Part, ...]] = ("training", "validation", "held_out")
@@ -69,18 +69,18 @@ class Case:
         return {question: next(iter(given)) for question, given in self.labels.items() if len(given) == 1}
 
 
-class Parts(NamedTuple):
+class CaseSplit(NamedTuple):
     """The cases of each part; no game is in two of them."""
 
     training: list[Case]
     validation: list[Case]
     held_out: list[Case]
 
-    def of(self, rubric: Rubric) -> Parts:
+    def of(self, rubric: Rubric) -> CaseSplit:
         """The cases as a rubric asks that has some of the questions only; cases without labels of these are left out."""
         groups = [group.shows for group in rubric.groups()]
         questions = rubric.questions.keys()
-        return Parts(*([found for case in part if (found := _restricted(case, groups, questions)) is not None] for part in self))
+        return CaseSplit(*([found for case in part if (found := _restricted(case, groups, questions)) is not None] for part in self))
 
 
 def _restricted(case: Case, groups: Sequence[tuple[str, ...]], questions: Collection[str]) -> Case | None:
@@ -157,7 +157,7 @@ def _is_truth(source: str) -> bool:
     return source == _PLANTED or source.startswith(PLANTED_PREFIX)
 
 
-def split(cases: Sequence[Case], *, held_out: float, seed: int) -> Parts:
+def split(cases: Sequence[Case], *, held_out: float, seed: int) -> CaseSplit:
     """The cases by part: that share of the games is held out, the others are halved. The same seed gives the same split.
 
     Args:
@@ -168,10 +168,10 @@ def split(cases: Sequence[Case], *, held_out: float, seed: int) -> Parts:
     games = sorted({case.episode_id for case in cases}, key=lambda game: hashlib.blake2b(f"{seed} {game}".encode()).digest())
     kept = len(games) - round(held_out * len(games))
     place = {game: 2 if index >= kept else int(index >= kept // 2) for index, game in enumerate(games)}
-    return Parts(*([case for case in cases if place[case.episode_id] == part] for part in range(len(PARTS))))
+    return CaseSplit(*([case for case in cases if place[case.episode_id] == part] for part in range(len(PARTS))))
 
 
-def optimizable(rubric: Rubric, parts: Parts, asked: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+def optimizable(rubric: Rubric, parts: CaseSplit, asked: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """The questions that the labels suffice for, and for the others why they do not.
 
     Args:
@@ -197,7 +197,7 @@ def optimizable(rubric: Rubric, parts: Parts, asked: Sequence[str]) -> tuple[lis
     return fit, why_not
 
 
-def _too_few(parts: Parts, question: str) -> str | None:
+def _too_few(parts: CaseSplit, question: str) -> str | None:
     for name, part in zip(PARTS, parts, strict=True):
         of_question = [case for case in part if question in case.labels]
         games = len({case.episode_id for case in of_question})

@@ -18,7 +18,7 @@ from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel, Field
 
-from providers.asker import Asker, Terms
+from providers.asker import Asker, JobTerms
 from providers.cache import ReplyCache
 from providers.messages import Message
 from providers.prices import Budget, Price
@@ -102,7 +102,7 @@ class Dispatcher(Generic[PromptT, CaseT, ToldT]):
         self._loop = asyncio.get_running_loop()
         self._manner = manner
         self._cache = ReplyCache(conditions.cache)
-        terms = Terms(budget=Budget(conditions.max_cost), cache=self._cache, concurrency=conditions.concurrency)
+        terms = JobTerms(budget=Budget(conditions.max_cost), cache=self._cache, concurrency=conditions.concurrency)
         self._judge = Asker([judge.settings], judge.price, terms)
         self._writer = Asker([writer.settings], writer.price, terms)
         self._times_written: Counter[str] = Counter()

@@ -9,7 +9,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
-__all__ = ["OPTIMIZERS", "Calls", "Metric", "Search", "Sizes"]
+__all__ = ["OPTIMIZERS", "Calls", "Objective", "Search", "Sizes"]
 
 _MINIBATCH: Final = 6
 """Cases that GEPA reflects on at a time."""
@@ -40,7 +40,7 @@ class Calls(NamedTuple):
     writer: int
 
 
-class Metric(Protocol):
+class Objective(Protocol):
     """What optimisers climb, 0 to 1."""
 
     def __call__(self, gold: Any, pred: Any, trace: Any = None, pred_name: str | None = None, pred_trace: Any = None) -> float:
@@ -55,7 +55,7 @@ class Search:
     """What an optimiser works with."""
 
     program: Any
-    metric: Metric
+    metric: Objective
     training: list[Any]
     validation: list[Any]
     sizes: Sizes

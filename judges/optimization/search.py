@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from judges.evidence.prompt import PromptMaker
-from judges.optimization.cases import Case, Parts
+from judges.optimization.cases import Case, CaseSplit
 from judges.optimization.dispatcher import Conditions, Halted, Priced, dispatching
 from judges.optimization.optimizers import OPTIMIZERS, Calls, Search, Sizes
 from judges.optimization.rubric_manner import Answers, RubricDispatcher, RubricManner
@@ -49,7 +49,7 @@ class Optimization:
 
     rubric: Rubric
     """With the questions that are optimised, and no others (`narrowed`)."""
-    parts: Parts
+    parts: CaseSplit
     """Cases as this rubric asks them (`Parts.of`)."""
     optimizer: str
     """A key of `OPTIMIZERS`."""

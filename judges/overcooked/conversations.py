@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from games.overcooked.engine.layout import AGENTS, Layout
 from games.overcooked.engine.own_kitchen import kitchen_of
 from games.overcooked.engine.tasks import Task, task_of
-from games.overcooked.measures.collaboration import Event, Message, event_of
+from games.overcooked.measures.collaboration import Event, TimestepOutput, event_of
 from games.overcooked.measures.metrics import Trajectory
 from games.overcooked.measures.references import published_references
 from games.overcooked.text.grammar import NOTHING, normalised
@@ -48,33 +48,33 @@ def done_before(game: Transcript, turn: int, agent: str) -> list[str]:
     ]
 
 
-def messages_of(game: Transcript, turn: TurnView, opener: str) -> list[Message]:
+def messages_of(game: Transcript, turn: TurnView, opener: str) -> list[TimestepOutput]:
     """The messages of the conversation that an agent opened on a turn; empty if it opened none."""
     place = next(
         (entry for entry in game.details.get("conversations", ()) if entry["turn"] == turn.turn and entry["opener"] == opener), None
     )
     if place is None:
         return []
-    found: list[Message] = []
+    found: list[TimestepOutput] = []
     for said in turn.utterances:
         if place["first_seq"] <= said.seq <= place["last_seq"]:
             _add(found, said)
     return found
 
 
-def _add(messages: list[Message], said: UtteranceView) -> None:
+def _add(messages: list[TimestepOutput], said: UtteranceView) -> None:
     """Put an utterance into the message it belongs to: analysis, plan and say follow one another."""
     agent = AGENTS.index(said.agent)
     part = "say" if said.channel == "public" else "plan" if said.text.startswith(_PLANS) else "analysis"
     rank = ("analysis", "plan", "say").index(part)
     last = messages[-1] if messages else None
     if last is None or last.agent != agent or rank <= _reached(last):
-        messages.append(Message(agent, "", "", NOTHING))
+        messages.append(TimestepOutput(agent, "", "", NOTHING))
     parts = {"analysis": messages[-1].analysis, "plan": messages[-1].plan, "say": messages[-1].say} | {part: said.text}
-    messages[-1] = Message(agent, parts["analysis"], parts["plan"], parts["say"])
+    messages[-1] = TimestepOutput(agent, parts["analysis"], parts["plan"], parts["say"])
 
 
-def _reached(message: Message) -> int:
+def _reached(message: TimestepOutput) -> int:
     if message.say != NOTHING:
         return 2
     return 1 if message.plan else 0

@@ -19,7 +19,7 @@ from schemas.families import modules
 from schemas.plugins import rubric_folders
 from schemas.store import Store
 from schemas.text import excerpt, near
-from schemas.yaml_lines import Lines, read_with_lines
+from schemas.yaml_lines import YamlLines, read_with_lines
 
 __all__ = ["Problem", "check", "clashes", "find", "load", "names", "shipped"]
 
@@ -172,7 +172,7 @@ def _read(path: Path) -> tuple[Rubric | None, list[Problem]]:
     return rubric, sorted(problems, key=lambda problem: problem.line)
 
 
-def _on_store(path: Path, lines: Lines, rubric: Rubric, store: Store) -> list[Problem]:
+def _on_store(path: Path, lines: YamlLines, rubric: Rubric, store: Store) -> list[Problem]:
     """What a store says to it: its query, and whether there is anything to judge."""
     from judges.evidence.unit_sources import selected_units
     from judges.evidence.units import select

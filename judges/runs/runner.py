@@ -23,7 +23,7 @@ from judges.runs.outcomes import About, CallOutcome, Outcomes, about
 from judges.runs.planning import OpenCall, OpenCalls, new_run
 from judges.runs.recorder import Recorder
 from judges.runs.verdict_store import found_answers, take_up
-from providers.asker import Asker, JournalEntry, Request, Terms
+from providers.asker import Asker, JobTerms, JournalEntry, Request
 from providers.cache import ReplyCache
 from providers.event_loop import run_to_end
 from providers.journal import Journal
@@ -116,7 +116,7 @@ class _ModelRun:
 
     def _connected(self, cache: ReplyCache | None) -> Asker:
         budget = Budget(self._request.max_cost)
-        terms = Terms(budget=budget, cache=cache, journal=self._journal, concurrency=self._request.concurrency)
+        terms = JobTerms(budget=budget, cache=cache, journal=self._journal, concurrency=self._request.concurrency)
         return Asker((self._settings, *self._request.more_endpoints), self._price, terms)
 
     async def _score(self, calls: Iterator[OpenCall]) -> None:

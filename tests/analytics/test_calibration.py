@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from analytics.query import query
-from analytics.rates.calibrated_answers import Asked, calibrated_answers
+from analytics.rates.calibrated_answers import QuestionData, calibrated_answers
 from analytics.rates.calibration import _row, calibration_report
 from cotrace.cli import cli
 from schemas import batches
@@ -150,7 +150,7 @@ def test_a_coin_is_hardly_ever_called_informative() -> None:
         yes = np.where(random.random(96) < 0.1, np.nan, random.integers(0, 2, 96).astype(float))
         said = np.column_stack([1 - yes, yes])[:, None, :]
         games = [f"g{number}" for number in range(12) for _ in range(8)]
-        hits += _row(Asked("people", ["coin"], ("no", "yes"), games, games, said, truth))["p_value"] < 0.025
+        hits += _row(QuestionData("people", ["coin"], ("no", "yes"), games, games, said, truth))["p_value"] < 0.025
     assert hits <= 6
 
 

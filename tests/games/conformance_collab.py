@@ -118,7 +118,7 @@ def _capture_read(lines: Sequence[bytes]) -> ReadBack:
 # -- CollabEscape -------------------------------------------------------------------------------------------------------------------------
 
 
-def _escape(killer: Callable[[escape.EscapeState, int], escape.Choice]) -> Rounds:
+def _escape(killer: Callable[[escape.EscapeState, int], escape.KillerChoice]) -> Rounds:
     def turn(state: escape.EscapeState, answers: Mapping[Player, str], number: int) -> tuple[escape.EscapeState, bool]:
         chosen = {player: ground(answers[player], escape.actions(state, player)) or answers[player] for player in PLAYERS}
         after, outcome = escape.step(state, killer(state, number), chosen)
@@ -136,7 +136,7 @@ def _escape_read(lines: Sequence[bytes]) -> ReadBack:
     """The killer goes where it went, which must be one of the ways that the rules leave it."""
     turns = [orjson.loads(line) for line in lines]
 
-    def killer(state: escape.EscapeState, number: int) -> escape.Choice:
+    def killer(state: escape.EscapeState, number: int) -> escape.KillerChoice:
         went = escape.room_in(turns[number - 1]["adversary_choice"])
         return next(option for option in escape.killer_options(state) if option.room == went)
 

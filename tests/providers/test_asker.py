@@ -14,7 +14,7 @@ import pytest
 from pydantic import BaseModel
 
 from providers import journal as journal_module
-from providers.asker import Asker, JournalEntry, Reply, Request, Terms
+from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request
 from providers.cache import ReplyCache
 from providers.faults import HopelessError
 from providers.journal import Journal
@@ -53,7 +53,7 @@ def settings(url: str, **changes: object) -> ModelSettings:
     return ModelSettings(**(given | changes))  # type: ignore[arg-type]
 
 
-def ask_all(model: ModelSettings, requests: Sequence[Request], terms: Terms | None = None, price: Price | None = None) -> list[Reply]:
+def ask_all(model: ModelSettings, requests: Sequence[Request], terms: JobTerms | None = None, price: Price | None = None) -> list[Reply]:
     """All replies, in the order of the requests."""
 
     async def asked() -> list[Reply]:
@@ -143,7 +143,7 @@ def test_half_a_surrogate_pair_does_not_cost_the_reply(tmp_path: Path) -> None:
     journal = journal_at(tmp_path / "j.jsonl")
 
     async def asked(url: str) -> Reply:
-        async with Asker([settings(url)], terms=Terms(journal=journal)) as asker:
+        async with Asker([settings(url)], terms=JobTerms(journal=journal)) as asker:
             reply = await asker.ask(Request(messages=said(1), key="1"))
         await journal.close()
         return reply
@@ -156,7 +156,7 @@ def test_the_budget_holds_for_text_too() -> None:
     """What it does not allow is not asked, and is told apart from what failed."""
     price, one = Price(3, 15), (1000 * 3 + 100 * 15) / 1e6
     with stub_server() as url:
-        terms = Terms(budget=Budget(5.5 * one), concurrency=1)
+        terms = JobTerms(budget=Budget(5.5 * one), concurrency=1)
         replies = ask_all(settings(url, max_tokens=100), [Request(messages=said(n)) for n in range(9)], terms, price)
         assert counted(url)["requests"] == 5
     assert [reply.call.status for reply in replies] == ["answered"] * 5 + ["unasked"] * 4
@@ -166,8 +166,8 @@ def test_replies_in_a_cache_are_not_paid_again_and_samples_are_told_apart(tmp_pa
     """The same content once, two that ask at the same moment included; another sample is another reply."""
     cache = ReplyCache(tmp_path)
     with stub_server("--latency-ms", "20") as url:
-        twice = ask_all(settings(url), [Request(messages=said(1)), Request(messages=said(1))], Terms(cache=cache))
-        again = ask_all(settings(url), [Request(messages=said(1), sample=n) for n in (1, 2)], Terms(cache=cache))
+        twice = ask_all(settings(url), [Request(messages=said(1)), Request(messages=said(1))], JobTerms(cache=cache))
+        again = ask_all(settings(url), [Request(messages=said(1), sample=n) for n in (1, 2)], JobTerms(cache=cache))
         assert counted(url)["requests"] == 2
     cache.close()
 
@@ -185,7 +185,7 @@ def test_what_a_journal_holds_is_not_asked_again(tmp_path: Path) -> None:
 
     async def asked(url: str, numbers: Sequence[int]) -> list[Reply]:
         journal = journal_at(tmp_path / "j.jsonl")
-        async with Asker([settings(url)], terms=Terms(journal=journal)) as asker:
+        async with Asker([settings(url)], terms=JobTerms(journal=journal)) as asker:
             requests = [Request(messages=said(n), key=f"call {place}", tools=[LOOK]) for place, n in enumerate(numbers)]
             replies = list(await asyncio.gather(*(asker.ask(request) for request in requests)))
         await journal.close()
@@ -324,14 +324,14 @@ def test_a_server_that_fails_at_everything_is_given_up(concurrency: int, tries: 
     with stub_server("--fault", "500:1:9999") as url:
         requests = [Request(messages=said(n)) for n in range(200)]
         with pytest.raises(HopelessError, match=r"fails at everything, 8 calls in a row \(HTTP 500.*start the same command again"):
-            ask_all(settings(url, tries=tries), requests, Terms(concurrency=concurrency))
+            ask_all(settings(url, tries=tries), requests, JobTerms(concurrency=concurrency))
         assert counted(url)["requests"] < most
 
 
 def test_a_server_that_is_well_again_loses_no_call() -> None:
     """Each of forty calls fails once, all at the same time: a dozen failures in a row slow the run down, and stop nothing."""
     with stub_server("--fault", "500") as url:
-        replies = ask_all(settings(url), [Request(messages=said(n)) for n in range(40)], Terms(concurrency=40))
+        replies = ask_all(settings(url), [Request(messages=said(n)) for n in range(40)], JobTerms(concurrency=40))
     assert all(reply.answered for reply in replies)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from games.asympuzl.facts import Facts, read_facts
-from games.asympuzl.game import Observation
+from games.asympuzl.game import PuzzleView
 from games.asympuzl.puzzle import COLORS, Agent, Entry, Vocabulary, other
 
 __all__ = ["Mind"]
@@ -27,7 +27,7 @@ class Mind:
         own = frozenset(self.colors.values())
         self._words = Vocabulary(frozenset(self.shapes), own or frozenset(COLORS), self.size)  # A cannot know which colors are in play
 
-    def hear(self, seen: Observation) -> Facts:
+    def hear(self, seen: PuzzleView) -> Facts:
         """What the partner's latest message states; nothing where there is none."""
         partner = other(self.agent)
         said = [heard.text for heard in seen.conversation if heard.agent == partner]

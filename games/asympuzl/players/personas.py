@@ -23,13 +23,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from games.asympuzl.facts import Facts
-from games.asympuzl.game import Observation
+from games.asympuzl.game import PuzzleView
 from games.asympuzl.players.mind import Mind
 from games.asympuzl.players.wording import ask_for_colors, tell_colors, tell_order
 from games.asympuzl.puzzle import COLORS, Agent, Entry
 from games.players.onset import onset_of, unmended
 
-__all__ = ["FAULTLESS", "PERSONAS", "Persona", "Player", "script_answer"]
+__all__ = ["FAULTLESS", "PERSONAS", "Persona", "PersonaPlayer", "script_answer"]
 
 FAULTLESS: Final = "sharing"
 """Who plays before the turn from which `persona@turn` falls into its fault."""
@@ -42,14 +42,14 @@ Write = tuple[int, Entry]
 class Persona:
     """A scripted player."""
 
-    say: Callable[[Mind, Observation, random.Random], str]
+    say: Callable[[Mind, PuzzleView, random.Random], str]
     learn: Callable[[Mind, Facts], None]
-    write: Callable[[Mind, Observation, random.Random], Sequence[Write]]
+    write: Callable[[Mind, PuzzleView, random.Random], Sequence[Write]]
     form: Callable[[str, Sequence[Write], int, random.Random], str]
     """Message, writes and turn -> the answer as text."""
 
 
-class Player:
+class PersonaPlayer:
     """A persona in a game. The same seed, the same player."""
 
     def __init__(self, persona: str, agent: Agent, clues: Sequence[Entry], *, seed: int) -> None:
@@ -57,18 +57,18 @@ class Player:
         self._mind = Mind(agent, clues)
         self._rng = random.Random(f"asympuzl-player:{unmended(persona)}:{agent}:{len(clues)}:{seed}")
 
-    def answer(self, seen: Observation) -> str:
+    def answer(self, seen: PuzzleView) -> str:
         """Answer what is seen."""
         return _answer(PERSONAS[self._onset.at(seen.turn, FAULTLESS)], self._mind, seen, self._rng)
 
 
-def script_answer(persona: str, seen: Observation) -> str:
+def script_answer(persona: str, seen: PuzzleView) -> str:
     """What a persona says to what it sees; the same situation always gets the same answer, for nothing else is remembered."""
     rng = random.Random(f"asympuzl-seat:{persona}:{seen.user}")
     return _answer(PERSONAS[persona], Mind(seen.agent, seen.clues), seen, rng)
 
 
-def _answer(persona: Persona, mind: Mind, seen: Observation, rng: random.Random) -> str:
+def _answer(persona: Persona, mind: Mind, seen: PuzzleView, rng: random.Random) -> str:
     persona.learn(mind, mind.hear(seen))
     writes = persona.write(mind, seen, rng)
     return persona.form(persona.say(mind, seen, rng), writes, seen.turn, rng)
@@ -77,24 +77,24 @@ def _answer(persona: Persona, mind: Mind, seen: Observation, rng: random.Random)
 # -- what is said -----------------------------------------------------------------------------------------------------------------------
 
 
-def _say_all(mind: Mind, _seen: Observation, rng: random.Random) -> str:
+def _say_all(mind: Mind, _seen: PuzzleView, rng: random.Random) -> str:
     if mind.agent == "A":
         return f"{tell_order(sorted(mind.order.items()), rng)} {ask_for_colors(rng)}"
     return tell_colors([Entry(shape, color) for shape, color in mind.colors.items()], rng)
 
 
-def _say_piece(mind: Mind, seen: Observation, rng: random.Random) -> str:
+def _say_piece(mind: Mind, seen: PuzzleView, rng: random.Random) -> str:
     piece = (seen.turn - 1) % mind.size
     if mind.agent == "A":
         return tell_order([(piece + 1, mind.order[piece + 1])], rng)
     return tell_colors([Entry(mind.shapes[piece], mind.colors[mind.shapes[piece]])], rng)
 
 
-def _say_nothing(_mind: Mind, _seen: Observation, _rng: random.Random) -> str:
+def _say_nothing(_mind: Mind, _seen: PuzzleView, _rng: random.Random) -> str:
     return ""
 
 
-def _say_guess(mind: Mind, seen: Observation, rng: random.Random) -> str:
+def _say_guess(mind: Mind, seen: PuzzleView, rng: random.Random) -> str:
     known = _say_all(mind, seen, rng)
     if mind.agent == "A":
         unheard = [color for color in COLORS if color not in mind.colors.values()]
@@ -103,7 +103,7 @@ def _say_guess(mind: Mind, seen: Observation, rng: random.Random) -> str:
     return f"{known} Position {rng.choice(free)} is the {rng.choice(mind.shapes)}." if free else known
 
 
-def _say_see(_mind: Mind, _seen: Observation, rng: random.Random) -> str:
+def _say_see(_mind: Mind, _seen: PuzzleView, rng: random.Random) -> str:
     return rng.choice(("As you can see, I have filled in what I know.", "Just look at my hypothesis.", "My actions show you what I have."))
 
 
@@ -129,7 +129,7 @@ def _learn_wrongly(mind: Mind, facts: Facts) -> None:
 # -- what is written --------------------------------------------------------------------------------------------------------------------
 
 
-def _write_differences(mind: Mind, seen: Observation, _rng: random.Random) -> Sequence[Write]:
+def _write_differences(mind: Mind, seen: PuzzleView, _rng: random.Random) -> Sequence[Write]:
     return [(place, entry) for place, entry in _known(mind) if seen.hypothesis[place - 1] != entry]
 
 
@@ -137,11 +137,11 @@ def _known(mind: Mind) -> list[Write]:
     return [(place, entry) for place in range(1, mind.size + 1) if (entry := mind.entry(place)) is not None]
 
 
-def _write_all(mind: Mind, _seen: Observation, _rng: random.Random) -> Sequence[Write]:
+def _write_all(mind: Mind, _seen: PuzzleView, _rng: random.Random) -> Sequence[Write]:
     return _known(mind)
 
 
-def _overcorrect(mind: Mind, seen: Observation, rng: random.Random) -> Sequence[Write]:
+def _overcorrect(mind: Mind, seen: PuzzleView, rng: random.Random) -> Sequence[Write]:
     """Once all is well, put a neighbour's color where the right one stood; the next turn mends it."""
     differing = _write_differences(mind, seen, rng)
     known = _known(mind)

@@ -18,7 +18,7 @@ from games.coordination.capture.rules import (
     step,
     thief_choice,
 )
-from games.coordination.players import PLAYERS, Decision, Injected, Player, partner_of
+from games.coordination.players import PLAYERS, Injected, Player, ScriptDecision, partner_of
 from games.coordination.value.capture import turns_left
 from games.players.onset import onset_of
 
@@ -177,7 +177,7 @@ def play_capture(name: str, policies: Mapping[Player, str], scenario: str, *, se
 def _player(state: CaptureState, player: Player, policy: str, answer: tuple[Action, str, tuple[Injected, ...]]) -> dict[str, Any]:
     action, reason, injected = answer
     actions = state.actions(player)
-    decision = Decision(intended=listed(actions.index(action), action), explanation=reason, injected=injected)
+    decision = ScriptDecision(intended=listed(actions.index(action), action), explanation=reason, injected=injected)
     return {
         "player": player,
         "policy": policy,

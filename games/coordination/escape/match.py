@@ -16,14 +16,14 @@ from games.coordination.escape.rules import (
     ROOMS,
     SCENARIOS,
     WAIT,
-    Choice,
     EscapeState,
+    KillerChoice,
     actions,
     killer_choice,
     killer_options,
     step,
 )
-from games.coordination.players import PLAYERS, Decision, Player, partner_of
+from games.coordination.players import PLAYERS, Player, ScriptDecision, partner_of
 from games.coordination.value.escape import choice_turns
 from games.players.onset import onset_of
 
@@ -35,7 +35,7 @@ FAULTLESS: Final = "ideal"
 TURN_CAP: Final = 40
 """Turns after which a game is called off; the published game has no limit."""
 
-Policy = Callable[[EscapeState, Player, Random], Decision]
+Policy = Callable[[EscapeState, Player, Random], ScriptDecision]
 """(state, own name, random numbers) -> decision."""
 
 _FAULT_RATE: Final = 0.3
@@ -59,60 +59,60 @@ def _danger(state: EscapeState) -> frozenset[int]:
     return frozenset(option.room for option in killer_options(state))
 
 
-def _fixer(state: EscapeState, player: Player, _rng: Random) -> Decision:
+def _fixer(state: EscapeState, player: Player, _rng: Random) -> ScriptDecision:
     """Keeps out of the killer's next room, repairs, and leaves when the gate is open."""
     here, danger = state.rooms[player], _danger(state)
     known = killer_options(state)[0].target is not None
     if here in danger and known:
         away = [room for room in ROOMS[here] if room not in danger and room != state.rooms["Adversary"]] or list(ROOMS[here])
-        return Decision(intended=f"move to room {away[0]}", explanation=f"The killer comes to room {here}, so I leave.")
+        return ScriptDecision(intended=f"move to room {away[0]}", explanation=f"The killer comes to room {here}, so I leave.")
     open_rooms = [room for room in GENERATORS if state.generators[room] < FIXES_NEEDED]
     if here in open_rooms:
         left = FIXES_NEEDED - state.generators[here]
-        return Decision(intended=f"fix generator in room {here}", explanation=f"The generator here still needs {left} repairs.")
+        return ScriptDecision(intended=f"fix generator in room {here}", explanation=f"The generator here still needs {left} repairs.")
     goal = EXIT if not open_rooms else min(open_rooms, key=lambda room: (room == state.rooms[partner_of(player)], room))
     room = _way(here, goal, danger | {state.rooms["Adversary"]})
     if room is None or here == goal:
-        return Decision(intended=WAIT, explanation=f"The way to room {goal} is not safe now, so I wait.")
-    return Decision(intended=f"move to room {room}", explanation=f"I go to room {goal} through room {room}.")
+        return ScriptDecision(intended=WAIT, explanation=f"The way to room {goal} is not safe now, so I wait.")
+    return ScriptDecision(intended=f"move to room {room}", explanation=f"I go to room {goal} through room {room}.")
 
 
-def _reckless(state: EscapeState, player: Player, rng: Random) -> Decision:
+def _reckless(state: EscapeState, player: Player, rng: Random) -> ScriptDecision:
     """As the fixer, but without a thought for the killer."""
     here = state.rooms[player]
     open_rooms = [room for room in GENERATORS if state.generators[room] < FIXES_NEEDED]
     if here in open_rooms:
-        return Decision(intended=f"fix generator in room {here}", explanation="I repair the generator.")
+        return ScriptDecision(intended=f"fix generator in room {here}", explanation="I repair the generator.")
     room = _way(here, open_rooms[0] if open_rooms else EXIT, frozenset()) or rng.choice(ROOMS[here])
-    return Decision(intended=f"move to room {room}", explanation=f"I go on through room {room}.")
+    return ScriptDecision(intended=f"move to room {room}", explanation=f"I go on through room {room}.")
 
 
-def _camper(_state: EscapeState, _player: Player, _rng: Random) -> Decision:
-    return Decision(intended=WAIT, explanation="I wait for my partner to do it.", injected=("idle",))
+def _camper(_state: EscapeState, _player: Player, _rng: Random) -> ScriptDecision:
+    return ScriptDecision(intended=WAIT, explanation="I wait for my partner to do it.", injected=("idle",))
 
 
-def _confused(state: EscapeState, player: Player, rng: Random) -> Decision:
+def _confused(state: EscapeState, player: Player, rng: Random) -> ScriptDecision:
     """As the fixer, but now and then wrong about a generator."""
     decision = _fixer(state, player, rng)
     if rng.random() >= _FAULT_RATE:
         return decision
     said = "not been touched yet" if state.generators[GENERATORS[0]] else "been fixed"
     text = f"The generator in room {GENERATORS[0]} has {said}."
-    return Decision(intended=decision.intended, explanation=text, injected=("misgrounded_state",))
+    return ScriptDecision(intended=decision.intended, explanation=text, injected=("misgrounded_state",))
 
 
-def _ideal(state: EscapeState, player: Player, _rng: Random) -> Decision:
+def _ideal(state: EscapeState, player: Player, _rng: Random) -> ScriptDecision:
     """Its own part of the joint choice with the fewest expected turns among those that escape surely; two who play so choose the same."""
 
     def turns(both: Sequence[str]) -> float:
         return choice_turns(state, dict(zip(PLAYERS, both, strict=True)))
 
     best = min(product(*(actions(state, each) for each in PLAYERS)), key=turns)[PLAYERS.index(player)]
-    return Decision(intended=best, explanation="Together we are out soonest, and surely, if I do this.")
+    return ScriptDecision(intended=best, explanation="Together we are out soonest, and surely, if I do this.")
 
 
-def _random(state: EscapeState, player: Player, rng: Random) -> Decision:
-    return Decision(intended=rng.choice(actions(state, player)), explanation="Any action is fine.")
+def _random(state: EscapeState, player: Player, rng: Random) -> ScriptDecision:
+    return ScriptDecision(intended=rng.choice(actions(state, player)), explanation="Any action is fine.")
 
 
 POLICIES: Final[Mapping[str, Policy]] = {
@@ -171,7 +171,7 @@ def shown_rooms(state: EscapeState, when: str) -> dict[str, Any]:
     }
 
 
-def _player(state: EscapeState, player: Player, policy: str, decision: Decision, choice: Choice) -> dict[str, Any]:
+def _player(state: EscapeState, player: Player, policy: str, decision: ScriptDecision, choice: KillerChoice) -> dict[str, Any]:
     return {
         "player": player,
         "policy": policy,
@@ -185,7 +185,7 @@ def _player(state: EscapeState, player: Player, policy: str, decision: Decision,
     }
 
 
-def observation(state: EscapeState, player: Player, choice: Choice) -> str:
+def observation(state: EscapeState, player: Player, choice: KillerChoice) -> str:
     """What a player sees."""
     partner = partner_of(player)
     killer = f"The killer is in room {state.rooms['Adversary']}."

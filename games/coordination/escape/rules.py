@@ -19,8 +19,8 @@ __all__ = [
     "SCENARIOS",
     "START",
     "WAIT",
-    "Choice",
     "EscapeState",
+    "KillerChoice",
     "Outcome",
     "actions",
     "killer_choice",
@@ -81,7 +81,7 @@ SCENARIOS: Final[Mapping[str, EscapeState]] = {
 from a generator, and the killer beside the other one."""
 
 
-class Choice(NamedTuple):
+class KillerChoice(NamedTuple):
     """What the killer decides before the players move."""
 
     room: int
@@ -103,17 +103,17 @@ def actions(state: EscapeState, player: Player) -> tuple[str, ...]:
     return (*moves, *fix, WAIT)
 
 
-def killer_options(state: EscapeState) -> tuple[Choice, ...]:
+def killer_options(state: EscapeState) -> tuple[KillerChoice, ...]:
     """What the killer may decide: one choice where it sees somebody, else each neighbour with equal probability."""
     here = state.rooms["Adversary"]
     near = [player for player in PLAYERS if state.rooms[player] in ROOMS[here]]
     if not near:
-        return tuple(Choice(room, frozenset(), None) for room in ROOMS[here])
+        return tuple(KillerChoice(room, frozenset(), None) for room in ROOMS[here])
     target = _target(state, near)
-    return (Choice(state.rooms[target], frozenset(near), target),)
+    return (KillerChoice(state.rooms[target], frozenset(near), target),)
 
 
-def killer_choice(state: EscapeState, rng: Random) -> Choice:
+def killer_choice(state: EscapeState, rng: Random) -> KillerChoice:
     """The killer's decision."""
     return rng.choice(killer_options(state))
 
@@ -128,7 +128,7 @@ def _target(state: EscapeState, near: list[Player]) -> Player:
     return state.target if state.target is not None and not new else "Alice"
 
 
-def step(state: EscapeState, choice: Choice, chosen: Mapping[Player, str]) -> tuple[EscapeState, Outcome]:
+def step(state: EscapeState, choice: KillerChoice, chosen: Mapping[Player, str]) -> tuple[EscapeState, Outcome]:
     """Carry out a turn: repairs fall back where nobody works, the players act, the killer goes where it decided to.
 
     Raises:

@@ -10,7 +10,7 @@ from games.coordination.hanabi.policies import FAULTLESS, POLICIES
 from games.coordination.hanabi.rules import DECK, Effect, HanabiState, Move, legal_moves
 from games.coordination.hanabi.table import HanabiTable
 from games.coordination.hanabi.wording import action_text, listed, observation
-from games.coordination.players import Decision, Player
+from games.coordination.players import Player, ScriptDecision
 from games.players.onset import onset_of
 
 __all__ = ["SEATS", "deck_of_seed", "play_hanabi", "shown_effect", "shown_move", "shown_table"]
@@ -44,7 +44,7 @@ def play_hanabi(name: str, policies: Mapping[Player, str], seed: int, deck: Sequ
         actions = listed(legal_moves(before, seat), player)
         move, reason, injected = POLICIES[onsets[player].at(turn, FAULTLESS)](before, seat, player, rng)
         intended = next(action for action in actions if action.endswith(action_text(move, player)))
-        decision = Decision(intended=intended, explanation=reason, injected=injected)
+        decision = ScriptDecision(intended=intended, explanation=reason, injected=injected)
         effect = table.play(move)
         yield {
             "schema": "hanabi_step/1",
@@ -69,7 +69,7 @@ def play_hanabi(name: str, policies: Mapping[Player, str], seed: int, deck: Sequ
         }
 
 
-def _decided(decision: Decision) -> dict[str, Any]:
+def _decided(decision: ScriptDecision) -> dict[str, Any]:
     return {
         "calls": [{"stage": "generator", "text": decision.response}],
         "n_generator_calls": 1,

@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 from games.coordination.kitchen.layouts import Layout
 from games.coordination.kitchen.macros import MOVE_AWAY, WAIT, low_level, place_of
 from games.coordination.kitchen.rules import COOKING_TICKS, ONIONS, KitchenState, is_cooked
-from games.coordination.players import Decision
+from games.coordination.players import ScriptDecision
 
 __all__ = ["POLICIES", "Policy", "Pots", "wishes"]
 
-Policy = Callable[[Layout, KitchenState, int, tuple[str, ...], Random], Decision]
+Policy = Callable[[Layout, KitchenState, int, tuple[str, ...], Random], ScriptDecision]
 """(kitchen, state, which cook, listed actions, random numbers) -> decision."""
 
 _STEP_ASIDE: Final = 0.25
@@ -45,17 +45,17 @@ class Wish(NamedTuple):
     reason: str
 
 
-def _greedy(layout: Layout, state: KitchenState, cook: int, actions: tuple[str, ...], rng: Random) -> Decision:
+def _greedy(layout: Layout, state: KitchenState, cook: int, actions: tuple[str, ...], rng: Random) -> ScriptDecision:
     """Takes the first of what moves a soup on; where the partner blocks the way, now and then makes room."""
     for wish in wishes(state, cook, _pots(layout, state)):
         found = [text for text in actions if text.startswith(wish.begins) and (not wish.places or place_of(text) in wish.places)]
         if not found:
             continue
         if low_level(layout, state, cook, found[0]) == ("stay", True) and rng.random() < _MAKE_ROOM:
-            return Decision(intended=MOVE_AWAY, explanation="My partner is in the way, so I make room.")
-        return Decision(intended=found[0], explanation=wish.reason)
+            return ScriptDecision(intended=MOVE_AWAY, explanation="My partner is in the way, so I make room.")
+        return ScriptDecision(intended=found[0], explanation=wish.reason)
     aside = rng.random() < _STEP_ASIDE
-    return Decision(intended=MOVE_AWAY if aside else WAIT, explanation="There is nothing to do at once, so I leave the way free.")
+    return ScriptDecision(intended=MOVE_AWAY if aside else WAIT, explanation="There is nothing to do at once, so I leave the way free.")
 
 
 def _pots(layout: Layout, state: KitchenState) -> Pots:
@@ -98,22 +98,22 @@ def _partner_has_plate(state: KitchenState, cook: int) -> bool:
     return held is not None and held.name == "dish"
 
 
-def _waiter(_layout: Layout, _state: KitchenState, _cook: int, _actions: tuple[str, ...], _rng: Random) -> Decision:
-    return Decision(intended=WAIT, explanation="My partner will do it.", injected=("idle",))
+def _waiter(_layout: Layout, _state: KitchenState, _cook: int, _actions: tuple[str, ...], _rng: Random) -> ScriptDecision:
+    return ScriptDecision(intended=WAIT, explanation="My partner will do it.", injected=("idle",))
 
 
-def _random(_layout: Layout, _state: KitchenState, _cook: int, actions: tuple[str, ...], rng: Random) -> Decision:
-    return Decision(intended=rng.choice(actions), explanation="Any action is fine.")
+def _random(_layout: Layout, _state: KitchenState, _cook: int, actions: tuple[str, ...], rng: Random) -> ScriptDecision:
+    return ScriptDecision(intended=rng.choice(actions), explanation="Any action is fine.")
 
 
-def _contrary(layout: Layout, state: KitchenState, cook: int, actions: tuple[str, ...], rng: Random) -> Decision:
+def _contrary(layout: Layout, state: KitchenState, cook: int, actions: tuple[str, ...], rng: Random) -> ScriptDecision:
     """Acts as the greedy cook, but now and then says the opposite of how the first cooker is."""
     decision = _greedy(layout, state, cook, actions, rng)
     if rng.random() >= _STEP_ASIDE:
         return decision
     soup = state.objects.get(layout.names["c0"])
     said = "c0 is empty." if soup is not None else "c0 holds a cooked soup."
-    return Decision(intended=decision.intended, explanation=said, injected=("misgrounded_state",))
+    return ScriptDecision(intended=decision.intended, explanation=said, injected=("misgrounded_state",))
 
 
 POLICIES: Final[Mapping[str, Policy]] = {"greedy": _greedy, "waiter": _waiter, "random": _random, "contrary": _contrary}

@@ -19,7 +19,7 @@ import orjson
 from games.coordination.qa.questions import QUESTION_FILE, QUESTION_TYPES, QaQuestion, load_questions
 from games.players.player import ModelPlayer, Observation, PersonPlayer, Player, PlayerReply, ScriptPlayer, call_entry
 from games.players.seats import PERSON, SCRIPT, is_model
-from providers.asker import Asker, Terms
+from providers.asker import Asker, JobTerms
 from providers.event_loop import run_to_end
 from providers.messages import Message
 from providers.provider import ModelSettings
@@ -169,7 +169,7 @@ async def _seat(request: AskRequest, stack: AsyncExitStack) -> Player:
     if not is_model(request.player):
         name = request.player.removeprefix(SCRIPT)
         return ScriptPlayer(name, SCRIPTS[RESPONDENT][name])
-    asker = await stack.enter_async_context(Asker([request.settings], terms=Terms(concurrency=request.concurrency)))
+    asker = await stack.enter_async_context(Asker([request.settings], terms=JobTerms(concurrency=request.concurrency)))
     return ModelPlayer(request.settings.model, asker, run=str(request.out), game="coordqa")
 
 

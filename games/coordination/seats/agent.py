@@ -13,7 +13,7 @@ from games.players.texts import texts_of
 from providers.messages import Message
 from schemas.errors import BadInputError
 
-__all__ = ["ACKNOWLEDGEMENT", "PUBLISHED", "Decided", "Shown", "Situation", "Switches", "decide", "switches_of"]
+__all__ = ["ACKNOWLEDGEMENT", "PUBLISHED", "Decided", "ScriptView", "Situation", "Switches", "decide", "switches_of"]
 
 ACKNOWLEDGEMENT: Final = "Got it!"
 _APPROVED: Final = "verification: okay"
@@ -106,7 +106,7 @@ class Situation:
     """What can be drawn of the state for this player."""
 
 
-class Shown(NamedTuple):
+class ScriptView(NamedTuple):
     """For a script: what is wanted, and what stands there."""
 
     game: str
@@ -169,7 +169,7 @@ def _ask(
     now: Situation, purpose: str, messages: Sequence[Message], left: Sequence[str] | None = None
 ) -> Generator[Step, tuple[Said, ...], Said]:
     place = next(number for number, message in enumerate(messages) if message["role"] == "assistant")
-    shown = Shown(now.game, now.player, purpose, messages[place + 1]["content"])
+    shown = ScriptView(now.game, now.player, purpose, messages[place + 1]["content"])
     options = now.actions if left is None else left
     seen = Observation(
         agent=now.player, role="player", turn=now.turn, purpose=purpose, messages=messages, data=shown, options=options, scene=now.scene

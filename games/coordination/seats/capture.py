@@ -8,7 +8,7 @@ from games.coordination.capture.match import listed, observation
 from games.coordination.capture.rules import STAY, TURN_LIMIT, Action, CaptureState, start, step
 from games.coordination.players import PLAYERS, Player, ground, partner_of
 from games.coordination.seats.agent import Decided, Situation, decide
-from games.coordination.seats.log import Place, earlier, rules_of, voices
+from games.coordination.seats.log import CourseSetup, earlier, rules_of, voices
 from games.players.course import Course
 from games.players.texts import texts_of
 from schemas.game import ActionEntry, End, Turn
@@ -16,7 +16,7 @@ from schemas.game import ActionEntry, End, Turn
 __all__ = ["course"]
 
 
-def course(at: Place, steps: list[dict[str, Any]]) -> Course:
+def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
     """Play a game; ``steps`` fills with its turns as the step log has them."""
     state = start(at.variant)
     done: dict[Player, list[str]] = {"Alice": [], "Bob": []}
@@ -72,7 +72,7 @@ def course(at: Place, steps: list[dict[str, Any]]) -> Course:
     return End(success=caught, score=float(caught), stop_reason="captured" if caught else "turn_limit", turns_taken=len(steps))
 
 
-def _situation(at: Place, state: CaptureState, player: Player, done: dict[Player, list[str]], turn: int) -> Situation:
+def _situation(at: CourseSetup, state: CaptureState, player: Player, done: dict[Player, list[str]], turn: int) -> Situation:
     partner = partner_of(player)
     actions = tuple(listed(place, action) for place, action in enumerate(state.actions(player)))
     stay = next(text for text in actions if STAY in text)

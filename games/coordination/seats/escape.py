@@ -14,8 +14,8 @@ from games.coordination.escape.rules import (
     PUBLISHED,
     SCENARIOS,
     WAIT,
-    Choice,
     EscapeState,
+    KillerChoice,
     actions,
     killer_choice,
     room_in,
@@ -23,7 +23,7 @@ from games.coordination.escape.rules import (
 )
 from games.coordination.players import PLAYERS, Player, ground, partner_of
 from games.coordination.seats.agent import Decided, Situation, decide
-from games.coordination.seats.log import Place, earlier, rules_of, voices
+from games.coordination.seats.log import CourseSetup, earlier, rules_of, voices
 from games.players.course import Course
 from games.players.texts import texts_of
 from schemas.game import ActionEntry, End, Turn
@@ -34,7 +34,7 @@ _PARTS = FIXES_NEEDED * len(GENERATORS) + 1
 """Repairs, and the way out."""
 
 
-def course(at: Place, steps: list[dict[str, Any]]) -> Course:
+def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
     """Play a game; ``steps`` fills with its turns as the step log has them."""
     state, rng = SCENARIOS[at.variant], Random(at.seed)
     done: dict[Player, list[str]] = {"Alice": [], "Bob": []}
@@ -66,7 +66,9 @@ def course(at: Place, steps: list[dict[str, Any]]) -> Course:
     return End(success=won, score=float(won), stop_reason=outcome, turns_taken=len(steps))
 
 
-def _situation(at: Place, seen: tuple[EscapeState, Choice], player: Player, done: dict[Player, list[str]], turn: int) -> Situation:
+def _situation(
+    at: CourseSetup, seen: tuple[EscapeState, KillerChoice], player: Player, done: dict[Player, list[str]], turn: int
+) -> Situation:
     state, choice = seen
     partner = partner_of(player)
     text = observation(state, player, choice).partition("Available Actions:")[0].strip()
@@ -118,7 +120,7 @@ def _shown(state: EscapeState) -> dict[str, Any]:
     return {"rooms": state.rooms, "generators": generators, "exit_gate": state.gate_open}
 
 
-def _step(at: Place, states: tuple[EscapeState, EscapeState], choice: Choice, chosen: Mapping[Player, str]) -> dict[str, Any]:
+def _step(at: CourseSetup, states: tuple[EscapeState, EscapeState], choice: KillerChoice, chosen: Mapping[Player, str]) -> dict[str, Any]:
     before, after = states
     return {
         "schema": "collab_escape_step/1",

@@ -12,7 +12,7 @@ from games.coordination.hanabi.table import HanabiTable
 from games.coordination.hanabi.wording import COLOR_NAMES, action_text, listed, observation
 from games.coordination.players import Player, ground_by_similarity, partner_of
 from games.coordination.seats.agent import Decided, Situation, decide
-from games.coordination.seats.log import Place, rules_of, voices
+from games.coordination.seats.log import CourseSetup, rules_of, voices
 from games.players.course import Course
 from games.players.texts import texts_of
 from schemas.game import ActionEntry, End, Turn
@@ -22,7 +22,7 @@ __all__ = ["course"]
 _ACTIONS = "Available Legal Actions:"
 
 
-def course(at: Place, steps: list[dict[str, Any]]) -> Course:
+def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
     """Play a game; ``steps`` fills with its turns as the step log has them."""
     table = HanabiTable(at.deck or deck_of_seed(at.seed))
     done: dict[Player, list[str]] = {"Alice": [], "Bob": []}
@@ -63,7 +63,9 @@ def course(at: Place, steps: list[dict[str, Any]]) -> Course:
     return End(success=after.lives > 0, score=float(after.stacked), stop_reason=reason, turns_taken=len(steps))
 
 
-def _situation(at: Place, seen: tuple[HanabiState, int], actions: Sequence[str], done: dict[Player, list[str]], turn: int) -> Situation:
+def _situation(
+    at: CourseSetup, seen: tuple[HanabiState, int], actions: Sequence[str], done: dict[Player, list[str]], turn: int
+) -> Situation:
     state, seat = seen
     player: Player = SEATS[seat]
     partner = partner_of(player)
@@ -99,7 +101,9 @@ def _next_cards(state: HanabiState) -> str:
     return f"The next playable cards: {cards or 'none'}." + (f" Complete stacks: {full}." if full else "")
 
 
-def _step(at: Place, table: HanabiTable, moved: tuple[HanabiState, int, Move], decided: Decided, actions: Sequence[str]) -> dict[str, Any]:
+def _step(
+    at: CourseSetup, table: HanabiTable, moved: tuple[HanabiState, int, Move], decided: Decided, actions: Sequence[str]
+) -> dict[str, Any]:
     before, seat, move = moved
     player = SEATS[seat]
     return {

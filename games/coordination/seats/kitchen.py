@@ -12,7 +12,7 @@ from games.coordination.kitchen.shown import shown_state
 from games.coordination.kitchen.wording import state_text
 from games.coordination.players import PLAYERS, Player, ground
 from games.coordination.seats.agent import Decided, Situation, decide
-from games.coordination.seats.log import Place, earlier, rules_of, voices
+from games.coordination.seats.log import CourseSetup, earlier, rules_of, voices
 from games.players.course import Course
 from games.players.texts import texts_of
 from schemas.game import ActionEntry, End, Turn
@@ -20,7 +20,7 @@ from schemas.game import ActionEntry, End, Turn
 __all__ = ["course"]
 
 
-def course(at: Place, steps: list[dict[str, Any]]) -> Course:
+def course(at: CourseSetup, steps: list[dict[str, Any]]) -> Course:
     """Play a game; ``steps`` fills with its ticks as the step log has them. A cook is asked again when its macro action is finished."""
     layout, score = LAYOUTS[at.variant], 0
     state = start(layout)
@@ -86,7 +86,7 @@ def layout_pots(layout: Layout) -> int:
     return sum(row.count("P") for row in layout.grid)
 
 
-def _situation(at: Place, seen: tuple[Layout, KitchenState], cook: int, done: dict[Player, list[str]], turn: int) -> Situation:
+def _situation(at: CourseSetup, seen: tuple[Layout, KitchenState], cook: int, done: dict[Player, list[str]], turn: int) -> Situation:
     layout, state = seen
     player, partner = PLAYERS[cook], PLAYERS[1 - cook]
     texts = texts_of(__package__)["games"]["overcooked"]
@@ -104,7 +104,7 @@ def _situation(at: Place, seen: tuple[Layout, KitchenState], cook: int, done: di
     )
 
 
-def _scene(layout: Layout, state: KitchenState, player: Player, at: Place) -> dict[str, Any]:
+def _scene(layout: Layout, state: KitchenState, player: Player, at: CourseSetup) -> dict[str, Any]:
     """The kitchen for a player; without information about the partner that one is not in it."""
     shown = shown_state(state, 0, layout)
     if not at.switches.partner_information:

@@ -10,13 +10,13 @@ from games.coordination.seats.agent import Decided, Switches
 from games.players.texts import texts_of
 from schemas.game import UtteranceEntry
 
-__all__ = ["Place", "earlier", "rules_of", "voices"]
+__all__ = ["CourseSetup", "earlier", "rules_of", "voices"]
 
 _REMEMBERED = 5
 """Own earlier actions that are shown, as in the published kitchen."""
 
 
-class Place(NamedTuple):
+class CourseSetup(NamedTuple):
     """What a course needs to know of its game."""
 
     game: str

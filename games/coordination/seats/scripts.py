@@ -19,8 +19,8 @@ from games.coordination.kitchen.layouts import Spot
 from games.coordination.kitchen.macros import MOVE_AWAY, WAIT, place_of
 from games.coordination.kitchen.policies import Pots, wishes
 from games.coordination.kitchen.rules import ONIONS, Cook, Item, KitchenState
-from games.coordination.players import PLAYERS, Decision, Player, partner_of
-from games.coordination.seats.agent import Shown
+from games.coordination.players import PLAYERS, Player, ScriptDecision, partner_of
+from games.coordination.seats.agent import ScriptView
 
 __all__ = ["SCRIPTS"]
 
@@ -36,7 +36,7 @@ _INTERPRETED: Final = {
 }
 
 
-def _play(policy: Callable[[Shown], Decision], shown: Shown) -> str:
+def _play(policy: Callable[[ScriptView], ScriptDecision], shown: ScriptView) -> str:
     if shown.purpose == "tom":
         return _INTERPRETED[shown.game]
     if shown.purpose == "verify":
@@ -44,13 +44,13 @@ def _play(policy: Callable[[Shown], Decision], shown: Shown) -> str:
     return policy(shown).response
 
 
-def _hanabi(name: str, shown: Shown) -> Decision:
+def _hanabi(name: str, shown: ScriptView) -> ScriptDecision:
     text, player = shown.text, shown.player
     seat = 1 if player == "Alice" else 0
     state = _table(text, player, seat)
     move, reason, _ = HANABI[name](state, seat, player, Random(f"hanabi-seat:{name}:{text}"))
     moves = legal_moves(state, seat)
-    return Decision(intended=listed(moves, player)[moves.index(move)], explanation=reason)
+    return ScriptDecision(intended=listed(moves, player)[moves.index(move)], explanation=reason)
 
 
 def _table(text: str, player: Player, seat: int) -> HanabiState:
@@ -87,17 +87,17 @@ def _known(line: str) -> Known:
     )
 
 
-def _capture(name: str, shown: Shown) -> Decision:
+def _capture(name: str, shown: ScriptView) -> ScriptDecision:
     text, player = shown.text, shown.player
     rooms = {who: int(room) for who, room in re.findall(r"(Alice|Bob|Thief) (?:am|is) in room (\d)", text)}
     doors = {f"{first}-{second}": way == "open" for first, second, way in re.findall(r"room (\d) and room (\d) is (\w+)", text)}
     state = CaptureState(rooms, doors)
     action, reason, _ = capture.POLICIES[name](state, player, Random(f"capture-seat:{name}:{text}"))
     place = state.actions(player).index(action)
-    return Decision(intended=capture.listed(place, action), explanation=reason)
+    return ScriptDecision(intended=capture.listed(place, action), explanation=reason)
 
 
-def _escape(name: str, shown: Shown) -> Decision:
+def _escape(name: str, shown: ScriptView) -> ScriptDecision:
     text, player = shown.text, shown.player
     partner = partner_of(player)
     own = re.search(r"I am in room (\d+)", text)
@@ -113,7 +113,7 @@ def _escape(name: str, shown: Shown) -> Decision:
     return escape.POLICIES[name](state, player, Random(f"escape-seat:{name}:{text}"))
 
 
-def _cook(shown: Shown) -> Decision:
+def _cook(shown: ScriptView) -> ScriptDecision:
     """Takes the first of what moves a soup on; where the partner blocks the way, makes room."""
     text, cook = shown.text, PLAYERS.index(shown.player)
     actions = re.search(r"Available Actions:\s*\[(.*)\]", text, re.DOTALL)
@@ -128,10 +128,10 @@ def _cook(shown: Shown) -> Decision:
         if found:
             blocked = re.search(rf"^{place_of(found[0])} is \d+ units away, but blocked", text, re.MULTILINE)
             if blocked and Random(f"kitchen-seat:{text}").random() < _MAKE_ROOM:
-                return Decision(intended=MOVE_AWAY, explanation="My partner is in the way, so I make room.")
-            return Decision(intended=found[0], explanation=wish.reason)
+                return ScriptDecision(intended=MOVE_AWAY, explanation="My partner is in the way, so I make room.")
+            return ScriptDecision(intended=found[0], explanation=wish.reason)
     aside = Random(f"kitchen-seat:{text}").random() < _ASIDE
-    return Decision(intended=MOVE_AWAY if aside else WAIT, explanation="There is nothing to do at once.")
+    return ScriptDecision(intended=MOVE_AWAY if aside else WAIT, explanation="There is nothing to do at once.")
 
 
 _ASIDE: Final = 0.25
@@ -150,7 +150,7 @@ def _hands(text: str, cook: int) -> KitchenState:
     return KitchenState(tuple(Cook(Spot(0, 0), "north", held[abs(number - cook)]) for number in range(len(PLAYERS))), {})
 
 
-def _scripts(game: Callable[[str, Shown], Decision], names: Sequence[str]) -> dict[str, Callable[[Any], str]]:
+def _scripts(game: Callable[[str, ScriptView], ScriptDecision], names: Sequence[str]) -> dict[str, Callable[[Any], str]]:
     return {name: partial(_play, partial(game, name)) for name in names}
 
 

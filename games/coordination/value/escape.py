@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from games.coordination.escape.rules import GENERATORS, ROOMS, START, Choice, EscapeState, Outcome, killer_options, step
+from games.coordination.escape.rules import GENERATORS, ROOMS, START, EscapeState, KillerChoice, Outcome, killer_options, step
 from games.coordination.players import PLAYERS, Player
 
 if TYPE_CHECKING:
     from games.coordination.value.escape_tables import Tables
 
-__all__ = ["EscapeTurn", "Worth", "choice_chance", "choice_turns", "turn_worths"]
+__all__ = ["EscapeTurn", "EscapeWorth", "choice_chance", "choice_turns", "turn_worths"]
 
 _LAST_TURN: Final = 40
 """Chances of escape are those up to this turn."""
@@ -43,7 +43,7 @@ class EscapeTurn(NamedTuple):
     outcome: Outcome
 
 
-class Worth(NamedTuple):
+class EscapeWorth(NamedTuple):
     """A position before a turn, after the players' choice, and after the killer's draw."""
 
     chance_before: float
@@ -68,7 +68,7 @@ class Worth(NamedTuple):
     sure_after: float
 
 
-def turn_worths(turns: Sequence[EscapeTurn]) -> Iterator[tuple[Worth, bool]]:
+def turn_worths(turns: Sequence[EscapeTurn]) -> Iterator[tuple[EscapeWorth, bool]]:
     """Value the turns of a game; with each whether the value is exact."""
     for worth, other in zip(_read(turns, keeps=False), _read(turns, keeps=True), strict=True):
         yield worth, worth == other
@@ -100,7 +100,7 @@ def choice_turns(state: EscapeState, chosen: Mapping[Player, str]) -> float:
     return 1 + sum(found.mean for found in ends) / len(ends)
 
 
-def _read(turns: Sequence[EscapeTurn], *, keeps: bool) -> Iterator[Worth]:
+def _read(turns: Sequence[EscapeTurn], *, keeps: bool) -> Iterator[EscapeWorth]:
     from games.coordination.value.escape_tables import tables  # compiled code takes a second to load
 
     table = tables(keeps=keeps)
@@ -114,7 +114,7 @@ def _read(turns: Sequence[EscapeTurn], *, keeps: bool) -> Iterator[Worth]:
         state = after
 
 
-def _options(state: EscapeState, *, keeps: bool) -> tuple[Choice, ...]:
+def _options(state: EscapeState, *, keeps: bool) -> tuple[KillerChoice, ...]:
     options = killer_options(state)
     near = [player for player in PLAYERS if state.rooms[player] in ROOMS[state.rooms["Adversary"]]]
     if keeps and len(near) == 1:
@@ -122,7 +122,7 @@ def _options(state: EscapeState, *, keeps: bool) -> tuple[Choice, ...]:
     return options
 
 
-def _worth(table: Tables, turn: EscapeTurn, before: EscapeState, after: EscapeState, options: Sequence[Choice]) -> Worth:
+def _worth(table: Tables, turn: EscapeTurn, before: EscapeState, after: EscapeState, options: Sequence[KillerChoice]) -> EscapeWorth:
     now, left = _number(before), max(0, _LAST_TURN - turn.turn + 1)
     drawn = [step(before, option, turn.chosen) for option in options]
     ends = [
@@ -130,7 +130,7 @@ def _worth(table: Tables, turn: EscapeTurn, before: EscapeState, after: EscapeSt
         for (state, outcome), o in zip(drawn, options, strict=True)
     ]
     end = _end(table, after, turn.outcome, left - 1)
-    return Worth(
+    return EscapeWorth(
         chance_before=float(table.chance[left, now]),
         chance_chosen=sum(found.chance for found in ends) / len(ends),
         chance_after=end.chance,

@@ -18,7 +18,7 @@ from games.craft.players.slips import LINE_SLIPS, MOVE_SLIPS, SlipScene
 from games.craft.players.speech import confirmation
 from games.craft.text.builder import builder_line
 
-__all__ = ["BUILDERS", "Builder", "Choice", "Decision", "MessageReading", "Situation"]
+__all__ = ["BUILDERS", "Builder", "BuilderDecision", "IntendedMove", "MessageReading", "Situation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class IntendedMove:
     """The move a builder has in mind."""
 
     move: Move
@@ -49,20 +49,20 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class BuilderDecision:
     """The builder's answer and what is planted in it."""
 
     line: str
-    choice: Choice | None
+    choice: IntendedMove | None
     """None for a question."""
 
     slips: tuple[str, ...] = ()
 
 
-Policy = Callable[[Situation, random.Random], Choice]
+Policy = Callable[[Situation, random.Random], IntendedMove]
 
 
-def _follow_candidates(situation: Situation, rng: random.Random) -> Choice:
+def _follow_candidates(situation: Situation, rng: random.Random) -> IntendedMove:
     """Take the candidate that a message fits best; without one, do what the messages say."""
     fits = [
         (_agreement(reading.said, move), reading, move)
@@ -74,12 +74,12 @@ def _follow_candidates(situation: Situation, rng: random.Random) -> Choice:
     if fits:
         best = max(fit[0] for fit in fits)
         _, reading, move = rng.choice([fit for fit in fits if fit[0] == best])
-        return Choice(move, reading.director if reading.said is not None and reading.said.cell is not None else None)
+        return IntendedMove(move, reading.director if reading.said is not None and reading.said.cell is not None else None)
     placed = [reading.said.verb for reading in situation.readings if reading.said is not None and reading.said.cell is not None]
     trust = max((_TRUST[verb] for verb in placed), default=0.0)
     unasked = [move for move in situation.listed if move.action == "place" or "remove" in placed]
     if unasked and rng.random() >= trust:
-        return Choice(rng.choice(unasked), None)
+        return IntendedMove(rng.choice(unasked), None)
     return _do_as_told(situation, rng)
 
 
@@ -99,17 +99,17 @@ def _agreement(said: Instruction, move: Move) -> int:
     return sum(given is not None and given == is_ for given, is_ in pairs)
 
 
-def _do_as_told(situation: Situation, rng: random.Random) -> Choice:
+def _do_as_told(situation: Situation, rng: random.Random) -> IntendedMove:
     """Carry out the most definite message word for word; what it leaves open is guessed."""
     said = [reading for reading in situation.readings if reading.said is not None]
     if not said:
-        return Choice(_filled(Instruction("place", None, None, None, None), situation, rng), None)
+        return IntendedMove(_filled(Instruction("place", None, None, None, None), situation, rng), None)
     most = max(_definiteness(reading.said) for reading in said)
     reading = rng.choice([reading for reading in said if _definiteness(reading.said) == most])
     instruction = reading.said
     if instruction is None:
         raise AssertionError(reading)
-    return Choice(_filled(instruction, situation, rng), reading.director if instruction.cell is not None else None)
+    return IntendedMove(_filled(instruction, situation, rng), reading.director if instruction.cell is not None else None)
 
 
 def _definiteness(said: Instruction | None) -> int:
@@ -141,27 +141,27 @@ class Builder:
     asks: float = 0.0
     """Chance to ask back when no message is complete or two disagree about a place."""
 
-    def decide(self, situation: Situation, rng: random.Random) -> Decision:
+    def decide(self, situation: Situation, rng: random.Random) -> BuilderDecision:
         """Give this turn's answer."""
         doubt = _doubt(situation, rng)
         if doubt is not None and rng.random() < self.asks:
-            return Decision(f"CLARIFY:{doubt}", None)
+            return BuilderDecision(f"CLARIFY:{doubt}", None)
         choice = self.policy(situation, rng)
         scene = SlipScene(situation.board, choice.followed, rng)
         for name, chance in self.slips.items():
             if rng.random() < chance and (line := _slipped(name, choice, scene)) is not None:
-                return Decision(line, choice, (name,))
-        return Decision(_line(choice.move, choice, rng), choice)
+                return BuilderDecision(line, choice, (name,))
+        return BuilderDecision(_line(choice.move, choice, rng), choice)
 
 
-def _slipped(name: str, choice: Choice, scene: SlipScene) -> str | None:
+def _slipped(name: str, choice: IntendedMove, scene: SlipScene) -> str | None:
     if name in MOVE_SLIPS:
         move = MOVE_SLIPS[name](choice.move, scene)
         return None if move is None else _line(move, choice, scene.rng)
     return LINE_SLIPS[name](_line(choice.move, choice, scene.rng), choice.move, scene)
 
 
-def _line(move: Move, choice: Choice, rng: random.Random) -> str:
+def _line(move: Move, choice: IntendedMove, rng: random.Random) -> str:
     return builder_line(move, confirmation(move, choice.followed, rng))
 
 

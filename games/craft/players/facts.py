@@ -8,10 +8,10 @@ from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 from games.craft.engine.views import View, ViewedBlock, all_views, director_view
 from games.craft.game import TurnRecord
-from games.craft.players.builders import Decision
+from games.craft.players.builders import BuilderDecision
 from games.craft.players.instruction import Instruction
 from games.craft.players.plan import Plan
-from games.craft.players.sight import Done
+from games.craft.players.sight import BuiltMove
 from games.craft.text.director_output import NO_MESSAGE, NO_THINKING, DirectorAnswer
 
 __all__ = ["Answer", "TurnFacts", "Voice"]
@@ -61,10 +61,10 @@ class TurnFacts:
     earlier: tuple[Voice, ...]
     """The same of all turns before."""
 
-    done: tuple[Done, ...]
+    done: tuple[BuiltMove, ...]
     """The moves of all turns before."""
 
-    decision: Decision
+    decision: BuilderDecision
 
     @property
     def board(self) -> Board:

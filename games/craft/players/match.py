@@ -7,11 +7,11 @@ from typing import Final
 
 from games.craft.engine.blocks import DIRECTORS, Director
 from games.craft.game import Game, GameSettings
-from games.craft.players.builders import BUILDERS, Builder, Decision, MessageReading, Situation
+from games.craft.players.builders import BUILDERS, Builder, BuilderDecision, MessageReading, Situation
 from games.craft.players.facts import TurnFacts, Voice
 from games.craft.players.personas import PERSONAS, Persona
 from games.craft.players.plan import Plan
-from games.craft.players.sight import Done, Heard, Sight
+from games.craft.players.sight import BuiltMove, Heard, Sight
 from games.craft.players.speech import director_raw
 from games.craft.targets.structures import Structure
 from games.players.onset import onset_of, unmended
@@ -61,7 +61,7 @@ class _Talk:
     """What has been said and done so far."""
 
     heard: list[Heard] = field(default_factory=list)
-    done: list[Done] = field(default_factory=list)
+    done: list[BuiltMove] = field(default_factory=list)
     voices: list[Voice] = field(default_factory=list)
 
 
@@ -105,7 +105,7 @@ def _play_turn(game: Game, personas: Mapping[Director, Persona], builder: Builde
     )
     talk.voices += voices
     if record.outcome is not None:
-        talk.done.append(Done(record.turn, record.outcome.move, record.outcome.accepted))
+        talk.done.append(BuiltMove(record.turn, record.outcome.move, record.outcome.accepted))
     return facts
 
 
@@ -121,7 +121,7 @@ def _sight(game: Game, director: Director, talk: _Talk) -> Sight:
     )
 
 
-def _decide(game: Game, plans: Mapping[Director, Plan], builder: Builder, rng: random.Random) -> Decision:
+def _decide(game: Game, plans: Mapping[Director, Plan], builder: Builder, rng: random.Random) -> BuilderDecision:
     seen = game.observe_builder()
     silent = ("output_empty_message", "output_blank", "output_api_error")
     readings = tuple(MessageReading(director, None if plan.fault in silent else plan.said) for director, plan in plans.items())

@@ -9,7 +9,7 @@ from games.craft.engine.move import Move
 from games.craft.engine.views import View, ViewedBlock
 from games.craft.players.instruction import Instruction, Verb
 
-__all__ = ["Done", "Heard", "Sight"]
+__all__ = ["BuiltMove", "Heard", "Sight"]
 
 _LETTERS: Final[dict[str, str]] = {name: letter for letter, name in COLORS.items()}
 
@@ -24,7 +24,7 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class BuiltMove:
     """A move of the builder, as the conversation reports it to everybody."""
 
     turn: int
@@ -43,7 +43,7 @@ class Sight:
     heard: tuple[Heard, ...]
     """Messages so far, those of this turn included."""
 
-    done: tuple[Done, ...]
+    done: tuple[BuiltMove, ...]
 
     @property
     def wall(self) -> tuple[Cell, Cell, Cell]:

@@ -18,7 +18,7 @@ from games.craft.engine.rules import execute
 from games.craft.measures.metrics import progress
 from providers.messages import Tool, ToolCall
 
-__all__ = ["CALL", "TOOL", "Asked", "asked_for", "simulated", "written_call"]
+__all__ = ["CALL", "TOOL", "SimulationCall", "asked_for", "simulated", "written_call"]
 
 CALL: Final = "SIMULATE:"
 _HEAD: Final = re.compile(rf"^\s*{CALL}\s*", re.MULTILINE)
@@ -54,7 +54,7 @@ def written_call(call: ToolCall) -> str:
     return f"{CALL} {call.arguments}"
 
 
-class Asked(NamedTuple):
+class SimulationCall(NamedTuple):
     """A call of the tool."""
 
     written: str
@@ -63,7 +63,7 @@ class Asked(NamedTuple):
     """None if it is no move."""
 
 
-def asked_for(answer: str) -> tuple[Asked, ...]:
+def asked_for(answer: str) -> tuple[SimulationCall, ...]:
     """Give the calls in an answer."""
     found = []
     for head in _HEAD.finditer(answer):
@@ -71,9 +71,9 @@ def asked_for(answer: str) -> tuple[Asked, ...]:
         try:
             value, end = json.JSONDecoder().raw_decode(rest)
         except (ValueError, RecursionError):
-            found.append(Asked(rest.split("\n", 1)[0], None))
+            found.append(SimulationCall(rest.split("\n", 1)[0], None))
             continue
-        found.append(Asked(rest[:end], _move(value)))
+        found.append(SimulationCall(rest[:end], _move(value)))
     return tuple(found)
 
 
@@ -85,7 +85,7 @@ def _move(value: Any) -> Move | None:
         return None
 
 
-def simulated(asked: Asked, board: Board, target: Board) -> str:
+def simulated(asked: SimulationCall, board: Board, target: Board) -> str:
     """Give the tool's answer, as JSON: every call begins with the real board."""
     if asked.move is None or asked.move.action not in ("place", "remove"):
         return json.dumps({"ok": False, "error": "no move that can be tried", "hint": "give action place or remove, position and layer"})

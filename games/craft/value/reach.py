@@ -12,13 +12,13 @@ from games.craft.engine.board import Board
 from games.craft.value.position import has_halves, position, wanted
 from games.craft.value.search import highest_progress
 
-__all__ = ["Step", "Worth", "best_progress", "turn_values"]
+__all__ = ["BoardTurn", "ReachWorth", "best_progress", "turn_values"]
 
 _MOST_MOVES: Final = 54
 """All blocks away and all blocks there: nothing takes longer."""
 
 
-class Step(NamedTuple):
+class BoardTurn(NamedTuple):
     """A turn: its boards and how many turns are left before it, its own included."""
 
     before: Board
@@ -26,7 +26,7 @@ class Step(NamedTuple):
     turns_left: int
 
 
-class Worth(NamedTuple):
+class ReachWorth(NamedTuple):
     """What a turn did to what was within reach, all values 0 to 1."""
 
     before: float
@@ -58,7 +58,7 @@ def best_progress(board: Board, target: Board, moves: int, *, halves_go: bool = 
     return _reach(_without_ghosts(board), target, limit, limit, halves_go=halves_go)[limit]
 
 
-def turn_values(steps: Sequence[Step], target: Board) -> Iterator[Worth]:
+def turn_values(steps: Sequence[BoardTurn], target: Board) -> Iterator[ReachWorth]:
     """Value the turns of a game, in their order; one search a board."""
     asked = _asked(steps)
     broken = frozenset(board for board in asked if has_halves(board))
@@ -67,7 +67,7 @@ def turn_values(steps: Sequence[Step], target: Board) -> Iterator[Worth]:
     for step in steps:
         before, after = _without_ghosts(step.before), _without_ghosts(step.after)
         now, then = _limited(step.turns_left), _limited(step.turns_left - 1)
-        yield Worth(
+        yield ReachWorth(
             before=never[before][now],
             after=never[after][then],
             stay=never[before][then],
@@ -77,7 +77,7 @@ def turn_values(steps: Sequence[Step], target: Board) -> Iterator[Worth]:
         )
 
 
-def _asked(steps: Sequence[Step]) -> dict[Board, tuple[int, int]]:
+def _asked(steps: Sequence[BoardTurn]) -> dict[Board, tuple[int, int]]:
     """Each board of a game with the fewest and the most moves that are asked for there."""
     asked: dict[Board, tuple[int, int]] = {}
     for step in steps:

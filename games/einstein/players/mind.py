@@ -8,7 +8,7 @@ from games.einstein.engine.bins import COMMON, DESTINATIONS, OWN_DESTINATIONS, S
 from games.einstein.engine.items import Grounding, Item, mentions
 from games.einstein.engine.knowledge import infer_goals
 from games.einstein.engine.modes import ALLOWED, Verbs
-from games.einstein.game import Observation
+from games.einstein.game import PlayerView
 
 __all__ = ["Mind"]
 
@@ -17,7 +17,7 @@ __all__ = ["Mind"]
 class Mind:
     """A player's view of a game, before it decides."""
 
-    seen: Observation
+    seen: PlayerView
     placed: dict[int, Bin]
     """Where objects were seen in destination bins, now or earlier: only right objects stay there."""
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from games.einstein.engine.actions import Action
 from games.einstein.engine.bins import DESTINATIONS, Bin
-from games.einstein.game import Observation
+from games.einstein.game import PlayerView
 from games.einstein.players.intent import Intent
 from games.einstein.players.mind import Mind
 from games.einstein.players.personas import FAULTLESS, PERSONAS, PLANNER
@@ -38,7 +38,7 @@ class ScriptedPlayer:
         self._plan = plan if persona == PLANNER else ()
         self._placed: dict[int, Bin] = {}
 
-    def answers(self, seen: Observation, *, samples: int, reasoning: bool) -> list[ScriptedAnswer]:
+    def answers(self, seen: PlayerView, *, samples: int, reasoning: bool) -> list[ScriptedAnswer]:
         """Give ``samples`` answers, each decided anew."""
         self._placed |= {block: place for block, place in enumerate(seen.positions) if place in DESTINATIONS}
         mind = Mind(seen, dict(self._placed))

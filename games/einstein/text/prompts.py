@@ -19,7 +19,7 @@ from schemas.errors import BadInputError
 __all__ = [
     "FAILED",
     "HistoryEntry",
-    "Shown",
+    "PromptLines",
     "bin_contents",
     "history_line",
     "read_system_prompt",
@@ -54,7 +54,7 @@ class HistoryEntry(NamedTuple):
     ok: bool
 
 
-class Shown(NamedTuple):
+class PromptLines(NamedTuple):
     """What a user message shows, line by line."""
 
     player: Player
@@ -121,7 +121,7 @@ def read_system_prompt(text: str) -> tuple[ActionMode, bool | None]:
     return mode, True if "<THINK>" in text else False if "<ACTION>" in text else None
 
 
-def read_user_prompt(text: str, *, locator: str = "") -> Shown:
+def read_user_prompt(text: str, *, locator: str = "") -> PromptLines:
     """Read a user message, published or cotrace's own; ``locator`` says in errors where it stands.
 
     Raises:
@@ -134,7 +134,7 @@ def read_user_prompt(text: str, *, locator: str = "") -> Shown:
     found = [match for line in lines if (match := _BIN_LINE.fullmatch(line))]
     if {match[1] for match in found} != set(BINS):
         raise BadInputError("a user message must list the objects of all seven bins", locator=locator, excerpt=text[:200])
-    return Shown(
+    return PromptLines(
         player=0 if player[1] == "1" else 1,
         items=tuple(line for line in lines if _ITEM_LINE.fullmatch(line)),
         bins={match[1]: tuple(filter(None, match[2].split(", "))) for match in found},

@@ -11,7 +11,7 @@ from games.einstein.engine.step import Setting
 from games.einstein.engine.table import Table
 from schemas.errors import UsageError
 
-__all__ = ["VERIFIERS", "Choice", "Verifier", "choose", "is_valid", "reasonable_actions", "verify"]
+__all__ = ["VERIFIERS", "Verifier", "VerifierChoice", "choose", "is_valid", "reasonable_actions", "verify"]
 
 Verifier = Literal["affordance", "communication", "reasoning"]
 VERIFIERS: Final[tuple[Verifier, ...]] = get_args(Verifier)
@@ -20,7 +20,7 @@ _ASK_COST: Final = 2
 """A bad ask wastes the ask and its answer."""
 
 
-class Choice(NamedTuple):
+class VerifierChoice(NamedTuple):
     """Which candidate is executed, and what the others cost."""
 
     executed: int
@@ -37,7 +37,7 @@ class Choice(NamedTuple):
     """A candidate passed, and it was not the first."""
 
 
-def verify(verifier: Verifier, setting: Setting, table: Table, candidates: Sequence[Action | None]) -> Choice:
+def verify(verifier: Verifier, setting: Setting, table: Table, candidates: Sequence[Action | None]) -> VerifierChoice:
     """Rate candidates, each on its own and without executing it, and choose one.
 
     Raises:
@@ -47,7 +47,7 @@ def verify(verifier: Verifier, setting: Setting, table: Table, candidates: Seque
     return choose(costs, candidates)
 
 
-def choose(costs: Sequence[int], candidates: Sequence[Action | None]) -> Choice:
+def choose(costs: Sequence[int], candidates: Sequence[Action | None]) -> VerifierChoice:
     """Choose a candidate by its cost: the first that passed, else the first of the cheapest.
 
     Raises:
@@ -56,10 +56,10 @@ def choose(costs: Sequence[int], candidates: Sequence[Action | None]) -> Choice:
     if not costs:
         raise UsageError("a verifier needs at least one candidate answer")
     if min(costs) > 0:
-        return Choice(costs.index(min(costs)), len(costs) - 1, sum(costs), tuple(costs), corrected=False)
+        return VerifierChoice(costs.index(min(costs)), len(costs) - 1, sum(costs), tuple(costs), corrected=False)
     first = costs.index(0)
     spent = sum(costs) if candidates[first] is None else sum(costs[:first])
-    return Choice(first, first, spent, tuple(costs), corrected=first > 0)
+    return VerifierChoice(first, first, spent, tuple(costs), corrected=first > 0)
 
 
 def is_valid(verifier: Verifier, setting: Setting, table: Table, action: Action | None) -> bool:

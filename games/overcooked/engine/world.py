@@ -14,7 +14,7 @@ from games.overcooked.engine.layout import (
     neighbour,
 )
 
-__all__ = ["Body", "Done", "Move", "Pot", "Rules", "World", "start_world"]
+__all__ = ["Body", "Move", "Pot", "Rules", "World", "WorldChange", "start_world"]
 
 Rules = Literal["sane", "published"]
 """``published`` has the engine defects that published logs show; ``sane`` has not. docs/overcooked.md lists them."""
@@ -33,7 +33,7 @@ class Move(NamedTuple):
     """What is wanted of the ingredient dispenser."""
 
 
-class Done(NamedTuple):
+class WorldChange(NamedTuple):
     """A change of the world that an agent made."""
 
     agent: int
@@ -86,7 +86,7 @@ class World:
     notices: list[str] = field(default_factory=list)
     """What the last step tells both agents: contents that made nothing."""
 
-    def step(self, moves: Sequence[Move]) -> list[Done]:
+    def step(self, moves: Sequence[Move]) -> list[WorldChange]:
         """Execute one timestep: the Chef's interaction before the Assistant's, then movement, then cooking."""
         self.notices = []
         started: set[str] = set()
@@ -134,7 +134,7 @@ class World:
 
     # -- interactions -----------------------------------------------------------------------------
 
-    def _interact(self, agent: int, move: Move, started: set[str]) -> Done | None:
+    def _interact(self, agent: int, move: Move, started: set[str]) -> WorldChange | None:
         body = self.bodies[agent]
         target = neighbour(body.at, body.facing)
         if target in self.layout.counters:
@@ -146,40 +146,40 @@ class World:
             return self._deliver(agent, body)
         return self._at_dispenser(agent, body, fixture, move.item)
 
-    def _at_counter(self, agent: int, body: Body, target: Cell) -> Done | None:
+    def _at_counter(self, agent: int, body: Body, target: Cell) -> WorldChange | None:
         if body.held is None and target in self.counters:
             body.held = self.counters.pop(target)
-            return Done(agent, f"pickup({body.held}, counter)")
+            return WorldChange(agent, f"pickup({body.held}, counter)")
         if body.held is not None and target not in self.counters:
             self.counters[target], body.held = body.held, None
-            return Done(agent, "place_obj_on_counter()")
+            return WorldChange(agent, "place_obj_on_counter()")
         return None
 
-    def _at_dispenser(self, agent: int, body: Body, fixture: str | None, item: str | None) -> Done | None:
+    def _at_dispenser(self, agent: int, body: Body, fixture: str | None, item: str | None) -> WorldChange | None:
         if body.held is not None or fixture not in (INGREDIENT_DISPENSER, DISH_DISPENSER):
             return None
         body.held = DISH if fixture == DISH_DISPENSER else item
-        return Done(agent, f"pickup({body.held}, {fixture})") if body.held else None
+        return WorldChange(agent, f"pickup({body.held}, {fixture})") if body.held else None
 
-    def _deliver(self, agent: int, body: Body) -> Done | None:
+    def _deliver(self, agent: int, body: Body) -> WorldChange | None:
         if body.held is None:
             return None
         if body.held == self.order:
             self.score += self.layout.reward
             self.delivered = True
         body.held = None
-        return Done(agent, "deliver_soup()")
+        return WorldChange(agent, "deliver_soup()")
 
-    def _at_utensil(self, agent: int, body: Body, name: str, started: set[str]) -> Done | None:
+    def _at_utensil(self, agent: int, body: Body, name: str, started: set[str]) -> WorldChange | None:
         if body.held is None:
             return self._take(agent, body, name) if self.ready(name) else self._start(agent, name, started)
         return self._fill(agent, body, name) if body.held == DISH else self._put(agent, body, name)
 
-    def _take(self, agent: int, body: Body, name: str) -> Done:
+    def _take(self, agent: int, body: Body, name: str) -> WorldChange:
         body.held = self.utensils.pop(name).product
-        return Done(agent, f"pickup({body.held}, {name})")
+        return WorldChange(agent, f"pickup({body.held}, {name})")
 
-    def _start(self, agent: int, name: str, started: set[str]) -> Done | None:
+    def _start(self, agent: int, name: str, started: set[str]) -> WorldChange | None:
         pot = self.utensils.get(name)
         if pot is None or pot.timer:
             return None
@@ -194,17 +194,17 @@ class World:
         else:
             pot.timer = 1
             started.add(name)
-        return Done(agent, f"{utensil.operation}({name})")
+        return WorldChange(agent, f"{utensil.operation}({name})")
 
-    def _fill(self, agent: int, body: Body, name: str) -> Done | None:
+    def _fill(self, agent: int, body: Body, name: str) -> WorldChange | None:
         """Fill a dish; as published, the oven records it as putting something in, once for every step of waiting too."""
         misnamed = self.rules == "published" and name != _OPEN_KITCHEN
         if self.ready(name):
             body.held = self.utensils.pop(name).product
-            return Done(agent, f"put_obj_in_utensil({name})" if misnamed else f"fill_dish_with_food({name})")
-        return Done(agent, f"put_obj_in_utensil({name})") if misnamed and self.running(name) else None
+            return WorldChange(agent, f"put_obj_in_utensil({name})" if misnamed else f"fill_dish_with_food({name})")
+        return WorldChange(agent, f"put_obj_in_utensil({name})") if misnamed and self.running(name) else None
 
-    def _put(self, agent: int, body: Body, name: str) -> Done | None:
+    def _put(self, agent: int, body: Body, name: str) -> WorldChange | None:
         pot = self.utensils.get(name) or Pot()
         if pot.timer or body.held is None:
             return None
@@ -212,7 +212,7 @@ class World:
             self.utensils[name] = pot
             pot.contents = (*pot.contents, body.held)
             body.held = None
-        return Done(agent, f"put_obj_in_utensil({name})")
+        return WorldChange(agent, f"put_obj_in_utensil({name})")
 
 
 def start_world(layout: Layout, order: str, rules: Rules = "published") -> World:

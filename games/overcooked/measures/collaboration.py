@@ -10,7 +10,7 @@ from games.overcooked.engine.vocabulary import PLACE, known_actions
 from games.overcooked.measures.metrics import Trajectory, best_tes, d_max, history, tes
 from games.overcooked.text.grammar import NOTHING, calls_in, requests_in
 
-__all__ = ["BOTH_RIGHT", "NEITHER", "ONLY_INITIATED", "ONLY_RESPONDED", "Event", "Message", "confusion", "event_of", "requested"]
+__all__ = ["BOTH_RIGHT", "NEITHER", "ONLY_INITIATED", "ONLY_RESPONDED", "Event", "TimestepOutput", "confusion", "event_of", "requested"]
 
 BOTH_RIGHT: Final = 0
 ONLY_INITIATED: Final = 1
@@ -19,7 +19,7 @@ NEITHER: Final = 3
 """The codes of the published `process_result`."""
 
 
-class Message(NamedTuple):
+class TimestepOutput(NamedTuple):
     """One model output of a timestep."""
 
     agent: int
@@ -88,14 +88,14 @@ class Event:
         )
 
 
-def requested(messages: Iterable[Message], opener: int, layout: Layout | None = None) -> tuple[str, ...]:
+def requested(messages: Iterable[TimestepOutput], opener: int, layout: Layout | None = None) -> tuple[str, ...]:
     """Give what the opener's plans request, in order, restricted to the responder's actions."""
     known = known_actions(1 - opener, layout)
     return tuple(action for message in messages if message.agent == opener for action in requests_in(message.plan) if action in known)
 
 
 def event_of(
-    messages: Sequence[Message],
+    messages: Sequence[TimestepOutput],
     timestep: int,
     recorded: Sequence[Sequence[str]],
     references: Sequence[Sequence[Trajectory]],
@@ -176,7 +176,7 @@ def _picked(action: str) -> str:
     return rest.partition(",")[0] if name == "pickup" else ""
 
 
-def _first_plan(messages: Sequence[Message], responder: int, layout: Layout | None) -> tuple[str, ...]:
+def _first_plan(messages: Sequence[TimestepOutput], responder: int, layout: Layout | None) -> tuple[str, ...]:
     known = known_actions(responder, layout)
     plans = (calls_in(message.plan) for message in messages if message.agent == responder)
     first = next((plan for plan in plans if plan is not None), ())

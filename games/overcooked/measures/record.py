@@ -7,7 +7,7 @@ from typing import Any
 
 from games.overcooked.engine.tasks import task_of
 from games.overcooked.game import Game
-from games.overcooked.measures.collaboration import Message
+from games.overcooked.measures.collaboration import TimestepOutput
 from games.overcooked.measures.truncation import GameRecord, Recorded
 
 __all__ = ["game_record"]
@@ -30,8 +30,8 @@ def game_record(game: Game, entries: Sequence[Mapping[str, Any]]) -> GameRecord:
     )
 
 
-def _messages(entry: Mapping[str, Any], agent: int) -> list[Message]:
-    return [Message(said["agent"], said["analysis"], said["plan"], said["say"]) for said in entry["content"]["content"][agent]]
+def _messages(entry: Mapping[str, Any], agent: int) -> list[TimestepOutput]:
+    return [TimestepOutput(said["agent"], said["analysis"], said["plan"], said["say"]) for said in entry["content"]["content"][agent]]
 
 
 def _errors(counted: Mapping[str, Any], kind: str) -> tuple[int, int]:

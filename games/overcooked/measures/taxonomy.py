@@ -10,7 +10,7 @@ from typing import Final
 
 from games.overcooked.engine.layout import DISH, Layout, kitchen
 from games.overcooked.engine.vocabulary import known_actions
-from games.overcooked.measures.collaboration import Event, Message
+from games.overcooked.measures.collaboration import Event, TimestepOutput
 from games.overcooked.measures.metrics import Trajectory, d_max, tes
 from games.overcooked.text.grammar import WrittenAction, calls_in, parse_call, requests_in
 
@@ -52,7 +52,9 @@ def paper_category(event: Event, references: Sequence[Trajectory]) -> str:
     return _position(event.request, event.done, references)
 
 
-def initiating_category(event: Event, messages: Sequence[Message], references: Sequence[Trajectory], layout: Layout | None = None) -> str:
+def initiating_category(
+    event: Event, messages: Sequence[TimestepOutput], references: Sequence[Trajectory], layout: Layout | None = None
+) -> str:
     """Give the category of an initiation: one of ``INITIATING``.
 
     Args:
@@ -75,7 +77,9 @@ def initiating_category(event: Event, messages: Sequence[Message], references: S
     return found
 
 
-def responding_category(event: Event, messages: Sequence[Message], references: Sequence[Trajectory], layout: Layout | None = None) -> str:
+def responding_category(
+    event: Event, messages: Sequence[TimestepOutput], references: Sequence[Trajectory], layout: Layout | None = None
+) -> str:
     """Give the category of an answer: one of ``RESPONDING``; what a right request would have had is the yardstick where there was one."""
     answers = (calls_in(message.plan) for message in messages if message.agent == event.responder)
     planned = next((answer for answer in answers if answer is not None), ())

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from games.overcooked.engine.tasks import Task
-from games.overcooked.measures.collaboration import Message
+from games.overcooked.measures.collaboration import TimestepOutput
 
 __all__ = ["GameRecord", "Recorded", "cut_to_limit", "finished_in_time"]
 
@@ -33,7 +33,7 @@ class GameRecord:
     recorded: tuple[Sequence[Recorded], Sequence[Recorded]]
     """Per agent."""
 
-    messages: Sequence[tuple[Sequence[Message], Sequence[Message]]]
+    messages: Sequence[tuple[Sequence[TimestepOutput], Sequence[TimestepOutput]]]
     """Per step and agent whose turn it was: its output and the conversation it opened."""
 
     calls: Sequence[tuple[bool, bool]]

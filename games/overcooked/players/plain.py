@@ -12,14 +12,14 @@ from typing import Final
 from games.overcooked.engine.layout import AGENTS, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER, Layout, Utensil
 from games.overcooked.engine.vocabulary import DELIVER, PLACE
 from games.overcooked.text.grammar import NOTHING
-from games.overcooked.text.reading import KitchenView, Shown, calls_of, read_scene
+from games.overcooked.text.reading import AgentInput, KitchenView, calls_of, read_scene
 
 __all__ = ["SCRIPTS", "assistant", "chef"]
 
 _WAIT: Final = "wait(1)"
 
 
-def chef(shown: Shown) -> str:
+def chef(shown: AgentInput) -> str:
     """The Chef's output."""
     if shown.kind == "reflect":
         return "Rethink: When an action is refused, look at the state before trying again."
@@ -34,7 +34,7 @@ def chef(shown: Shown) -> str:
     return _output(0, actions)
 
 
-def assistant(shown: Shown) -> str:
+def assistant(shown: AgentInput) -> str:
     """The Assistant's output."""
     if shown.kind == "reflect":
         return "Rethink: When an action is refused, look at the state before trying again."
@@ -154,5 +154,5 @@ def _products(layout: Layout) -> frozenset[str]:
     return frozenset(item for utensil in layout.utensils.values() for item in utensil.makes)
 
 
-SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[Shown], str]]]] = {"chef": {"plain": chef}, "assistant": {"plain": assistant}}
+SCRIPTS: Final[Mapping[str, Mapping[str, Callable[[AgentInput], str]]]] = {"chef": {"plain": chef}, "assistant": {"plain": assistant}}
 """Role -> script -> policy."""

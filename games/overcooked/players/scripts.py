@@ -13,7 +13,7 @@ from games.overcooked.players.script import Chunk, Script, call_words
 from games.overcooked.text.grammar import NOTHING
 from games.players.onset import Onset, onset_of, unmended
 
-__all__ = ["FAULTLESS", "PLANTED_FAULT", "POLICIES", "Planted", "ScriptedPlayer", "policy_of", "scripted_pair"]
+__all__ = ["FAULTLESS", "PLANTED_FAULT", "POLICIES", "PlantedAnswer", "ScriptedPlayer", "policy_of", "scripted_pair"]
 
 FAULTLESS: Final = "optimal"
 PLANTED_FAULT: Final = "planted_fault"
@@ -24,7 +24,7 @@ Recorded = Callable[[int], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Planted:
+class PlantedAnswer:
     """What a player meant: a fault that is known to be there, or that there is none."""
 
     timestep: int
@@ -87,7 +87,7 @@ class ScriptedPlayer:
     script: Script
     recorded: Recorded
     rng: random.Random
-    planted: list[Planted]
+    planted: list[PlantedAnswer]
     policy: Policy = field(default_factory=lambda: POLICIES[FAULTLESS])
     """How it plays now."""
 
@@ -121,7 +121,7 @@ class ScriptedPlayer:
         return _output(self.agent, thought, plan, say)
 
     def _show(self, query: Query, fault: str) -> None:
-        self.planted.append(Planted(query.world.timestep, self.agent, "fault", fault))
+        self.planted.append(PlantedAnswer(query.world.timestep, self.agent, "fault", fault))
 
     def _broken(self, plan: Sequence[str], say: str) -> str:
         """An output without analysis, without plan, or without both."""
@@ -179,7 +179,7 @@ class ScriptedPlayer:
                 self.script.served.add(self.script.chunks.index(wrong))
             if fault == "missing_step":
                 self.script.served.add(self.script.chunks.index(chunk))
-        self.planted.append(Planted(query.world.timestep, 0, "IC1", fault or "correct"))
+        self.planted.append(PlantedAnswer(query.world.timestep, 0, "IC1", fault or "correct"))
         self.script.asked.append(asked)
         self.script.intended = chunk if wrong is None or fault == "missing_step" else None
         if fault == "premature" and asked in self.script.chunks:
@@ -227,7 +227,7 @@ class ScriptedPlayer:
         request = next((found.answer for found in reversed(self.planted) if found.question == "IC1"), "correct")
         asked_wrongly = self.script.intended is None or request not in ("correct", "missing_step")
         name = "followed_wrong_request" if asked_wrongly and fault is None else _REPLY_NAMES.get(fault or "", fault) or "correct"
-        self.planted.append(Planted(query.world.timestep, 1, "RC1", name))
+        self.planted.append(PlantedAnswer(query.world.timestep, 1, "RC1", name))
         self.script.accept(plan, self.recorded(1))
         if fault == "refused":
             self._withdraw()
@@ -345,7 +345,7 @@ _REPLY_NAMES: Final = {"short": "missing_step", "other": "wrong_parameter"}
 
 def scripted_pair(
     policies: tuple[str, str], order: str, recorded: Recorded, seed: int, layout: Layout | None = None
-) -> tuple[ScriptedPlayer, ScriptedPlayer, list[Planted]]:
+) -> tuple[ScriptedPlayer, ScriptedPlayer, list[PlantedAnswer]]:
     """Make a team that shares a script; the list fills with what it plants.
 
     Args:
@@ -359,7 +359,7 @@ def scripted_pair(
         UsageError: there is no such policy; names those there are.
     """
     onsets = [policy_of(policy) for policy in policies]
-    script, planted = Script.of(order, layout), list[Planted]()
+    script, planted = Script.of(order, layout), list[PlantedAnswer]()
     rng = random.Random(f"overcooked:{'+'.join(unmended(policy) for policy in dict.fromkeys(policies))}:{order}:{seed}")
     chef, assistant = (ScriptedPlayer(agent, onset, script, recorded, rng, planted) for agent, onset in enumerate(onsets))
     return chef, assistant, planted

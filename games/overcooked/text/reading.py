@@ -10,7 +10,7 @@ from typing import Final
 from games.overcooked.engine.layout import AGENTS, Layout, kitchen
 from games.overcooked.text.grammar import WrittenAction, parse_call
 
-__all__ = ["KitchenView", "Shown", "calls_of", "read_scene"]
+__all__ = ["AgentInput", "KitchenView", "calls_of", "read_scene"]
 
 _HANDS: Final = re.compile(
     r"<(\w+)> holds (nothing|one [^.]+|a dish with \S+ and needs to deliver it)\. "
@@ -23,7 +23,7 @@ _CALLS: Final = re.compile(r"\w+\([^()]*\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class AgentInput:
     """What an agent has before it: what is wanted, and the state text with conversation and error."""
 
     agent: int

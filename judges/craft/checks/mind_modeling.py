@@ -10,7 +10,7 @@ from typing import Final
 
 from games.craft.claims import CraftClaim, Named, Remark, Request, Stance, View, compatible, same_place
 from games.craft.engine.blocks import SEEN_BY, WALLS, Director
-from judges.claims.reading import Absent, Open, Reading, Shown, all_whole, find_in
+from judges.claims.reading import Absent, Open, Shown, TextClaims, all_whole, find_in
 from judges.craft.checks.prepared import PreparedGame, PreparedTurn, Speech, game_of, undecided
 from judges.engine.checks import Check, Decision
 from judges.evidence.transcript import Transcript
@@ -49,14 +49,14 @@ def adds_something(subject: _Subject) -> Decision:
     return _compared_with_others(asked, reading, [m.reading for m in (*subject.others(), *before)])
 
 
-def _if_empty(reading: Reading[CraftClaim]) -> Decision:
+def _if_empty(reading: TextClaims[CraftClaim]) -> Decision:
     for kind in (Remark, Named):
         if not isinstance(reading.find(kind), Absent):
             return undecided("nothing is asked for, but something may be said of a block or a place")
     return Decision("no", "the message names no action, block or place")
 
 
-def _compared_with_others(asked: tuple[Request, ...], reading: Reading[CraftClaim], others: list[Reading[CraftClaim]]) -> Decision:
+def _compared_with_others(asked: tuple[Request, ...], reading: TextClaims[CraftClaim], others: list[TextClaims[CraftClaim]]) -> Decision:
     echoes = [find_in(others, Request, partial(_repeats, request)) for request in asked]
     shown = [echo.first for echo in echoes if isinstance(echo, Shown)]
     if len(shown) == len(asked):

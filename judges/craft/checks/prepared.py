@@ -11,7 +11,7 @@ from games.craft.engine.blocks import CELLS, COLORS, DIRECTORS, WALLS, Cell, Dir
 from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 from judges.claims.readers import reading_of
-from judges.claims.reading import Absent, Found, Open, Reading, Shown
+from judges.claims.reading import Absent, Found, Open, Shown, TextClaims
 from judges.craft.reading import reads
 from judges.engine.checks import Decision
 from judges.evidence.transcript import AgentView, Transcript, TurnView, UtteranceView
@@ -35,7 +35,7 @@ class Speech:
 
     agent: Director
     superseded: bool
-    reading: Reading[CraftClaim]
+    reading: TextClaims[CraftClaim]
     seq: int = 0
     """The utterance, as in the table `utterances`."""
 
@@ -82,7 +82,7 @@ class PreparedTurn:
         return tuple(message for message in self.messages if not message.superseded)
 
     @cached_property
-    def readings(self) -> tuple[Reading[CraftClaim], ...]:
+    def readings(self) -> tuple[TextClaims[CraftClaim], ...]:
         """What the current messages were read to say."""
         return tuple(message.reading for message in self.current)
 

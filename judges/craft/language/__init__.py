@@ -6,8 +6,8 @@ asked for and stated, merged and put in order) -> `understanding` (what the word
 through them, `typed` gives the result as typed claims.
 """
 
-from judges.craft.language.model import BlockType, Claim, Reading
+from judges.craft.language.model import BlockType, Claim, TextReading
 from judges.craft.language.reader import read
 from judges.craft.language.records import claim_record, claims_of
 
-__all__ = ["BlockType", "Claim", "Reading", "claim_record", "claims_of", "read"]
+__all__ = ["BlockType", "Claim", "TextReading", "claim_record", "claims_of", "read"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["BlockType", "Claim", "Color", "Layer", "Origin", "Reading", "Size", "Unread", "Verb"]
+__all__ = ["BlockType", "Claim", "Color", "Layer", "Origin", "Size", "TextReading", "UnreadClause", "Verb"]
 
 Verb = Literal["place", "remove", "replace", "keep", "confirm", "ask", "other"]
 Color = Literal["g", "b", "r", "y", "o"]
@@ -74,7 +74,7 @@ class Claim:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unread:
+class UnreadClause:
     """A clause that was not understood."""
 
     start: int
@@ -93,13 +93,13 @@ class Unread:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class TextReading:
     """All that was read from one text."""
 
     claims: tuple[Claim, ...]
     """In text order."""
 
-    unread: tuple[Unread, ...] = ()
+    unread: tuple[UnreadClause, ...] = ()
     """The clauses that were not understood, in text order; only of a text without any can be told what it does not say."""
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from judges.craft.language.clauses.clauses import Clause, clauses_of
-from judges.craft.language.model import Reading
+from judges.craft.language.model import TextReading
 from judges.craft.language.places.places import Scene
 from judges.craft.language.places.walls import WALLS
 from judges.craft.language.requests.actions import Actions
@@ -19,7 +19,7 @@ from judges.craft.language.text.numbering import counted
 from judges.craft.language.text.tokens import sentences
 from judges.craft.language.understanding.perspective import remarks_in
 from judges.craft.language.understanding.review import looked_at_again
-from judges.craft.language.words.items import Item
+from judges.craft.language.words.items import Stretch
 from judges.craft.language.words.lexer import items_of
 
 __all__ = ["read"]
@@ -28,7 +28,7 @@ _ASKING = frozenset(("did", "was", "were", "has", "have", "why", "who", "whose",
 """First words of questions that are no requests, unlike ``could`` or ``is there a way``."""
 
 
-def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading:
+def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> TextReading:
     """Give the claims of a public message or of private reasoning.
 
     ``speaker`` is ``D1``, ``D2`` or ``D3``: places are read in that director's frame (formats, 4.2). ``board`` maps cells to stacks
@@ -66,7 +66,7 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Reading
             for draft in book.drafts[begun:]:
                 draft.verb = "ask"  # "Did the builder put it there?"
     claims, unread = looked_at_again(settle(book.drafts), words, told, list(remarks_in(text)), scene)
-    return Reading(claims=claims, unread=unread)
+    return TextReading(claims=claims, unread=unread)
 
 
 def _read_clause(clause: Clause, actions: Actions, statements: Statements, section: int | None) -> None:
@@ -79,7 +79,7 @@ def _read_clause(clause: Clause, actions: Actions, statements: Statements, secti
     _fill_layers(book.drafts[written:], section)
 
 
-def _section(items: Sequence[Item], current: int | None) -> int | None:
+def _section(items: Sequence[Stretch], current: int | None) -> int | None:
     """Give the layer that a heading such as ``Top layer:`` sets for its list; any other mention of a layer ends it."""
     layers = [item for item in items if item.kind == "layer"]
     if not layers:
@@ -97,7 +97,7 @@ def _is_stack(drafts: Sequence[Draft]) -> bool:
     return len(places) > len(set(places))
 
 
-def _only_layer(items: Sequence[Item], clauses: Sequence[Clause]) -> int | None:
+def _only_layer(items: Sequence[Stretch], clauses: Sequence[Clause]) -> int | None:
     """Give the layer that a whole sentence is about: ``to complete the bottom layer, put ...``; not one that is done or comes later."""
     layers = {item.number for item in items if item.kind == "layer"}
     if len(layers) != 1 or any(item.kind in ("before", "cond", "middle_side", "on_top", "top_of") for item in items):

@@ -32,7 +32,7 @@ def read_text(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> Re
     return Read(tuple(told), tuple(_unread(clause, text) for clause in found.unread))
 
 
-def _unread(clause: model.Unread, text: str) -> Unread:
+def _unread(clause: model.UnreadClause, text: str) -> Unread:
     kinds: tuple[tuple[bool, tuple[type, ...]], ...] = (
         (clause.may_ask, (Request, Remark)),
         (clause.may_name, (Named,)),

@@ -14,7 +14,7 @@ from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.engine.rules import RULES
 from games.einstein.engine.step import Outcome, Setting, advance
 from games.einstein.engine.table import Table, items_of, start_table
-from games.einstein.game import AGENTS, Observation
+from games.einstein.game import AGENTS, PlayerView
 from games.einstein.players.mind import Mind
 from games.einstein.text.prompts import HistoryEntry
 from games.einstein.value.search import Search
@@ -108,9 +108,9 @@ def _action(logged: ActionView) -> Action | None:
     return parse_action(texts[logged.verb]) if logged.verb in texts else None
 
 
-def _observation(setting: Setting, table: Table, history: tuple[HistoryEntry, ...]) -> Observation:
+def _observation(setting: Setting, table: Table, history: tuple[HistoryEntry, ...]) -> PlayerView:
     me = table.player
-    return Observation(
+    return PlayerView(
         agent=AGENTS[me],
         player=me,
         step=table.step,

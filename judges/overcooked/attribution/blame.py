@@ -16,7 +16,7 @@ from games.overcooked.engine.validator import refusal
 from judges.attribution.findings import Link
 from judges.evidence.transcript import ActionView, Transcript, TurnView
 from judges.overcooked.attribution.moves import needless, stood, world_of
-from judges.overcooked.attribution.requests import Asked, asked_of, note_done, own_turns
+from judges.overcooked.attribution.requests import TrackedRequest, asked_of, note_done, own_turns
 from judges.overcooked.conversations import action_call
 
 __all__ = ["ANSWERS", "REQUESTS", "History", "Slip"]
@@ -64,8 +64,8 @@ class History:
 
     game: Transcript
     task: Task
-    asked: list[Asked] = field(init=False)
-    open: dict[int, Asked] = field(default_factory=dict)
+    asked: list[TrackedRequest] = field(init=False)
+    open: dict[int, TrackedRequest] = field(default_factory=dict)
     """Responder -> the last request to it."""
 
     _free: dict[int, int] = field(default_factory=dict)

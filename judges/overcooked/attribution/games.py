@@ -15,7 +15,7 @@ from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Fol
 from judges.evidence.transcript import Transcript
 from judges.overcooked.attribution.blame import ANSWERS, REQUESTS, History
 from judges.overcooked.attribution.moves import gains
-from judges.overcooked.attribution.requests import Asked
+from judges.overcooked.attribution.requests import TrackedRequest
 from judges.overcooked.conversations import task_in
 
 __all__ = ["MEASURES", "attribute"]
@@ -78,7 +78,7 @@ def _follows(history: History) -> Iterator[Follow]:
             )
 
 
-def _how(asked: Asked, place: int) -> How:
+def _how(asked: TrackedRequest, place: int) -> How:
     if place < asked.done:
         return "fully"
     return "differs" if asked.answer == "wrong_parameter" else "no"

@@ -11,13 +11,13 @@ from games.overcooked.text.grammar import requests_in
 from judges.evidence.transcript import Transcript
 from judges.overcooked.conversations import action_call, event_at, layout_in, messages_of, references_of, task_in
 
-__all__ = ["Asked", "asked_of", "own_turns"]
+__all__ = ["TrackedRequest", "asked_of", "own_turns"]
 
 _AS_NEEDED = ("correct", "missing_step", "next_step")
 
 
 @dataclass(slots=True)
-class Asked:
+class TrackedRequest:
     """A request, and what has become of it."""
 
     turn: int
@@ -58,7 +58,7 @@ class Asked:
         return f"asked for {'; '.join(self.actions)} in turn {self.turn}"
 
 
-def asked_of(game: Transcript) -> list[Asked]:
+def asked_of(game: Transcript) -> list[TrackedRequest]:
     """All requests of a game in order; none where the order is not one of the benchmark's."""
     if task_in(game) is None:
         return []
@@ -66,7 +66,7 @@ def asked_of(game: Transcript) -> list[Asked]:
     return [asked for asked in found if asked is not None]
 
 
-def _asked(game: Transcript, turn: int, opener: str) -> Asked | None:
+def _asked(game: Transcript, turn: int, opener: str) -> TrackedRequest | None:
     event = event_at(game, turn, opener)
     if event is None or AGENTS[event.opener] != opener:
         return None
@@ -77,7 +77,7 @@ def _asked(game: Transcript, turn: int, opener: str) -> Asked | None:
     said = next((said.seq for said in game.turn(turn).said("public", opener)), 0)
     layout = layout_in(game)
     kinds = initiating_category(event, messages, references, layout), responding_category(event, messages, references, layout)
-    return Asked(turn, said, event.opener, tuple(actions), *kinds)
+    return TrackedRequest(turn, said, event.opener, tuple(actions), *kinds)
 
 
 def own_turns(game: Transcript, agent: int) -> Iterator[int]:
@@ -94,7 +94,7 @@ def own_turns(game: Transcript, agent: int) -> Iterator[int]:
             yield turn.turn
 
 
-def note_done(asked: Asked, game: Transcript, turn: int) -> None:
+def note_done(asked: TrackedRequest, game: Transcript, turn: int) -> None:
     """Count what the responder did in a turn."""
     for action in game.turn(turn).actions:
         if action.accepted and action.agent == AGENTS[asked.responder] and action_call(action) == asked.next:

@@ -17,7 +17,7 @@ from dashboards.access import LOCAL
 from dashboards.playing.app import create_play_app
 from dashboards.playing.tables import Tables
 from games.asympuzl.puzzle import Puzzle, generate
-from games.players.running import Terms
+from games.players.running import RunTerms
 from ingest.files.run import ingest_paths
 from providers.provider import ModelSettings
 from schemas.store import Store
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.browser
 def tables(tmp_path: Path) -> Iterator[str]:
     """The address of a server of tables."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    app = create_play_app(Tables(tmp_path / "logs", (), Terms(settings=ModelSettings(model=""))), access=LOCAL)
+    app = create_play_app(Tables(tmp_path / "logs", (), RunTerms(settings=ModelSettings(model=""))), access=LOCAL)
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

@@ -16,7 +16,7 @@ from dashboards.access import LOCAL, Access
 from dashboards.playing.app import create_play_app
 from dashboards.playing.tables import Tables
 from games.experiments.family import games
-from games.players.running import Terms
+from games.players.running import RunTerms
 from ingest.files.run import ingest_paths
 from providers.provider import ModelSettings
 from schemas.store import Store
@@ -25,7 +25,7 @@ from tests.games.seats import seat_server
 
 def client(out: Path, *, access: Access = LOCAL, partners: tuple[str, ...] = (), base_url: str | None = None) -> FlaskClient:
     """A browser of this machine."""
-    tables = Tables(out, partners, Terms(settings=ModelSettings(model="", base_url=base_url)))
+    tables = Tables(out, partners, RunTerms(settings=ModelSettings(model="", base_url=base_url)))
     return create_play_app(tables, access=access).test_client()
 
 

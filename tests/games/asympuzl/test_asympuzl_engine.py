@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from games.asympuzl.answer import parse_answer
 from games.asympuzl.feedback import FEEDBACK_MODES, FeedbackMode, feedback_lines
-from games.asympuzl.game import Game, GameSettings, Observation
+from games.asympuzl.game import Game, GameSettings, PuzzleView
 from games.asympuzl.hypothesis import apply
-from games.asympuzl.players.personas import Player
+from games.asympuzl.players.personas import PersonaPlayer
 from games.asympuzl.puzzle import AGENTS, COLORS, SHAPES, Agent, Entry, Puzzle, generate, wrong_positions
 from games.asympuzl.record import RunFacts, game_line, turn_line
 from games.asympuzl.solo import attempt, solo_prompts
@@ -322,7 +322,7 @@ def test_prompts_hold_the_required_parts_in_order(agent: Agent) -> None:
     game = Game(THREE, GameSettings(mode="both"))
     game.act("A", answer("x"))
     game.act("B", answer("y"))
-    seen: Observation = game.observe(agent)
+    seen: PuzzleView = game.observe(agent)
     parts = ["## Your clues", "## Your working hypothesis", "## Feedback", "## Recent conversation", "## Actions", "## Your answer"]
     places = [seen.user.index(part) for part in parts]
     assert places == sorted(places)
@@ -401,7 +401,7 @@ def test_full_sharing_solves_every_puzzle_in_exactly_two_turns(size: int) -> Non
     """For all 30 seeds, as the paper says and the format description checked (section 4)."""
     for seed in range(30):
         game = Game.drawn(size=size, seed=seed, settings=GameSettings(mode=FEEDBACK_MODES[seed % 6]))
-        players = {agent: Player("sharing", agent, game.puzzle.clues(agent), seed=seed) for agent in AGENTS}
+        players = {agent: PersonaPlayer("sharing", agent, game.puzzle.clues(agent), seed=seed) for agent in AGENTS}
         while (agent := game.next_agent) is not None:
             game.act(agent, players[agent].answer(game.observe(agent)))
         assert (game.stop_reason, game.turn) == ("solved", 2)

@@ -10,8 +10,8 @@ import pytest
 
 from games.asympuzl.facts import Facts, read_facts
 from games.asympuzl.game import AgentTurn, Game, GameSettings
-from games.asympuzl.labels import FAILURES, Done, Move, labels_of
-from games.asympuzl.players.personas import PERSONAS, Player
+from games.asympuzl.labels import FAILURES, DoneTurn, Move, labels_of
+from games.asympuzl.players.personas import PERSONAS, PersonaPlayer
 from games.asympuzl.puzzle import AGENTS, Agent, generate
 
 PUZZLE = generate(size=3, seed=0)
@@ -135,9 +135,9 @@ def labels(*texts: str) -> set[str]:
     return {found.label for found in labels_of(done(game.answers), PUZZLE)}
 
 
-def done(turns: Sequence[AgentTurn]) -> list[Done]:
+def done(turns: Sequence[AgentTurn]) -> list[DoneTurn]:
     return [
-        Done(
+        DoneTurn(
             agent=turn.agent,
             turn=turn.turn,
             parse_ok=turn.answer.parse_ok,
@@ -260,7 +260,7 @@ def labels_in_games(persona: str) -> set[str]:
         for own in (AGENTS[:1], AGENTS[1:], AGENTS):
             game = Game.drawn(size=4, seed=seed)
             names: dict[Agent, str] = {agent: persona if agent in own else "sharing" for agent in AGENTS}
-            players = {agent: Player(names[agent], agent, game.puzzle.clues(agent), seed=seed) for agent in AGENTS}
+            players = {agent: PersonaPlayer(names[agent], agent, game.puzzle.clues(agent), seed=seed) for agent in AGENTS}
             while (agent := game.next_agent) is not None:
                 game.act(agent, players[agent].answer(game.observe(agent)))
                 if agent in own:

@@ -268,13 +268,13 @@ def test_two_presses_of_one_button_cancel() -> None:
 def test_the_killer_is_lured_by_whom_it_sees_newly() -> None:
     """It followed Alice; when Bob comes near too, it turns to him."""
     state = escape.EscapeState({"Alice": 2, "Bob": 8, "Adversary": 3}, {1: 0, 6: 0}, frozenset({"Alice"}), "Alice")
-    assert escape.killer_options(state) == (escape.Choice(8, frozenset({"Alice", "Bob"}), "Bob"),)
+    assert escape.killer_options(state) == (escape.KillerChoice(8, frozenset({"Alice", "Bob"}), "Bob"),)
 
 
 def test_a_half_repaired_generator_falls_back() -> None:
     """When nobody works on it for a turn."""
     state = escape.EscapeState({"Alice": 1, "Bob": 9, "Adversary": 4}, {1: 1, 6: 2})
-    after, outcome = escape.step(state, escape.Choice(5, frozenset(), None), {"Alice": "wait", "Bob": "move to room 10"})
+    after, outcome = escape.step(state, escape.KillerChoice(5, frozenset(), None), {"Alice": "wait", "Bob": "move to room 10"})
     assert (dict(after.generators), outcome) == ({1: 0, 6: 2}, "continue")
 
 

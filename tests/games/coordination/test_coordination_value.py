@@ -77,7 +77,7 @@ def choices(state: escape.EscapeState) -> Iterator[tuple[str, ...]]:
 
 
 def ahead(
-    table: Tables, state: escape.EscapeState, options: tuple[escape.Choice, ...], chosen: Mapping[Player, str]
+    table: Tables, state: escape.EscapeState, options: tuple[escape.KillerChoice, ...], chosen: Mapping[Player, str]
 ) -> list[tuple[float, ...]]:
     """Of each draw: chance in six turns, expected, luckiest and worst turns."""
     found: list[tuple[float, ...]] = []

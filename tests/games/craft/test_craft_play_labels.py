@@ -17,14 +17,14 @@ from games.craft.engine.blocks import COLORS
 from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 from games.craft.game import Game, GameSettings
-from games.craft.players.builders import Choice, Decision
+from games.craft.players.builders import BuilderDecision, IntendedMove
 from games.craft.players.facts import TurnFacts, Voice
 from games.craft.players.grammar import Grammar
 from games.craft.players.instruction import Instruction
 from games.craft.players.match import play_match, team
 from games.craft.players.personas import PERSONAS
 from games.craft.players.plan import Plan
-from games.craft.players.sight import Done
+from games.craft.players.sight import BuiltMove
 from games.craft.players.truth import planted_labels
 from games.craft.targets.generator import generate_structures
 from games.craft.targets.structures import Structure
@@ -80,8 +80,8 @@ def facts_of(
         target=TARGET,
         voices=tuple(_voice(record.turn, *plan) for plan in plans),
         earlier=tuple(_voice(record.turn - 1, *plan) for plan in earlier),
-        done=tuple(Done(number, done, accepted=True) for number, done in enumerate(before, start=1)),
-        decision=Decision(record.builder_text, None if record.written is None else Choice(move, followed), slips),  # type: ignore[arg-type]
+        done=tuple(BuiltMove(number, done, accepted=True) for number, done in enumerate(before, start=1)),
+        decision=BuilderDecision(record.builder_text, None if record.written is None else IntendedMove(move, followed), slips),  # type: ignore[arg-type]
     )
 
 

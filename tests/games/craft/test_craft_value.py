@@ -16,7 +16,7 @@ from games.craft.measures.metrics import progress
 from games.craft.targets.generator import generate_structures
 from games.craft.targets.start_boards import start_board
 from games.craft.value import reach, search
-from games.craft.value.reach import Step, best_progress, turn_values
+from games.craft.value.reach import BoardTurn, best_progress, turn_values
 
 CLOSE = 1e-9
 
@@ -78,7 +78,7 @@ def test_playing_the_best_move_each_turn_loses_nothing() -> None:
     board, steps = EMPTY_BOARD, []
     for left in range(20, 0, -1):
         best = max(sorted(after_each_move(board) | {board}, key=repr), key=lambda option: best_progress(option, goal, left - 1))
-        steps.append(Step(board, best, left))
+        steps.append(BoardTurn(board, best, left))
         board = best
     values = list(turn_values(steps, goal))
     assert [worth.before - worth.after for worth in values] == pytest.approx([0.0] * 20, abs=CLOSE)
@@ -90,7 +90,7 @@ def test_costs_sum_to_what_was_lost() -> None:
     goal, rng, board, steps = target(13), random.Random(13), EMPTY_BOARD, []
     for left in range(15, 0, -1):
         after = rng.choice([board, *sorted(after_each_move(board), key=repr)])
-        steps.append(Step(board, after, left))
+        steps.append(BoardTurn(board, after, left))
         board = after
     values = list(turn_values(steps, goal))
     costs = [worth.before - worth.after for worth in values]
@@ -114,7 +114,7 @@ def test_half_a_domino_gives_two_readings() -> None:
     goal = target(16)
     block = next(block for block in BLOCKS if is_large(block) and block not in goal.stack("(0,1)"))
     half = execute(EMPTY_BOARD, Move("place", block, "(0,1)", 0, "(0, 2)")).board
-    (worth,) = turn_values([Step(EMPTY_BOARD, half, 20)], goal)
+    (worth,) = turn_values([BoardTurn(EMPTY_BOARD, half, 20)], goal)
     assert worth.half_domino
     assert worth.after < worth.after_most <= worth.before == worth.before_most
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from games.overcooked.engine.vocabulary import known_actions, known_to_anyone
-from games.overcooked.measures.collaboration import Event, Message, confusion, event_of
+from games.overcooked.measures.collaboration import Event, TimestepOutput, confusion, event_of
 from games.overcooked.measures.evaluation import hand_overs, repaired
 from games.overcooked.measures.metrics import d_max, score, tes
 from games.overcooked.measures.references import published_references
@@ -95,16 +95,16 @@ def test_required_hand_overs() -> None:
 # -- conversations --------------------------------------------------------------------------------
 
 
-def conversation(request: tuple[str, ...], answer: tuple[str, ...]) -> list[Message]:
+def conversation(request: tuple[str, ...], answer: tuple[str, ...]) -> list[TimestepOutput]:
     asked = ";".join(f"request('{action}')" for action in request)
     return [
-        Message(0, "a", f"Chef plan: {asked}", "Please."),
-        Message(1, "a", f"Assistant plan: {';'.join(answer)}", "Sure."),
-        Message(0, "a", "Chef plan: wait(1)", "Good. [END]"),
+        TimestepOutput(0, "a", f"Chef plan: {asked}", "Please."),
+        TimestepOutput(1, "a", f"Assistant plan: {';'.join(answer)}", "Sure."),
+        TimestepOutput(0, "a", "Chef plan: wait(1)", "Good. [END]"),
     ]
 
 
-def measured(order: str, done: tuple[str, ...], messages: list[Message]) -> Event:
+def measured(order: str, done: tuple[str, ...], messages: list[TimestepOutput]) -> Event:
     pairs = published_references(order)
     event = event_of(messages, 7, [(), done], [[pair.chef for pair in pairs], [pair.assistant for pair in pairs]])
     assert event is not None
@@ -144,7 +144,7 @@ def test_hand_overs_that_the_assistant_asks_the_chef_to_take() -> None:
     """What the Chef does with an item belongs to the hand-over of that item."""
     (pair, *_) = published_references("baked_carrot_soup")
     asked = "; ".join(f"request('{action}')" for action in pair.chef[:2])
-    messages = [Message(1, "a", f"Assistant plan: {asked}", "Take it."), Message(0, "a", "Chef plan: wait(1)", "No.")]
+    messages = [TimestepOutput(1, "a", f"Assistant plan: {asked}", "Take it."), TimestepOutput(0, "a", "Chef plan: wait(1)", "No.")]
     event = event_of(messages, 9, [(), CARROT_SOUP[:5]], [[pair.chef], [pair.assistant]])
     assert event is not None
     assert (event.asked, event.answered) == (frozenset({"carrot_slices"}), frozenset[str]())
@@ -194,4 +194,4 @@ def test_talk_without_a_request() -> None:
 
 def test_a_silent_step_is_no_conversation() -> None:
     """Nobody spoke: there is nothing to measure, where the published script stops with an error."""
-    assert event_of([Message(0, "a", "Chef plan: wait(1)", NOTHING)], 0, [(), ()], [[FETCH_EGG], [FETCH_EGG]]) is None
+    assert event_of([TimestepOutput(0, "a", "Chef plan: wait(1)", NOTHING)], 0, [(), ()], [[FETCH_EGG], [FETCH_EGG]]) is None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from judges.claims.reading import Absent, Open, Read, Reading, Shown, Told, Unread, all_whole, find_in
+from judges.claims.reading import Absent, Open, Read, Shown, TextClaims, Told, Unread, all_whole, find_in
 
 RED, BLUE, SEVEN = "red", "blue", 7
 
 
-def reading(*claims: object, unsure: tuple[object, ...] = (), unread: tuple[type, ...] = ()) -> Reading[object]:
+def reading(*claims: object, unsure: tuple[object, ...] = (), unread: tuple[type, ...] = ()) -> TextClaims[object]:
     told = (*(Told(claim, 0, 1) for claim in claims), *(Told(claim, 0, 1, "unclear") for claim in unsure))
-    return Reading(Read(told, (Unread("blah", "blah", unread),) if unread else ()))
+    return TextClaims(Read(told, (Unread("blah", "blah", unread),) if unread else ()))
 
 
 def test_a_certain_claim_is_shown_even_beside_words_that_were_not_understood() -> None:

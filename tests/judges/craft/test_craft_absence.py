@@ -19,7 +19,7 @@ from games.craft.engine.blocks import DIRECTORS
 from games.craft.play import PlayRequest, play
 from ingest.files.run import ingest_paths
 from judges.claims.readers import read_by_rules, reading_of
-from judges.claims.reading import Read, Reading, Unread
+from judges.claims.reading import Read, TextClaims, Unread
 from judges.craft.checks import CHECKS, prepared
 from judges.evidence.transcript import Transcript, UtteranceView, load
 from schemas.store import Store
@@ -48,16 +48,16 @@ def answers(transcript: Transcript) -> Answers:
     return {(t, agent, name): check(transcript, t, agent).answer for t, agent in asked for name, check in CHECKS.items()}
 
 
-def hiding(text: str, number: int) -> Callable[[Transcript, int, UtteranceView], Reading[Any]]:
+def hiding(text: str, number: int) -> Callable[[Transcript, int, UtteranceView], TextClaims[Any]]:
     """A reader that does not understand the clause of one claim of one text."""
 
-    def read(transcript: Transcript, on: int, said: UtteranceView) -> Reading[Any]:
+    def read(transcript: Transcript, on: int, said: UtteranceView) -> TextClaims[Any]:
         found = read_by_rules(transcript, on, said)
         if said.text != text:
-            return Reading(found)
+            return TextClaims(found)
         start, end = found.told[number].start or 0, found.told[number].end or 0
         kept = tuple(one for one in found.told if (one.end or 0) <= start or end <= (one.start or 0))
-        return Reading(Read(kept, (*found.unread, Unread(text[start:end], "hidden", TYPES))))
+        return TextClaims(Read(kept, (*found.unread, Unread(text[start:end], "hidden", TYPES))))
 
     return read
 

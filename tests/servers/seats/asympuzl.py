@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from games.asympuzl.game import Observation
+from games.asympuzl.game import PuzzleView
 from games.asympuzl.players.personas import script_answer
 from games.asympuzl.prompts import Heard
 from games.asympuzl.puzzle import AGENTS, Entry
@@ -22,7 +22,7 @@ def answer(messages: list[dict[str, str]]) -> str | None:
         return solver(SoloObservation(clues_a=first, clues_b=second, system=system, user=text))
     (agent,) = (name for name in AGENTS if f"You are Agent {name}." in system)
     said = [line.split(": ", 1) for line in parts["Recent conversation"] if re.match(r"[AB]: ", line)]
-    seen = Observation(
+    seen = PuzzleView(
         agent=agent,
         turn=0,
         clues=entries(parts["Your clues"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from games.coordination.players import PLAYERS
-from games.coordination.seats.agent import ACKNOWLEDGEMENT, Shown
+from games.coordination.seats.agent import ACKNOWLEDGEMENT, ScriptView
 from games.coordination.seats.scripts import SCRIPTS
 
 GAMES = {
@@ -28,4 +28,4 @@ def answer(messages: list[dict[str, str]]) -> str | None:
     assert found is not None, rules
     (player,) = (known for known in PLAYERS if known == found[1])
     purpose = "verify" if "Verification:" in text else "tom" if "read your partner's mind" in rules else "generate"
-    return SCRIPTS[game][script](Shown(game, player, purpose, text))
+    return SCRIPTS[game][script](ScriptView(game, player, purpose, text))

@@ -6,7 +6,7 @@ from typing import Any
 
 from games.einstein.engine.actions import Pass, Share, parse_answer
 from games.einstein.engine.bins import REACH
-from games.einstein.game import AGENTS, Observation
+from games.einstein.game import AGENTS, PlayerView
 from games.einstein.seated import script_answer
 from games.einstein.text.prompts import FAILED, HistoryEntry, read_system_prompt, read_user_prompt
 
@@ -19,7 +19,7 @@ def answer(messages: list[dict[str, str]]) -> str | None:
     mode, _ = read_system_prompt(system)
     shown = read_user_prompt(text)
     places: dict[int, Any] = {int(block.removeprefix("block")): name for name, blocks in shown.bins.items() for block in blocks}
-    seen = Observation(
+    seen = PlayerView(
         agent=AGENTS[shown.player],
         player=shown.player,
         step=len(shown.history),

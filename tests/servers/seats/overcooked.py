@@ -8,7 +8,7 @@ from games.overcooked.engine.layout import AGENTS, Layout, kitchen
 from games.overcooked.engine.own_kitchen import read_kitchen
 from games.overcooked.players.plain import SCRIPTS
 from games.overcooked.text.prompts import INPUT
-from games.overcooked.text.reading import Shown
+from games.overcooked.text.reading import AgentInput
 
 MARKS = {
     "Your partner speaks to you": "answer",
@@ -31,7 +31,7 @@ def answer(messages: list[dict[str, str]]) -> str | None:
         return None
     kind = next((kind for mark, kind in MARKS.items() if mark in told), "turn")
     (agent,) = (place for place, role in enumerate(AGENTS) if f"You are the {role}." in told)
-    return SCRIPTS[AGENTS[agent].lower()]["plain"](Shown(agent, kind, state, _kitchen(state)))
+    return SCRIPTS[AGENTS[agent].lower()]["plain"](AgentInput(agent, kind, state, _kitchen(state)))
 
 
 def _kitchen(state: str) -> Layout:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from judges.craft.language.clauses.groups import ARGUMENTS, PLACES, Group, groups_of
 from judges.craft.language.clauses.predicates import ACTS, PREDICATES, merge_predicates
-from judges.craft.language.words.items import Item
+from judges.craft.language.words.items import Stretch
 from judges.craft.language.words.vocabulary import word_set
 
 __all__ = ["Clause", "clauses_of"]
@@ -22,9 +22,9 @@ _MODIFIERS = word_set("clauses", "modifiers")
 class Clause:
     """One predicate with its subject, its groups and the small words that steer it."""
 
-    predicate: Item | None
-    subject: list[Item]
-    body: list[Item]
+    predicate: Stretch | None
+    subject: list[Stretch]
+    body: list[Stretch]
     marks: frozenset[str]
     """Steering words of the clause: ``first then not cond if before purpose instead question ask``."""
 
@@ -57,7 +57,7 @@ class Clause:
         return max(item.end for item in self._items if item.kind != "comma" or len(self._items) == 1)
 
     @property
-    def _items(self) -> list[Item]:
+    def _items(self) -> list[Stretch]:
         own = [self.predicate] if self.predicate else []
         return [*self.subject, *own, *self.body]
 
@@ -71,7 +71,7 @@ class Clause:
         return groups_of(self.subject, follow_roles=False)
 
 
-def clauses_of(items: Sequence[Item], sentence: int) -> list[Clause]:
+def clauses_of(items: Sequence[Stretch], sentence: int) -> list[Clause]:
     """Split one sentence's items at its predicates."""
     question = bool(items) and items[-1].value == "?"
     merged = merge_predicates([item for item in items if item.kind != "end"])
@@ -96,7 +96,7 @@ def clauses_of(items: Sequence[Item], sentence: int) -> list[Clause]:
     return clauses
 
 
-def _bare_end(before: Sequence[Item], predicate: Item) -> int:
+def _bare_end(before: Sequence[Stretch], predicate: Stretch) -> int:
     """Give the length of a request without a verb that a ``but`` or ``once`` parts from the first predicate, 0 without one."""
     commas = [index for index, item in enumerate(before) if item.value in (",", ";")]
     if predicate.kind == "empty" and commas and all(item.kind in PLACES | {"prep", "comma"} for item in before[commas[-1] :]):
@@ -111,7 +111,7 @@ def _bare_end(before: Sequence[Item], predicate: Item) -> int:
     return 0
 
 
-def _clause(predicate: Item | None, before: list[Item], body: list[Item], sentence: int, *, question: bool) -> Clause:
+def _clause(predicate: Stretch | None, before: list[Stretch], body: list[Stretch], sentence: int, *, question: bool) -> Clause:
     own = before[_own_begin(before) :]
     marks = {item.kind for item in own if item.kind in _MODIFIERS} | {item.kind for item in before if item.kind == "first"}
     marks |= {item.kind for item in body if item.kind in ("first", "instead")}
@@ -133,12 +133,12 @@ def _clause(predicate: Item | None, before: list[Item], body: list[Item], senten
     )
 
 
-def _own_begin(before: Sequence[Item]) -> int:
+def _own_begin(before: Sequence[Stretch]) -> int:
     """Give the index behind the last comma: what stands before it steers another clause."""
     return max((index + 1 for index, item in enumerate(before) if item.kind in ("comma", "but")), default=0)
 
 
-def _more_begin(span: Sequence[Item], predicate: Item) -> int:
+def _more_begin(span: Sequence[Stretch], predicate: Stretch) -> int:
     """Give the index from which a request without a verb follows a remark: ``the left is empty; small red``."""
     if predicate.kind in ("confirm", "empty", "wrong"):
         for index, item in enumerate(span):
@@ -148,7 +148,7 @@ def _more_begin(span: Sequence[Item], predicate: Item) -> int:
     return len(span)
 
 
-def _subject_begin(before: Sequence[Item]) -> int:
+def _subject_begin(before: Sequence[Stretch]) -> int:
     """Give the index behind what a ``but`` sets aside: ``not sure about the right, but the left needs ...``."""
     for index in range(len(before) - 1, -1, -1):
         if before[index].kind == "but" or before[index].value == ";":
@@ -159,7 +159,7 @@ def _subject_begin(before: Sequence[Item]) -> int:
     return 0
 
 
-def _split(span: Sequence[Item], predicate: Item, previous: Item) -> int:
+def _split(span: Sequence[Stretch], predicate: Stretch, previous: Stretch) -> int:
     """Give the index from which the items between two predicates belong to the second one."""
     if _speaks_of_all(span, predicate, previous):
         return 0
@@ -173,7 +173,7 @@ def _split(span: Sequence[Item], predicate: Item, previous: Item) -> int:
     return 0 if predicate.number == 1 and not _has_block(span) else len(span)
 
 
-def _separates(span: Sequence[Item], index: int, predicate: Item) -> bool:
+def _separates(span: Sequence[Stretch], index: int, predicate: Stretch) -> bool:
     kind = span[index].kind
     if kind == "and":
         return _opens_clause(span, index, predicate)
@@ -181,7 +181,7 @@ def _separates(span: Sequence[Item], index: int, predicate: Item) -> bool:
     return kind in _CONNECTORS | {"ask"} and not (kind == "comma" and tail and _continues_list(span[:index], tail, predicate))
 
 
-def _speaks_of_all(span: Sequence[Item], predicate: Item, previous: Item) -> bool:
+def _speaks_of_all(span: Sequence[Stretch], predicate: Stretch, previous: Stretch) -> bool:
     """Whether all between is the subject of the second verb: ``I notice that X is Y``, ``I need the left cell to be green``."""
     if any(item.kind in ("comma", "but", "where", "subject", "because") for item in span) or (span and span[-1].kind == "and"):
         return False
@@ -189,12 +189,12 @@ def _speaks_of_all(span: Sequence[Item], predicate: Item, previous: Item) -> boo
     return noticed or (previous.kind == "need" and predicate.kind == "should")
 
 
-def _ends_relative(span: Sequence[Item]) -> bool:
+def _ends_relative(span: Sequence[Stretch]) -> bool:
     """Tell the ``that`` of ``the blocks that should be ...``."""
     return len(span) > 1 and span[-1].value == "that" and span[-2].kind in ARGUMENTS - {"pron"}
 
 
-def _opens_clause(span: Sequence[Item], index: int, predicate: Item) -> bool:
+def _opens_clause(span: Sequence[Stretch], index: int, predicate: Stretch) -> bool:
     """Tell the ``and`` between two clauses from the one between two places of one block."""
     tail = span[index + 1 :]
     arguments = [item for item in tail if item.kind in ARGUMENTS]
@@ -207,17 +207,17 @@ def _opens_clause(span: Sequence[Item], index: int, predicate: Item) -> bool:
     return not (between_places and earlier and not _has_block(span[earlier[-1] :]))
 
 
-def _split_before(span: Sequence[Item], index: int, predicate: Item, previous: Item) -> int:
+def _split_before(span: Sequence[Stretch], index: int, predicate: Stretch, previous: Stretch) -> int:
     """Step back over a fronted place: ``..., in the middle I need``."""
     cut = _split(span[:index], predicate, previous)
     return cut if cut < index and span[cut].kind in _CONNECTORS | {"and", "first", "subject", "not", "if"} else index
 
 
-def _has_block(span: Sequence[Item]) -> bool:
+def _has_block(span: Sequence[Stretch]) -> bool:
     return any(item.kind == "block" for item in span)
 
 
-def _continues_list(before: Sequence[Item], tail: Sequence[Item], predicate: Item) -> bool:
+def _continues_list(before: Sequence[Stretch], tail: Sequence[Stretch], predicate: Stretch) -> bool:
     """Tell ``left, middle`` of a place from the begin of a new clause."""
     return (
         predicate.kind in ACTS

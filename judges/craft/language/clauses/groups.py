@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from judges.craft.language.words.items import Item
+from judges.craft.language.words.items import Stretch
 from judges.craft.language.words.vocabulary import word_set
 
 __all__ = ["ARGUMENTS", "PLACES", "Group", "groups_of", "is_bare", "joined", "listed", "with_block"]
@@ -26,16 +26,16 @@ class Group:
     role: str = "main"
     """``main``, ``with`` (what something is replaced by or moved to), ``from``, ``next`` (followed by)."""
 
-    block: Item | None = None
-    places: list[Item] = field(default_factory=list)
-    layers: list[Item] = field(default_factory=list)
-    director: Item | None = None
+    block: Stretch | None = None
+    places: list[Stretch] = field(default_factory=list)
+    layers: list[Stretch] = field(default_factory=list)
+    director: Stretch | None = None
     relation: str | None = None
-    anchor: Item | None = None
+    anchor: Stretch | None = None
     """The block or pronoun that the relation refers to."""
 
-    anchor_layers: list[Item] = field(default_factory=list)
-    anchor_places: list[Item] = field(default_factory=list)
+    anchor_layers: list[Stretch] = field(default_factory=list)
+    anchor_places: list[Stretch] = field(default_factory=list)
     top_of: bool = False
     same_layer: bool = False
     """``that row``: the layer mentioned before."""
@@ -46,7 +46,7 @@ class Group:
     there: bool = False
     rest: bool = False
     whole: bool = False
-    old: Item | None = None
+    old: Stretch | None = None
     """What follows ``instead of`` or ``not``."""
 
     corrects: bool = False
@@ -76,7 +76,7 @@ class Group:
         )
 
 
-def groups_of(items: Sequence[Item], *, follow_roles: bool) -> list[Group]:
+def groups_of(items: Sequence[Stretch], *, follow_roles: bool) -> list[Group]:
     """Give the groups of the arguments in text order; ``follow_roles`` tells ``A with B`` and ``from P to Q`` apart."""
     groups = [Group()]
     role = "main"
@@ -107,9 +107,9 @@ def groups_of(items: Sequence[Item], *, follow_roles: bool) -> list[Group]:
     return [group for group in groups if not group.is_blank or group.whole]
 
 
-def _without_asides(items: Sequence[Item]) -> list[Item]:
+def _without_asides(items: Sequence[Stretch]) -> list[Stretch]:
     """Leave out reasons, purposes and ``not on the right``: they name places that are not meant."""
-    kept: list[Item] = []
+    kept: list[Stretch] = []
     denied = False
     for index, item in enumerate(items):
         if item.kind in _ASIDE and any(other.kind in ARGUMENTS for other in kept):
@@ -123,7 +123,7 @@ def _without_asides(items: Sequence[Item]) -> list[Item]:
     return kept
 
 
-def _attach(groups: list[Group], item: Item, *, role: str, parting: str, ahead: Sequence[Item]) -> None:
+def _attach(groups: list[Group], item: Stretch, *, role: str, parting: str, ahead: Sequence[Stretch]) -> None:
     if item.kind == "block":
         _attach_block(groups, item, role=role)
         return
@@ -147,14 +147,14 @@ def _attach(groups: list[Group], item: Item, *, role: str, parting: str, ahead: 
         group.places.append(item)
 
 
-def _attach_pronoun(group: Group, item: Item) -> None:
+def _attach_pronoun(group: Group, item: Stretch) -> None:
     if group.relation and group.anchor is None:
         group.anchor = item
     elif group.block is None:
         group.refers = True
 
 
-def _begins_group(group: Group, item: Item, *, parting: str, ahead: Sequence[Item]) -> bool:
+def _begins_group(group: Group, item: Stretch, *, parting: str, ahead: Sequence[Stretch]) -> bool:
     """Whether a place or a relation belongs to the next block: ``on the left A, in the middle B``.
 
     ``parting`` is empty where no comma or ``and`` stood before, ``fronted`` where a preposition and then a block frame the place.
@@ -170,7 +170,7 @@ def _begins_group(group: Group, item: Item, *, parting: str, ahead: Sequence[Ite
     return item.kind in _NAMED_PLACES and group.place_first and _has_block(ahead)
 
 
-def _attach_block(groups: list[Group], item: Item, *, role: str) -> None:
+def _attach_block(groups: list[Group], item: Stretch, *, role: str) -> None:
     group = groups[-1]
     if group.relation == "between" or (group.relation and group.anchor is None):
         group.anchor = item
@@ -182,7 +182,7 @@ def _attach_block(groups: list[Group], item: Item, *, role: str) -> None:
         groups.append(Group(role=role, block=item))
 
 
-def _leads_on(ahead: Sequence[Item]) -> bool:
+def _leads_on(ahead: Sequence[Stretch]) -> bool:
     """Whether a block follows at once, with nothing but its layer between, and no place of its own behind it."""
     here = next((index for index, item in enumerate(ahead) if item.kind not in ("prep", "wall", "layer")), len(ahead))
     if here == len(ahead) or ahead[here].kind != "block" or ahead[here].again:
@@ -238,15 +238,15 @@ def _under(head: Group, group: Group) -> Group:
     return replace(group, block=block, layers=group.layers or head.layers)
 
 
-def is_bare(block: Item | None) -> bool:
+def is_bare(block: Stretch | None) -> bool:
     """Whether a block is named without colour and size."""
     return block is not None and not (block.color or block.size)
 
 
-def with_block(group: Group, block: Item | None) -> Group:
+def with_block(group: Group, block: Stretch | None) -> Group:
     """Give a copy of the group that speaks of another block."""
     return replace(group, block=block)
 
 
-def _has_block(span: Sequence[Item]) -> bool:
+def _has_block(span: Sequence[Stretch]) -> bool:
     return any(item.kind == "block" for item in span)

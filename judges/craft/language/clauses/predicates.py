@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from judges.craft.language.clauses.groups import PLACES
-from judges.craft.language.words.items import Item
+from judges.craft.language.words.items import Stretch
 
 __all__ = ["ACTS", "PREDICATES", "merge_predicates"]
 
@@ -15,9 +15,9 @@ PREDICATES = ACTS | {"need", "should", "state", "confirm", "wrong", "empty", "go
 _STAYING = frozenset({"keep", "is", "are", "sitting"})
 
 
-def merge_predicates(items: list[Item]) -> list[Item]:
+def merge_predicates(items: list[Stretch]) -> list[Stretch]:
     """Join helper verbs to the verb they carry: ``need you to place``, ``should be removed``, ``want it taken off``."""
-    result: list[Item] = []
+    result: list[Stretch] = []
     for item in items:
         previous = next((other for other in reversed(result) if other.kind not in ("first", "instead")), None)
         if previous is None:
@@ -37,7 +37,7 @@ def merge_predicates(items: list[Item]) -> list[Item]:
     return result
 
 
-def _merge_verb(result: list[Item], previous: Item, item: Item) -> None:
+def _merge_verb(result: list[Stretch], previous: Stretch, item: Stretch) -> None:
     """Join a verb to the helper before it, or leave out a participle that only describes a block."""
     done = item.kind == "act_ed"
     if not done and _ends_with_to(result):
@@ -47,7 +47,7 @@ def _merge_verb(result: list[Item], previous: Item, item: Item) -> None:
         item = replace(item, kind="act_ed", start=previous.start, number=1)
     elif previous.kind in ("state", "confirm") and (done or item.value == "place"):
         result.remove(previous)
-        item = Item(kind="confirm", start=previous.start, end=item.end, value=item.value)
+        item = Stretch(kind="confirm", start=previous.start, end=item.end, value=item.value)
     elif done and item.value != "keep":
         carrier = _carrier(result)
         if carrier is not None:
@@ -58,17 +58,17 @@ def _merge_verb(result: list[Item], previous: Item, item: Item) -> None:
     result.append(item)
 
 
-def _ensured(result: Sequence[Item]) -> bool:
+def _ensured(result: Sequence[Stretch]) -> bool:
     """Whether the talk is of ``make sure`` and the block it is about."""
     last = next((item for item in reversed(result) if item.kind in PREDICATES or item.kind in ("comma", "but")), None)
     return last is not None and last.kind == "ensure"
 
 
-def _ends_with_to(result: Sequence[Item]) -> bool:
+def _ends_with_to(result: Sequence[Stretch]) -> bool:
     return bool(result) and result[-1].kind == "with" and result[-1].value == "to"
 
 
-def _drop_carrier(result: list[Item]) -> None:
+def _drop_carrier(result: list[Stretch]) -> None:
     """Forget ``need (you) to`` before a verb, so that the verb itself is the predicate."""
     result.pop()
     while (
@@ -80,10 +80,10 @@ def _drop_carrier(result: list[Item]) -> None:
         result.pop()
     if result and result[-1].kind in ("need", "state", "ensure", "should"):
         carrier = result.pop()
-        result.append(Item(kind="subject", start=carrier.start, end=carrier.end, value="i"))
+        result.append(Stretch(kind="subject", start=carrier.start, end=carrier.end, value="i"))
 
 
-def _carrier(result: Sequence[Item]) -> int | None:
+def _carrier(result: Sequence[Stretch]) -> int | None:
     """Find the wish whose object a participle closes: ``I want the red one removed``."""
     for index in range(len(result) - 1, -1, -1):
         if result[index].kind == "need" or (result[index].kind == "state" and result[index].value == "have"):
@@ -94,5 +94,5 @@ def _carrier(result: Sequence[Item]) -> int | None:
     return None
 
 
-def _only_places(items: Sequence[Item]) -> bool:
+def _only_places(items: Sequence[Stretch]) -> bool:
     return all(item.kind in PLACES | {"comma", "prep", "wall"} for item in items)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from judges.craft.language.clauses.groups import Group
 from judges.craft.language.model import Origin
 from judges.craft.language.places.walls import LAYERS, WALL_LENGTH, WALLS, Board, WallBlock, cells_of, height, wall_blocks
-from judges.craft.language.words.items import Item
+from judges.craft.language.words.items import Stretch
 
-__all__ = ["Focus", "Place", "Scene"]
+__all__ = ["Focus", "PointedAt", "Scene"]
 
 _BESIDE = ("next_to", "left_of", "right_of")
 _PAIR = (2,)
@@ -18,7 +18,7 @@ _DEPTHS = {("D1", "far"): 0, ("D1", "near"): 2, ("D3", "far"): 0, ("D3", "near")
 
 
 @dataclass(frozen=True)
-class Place:
+class PointedAt:
     """Where a claim points to; None where the words do not settle it."""
 
     cells: tuple[str, ...] | None = None
@@ -55,7 +55,7 @@ class Scene:
     def __post_init__(self) -> None:
         self.blocks = wall_blocks(self.board, self.speaker)
 
-    def place_of(self, group: Group, verb: str) -> Place:
+    def place_of(self, group: Group, verb: str) -> PointedAt:
         """Give the place of a group for an action with the given verb."""
         named = self._named(group)
         if group.same_layer and named.layer is None:
@@ -65,12 +65,12 @@ class Scene:
         pointing = group.there and group.relation not in _BESIDE
         if named.cells is None and (pointing or (group.refers and not group.relation)) and not group.places:
             carried = self.focus.layer if named.layer is None else named.layer
-            named = Place(self.focus.cells, carried, "carried", "carried" if named.layer is None else named.layer_origin)
+            named = PointedAt(self.focus.cells, carried, "carried", "carried" if named.layer is None else named.layer_origin)
         ends = cells_of(self._wall(group), (0, WALL_LENGTH - 1))
         if group.relation == "between" and named.cells in (None, ends):
-            return Place(cells_of(self._wall(group), (1,)), named.layer, "resolved", named.layer_origin, relative=True)
+            return PointedAt(cells_of(self._wall(group), (1,)), named.layer, "resolved", named.layer_origin, relative=True)
         if group.relation == "on_top" and self._means_place(group):
-            return Place(self.focus.cells, self.focus.layer if named.layer is None else named.layer, "carried", "carried")
+            return PointedAt(self.focus.cells, self.focus.layer if named.layer is None else named.layer, "carried", "carried")
         if group.relation in ("on_top", "below"):
             return self._stacked(group, named, verb)
         if group.relation in ("next_to", "left_of", "right_of"):
@@ -96,24 +96,24 @@ class Scene:
     def _wall(self, group: Group) -> str:
         return f"D{group.director.number}" if group.director is not None else self.speaker
 
-    def _named(self, group: Group) -> Place:
+    def _named(self, group: Group) -> PointedAt:
         wall = self._wall(group)
         layers = {item.number for item in group.layers}
         layer = next(iter(layers)) if len(layers) == 1 else None
         coordinates = [cell for item in group.places for cell in re.findall(r"\(\d,\d\)", item.value)]
         if coordinates:
-            return Place(tuple(sorted(set(coordinates))), layer)
+            return PointedAt(tuple(sorted(set(coordinates))), layer)
         if any(item.kind == "middle_side" for item in group.places):
             if layers:
-                return Place(None, layer)
+                return PointedAt(None, layer)
             layer = 1
         indexes = [self._indexes(item, wall) for item in self._without_wall_name(group, wall)]
         if not indexes or any(found is None for found in indexes):
-            return Place(None, layer)
-        return Place(cells_of(wall, [index for found in indexes for index in found or ()]), layer)
+            return PointedAt(None, layer)
+        return PointedAt(cells_of(wall, [index for found in indexes for index in found or ()]), layer)
 
     @staticmethod
-    def _without_wall_name(group: Group, wall: str) -> list[Item]:
+    def _without_wall_name(group: Group, wall: str) -> list[Stretch]:
         """Leave out ``my left side`` said by D1 of the whole left wall, where other words name the cell."""
         own = {"D1": 0, "D3": 2}.get(wall)
         named = [item for item in group.places if not (item.value == "side" and item.number == own)]
@@ -121,7 +121,7 @@ class Scene:
         others_are_sides = any(item.value == "side" for item in named)
         return named if len(named) >= (2 if large else 1) and not others_are_sides else group.places
 
-    def _indexes(self, item: Item, wall: str) -> tuple[int, ...] | None:
+    def _indexes(self, item: Stretch, wall: str) -> tuple[int, ...] | None:
         if item.kind in ("side", "middle_side"):
             return None if item.number is None else (item.number,)
         if item.kind == "cells" and item.value.isdigit():
@@ -142,14 +142,14 @@ class Scene:
             return None
         return (WALL_LENGTH - 1 - common[0],) if away else (common[0],)
 
-    def _rest(self, group: Group, named: Place) -> Place:
+    def _rest(self, group: Group, named: PointedAt) -> PointedAt:
         wall = WALLS[self._wall(group)]
         taken = self.focus.cells or ()
         if not taken or any(cell not in wall for cell in taken):
             return named
         free = tuple(cell for cell in wall if cell not in taken)
         layer = self.focus.layer if named.layer is None else named.layer
-        return Place(free, layer, "resolved", "carried", relative=True)
+        return PointedAt(free, layer, "resolved", "carried", relative=True)
 
     def _anchor(self, group: Group, cells: tuple[str, ...] | None) -> WallBlock | None:
         item = group.anchor
@@ -160,7 +160,7 @@ class Scene:
         found = self.find(color=item.color, size=item.size, layer=layer, cells=cells)
         return found or (self.find(color=item.color, size=item.size, layer=None, cells=cells) if cells else None)
 
-    def _stacked(self, group: Group, named: Place, verb: str) -> Place:
+    def _stacked(self, group: Group, named: PointedAt, verb: str) -> PointedAt:
         """Resolve ``on top of``, ``above``, ``below``: one layer off the block that is referred to."""
         step = 1 if group.relation == "on_top" else -1
         cells, origin = named.cells, named.cells_origin
@@ -181,14 +181,14 @@ class Scene:
             layer = self._top_layer(cells, verb)
         if named.layer is not None and (group.anchor is None or layer is None):
             layer = named.layer
-        return Place(cells, layer, origin, "resolved", relative=True)
+        return PointedAt(cells, layer, origin, "resolved", relative=True)
 
     def _means_place(self, group: Group) -> bool:
         """Whether the ``it`` of ``on it`` is a place that was spoken of without a block."""
         pointing = group.anchor is not None and group.anchor.kind == "pron" and not group.places
         return pointing and self.focus.color is None and self.focus.source == "complaint"
 
-    def _beside(self, group: Group, named: Place) -> Place:
+    def _beside(self, group: Group, named: PointedAt) -> PointedAt:
         """Resolve ``next to it``: the middle cell beside an outer one, both others for two blocks or a large one."""
         if named.cells is not None:
             return named
@@ -201,24 +201,24 @@ class Scene:
             beside, layer = self.focus.cells, self.focus.layer
         wall = WALLS[self._wall(group)]
         if beside is None or any(cell not in wall for cell in beside):
-            return Place(None, named.layer, relative=True)
+            return PointedAt(None, named.layer, relative=True)
         wide = group.block is not None and (group.block.size == "l" or group.block.number in _PAIR)
         indexes = _neighbours([wall.index(cell) for cell in beside], group.relation or "", wide=wide)
         cells = cells_of(self._wall(group), indexes) if indexes else None
-        return Place(cells, layer if named.layer is None else named.layer, "resolved", "carried", relative=True)
+        return PointedAt(cells, layer if named.layer is None else named.layer, "resolved", "carried", relative=True)
 
-    def _topmost(self, group: Group, named: Place, verb: str) -> Place:
+    def _topmost(self, group: Group, named: PointedAt, verb: str) -> PointedAt:
         cells = named.cells
         if cells is None and verb != "place" and group.block is not None:
             found = self.find(color=group.block.color, size=group.block.size, layer=None, top=True)
             cells = found.cells if found is not None else None
-            named = Place(cells, named.layer, "resolved")
+            named = PointedAt(cells, named.layer, "resolved")
         if cells is None and group.top_of and not group.places:
-            named = Place(self.focus.cells, None, "carried")
+            named = PointedAt(self.focus.cells, None, "carried")
             cells = named.cells
         if cells is None:
-            return Place(None, None, relative=True)
-        return Place(cells, self._top_layer(cells, verb), named.cells_origin, "resolved", relative=True)
+            return PointedAt(None, None, relative=True)
+        return PointedAt(cells, self._top_layer(cells, verb), named.cells_origin, "resolved", relative=True)
 
     def _top_layer(self, cells: tuple[str, ...], verb: str) -> int | None:
         """Give the layer of the top block, or the next free layer for a block to be placed."""

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from judges.craft.language.clauses.clauses import Clause
 from judges.craft.language.clauses.groups import Group, joined, listed, with_block
-from judges.craft.language.places.places import Place
+from judges.craft.language.places.places import PointedAt
 from judges.craft.language.requests.drafts import Draft, DraftBook, Manner
-from judges.craft.language.words.items import Item
+from judges.craft.language.words.items import Stretch
 
 __all__ = ["Actions"]
 
@@ -136,7 +136,7 @@ class Actions:
         focus = self.book.scene.focus
         if focus.source != "complaint" or focus.color is None or clause.sentence - focus.sentence > 1:
             return False
-        place = Place(focus.cells, focus.layer, "carried", "carried")
+        place = PointedAt(focus.cells, focus.layer, "carried", "carried")
         self.book.append(Draft(verb="remove", start=clause.start, end=clause.end, color=focus.color, size=focus.size, place=place,
                                 sentence=clause.sentence, origins={"color": "carried", "size": "carried"}))  # fmt: skip
         return True
@@ -177,12 +177,12 @@ class Actions:
         now = (there.color, there.size) if there is not None else (None, None)
         self.book.add(clause, "replace", group, Manner(old=now, inherit=inherit))
 
-    def _place_of_new(self, clause: Clause, old: Group, new: Group, seen: Draft | None) -> tuple[Group, Place | None]:
+    def _place_of_new(self, clause: Clause, old: Group, new: Group, seen: Draft | None) -> tuple[Group, PointedAt | None]:
         """Give the new block's group with the layer of the old one, and the place it takes over if it names none."""
         if new.has_place or new.relation:
             layers = new.layers or old.layers
             if not layers and seen is not None and seen.place.layer is not None:
-                layers = [Item(kind="layer", start=seen.start, end=seen.end, number=seen.place.layer)]
+                layers = [Stretch(kind="layer", start=seen.start, end=seen.end, number=seen.place.layer)]
             return replace(new, layers=layers), (seen.place if seen is not None else None)
         group = joined(new, [old])
         if seen is not None or group.has_place or group.relation:
@@ -215,7 +215,7 @@ class Actions:
 
     def _move_seen(self, clause: Clause, seen: Draft, goal: Group | None) -> None:
         self.book.take_up(seen)
-        block = Item(kind="block", start=seen.start, end=clause.end, color=seen.color, size=seen.size)
+        block = Stretch(kind="block", start=seen.start, end=clause.end, color=seen.color, size=seen.size)
         self.book.add(clause, "remove", Group(block=block), Manner(inherit=seen.place))
         self.book.drafts[-1].moved = True
         if goal is not None:
@@ -229,7 +229,7 @@ class Actions:
         last = self.book.drafts[-1] if self.book.drafts and self.book.drafts[-1].verb in ("remove", "other") else None
         seen = denied or last
         if target is not None and seen is not None and seen.color:
-            block = Item(kind="block", start=clause.start, end=clause.end, color=seen.color, size=seen.size)
+            block = Stretch(kind="block", start=clause.start, end=clause.end, color=seen.color, size=seen.size)
             self.book.add(clause, "place", with_block(target, block))
             return
         asked = self.book.drafts[-1] if self.book.drafts else None

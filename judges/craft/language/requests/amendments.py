@@ -9,7 +9,7 @@ from dataclasses import replace
 from judges.craft.language.clauses.clauses import Clause
 from judges.craft.language.model import INSTRUCTIONS
 from judges.craft.language.requests.drafts import Draft, DraftBook
-from judges.craft.language.words.items import Item
+from judges.craft.language.words.items import Stretch
 
 __all__ = ["amend", "is_imagined", "parts", "withdraw", "without_void"]
 
@@ -18,9 +18,9 @@ _RESUMING = frozenset(("subject", "act_base", "then", "first"))
 _MODAL = frozenset(("would", "might", "could"))
 
 
-def parts(items: Sequence[Item]) -> list[list[Item]]:
+def parts(items: Sequence[Stretch]) -> list[list[Stretch]]:
     """Split a sentence at its repairs; the first part may be empty."""
-    result: list[list[Item]] = [[]]
+    result: list[list[Stretch]] = [[]]
     for item in items:
         if item.kind == "repair":
             result.append([])
@@ -29,9 +29,9 @@ def parts(items: Sequence[Item]) -> list[list[Item]]:
     return result
 
 
-def without_void(items: list[Item]) -> list[Item]:
+def without_void(items: list[Stretch]) -> list[Stretch]:
     """Leave out what is only reported, imagined or ruled out: from ``I was going to`` to the next ``but`` or semicolon."""
-    kept: list[Item] = []
+    kept: list[Stretch] = []
     void = False
     for index, item in enumerate(items):
         resumed = item.value == "," and index + 1 < len(items) and items[index + 1].kind in _RESUMING
@@ -53,7 +53,7 @@ def is_imagined(words: Sequence[str]) -> bool:
     return (unreal or (wishing and another)) and "you" not in condition[:1]
 
 
-def withdraw(items: Sequence[Item], book: DraftBook) -> None:
+def withdraw(items: Sequence[Stretch], book: DraftBook) -> None:
     """Turn the requests of the last sentences into mere talk: ``please do not act on that yet``, ``forget it``."""
     taken_back = next((at for at, item in enumerate(items) if item.kind == "retract"), None)
     if taken_back is None or any(item.kind == "director" for item in items):
@@ -80,7 +80,7 @@ def amend(book: DraftBook, written: int, clauses: Sequence[Clause]) -> None:
         _patch(target, group.block, place.cells, place.layer)
 
 
-def _patch(target: Draft, block: Item | None, cells: tuple[str, ...] | None, layer: int | None) -> None:
+def _patch(target: Draft, block: Stretch | None, cells: tuple[str, ...] | None, layer: int | None) -> None:
     if block is not None:
         target.color, target.size = block.color or target.color, block.size or target.size
     if cells is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from judges.craft.language.clauses.clauses import Clause
 from judges.craft.language.clauses.groups import Group
 from judges.craft.language.model import Origin
-from judges.craft.language.places.places import Focus, Place, Scene
+from judges.craft.language.places.places import Focus, PointedAt, Scene
 
 __all__ = ["Draft", "DraftBook", "Manner"]
 
@@ -28,7 +28,7 @@ class Draft:
 
     color: str | None = None
     size: str | None = None
-    place: Place = field(default_factory=Place)
+    place: PointedAt = field(default_factory=PointedAt)
     old: tuple[str | None, str | None] | None = None
     first: bool = False
     later: bool = False
@@ -76,7 +76,7 @@ class Manner:
     old: tuple[str | None, str | None] | None = None
     """Colour and size of the block that is there now."""
 
-    inherit: Place | None = None
+    inherit: PointedAt | None = None
     """The place to be taken over if the words name none."""
 
     droppable: bool = False
@@ -146,7 +146,7 @@ class DraftBook:
             return focus.color, block.size, {"color": "carried"}
         return focus.color, focus.size, {"color": "carried", "size": "carried"}
 
-    def _place_for(self, clause: Clause, verb: str, group: Group, color: str | None, how: Manner) -> Place:
+    def _place_for(self, clause: Clause, verb: str, group: Group, color: str | None, how: Manner) -> PointedAt:
         place = self.scene.place_of(group, verb)
         if place.cells is None and how.inherit is not None:
             place = _inherited(how.inherit, place)
@@ -156,7 +156,7 @@ class DraftBook:
             place = self._carried(clause, verb, color, place, one_small=block is not None and block.size == "s" and block.indefinite)
         return place
 
-    def _only_one(self, color: str, size: str | None, place: Place) -> Place:
+    def _only_one(self, color: str, size: str | None, place: PointedAt) -> PointedAt:
         """Resolve a block that is described and stands only once on the speaker's wall."""
         found = self.scene.find(color=color, size=size, layer=place.layer)
         return replace(place, cells=found.cells, cells_origin="resolved") if found is not None else place
@@ -295,7 +295,7 @@ class DraftBook:
         referring = compared or group.there or any(item.kind == "where" for item in clause.subject) or "instead" in clause.marks
         return seen if referring and seen.color is not None else None
 
-    def mentioned(self, clause: Clause, group: Group) -> Place | None:
+    def mentioned(self, clause: Clause, group: Group) -> PointedAt | None:
         """Give the place at which the last sentences saw the block of the group."""
         if group.block is None or not group.block.color:
             return None
@@ -303,7 +303,7 @@ class DraftBook:
         place, _ = self._as_mentioned(clause, group.block.color, group.block.size, stated, {})
         return place if place.cells is not None else None
 
-    def described(self, group: Group) -> Place | None:
+    def described(self, group: Group) -> PointedAt | None:
         """Give the place of a block that is described and stands only once on the speaker's wall."""
         if group.block is None or not group.block.color:
             return None
@@ -311,16 +311,16 @@ class DraftBook:
         found = self.scene.find(color=group.block.color, size=group.block.size, layer=stated.layer)
         if found is None:
             return None
-        return Place(found.cells, stated.layer, "resolved")
+        return PointedAt(found.cells, stated.layer, "resolved")
 
-    def place_in_focus(self, clause: Clause) -> Place | None:
+    def place_in_focus(self, clause: Clause) -> PointedAt | None:
         """Give the place that the sentence before spoke of without asking for anything."""
         focus = self.scene.focus
         if focus.cells is None or clause.sentence - focus.sentence > 1 or focus.source == "instruction":
             return None
-        return Place(focus.cells, focus.layer)
+        return PointedAt(focus.cells, focus.layer)
 
-    def _carried(self, clause: Clause, verb: str, color: str | None, place: Place, *, one_small: bool) -> Place:
+    def _carried(self, clause: Clause, verb: str, color: str | None, place: PointedAt, *, one_small: bool) -> PointedAt:
         focus = self.scene.focus
         near = clause.sentence - focus.sentence <= _MEMORY
         same = focus.source == "observation" and verb == "remove" and color is not None and focus.color == color
@@ -329,17 +329,17 @@ class DraftBook:
         if focus.cells is None or not near or (one_small and len(focus.cells) > 1) or not (focus.source in ("complaint", "plain") or same):
             return place
         layer = focus.layer if place.layer is None else place.layer
-        return Place(focus.cells, layer, "carried", "carried" if place.layer is None else place.layer_origin)
+        return PointedAt(focus.cells, layer, "carried", "carried" if place.layer is None else place.layer_origin)
 
-    def _layer_of_sentence(self, clause: Clause, place: Place) -> Place:
+    def _layer_of_sentence(self, clause: Clause, place: PointedAt) -> PointedAt:
         """Carry the layer of the observation that a wish of the same sentence stands against."""
         seen = self.drafts[-1] if self.drafts else None
         if seen is None or seen.sentence != clause.sentence or seen.verb not in ("other", "confirm"):
             return place
         return replace(place, layer=seen.place.layer, layer_origin="carried")
 
-    def _as_mentioned(self, clause: Clause, color: str, size: str | None, place: Place,
-                      origins: dict[str, Origin]) -> tuple[Place, str | None]:  # fmt: skip
+    def _as_mentioned(self, clause: Clause, color: str, size: str | None, place: PointedAt,
+                      origins: dict[str, Origin]) -> tuple[PointedAt, str | None]:  # fmt: skip
         """Fill place, layer and size from the last sentences if they spoke of the same block."""
         for draft in reversed(self.drafts):
             about = (draft.color, draft.size) if draft.verb == "other" else draft.old or (None, None)
@@ -358,10 +358,10 @@ class DraftBook:
         return place, size
 
 
-def _inherited(earlier: Place, own: Place) -> Place:
+def _inherited(earlier: PointedAt, own: PointedAt) -> PointedAt:
     if own.layer is not None:
-        return Place(earlier.cells, own.layer, "carried", own.layer_origin)
-    return Place(earlier.cells, earlier.layer, "carried", "carried")
+        return PointedAt(earlier.cells, own.layer, "carried", own.layer_origin)
+    return PointedAt(earlier.cells, earlier.layer, "carried", "carried")
 
 
 def _span(clause: Clause, group: Group) -> tuple[int, int]:

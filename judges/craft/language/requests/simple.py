@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from judges.craft.language.places.walls import WALLS
 from judges.craft.language.requests.drafts import Draft, DraftBook
 from judges.craft.language.understanding.clause_words import ASKS, TAKES, cues_of
-from judges.craft.language.words.items import Item
+from judges.craft.language.words.items import Stretch
 from judges.craft.language.words.vocabulary import word_set
 
 __all__ = ["Named", "named_once", "unified"]
@@ -34,7 +34,7 @@ class Named(NamedTuple):
     layer: int | None
 
 
-def named_once(items: Sequence[Item], speaker: str) -> Named | None:
+def named_once(items: Sequence[Stretch], speaker: str) -> Named | None:
     """Give what a sentence names; None if it names two of a kind, or puts things in relation."""
     if any(item.kind in _INTRICATE or (item.kind.startswith("act") and item.value in _TWO_BLOCKS) for item in items):
         return None
@@ -55,7 +55,7 @@ def _kinds(values: Iterable[_Value | None]) -> set[_Value]:
     return {value for value in values if value is not None}
 
 
-def _cells(items: Sequence[Item], speaker: str) -> tuple[str, ...] | None:
+def _cells(items: Sequence[Stretch], speaker: str) -> tuple[str, ...] | None:
     walls = {f"D{item.number}" for item in items if item.kind == "director"} or {speaker}
     found: set[str] = set()
     for item in items:
@@ -70,7 +70,7 @@ def _cells(items: Sequence[Item], speaker: str) -> tuple[str, ...] | None:
     return tuple(cell for wall in WALLS.values() for cell in wall if cell in found) if not found else tuple(sorted(found))
 
 
-def unified(book: DraftBook, begun: int, items: Sequence[Item]) -> None:
+def unified(book: DraftBook, begun: int, items: Sequence[Stretch]) -> None:
     """Make one draft of those from ``begun`` on where their sentence names only one of everything."""
     drafts = book.drafts[begun:]
     named = named_once(items, book.scene.speaker)
@@ -97,7 +97,7 @@ def unified(book: DraftBook, begun: int, items: Sequence[Item]) -> None:
     book.drafts[begun:] = [kept]
 
 
-def _meant(told: str, items: Sequence[Item], named: Named, book: DraftBook) -> str:
+def _meant(told: str, items: Sequence[Stretch], named: Named, book: DraftBook) -> str:
     """Give what the words around a block ask for after all, where it was taken for a remark or a wish and the board allows it."""
     cues = cues_of(items)
     if not named.cells or named.layer is None or cues & {"denial", "void", "condition", "asking", "board", "praise"}:

@@ -14,7 +14,7 @@ import yaml
 from judges.craft.language.model import Claim
 from judges.craft.language.places.walls import WALLS
 from judges.craft.language.text.tokens import Token
-from judges.craft.language.words.items import Item
+from judges.craft.language.words.items import Stretch
 from judges.craft.language.words.lexer import unknown_words
 from judges.craft.language.words.ordinary import kind_of
 from judges.craft.language.words.spatial import BOTTOMS, MIDDLES, SIDES, TOPS
@@ -59,7 +59,7 @@ _MEASURED: Final = frozenset(("width", "length", "stature", "girth", "format", "
 _PREPOSITIONS: Final = frozenset(_TABLES["prepositions"].split())
 
 
-def cues_of(items: Iterable[Item], words: Sequence[Token] = ()) -> frozenset[str]:
+def cues_of(items: Iterable[Stretch], words: Sequence[Token] = ()) -> frozenset[str]:
     """Give the cues of some items, and of the words of denial among those that are none."""
     cues = {cue for item in items if (cue := _cue(item)) is not None}
     if "leave" in cues and "act.place" in cues and any(token.word in AMBIGUOUS for token in words):
@@ -67,7 +67,7 @@ def cues_of(items: Iterable[Item], words: Sequence[Token] = ()) -> frozenset[str
     return frozenset(cues)
 
 
-def _cue(item: Item) -> str | None:
+def _cue(item: Stretch) -> str | None:
     if item.kind == "act_ed" and item.number is None and item.value != "remove":
         return "done"
     if item.kind.startswith("act"):
@@ -82,7 +82,7 @@ class ClauseWords:
     """One sentence: its words, what was made of them, and the claims that came of it."""
 
     words: Sequence[Token]
-    items: Sequence[Item]
+    items: Sequence[Stretch]
     claims: Sequence[Claim]
     speaker: str
     remarks: Sequence[tuple[int, int]]
@@ -234,14 +234,14 @@ class ClauseWords:
                 cuts.append(item.start)
         return list(zip(cuts, [*cuts[1:], self.words[-1].end], strict=True))
 
-    def _closes(self, item: Item) -> bool:
+    def _closes(self, item: Stretch) -> bool:
         """Whether an ``and`` leads to no block and no place any more: ``there must be a red one and now is not``."""
         return item.kind == "and" and not any(
             other.color or other.kind in _POINTING - {"block"} for other in self.items if other.start > item.start
         )
 
     @cached_property
-    def blocks(self) -> list[Item]:
+    def blocks(self) -> list[Stretch]:
         """The blocks that are named by colour or size."""
         return [item for item in self.items if item.kind == "block" and (item.color or item.size) and not item.absent]
 
@@ -302,7 +302,7 @@ class ClauseWords:
         return ordered and not said & (_SPEECH | _LIGHT)
 
     @property
-    def _places(self) -> list[Item]:
+    def _places(self) -> list[Stretch]:
         """The items that may name a place; beside coordinates ``right`` and ``left`` are words like others."""
         located = any(item.kind == "cell" for item in self.items)
         return [item for item in self.items if not (located and item.kind == "side")]
@@ -406,7 +406,7 @@ def _is_complete(claim: Claim) -> bool:
     return known and cells == (_PAIR if claim.size == "l" else 1)
 
 
-def _is_among(item: Item, cells: set[str], walls: Iterable[str]) -> bool:
+def _is_among(item: Stretch, cells: set[str], walls: Iterable[str]) -> bool:
     if item.kind == "side" and item.number is not None:
         return any(WALLS[wall][item.number] in cells for wall in walls)
     if item.kind == "cell":

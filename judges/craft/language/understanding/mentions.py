@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from judges.craft.language.model import Claim, Verb
 from judges.craft.language.places.walls import WALLS, Board, height
 from judges.craft.language.understanding.clause_words import ASKS, TAKES, ClauseWords
-from judges.craft.language.words.items import Item
+from judges.craft.language.words.items import Stretch
 
 __all__ = ["mentioned"]
 
@@ -65,7 +65,7 @@ def _adjoining(cells: Sequence[str]) -> bool:
     return len(cells) == 1 or any(set(cells) in ({wall[0], wall[1]}, {wall[1], wall[2]}) for wall in WALLS.values())
 
 
-def _verb(clause: ClauseWords, block: Item, *, stands: bool) -> Verb | None:
+def _verb(clause: ClauseWords, block: Stretch, *, stands: bool) -> Verb | None:
     parts = clause.parts
     here = next(number for number, (begin, end) in enumerate(clause.bounds) if begin <= block.start < end)
     if any(part == {"denial"} or ("denial" in part and part & _ORDERS) for part in parts) or (

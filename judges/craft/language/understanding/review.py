@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from judges.craft.language.model import Claim, Unread
+from judges.craft.language.model import Claim, UnreadClause
 from judges.craft.language.places.places import Scene
 from judges.craft.language.places.walls import Board, height
 from judges.craft.language.text.tokens import Token
 from judges.craft.language.understanding.clause_words import AGAINST, ASKS, TAKES, ClauseWords
 from judges.craft.language.understanding.mentions import mentioned
-from judges.craft.language.words.items import Item
+from judges.craft.language.words.items import Stretch
 
 __all__ = ["looked_at_again"]
 
@@ -33,10 +33,10 @@ _SIDE_LETTERS = frozenset("lmcr")
 def looked_at_again(
     claims: Sequence[Claim],
     sentences: Sequence[Sequence[Token]],
-    items: Sequence[Sequence[Item]],
+    items: Sequence[Sequence[Stretch]],
     remarks: Sequence[tuple[int, int]],
     scene: Scene,
-) -> tuple[tuple[Claim, ...], tuple[Unread, ...]]:
+) -> tuple[tuple[Claim, ...], tuple[UnreadClause, ...]]:
     """Give the claims, each certain or not, and the clauses that were not understood.
 
     Args:
@@ -113,12 +113,12 @@ def _is_open(clause: ClauseWords) -> bool:
     return not (clause.blocks or clause.claims)
 
 
-def _unread(clause: ClauseWords, doubt: str) -> Unread | None:
+def _unread(clause: ClauseWords, doubt: str) -> UnreadClause | None:
     unknown = "" if clause.only_lists else ", ".join(token.word for token in clause.unknown)
     why = ("" if clause.is_filled and not clause.left_over and not doubt else unknown) or clause.left_over or doubt
     if not why or (clause.is_about_support and not unknown):
         return _unjudged(clause, unknown)
-    return Unread(
+    return UnreadClause(
         start=clause.words[0].start,
         end=clause.words[-1].end,
         why=why,
@@ -128,11 +128,11 @@ def _unread(clause: ClauseWords, doubt: str) -> Unread | None:
     )
 
 
-def _unjudged(clause: ClauseWords, unknown: str) -> Unread | None:
+def _unjudged(clause: ClauseWords, unknown: str) -> UnreadClause | None:
     """A clause that holds nothing of blocks and places beyond its claims, yet may say who sees a place."""
     if not unknown or not clause.may_judge:
         return None
-    return Unread(start=clause.words[0].start, end=clause.words[-1].end, why=unknown, may_ask=False, may_name=False, may_judge=True)
+    return UnreadClause(start=clause.words[0].start, end=clause.words[-1].end, why=unknown, may_ask=False, may_name=False, may_judge=True)
 
 
 def _is_support(claim: Claim, clauses: Sequence[ClauseWords]) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Found", "Item", "at", "make"]
+__all__ = ["Found", "Stretch", "at", "make"]
 
 
 @dataclass(kw_only=True, slots=True)
-class Item:
+class Stretch:
     """One meaningful stretch of text; which fields are used depends on the kind. Once its offsets are set it stays as it is."""
 
     kind: str
@@ -40,13 +40,13 @@ class Item:
     """Block: ``one``, ``another``, ``those``: takes its colour or size from an earlier block."""
 
 
-Found = tuple[Item | None, int] | None
+Found = tuple[Stretch | None, int] | None
 """What was read, None for words without a meaning, and how many words it took; None if it is none of the reader's."""
 
 
-def make(kind: str, **fields: object) -> Item:
+def make(kind: str, **fields: object) -> Stretch:
     """Give an item whose offsets are set once its words are known."""
-    return Item(kind=kind, start=0, end=0, **fields)  # type: ignore[arg-type]
+    return Stretch(kind=kind, start=0, end=0, **fields)  # type: ignore[arg-type]
 
 
 def at(words: Sequence[str], index: int) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from judges.craft.language.clauses.groups import PLACES
 from judges.craft.language.text.tokens import Token
 from judges.craft.language.words.blocks import leads_to_block, read_block
-from judges.craft.language.words.items import Found, Item, at, make
+from judges.craft.language.words.items import Found, Stretch, at, make
 from judges.craft.language.words.ordinary import is_ordinary
 from judges.craft.language.words.spatial import (
     BOTTOMS,
@@ -73,10 +73,10 @@ _AT_BEGIN = frozenset(("repair", "void"))
 _CODES = frozenset(color + size for color in "gbryo" for size in "sl")
 
 
-def items_of(sentence: Sequence[Token]) -> list[Item]:
+def items_of(sentence: Sequence[Token]) -> list[Stretch]:
     """Give the items of one sentence in text order; words without a meaning here are left out."""
     words = [token.word for token in sentence]
-    items: list[Item] = []
+    items: list[Stretch] = []
     index = 0
     while index < len(words):
         item, used = _next_item(words, index)
@@ -103,7 +103,7 @@ def unknown_words(sentence: Sequence[Token]) -> list[Token]:
     return unknown
 
 
-def _next_item(words: Sequence[str], index: int) -> tuple[Item | None, int]:
+def _next_item(words: Sequence[str], index: int) -> tuple[Stretch | None, int]:
     return _read_by_any(words, index) or (None, 1)
 
 
@@ -242,7 +242,7 @@ def _fetches(words: Sequence[str], index: int) -> bool:
     return after in ("a", "an", "one", "some", "another") and leads_to_block(words, index + 1 + (after in DETERMINERS))
 
 
-def _other_meaning(words: Sequence[str], index: int, length: int, meaning: Meaning) -> Item | None:
+def _other_meaning(words: Sequence[str], index: int, length: int, meaning: Meaning) -> Stretch | None:
     """Give what a phrase means before or behind certain words, None where it means what the table says."""
     if meaning.kind == "on_top" and words[index + length - 1] == "on" and _names_place(words, index + length):
         tells = words[index] in ("sits", "sit", "rests", "rest")  # "it sits on the right", unlike "the block sitting on the right"
@@ -257,7 +257,7 @@ def _other_meaning(words: Sequence[str], index: int, length: int, meaning: Meani
     return None
 
 
-def _verb_in_place(words: Sequence[str], index: int) -> Item | None:
+def _verb_in_place(words: Sequence[str], index: int) -> Stretch | None:
     """Give what ``take``, ``complete`` and ``put`` mean where the words around them turn their sense."""
     word = words[index]
     if word in ("take", "takes") and _hosts(words, index):
@@ -312,7 +312,7 @@ def _is_noun(words: Sequence[str], index: int) -> bool:
     return before in _BEFORE_NOUN or after in _BEHIND_NOUN
 
 
-def _without_corrections(items: list[Item]) -> list[Item]:
+def _without_corrections(items: list[Stretch]) -> list[Stretch]:
     """Leave out what a sentence begins by ruling out: ``not the right but the left``, ``not the red one; the blue one``."""
     begin = next((index for index, item in enumerate(items) if item.kind == "not"), None)
     if begin is None or any(item.kind not in ("skip", "comma", "then") for item in items[:begin]):
@@ -325,9 +325,9 @@ def _without_corrections(items: list[Item]) -> list[Item]:
     return items
 
 
-def _merge_sizes(items: list[Item]) -> list[Item]:
+def _merge_sizes(items: list[Stretch]) -> list[Stretch]:
     """Join ``blue, large``, ``red (size 1)`` and a later ``(size 1)`` to one block."""
-    merged: list[Item] = []
+    merged: list[Stretch] = []
     for item in items:
         size_only = (item.kind == "block" and item.size and not (item.color or item.noun)) or _sizes_color(merged, item)
         if size_only and item.value == "all" and any(_is_colored(other) for other in merged):
@@ -349,7 +349,7 @@ def _merge_sizes(items: list[Item]) -> list[Item]:
     return merged
 
 
-def _sizes_color(merged: Sequence[Item], item: Item) -> bool:
+def _sizes_color(merged: Sequence[Stretch], item: Stretch) -> bool:
     """Whether a sized noun behind a comma belongs to a bare colour: ``orange, large block``."""
     if item.kind != "block" or not item.size or item.color or item.indefinite or len(merged) < _PAIR or merged[-1].value != ",":
         return False
@@ -357,7 +357,7 @@ def _sizes_color(merged: Sequence[Item], item: Item) -> bool:
     return before.kind == "block" and before.color is not None and not (before.noun or before.size)
 
 
-def _named_before(merged: Sequence[Item], item: Item) -> int:
+def _named_before(merged: Sequence[Stretch], item: Stretch) -> int:
     """Give the index of the block of an apposition: before the comma, or before the place: ``the top one there, the red one``."""
     here = -2
     while len(merged) + here > 0 and (merged[here].value == "," or (item.noun and item.definite and merged[here].kind in PLACES)):
@@ -365,7 +365,7 @@ def _named_before(merged: Sequence[Item], item: Item) -> int:
     return here
 
 
-def _is_apposition(merged: Sequence[Item], item: Item) -> bool:
+def _is_apposition(merged: Sequence[Stretch], item: Stretch) -> bool:
     """Whether a colour behind a comma belongs to the block before it: ``a small block, red``, ``the top one, the red one``."""
     if not _is_colored(item) or item.indefinite or item.absent or len(merged) < _PAIR or merged[-1].value != ",":
         return False
@@ -377,7 +377,7 @@ def _is_apposition(merged: Sequence[Item], item: Item) -> bool:
     return bare and None in (before.size, item.size)
 
 
-def _block_before(items: Sequence[Item], *, anywhere: bool) -> int | None:
+def _block_before(items: Sequence[Stretch], *, anywhere: bool) -> int | None:
     """Give the index of the last block, if it stands right before or only a comma or ``with`` between."""
     for here in range(len(items) - 1, -1, -1):
         if items[here].kind == "block":
@@ -387,27 +387,27 @@ def _block_before(items: Sequence[Item], *, anywhere: bool) -> int | None:
     return None
 
 
-def _is_colored(item: Item) -> bool:
+def _is_colored(item: Stretch) -> bool:
     return item.kind == "block" and item.color is not None
 
 
-def _changes(items: list[Item]) -> list[Item]:
+def _changes(items: list[Stretch]) -> list[Stretch]:
     """Read ``green -> blue`` as a replacement; other arrows only point to a place."""
-    result: list[Item] = []
+    result: list[Stretch] = []
     for index, item in enumerate(items):
         if item.kind != "arrow":
             result.append(item)
             continue
         follower = items[index + 1] if index + 1 < len(items) else None
         if follower is not None and _is_colored(follower) and result and _is_colored(result[-1]):
-            verb = Item(kind="act_base", value="replace", start=result[-1].start, end=result[-1].start)
+            verb = Stretch(kind="act_base", value="replace", start=result[-1].start, end=result[-1].start)
             result[-1:] = [verb, result[-1], replace(item, kind="with", value="with")]
     return result
 
 
-def _without_listings(items: list[Item]) -> list[Item]:
+def _without_listings(items: list[Stretch]) -> list[Stretch]:
     """Turn three or more cells in a row into one item: usually the speaker's wall, not a place."""
-    result: list[Item] = []
+    result: list[Stretch] = []
     index = 0
     while index < len(items):
         run = index
@@ -418,7 +418,7 @@ def _without_listings(items: list[Item]) -> list[Item]:
         cells = [item for item in items[index:run] if item.kind == "cell"]
         if len(cells) >= _LISTING:
             listed = "".join(item.value for item in cells)
-            result.append(Item(kind="listing", start=items[index].start, end=cells[-1].end, value=listed))
+            result.append(Stretch(kind="listing", start=items[index].start, end=cells[-1].end, value=listed))
             while items[run - 1].kind != "cell":
                 run -= 1
             index = run
