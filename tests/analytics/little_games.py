@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from analytics.views import install
+from analytics.views import ensure_installed
 from schemas import batches
 from schemas.records import Action, Episode, EpisodeMetric, Failure, Json, OracleAction, Run, Turn, TurnMetric
 from schemas.store import Store
@@ -95,7 +95,7 @@ def store_with(folder: Path, games: Iterable[Game]) -> Store:
     batches.check(checked)
     with store.writing() as connection:
         batches.insert(connection, checked)
-        install(connection)
+    ensure_installed(store)
     return store
 
 
