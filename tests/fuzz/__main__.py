@@ -5,11 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import defaultdict
+from typing import Final
 
 import click
 
 from tests.fuzz.run import fuzz, keep
 from tests.fuzz.specimens import Specimen, all_specimens
+from tests.reliability.page import put
+
+_NOTES: Final = """\
+Logs of every format are damaged: bytes cut, exchanged, doubled; values of their structure exchanged, dropped, moved, made huge or of
+another type. Every file has to be read, rejected with a reason, or left alone with a reason: a traceback, a hang, a row that breaks the
+tables' contract or anything lost without a word is a fault, and its file is kept as a case that the tests read."""
 
 
 def main() -> int:
@@ -18,7 +25,9 @@ def main() -> int:
     parser.add_argument("--files", type=int, default=10_000, help="damaged logs a family, shared among its formats [10000]")
     parser.add_argument("--family", help="only this one")
     parser.add_argument("--seed", type=int, default=0, help="fixes the damage [0]")
+    parser.add_argument("--write", action="store_true", help="put what was found into docs/reliability.md")
     asked = parser.parse_args()
+    rows: list[tuple[object, ...]] = [("format", "files", "faults", "what became of them", "slowest batch, seconds a file")]
     families: dict[str, list[Specimen]] = defaultdict(list)
     for specimen in all_specimens():
         if asked.family in {None, specimen.family}:
@@ -30,9 +39,12 @@ def main() -> int:
             became = ", ".join(f"{number} {outcome}" for outcome, number in sorted(tried.outcomes.items()))
             faults_told = f"{len(tried.faults)} faults"
             click.echo(f"{specimen.name}: {tried.files} files, {faults_told}; {became}; slowest batch {tried.slowest_s:.2f} s a file")
+            rows.append((specimen.name, tried.files, len(tried.faults), became, f"{tried.slowest_s:.2f}"))
             for fault in tried.faults:
                 click.echo(f"  {fault.what}: kept as {keep(fault)}")
             faults += len(tried.faults)
+    if asked.write:
+        put("fuzz", f"python -m tests.fuzz --files {asked.files} --seed {asked.seed}", rows, [_NOTES])
     return 1 if faults else 0
 
 

@@ -1,4 +1,4 @@
-"""`python -m tests.reliability kills|soak|mutants`: what cotrace does when everything goes wrong; exit code 1 if something was lost."""
+"""`python -m tests.reliability faults|kills|soak|mutants`: what happens when everything goes wrong; exit code 1 if something was lost."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.reliability", description=__doc__)
     parser.add_argument("--write", action="store_true", help="put what was found into docs/reliability.md")
     commands = parser.add_subparsers(required=True)
+    faults = commands.add_parser("faults", help="every client of models through every misbehaviour of servers")
+    faults.set_defaults(run=_faults)
     kills = commands.add_parser("kills", help="kill every command at every kind of moment, and start it again")
     kills.add_argument("--only", action="append", help="this command; repeat for several")
     kills.add_argument("--moments", type=int, default=12, help="moments of each command [12]")
@@ -73,6 +75,12 @@ _KILLS = """\
 Each command runs whole once; then it is killed with SIGKILL at chosen moments (the first and last of every kind, others spread between
 them, some at any time) and started again. Tables and files must then be those of the whole run, ids and times of runs apart; no file may
 be left over, and no more requests may have been made than were under way."""
+
+
+def _faults(asked: argparse.Namespace) -> int:
+    from tests.reliability.faults import try_faults
+
+    return try_faults(asked)
 
 
 def _soak(asked: argparse.Namespace) -> int:
