@@ -42,6 +42,7 @@ _METRICS: Final = (
 )
 _SURE: Final = 0.05
 _FEWEST: Final = 8
+_ALL_ON_A_LINE: Final = 1 - 1e-9
 _Row = dict[str, Any]
 
 
@@ -53,7 +54,7 @@ def correlations(store: Store, *, metric: str = "score", benchmark: str | None =
     - benchmark; unit: games or turns; x: a number of the game, or of the turn; y: `metric` of the game, or gain (progress of the turn).
     - kind: one of `KINDS`. n: units, or teams between teams; teams; tasks.
     - pearson, pearson_low, pearson_high; spearman, ..._low, ..._high: with 95 % intervals over tasks (each left out in turn; between teams
-      over teams); null ends where there are fewer than four.
+      over teams); null ends where there are fewer than four, or where leaving one out changes nothing (all on one line).
     - p: of no linear relation; p_holm: corrected for all rows of the benchmark. advice: what follows, and what does not.
 
     Args:
@@ -152,7 +153,10 @@ def _measured(row: _Row, x: Floats, y: Floats, clusters: NDArray[np.int64], held
 def _advice(row: _Row, family: list[_Row]) -> str:
     about = f"{row['x']} and {row['y']}, {row['unit']}, {row['kind']}: r = {row['pearson']:+.2f}"
     if row["p"] is None:
-        return f"{about}; too few {'teams' if row['kind'] == 'between teams' else 'tasks'} for an interval: nothing follows"
+        over = "teams" if row["kind"] == "between teams" else "tasks"
+        if abs(row["pearson"]) > _ALL_ON_A_LINE:
+            return f"{about}: all on one line, so leaving out {over} gives no interval; a definition may join them, or there are few {over}"
+        return f"{about}; too few {over} for an interval: nothing follows"
     rho = "" if row["spearman"] is None else f", rho = {row['spearman']:+.2f}"
     about += f" ({row['pearson_low']:+.2f} to {row['pearson_high']:+.2f}){rho}"
     if row["p_holm"] >= _SURE:

@@ -39,9 +39,9 @@ _Row = dict[str, Any]
 class Mediated(NamedTuple):
     """What of the difference passes through one mediator, others held fixed."""
 
-    a: float
-    """How far the teams are apart in the mediator."""
-    b: float
+    a: float | None
+    """How far the teams are apart in the mediator; None of all mediators together, which have no unit in common."""
+    b: float | None
     """How much more outcome one more of the mediator goes with, at the same team and the other mediators."""
     indirect: float
     low: float
@@ -61,7 +61,8 @@ def mediation(store: Store, *, metric: str = "score", benchmark: str | None = No
 
     - benchmark, condition, metric; team_a, team_b: a has the higher mean; mediator; games, tasks: shared ones.
     - total: difference of a and b in the metric, by task; direct: what is left with all mediators held fixed.
-    - a: difference of a and b in the mediator; b: what one more of the mediator brings, with team and other mediators held fixed.
+    - a: difference of a and b in the mediator; b: what one more of the mediator brings, with team and other mediators held fixed;
+      both null for all together, which have no unit in common.
     - indirect: a b, what passes through it; low, high, p: by bootstrap of tasks; p_holm: corrected for the benchmark's rows; share:
       indirect over total, null where the total is near 0.
     - rho_zero: how strong a hidden common cause of mediator and outcome would have to be (correlation of errors, -1 to 1) to make the
@@ -198,8 +199,7 @@ def mediated(
         Mediated(float(a[0, k]), float(b[0, k]), float(passes[k]), *_ends(passes[k], drawn_passes[:, k], stretch), float(rho[k]))
         for k in range(mediators.shape[1])
     ]
-    nothing = float("nan")
-    together = Mediated(nothing, nothing, float(passes.sum()), *_ends(passes.sum(), drawn_passes.sum(axis=1), stretch), None)
+    together = Mediated(None, None, float(passes.sum()), *_ends(passes.sum(), drawn_passes.sum(axis=1), stretch), None)
     return float(total[0]), float(direct[0]), parts, together
 
 

@@ -126,6 +126,7 @@ def _compared(a: tuple[Any, ...], b: tuple[Any, ...], of_a: pl.DataFrame, of_b: 
         **dict(zip(("condition_a", "max_turns_a", "team_a", "condition_b", "max_turns_b", "team_b"), (*a, *b), strict=True)),
         "differs": " and ".join(_differing(a, b)),
         "paired": is_paired,
+        "shared": len(shared),
         "tasks": len(first) if is_paired else len({*of_a["task"], *of_b["task"]}),
         "games_a": int(of_a["games"].sum()),
         "games_b": int(of_b["games"].sum()),
@@ -171,7 +172,7 @@ def _interval(row: _Row) -> str:
 
 def _where(row: _Row) -> str:
     if not row["paired"]:
-        return f"on different tasks ({row['tasks']} in all)"
+        return f"on {'different tasks' if row['shared'] == 0 else 'tasks of which they share only one'} ({row['tasks']} in all)"
     return f"on {row['tasks']} shared tasks, {row['wins']} won, {row['losses']} lost"
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from analytics.comparison.game_values import game_values
 from analytics.comparison.team_names import unlike_names
+from analytics.statistics.few_games import FEW
 from analytics.statistics.intervals import LEVEL
 from analytics.statistics.regressions import cluster_covariance, mean_by
 from schemas.store import Store
@@ -171,7 +172,9 @@ def additive_scale(values: Floats, team: NDArray[np.int64], task: NDArray[np.int
     """Value = ability of the team - difficulty of the task + rest: least squares with a level for each task.
 
     Levels are free, not drawn from a distribution, since who plays which task may depend on how hard it is. The covariance is that of
-    `analytics.statistics.regressions`, over tasks.
+    `analytics.statistics.regressions`, over tasks; where a team has fewer than ten tasks, errors are at least those of equal noise in all
+    games, since its level is fitted to those few games, which leaves little or no rest to tell the error from (MacKinnon and Webb 2017,
+    Journal of Applied Econometrics 32: with few treated clusters the clustered error is far too small).
 
     Args:
         values: shape (games,).
@@ -188,9 +191,11 @@ def additive_scale(values: Floats, team: NDArray[np.int64], task: NDArray[np.int
     counts = np.bincount(task)
     level = np.bincount(task, weights=left) / counts
     residuals = left - level[task]
-    covariance = cluster_covariance(inside, residuals, np.ones(len(values)), task)
     noise = float((residuals**2).sum()) / max(len(values) - len(counts) - len(found), 1)
-    return AbilityScale(able + level.mean(), _apart(covariance), level.mean() - level, np.sqrt(noise / counts))
+    error = _apart(cluster_covariance(inside, residuals, np.ones(len(values)), task))
+    if np.bincount(np.unique(np.stack([team, task]), axis=1)[0]).min() < FEW:  # in the mean of the teams, from which all are distances
+        error = np.maximum(error, _apart(noise * np.linalg.pinv(inside.T @ inside)))
+    return AbilityScale(able + level.mean(), error, level.mean() - level, np.sqrt(noise / counts))
 
 
 def rasch_scale(values: Floats, team: NDArray[np.int64], task: NDArray[np.int64]) -> AbilityScale:

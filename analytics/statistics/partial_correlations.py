@@ -32,7 +32,7 @@ class Correlation(NamedTuple):
 
 
 def correlation(x: Floats, y: Floats, clusters: NDArray[np.int64], taken_out: int = 0) -> Correlation | None:
-    """Pearson's coefficient; None where a column does not vary.
+    """Pearson's coefficient; None where a column does not vary. Without ends where clusters are few, or leaving one out changes nothing.
 
     Each cluster is left out in turn, on Fisher's z, with Student's t (jackknife; Efron and Stein 1981, Annals of Statistics 9).
 
@@ -57,8 +57,10 @@ def correlation(x: Floats, y: Floats, clusters: NDArray[np.int64], taken_out: in
         return Correlation(float(whole), None, None, None)
     z, apart = _z(whole), _z(left) - _z(np.asarray(whole))
     error = float(np.sqrt((groups - 1) / groups * (apart**2).sum()))
+    if error <= _STEADY:  # a coefficient of 1, or of as few ranks: an interval without width would say that nothing is in doubt
+        return Correlation(float(whole), None, None, None)
     half = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * error
-    p = float(2 * stats.t.sf(abs(float(z)) / error, freedom)) if error > _STEADY else None
+    p = float(2 * stats.t.sf(abs(float(z)) / error, freedom))
     return Correlation(float(whole), float(np.tanh(z - half)), float(np.tanh(z + half)), p)
 
 

@@ -78,6 +78,14 @@ def test_dummies_leave_the_most_frequent_out() -> None:
     assert {name: column.tolist() for name, column in dummies(["a", "b", "b"], "v=").items()} == {"v=a": [1.0, 0.0, 0.0]}
 
 
+def test_points_on_one_line_have_no_interval_without_width() -> None:
+    """Five teams in the same order twice: rho = 1, and an interval from 1 to 1 would say that nothing is in doubt."""
+    points = np.arange(5.0)
+    found = correlation(points, -points, np.arange(5))
+    assert found is not None
+    assert (round(found.value, 9), *found[1:]) == (-1.0, None, None, None)
+
+
 def test_correlations_are_those_of_scipy() -> None:
     """Pearson, Spearman, and partial as Pearson of what regressions leave."""
     random = np.random.default_rng(5)

@@ -36,6 +36,7 @@ def test_paths_are_those_of_regressions() -> None:
     fitted = sm.OLS(outcome, np.column_stack([side, mediators, levels])).fit()
     assert (first.a, first.b, direct) == pytest.approx((a, fitted.params[1], fitted.params[0]))
     assert direct + together.indirect == pytest.approx(total)
+    assert (together.a, together.b) == (None, None), "NaN in CSV is a number to some readers"
     other = sm.OLS(mediators[:, 0], np.column_stack([side, mediators[:, 1], levels])).fit().resid
     rest = sm.OLS(outcome, np.column_stack([side, mediators[:, 1], levels])).fit().resid
     assert first.rho_zero == pytest.approx(np.corrcoef(other, rest)[0, 1])

@@ -167,7 +167,16 @@ def test_only_shared_tasks_count_and_none_shared_is_said(tmp_path: Path) -> None
     assert rows["a", "b"]["tasks"] == 12
     apart = rows["c", "a"]
     assert (apart["paired"], apart["tasks"], apart["wins"]) == (False, 20, None)
+    assert "on different tasks (20 in all)" in apart["advice"]
     assert "whether teams or tasks differ cannot be told" in apart["advice"]
+
+
+def test_one_shared_task_is_no_pair_and_is_said(tmp_path: Path) -> None:
+    """It said "on different tasks", though one is the same."""
+    store = store_with(tmp_path, [*team("a", ahead(0.1)), *team("b", {"t0": 0.1, "x": 0.2})])
+    (row,) = compare(store).to_dicts()
+    assert (row["paired"], row["tasks"]) == (False, 13)
+    assert "on tasks of which they share only one (13 in all)" in row["advice"]
 
 
 def test_pairs_differ_in_one_thing(tmp_path: Path) -> None:

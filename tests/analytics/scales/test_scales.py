@@ -62,6 +62,21 @@ def test_scores_on_one_scale() -> None:
     assert 0.92 <= np.mean(held) <= 0.985
 
 
+def test_a_team_of_one_game_is_known_no_better_than_others() -> None:
+    """Its level is fitted to that game, which leaves no rest: its interval was narrower than those of teams of 20 games."""
+    random, held, widths = np.random.default_rng(4), [], []
+    able = 0.1 * np.append(ABLE, 0)
+    team, task = np.append(np.repeat([0, 1, 2], 20), 3), np.append(np.tile(np.arange(20), 3), 0)
+    for _ in range(300):
+        values = 0.5 + able[team] + random.normal(0, 0.05, 20)[task] + random.normal(0, 0.05, len(team))
+        scale = additive_scale(values, team, task)
+        held.append(np.abs(scale.ability - scale.ability.mean() - able) <= 2.09 * scale.ability_error)
+        widths.append(scale.ability_error)
+    assert (np.mean(held, axis=0) >= 0.93).all(), "the others, too, are distances from a mean that holds its error"
+    assert (np.mean(held, axis=0) <= 0.985).all()
+    assert np.mean(widths, axis=0)[3] > 2 * np.mean(widths, axis=0)[0]
+
+
 def test_teams_that_share_no_task_are_on_islands(tmp_path: Path) -> None:
     """Numbers of either side, and the sentence that nothing links them."""
     random = rng.Random(1)
