@@ -57,7 +57,7 @@ def grid(read: Reader, table: Grid, part: str = "") -> Part:
         return html_table(read, rows)
     from dash_ag_grid import AgGrid
 
-    total = block(read, rows, RowRange(size=1)).total
+    total = block(read, rows, RowRange(size=_BLOCK)).total  # the rows that it asks for first
     head = 22 if any(len(column.heading) >= _LONG_HEADING for column in rows.columns.values()) else 0
     height = min(total, _MOST_ROWS) * _ROW + 62 + head
     return html.Div(

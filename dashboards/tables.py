@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from analytics.query import frame
 from dashboards.address import FILTERS
+from dashboards.computed import kept
 from schemas import wording
 from schemas.errors import UsageError
 from schemas.families import title_of
@@ -76,6 +77,8 @@ class TableRows:
     """The command that gives the same rows, where they are no query."""
     link: Callable[[Mapping[str, Any]], str] | None = None
     """The address a row leads to, from the row."""
+    stays: bool = True
+    """Whether the query gives the same until the store changes; one that a user writes need not: `random()`, `now()`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +109,7 @@ def block(read: Reader, rows: TableRows, request: RowRange) -> RowBlock:
     """
     sql, values = _chosen(read, rows, request)
     values |= {"block_size": request.size, "block_start": request.start}
-    found = _run(read, rows, f"SELECT *, count(*) OVER () AS rows_in_all FROM ({sql}) LIMIT $block_size OFFSET $block_start", values)
+    found = _kept(read, rows, f"SELECT *, count(*) OVER () AS rows_in_all FROM ({sql}) LIMIT $block_size OFFSET $block_start", values)
     total = int(found["rows_in_all"][0]) if len(found) else 0
     if not len(found) and request.start:
         total = int(
@@ -144,6 +147,13 @@ def _cell(read: Reader, column: GridColumn, name: str, row: Mapping[str, Any]) -
     write_ends = wording.share_interval if column.kind == "share" else wording.interval
     ends = write_ends(row[column.low], row[column.high]) if column.low else ""
     return f"{text} {ends}".rstrip()
+
+
+def _kept(read: Reader, rows: TableRows, sql: str, values: dict[str, object]) -> pl.DataFrame:
+    """As `_run`, until the store changes: a grid is drawn as high as its rows need, then asks for the very rows that told how many."""
+    if rows.frame is not None or not rows.stays:
+        return _run(read, rows, sql, values)
+    return kept(read.store.path, (sql, repr(values)), lambda: _run(read, rows, sql, values))
 
 
 def _run(read: Reader, rows: TableRows, sql: str, values: dict[str, object]) -> pl.DataFrame:

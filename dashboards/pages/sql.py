@@ -146,7 +146,7 @@ def _rows(read: Reader, _: str) -> TableRows:
     sql = without_end(sql)
     described = frame(read.connection, f"SELECT * FROM (\n{sql}\n) LIMIT 0")
     columns = {name: GridColumn(heading=name, kind=_kind(dtype)) for name, dtype in described.schema.items()}
-    return TableRows(sql=f"FROM (\n{sql}\n)", columns=columns, filter_on=(), link=_game if "episode_id" in columns else None)
+    return TableRows(sql=f"FROM (\n{sql}\n)", columns=columns, filter_on=(), link=_game if "episode_id" in columns else None, stays=False)
 
 
 def _game(row: Mapping[str, Any]) -> str:

@@ -1,0 +1,50 @@
+"""What a grid asks of the store: its rows once, until the store changes; a user's own query every time."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboards import tables
+from dashboards.address import Address
+from dashboards.computed import forget_kept
+from dashboards.grid import grid
+from dashboards.pages import pages
+from dashboards.pages.sql import RESULT
+from dashboards.reader import reader
+from dashboards.tables import RowRange, block
+from schemas.store import Store
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The queries for rows of tables that the store has answered."""
+    found: list[str] = []
+    run = tables.frame
+
+    def listen(connection: object, sql: str, parameters: object = None) -> object:
+        found.append(sql)
+        return run(connection, sql, parameters)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(tables, "frame", listen)
+    forget_kept()
+    return found
+
+
+def test_the_rows_that_told_a_grid_its_height_are_the_first_that_it_gets(played: Store, asked: list[str]) -> None:
+    """The browser asks for the rows after it has the grid: that they are known is half of what an open table takes."""
+    counts = {table.name: table for page in pages() for table in getattr(page, "TABLES", ())}["judge-scores"]
+    with reader(played, Address.parse("/judges", ""), is_whole=False) as read:
+        grid(read, counts, "spatial_grounding")
+        once = len(asked)
+        found = block(read, counts.make(read, "spatial_grounding"), RowRange(start=0, size=100))
+        assert (once, len(asked)) == (1, 1)
+        assert found.total >= len(found.rows) > 0
+        block(read, counts.make(read, "spatial_grounding"), RowRange(sort=[("scored", True)]))
+        assert len(asked) == 2
+
+
+def test_a_query_of_the_user_runs_whenever_it_is_asked(played: Store) -> None:
+    """It need not give the same twice."""
+    with reader(played, Address.parse("/sql", "query=SELECT random() AS x"), is_whole=False) as read:
+        drawn = [block(read, RESULT.make(read, ""), RowRange()).rows["x"][0] for _ in range(2)]
+    assert drawn[0] != drawn[1]
