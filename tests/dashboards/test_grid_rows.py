@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import duckdb
+import polars as pl
 import pytest
 
-from dashboards import tables
+from analytics.query import frame
 from dashboards.address import Address
 from dashboards.computed import forget_kept
 from dashboards.grid import grid
@@ -19,13 +23,12 @@ from schemas.store import Store
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The queries for rows of tables that the store has answered."""
     found: list[str] = []
-    run = tables.frame
 
-    def listen(connection: object, sql: str, parameters: object = None) -> object:
+    def listen(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object] | None = None) -> pl.DataFrame:
         found.append(sql)
-        return run(connection, sql, parameters)  # type: ignore[arg-type]
+        return frame(connection, sql, parameters)
 
-    monkeypatch.setattr(tables, "frame", listen)
+    monkeypatch.setattr("dashboards.tables.frame", listen)
     forget_kept()
     return found
 
