@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from analytics.csv_text import as_csv
-from cotrace.tables import SCREEN, draw, without_ends
+from cotrace.tables import SCREEN, draw, is_terminal, without_ends
 from schemas.errors import UsageError
 from schemas.text import near, printable
 
@@ -72,4 +72,4 @@ def tell(sentence: str, *, indent: str = "") -> None:
 
     console = Console()
     text = printable(sentence)
-    click.echo(click.wrap_text(text, console.width, indent, f"{indent}  ") if console.is_terminal else indent + text)
+    click.echo(click.wrap_text(text, console.width, indent, f"{indent}  ") if is_terminal() else indent + text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,7 +28,7 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(what, total=None)
         try:
             yield lambda done, total: bar.update(task, completed=done, total=total)
@@ -46,13 +47,13 @@ def playing_bar() -> Iterator[Callable[[PlayProgress], None]]:
     told: list[PlayProgress] = []
     console = Console(stderr=True)
     lines = _Lines()
-    with Progress(BarColumn(), TextColumn("{task.description}"), console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(BarColumn(), TextColumn("{task.description}"), console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("playing", total=None)
 
         def show(now: PlayProgress) -> None:
             told[:] = [now]
             bar.update(task, completed=now.games, total=now.total, description=_in_words(now))
-            if not console.is_terminal:
+            if not sys.stderr.isatty():
                 lines(now)
 
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -52,7 +53,7 @@ def draw(rows: pl.DataFrame, columns: Sequence[str], units: Mapping[str, str], m
     from rich.console import Console
 
     console = Console()
-    if not console.is_terminal:
+    if not is_terminal():
         shown = rows.head(most) if most else rows
         _print_lines(columns, [[_cell(row, name, units, {}, in_print=False) for name in columns] for row in shown.iter_rows(named=True)])
         return shown.height
@@ -69,6 +70,11 @@ def draw(rows: pl.DataFrame, columns: Sequence[str], units: Mapping[str, str], m
         cells = cells[: max(_BLOCK_LINES // (len(columns) + 1), 1)]
     _print_blocks(columns, cells)
     return len(cells)
+
+
+def is_terminal() -> bool:
+    """Whether output goes to a terminal. Rich would say so of a pipe too where FORCE_COLOR is set, and wrap what goes into it."""
+    return sys.stdout.isatty()
 
 
 def without_ends(columns: Sequence[str], every: Sequence[str]) -> list[str]:

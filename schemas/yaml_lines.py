@@ -13,6 +13,7 @@ NodePath = tuple[str | int, ...]
 """Keys and list indices from the top of the document."""
 
 _BOOLEAN = "tag:yaml.org,2002:bool"
+_WORD = "tag:yaml.org,2002:str"
 _NULL = "tag:yaml.org,2002:null"
 
 
@@ -38,6 +39,9 @@ class YamlLines:
 
 def read_with_lines(text: str) -> tuple[Any, YamlLines]:
     """The parsed document and its lines; an empty document is an empty mapping.
+
+    A key that YAML does not read as a word is told among `mistakes`, and read as the word that was meant, so that what stands below it
+    can be checked too.
 
     Raises:
         yaml.MarkedYAMLError: the text is not YAML.
@@ -76,6 +80,8 @@ def _look_at_key(key: yaml.Node, line: int, seen: set[str], lines: YamlLines) ->
         lines.mistakes.append((line, f'{word} without quotes is null in YAML, not a word: write "{word}"'))
     elif not isinstance(key, yaml.ScalarNode) or not key.tag.endswith(":str"):
         lines.mistakes.append((line, f'the key {word} is not text: write "{word}"'))
+    if isinstance(key, yaml.ScalarNode):
+        key.tag = _WORD
     if word in seen:
         lines.mistakes.append((line, f"{word} is given twice: delete or rename one of them"))
     seen.add(word)

@@ -100,7 +100,8 @@ def writing_to(out: Path) -> Iterator[None]:
 
 
 _ONE_OF_MANY: Final = re.compile(
-    r"(?<![\d.,])1 (game|turn|row|file|unit|call|text|label|part|report|request|finding|step|timestep|question|sentence|verdict|sample)s\b"
+    r"(?<![\d.,])1 (game|turn|row|file|unit|call|text|label|part|report|request|finding|step|timestep"
+    r"|question|sentence|verdict|sample|line|message|mistake|column)s\b"
 )
 """What is counted, where there is one of it."""
 

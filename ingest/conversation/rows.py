@@ -113,12 +113,14 @@ class Conversation:
     model: str | None = None
     """The evaluated model, where the log names one for all; None: all that take part, joined by +."""
     details: Mapping[str, Any] = field(default_factory=dict)
+    unanswered: Sequence[tuple[str, ModelCall]] = ()
+    """Agent and request of which no message came."""
 
     @property
     def agents(self) -> list[str]:
         """Everybody who speaks, hears or was told something, in order of appearance."""
         heard = (name for said in self.messages for name in (said.agent, *(said.audience or ())))
-        return list(dict.fromkeys([*heard, *self.told]))
+        return list(dict.fromkeys([*heard, *self.told, *(agent for agent, _ in self.unanswered)]))
 
 
 def reading_of(found: Conversation, place: Place, index: int | str = 0) -> Reading:
@@ -143,6 +145,8 @@ def reading_of(found: Conversation, place: Place, index: int | str = 0) -> Readi
         rows["utterances"] += _utterances(found, episode, number, said)
         rows["actions"] += _actions(episode, number, said)
         rows["calls"] += _calls(episode, number, said, run.run_id)
+    for seq, (agent, call) in enumerate(found.unanswered, start=1):
+        rows["calls"].append(_call(call, (agent, None, None), f"{episode}/unanswered/{seq}", (episode, None, run.run_id)))
     rows["episode_metrics"] += [
         EpisodeMetric(episode, f"{found.benchmark}.{name}", float(value)) for name, value in found.metrics.items() if math.isfinite(value)
     ]
@@ -233,10 +237,11 @@ def _actions(episode: str, number: int, turn: Sequence[LoggedMessage]) -> Iterat
 def _calls(episode: str, number: int, turn: Sequence[LoggedMessage], run: str) -> Iterator[Call]:
     for seq, said in enumerate(turn, start=1):
         if said.call is not None:
-            yield _call(said, said.call, f"{episode}/{number}/{seq}", (episode, number, run))
+            yield _call(said.call, (said.agent, said.text, said.thought), f"{episode}/{number}/{seq}", (episode, number, run))
 
 
-def _call(said: LoggedMessage, call: ModelCall, name: str, of: tuple[str, int, str]) -> Call:
+def _call(call: ModelCall, said: tuple[str, str | None, str | None], name: str, of: tuple[str, int | None, str]) -> Call:
+    agent, reply, thought = said
     episode, number, run = of
     return Call(
         call_id=name,
@@ -244,11 +249,11 @@ def _call(said: LoggedMessage, call: ModelCall, name: str, of: tuple[str, int, s
         run=run,
         episode_id=episode,
         turn=number,
-        agent=said.agent,
+        agent=agent,
         model=call.model,
         prompt_hash=hashlib.sha256(dumps(call.prompt).encode(errors="surrogatepass")).hexdigest(),
-        reply=said.text,
-        reasoning=said.thought,
+        reply=reply,
+        reasoning=thought,
         finish_reason=call.finish_reason,
         tokens_in=call.tokens_in,
         tokens_out=call.tokens_out,

@@ -18,6 +18,10 @@ __all__ = ["BENCHMARK", "conversation_of", "grouped"]
 BENCHMARK: Final = "otel"
 
 _TOOLS: Final = "execute_tool"
+_FRAMES: Final = frozenset({"invoke_agent", "create_agent", "invoke_workflow", _TOOLS})
+"""Spans around requests to models, which repeat their messages."""
+_MODEL_ROLE: Final = "assistant"
+"""Who asked, where the log names no agent."""
 
 
 def grouped(spans: Sequence[Span]) -> dict[str, list[Span]]:
@@ -42,10 +46,13 @@ def conversation_of(name: str, spans: Sequence[Span]) -> Conversation:
     """
     by_id = {span.id: span for span in spans}
     requests = [request for span in spans if (request := _request(span, by_id)) is not None]
+    unanswered = [(_agent(span, by_id) or _MODEL_ROLE, _call(span, messages(span, "input"))) for span in spans if _is_unanswered(span)]
     said = said_by(_with_tools(thread_of([], requests), spans, by_id))
     if not said:
         raise BadInputError(
-            "its spans hold no messages: record them with OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true", locator=name
+            "its spans hold no messages: either content was not recorded (set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT), or it "
+            "went into log records, which are not read (OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental puts it on spans)",
+            locator=name,
         )
     scores = dict(_evaluations(spans))
     success, score = outcome(scores)
@@ -55,7 +62,7 @@ def conversation_of(name: str, spans: Sequence[Span]) -> Conversation:
         run=root.service or root.name or BENCHMARK,
         task=name,
         messages=said,
-        models={one.agent: one.call.model for one in said if one.call is not None},
+        models={agent: call.model for agent, call in unanswered} | {one.agent: one.call.model for one in said if one.call is not None},
         told={agent: {"system_instructions": text} for agent, text in _instructions(spans, by_id)},
         success=success,
         score=score,
@@ -63,6 +70,7 @@ def conversation_of(name: str, spans: Sequence[Span]) -> Conversation:
         error=root.error,
         started_at=spans[0].start,
         details={"traces": list(dict.fromkeys(span.trace for span in spans)), "spans": len(spans), "root": root.name},
+        unanswered=unanswered,
     )
 
 
@@ -79,9 +87,15 @@ def _agent(span: Span, by_id: Mapping[str, Span]) -> str | None:
     return None
 
 
+def _is_unanswered(span: Span) -> bool:
+    """Whether it is a request of a chat of which no answer is recorded: it failed, or its content was left out."""
+    is_chat = span.attributes.get("gen_ai.operation.name") in {"chat", "text_completion", "generate_content"}
+    return is_chat and span.attributes.get("gen_ai.request.model") is not None and not messages(span, "output")
+
+
 def _request(span: Span, by_id: Mapping[str, Span]) -> ModelRequest | None:
     """The request to a model that a span tells; None if it tells none. What frames others (an agent's span) repeats their messages."""
-    if span.attributes.get("gen_ai.operation.name") in {"invoke_agent", "create_agent", "invoke_workflow", _TOOLS}:
+    if span.attributes.get("gen_ai.operation.name") in _FRAMES:
         return None
     inputs, answers = messages(span, "input"), messages(span, "output")
     if not inputs and not answers:

@@ -1,7 +1,8 @@
 """Spans of OTLP JSON, with their attributes as plain values.
 
 The names are those of OpenTelemetry's semantic conventions for generative AI, versions 1.37 to 1.39 (in development there), and the older
-ones that instrumentations still write: numbered attributes (`gen_ai.prompt.0.role`, `llm.input_messages.0.message.role`).
+ones that instrumentations still write: an event a message (`ingest.otel.events`), and numbered attributes (`gen_ai.prompt.0.role`,
+`llm.input_messages.0.message.role`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from ingest.otel.events import told_by
 from ingest.reading.json_text import loads
 from schemas.errors import BadInputError
 
@@ -38,6 +40,8 @@ class Span:
     service: str | None
     evaluations: list[dict[str, Any]] = field(default_factory=list)
     """Attributes of events `gen_ai.evaluation.result`."""
+    events: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """`input` and `output` -> messages that stand in an event each."""
 
     @property
     def start(self) -> datetime:
@@ -78,9 +82,13 @@ def _span(raw: Mapping[str, Any], service: Any) -> Span:
         raise BadInputError(f"a span has no {' and no '.join(missing)}", locator=str(raw.get("spanId", "")))
     attributes = _plain(raw.get("attributes"))
     evaluations = []
+    events: dict[str, list[dict[str, Any]]] = {}
     for event in raw.get("events") or []:
         told = _plain(event.get("attributes"))
-        if event.get("name") == "gen_ai.evaluation.result":
+        message = told_by(str(event.get("name")), told)
+        if message is not None:
+            events.setdefault(message[0], []).extend(message[1])
+        elif event.get("name") == "gen_ai.evaluation.result":
             evaluations.append(told)
         else:
             attributes = {key: value for key, value in told.items() if key.startswith("gen_ai.")} | attributes
@@ -98,6 +106,7 @@ def _span(raw: Mapping[str, Any], service: Any) -> Span:
         attributes=attributes,
         service=None if service is None else str(service),
         evaluations=evaluations,
+        events=events,
     )
 
 
@@ -128,7 +137,7 @@ def messages(span: Span, side: str) -> list[dict[str, Any]]:
     given = span.attributes.get(f"gen_ai.{side}.messages")
     if given is not None:
         return [_chat(message) for message in _json(given, f"gen_ai.{side}.messages")]
-    return next((found for name in _OLD_NAMES[side] if (found := _numbered(span.attributes, name))), [])
+    return span.events.get(side) or next((found for name in _OLD_NAMES[side] if (found := _numbered(span.attributes, name))), [])
 
 
 def _json(given: Any, name: str) -> list[Any]:

@@ -162,8 +162,7 @@ def _read(path: Path) -> tuple[Rubric | None, list[Problem]]:
     try:
         rubric = Rubric.model_validate(data)
     except ValidationError as error:
-        if not lines.mistakes:  # a mistaken key spoils what stands below it: one message is enough
-            problems += [Problem(path, lines.of(e["loc"]), _explained(e)) for e in error.errors()]
+        problems += [Problem(path, lines.of(e["loc"]), _explained(e)) for e in error.errors()]
         rest = mended(data, error.errors())
         if rest is None:
             return None, sorted(problems, key=lambda problem: problem.line)

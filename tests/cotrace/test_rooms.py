@@ -71,3 +71,9 @@ def test_a_package_that_python_finds_first_is_told(home: Path, tmp_path_factory:
     assert (
         f"cotrace needs its own package 'judges' ({home}/judges) but Python finds {other}/judges; install" in raised.stderr.splitlines()[-1]
     )
+
+
+@pytest.mark.parametrize("room", ["cotrace", *ROOMS])
+def test_each_room_tells_type_checkers_that_it_is_typed(room: str) -> None:
+    """By the file that an installation brings along."""
+    assert (ROOT / room / "py.typed").is_file()

@@ -17,8 +17,10 @@ ROWS = pl.DataFrame(
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rich takes what stands here for a terminal of 80 columns."""
-    for name, value in {"FORCE_COLOR": "1", "COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1"}.items():
+    """Output goes to a terminal of 80 columns."""
+    for place in ("cotrace.tables.is_terminal", "cotrace.output.is_terminal"):
+        monkeypatch.setattr(place, lambda: True)
+    for name, value in {"COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
 
 
@@ -75,3 +77,16 @@ def test_a_column_that_is_mistyped_is_guessed() -> None:
 def test_every_report_says_what_it_is() -> None:
     """`cotrace report list`."""
     assert [name for name in report_names() if len(described(name)) < 20] == []
+
+
+def test_colours_wanted_by_the_environment_make_no_terminal_of_a_pipe(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As hosted workflows set it: every row is a line all the same, and no sentence is folded."""
+    for name, value in {"FORCE_COLOR": "1", "TTY_COMPATIBLE": "1", "COLUMNS": "40"}.items():
+        monkeypatch.setenv(name, value)
+    emit(ROWS, "table")
+    tell("word " * 30)
+    out = capsys.readouterr().out.splitlines()
+    assert len(out) == 2 + ROWS.height + 1  # heading, rule, rows, sentence
+    assert "\x1b" not in "".join(out)

@@ -146,6 +146,20 @@ def test_all_mistakes_are_listed_in_order_and_loading_names_the_first(tmp_path: 
         load(path)
 
 
+def test_a_key_that_is_no_word_hides_no_other_mistake(tmp_path: Path) -> None:
+    """YAML reads yes as true: that is told, and so is what else is wrong."""
+    path = file_with(tmp_path, 'answers: {"yes": 1, "no": 0, na: null}', "answers: {yes: 1, no: 0, na: null}")
+    path.write_text(path.read_text().replace("unit: turn", "unit: turnn").replace("    ask:", "    aks:"))
+
+    assert [(problem.line, problem.message.partition(":")[0]) for problem in check(path)] == [
+        (3, "unit is 'turnn'"),
+        (6, "yes without quotes is a boolean in YAML 1.1, not a word"),
+        (6, "no without quotes is a boolean in YAML 1.1, not a word"),
+        (9, "questions.Q1.ask is missing"),
+        (10, "unknown key questions.Q1.aks"),
+    ]
+
+
 def test_a_file_that_is_not_there_and_a_name_that_is_misspelt_are_named(tmp_path: Path) -> None:
     """Both say what would be right."""
     with pytest.raises(UsageError, match="did you mean mind_modeling"):

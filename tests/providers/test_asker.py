@@ -207,12 +207,12 @@ def test_what_a_journal_holds_is_not_asked_again(tmp_path: Path) -> None:
 KILLED = """
 import asyncio, sys
 from pathlib import Path
-from providers.asker import Asker, Request, Terms
+from providers.asker import Asker, JobTerms, Request
 from tests.providers.test_asker import journal_at, said, settings
 
 async def play():
     journal = journal_at(Path(sys.argv[2]))
-    async with Asker([settings(sys.argv[1])], terms=Terms(journal=journal, concurrency=16)) as asker:
+    async with Asker([settings(sys.argv[1])], terms=JobTerms(journal=journal, concurrency=16)) as asker:
         await asyncio.gather(*(asker.ask(Request(messages=said(n), key=str(n))) for n in range(400)))
     await journal.close()
 

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.ingest.asked import Ingested, ingested, written
 
 
@@ -133,4 +135,78 @@ def test_older_names_of_attributes_are_read(tmp_path: Path) -> None:
         ("user", "Hi."),
         ("assistant", "Yes?"),
         ("user", "Ho."),
+    ]
+
+
+def event(name: str, **told: Any) -> dict[str, Any]:
+    return {"name": f"gen_ai.{name}", "attributes": [{"key": key.replace("__", "."), "value": value(one)} for key, one in told.items()]}
+
+
+BEFORE_1_37 = {
+    "an event a message": [
+        event("system.message", gen_ai__system="openai", content="Be kind."),
+        event("user.message", gen_ai__system="openai", content="{1, 2}?"),
+        event("assistant.message", tool_calls=json.dumps([{"id": "c1", "function": {"name": "look", "arguments": '{"at": "shelf"}'}}])),
+        event("tool.message", id="c1", content="three cans"),
+        event("choice", index=0, finish_reason="stop", message=json.dumps({"role": "assistant", "content": "Three."})),
+    ],
+    "JSON in one attribute": [
+        event("system.message", gen_ai__event__content=json.dumps({"role": "system", "content": "Be kind."})),
+        event("user.message", gen_ai__event__content=json.dumps({"content": [{"type": "text", "text": "{1, 2}?"}]})),
+        event("assistant.message", gen_ai__event__content=json.dumps({"tool_calls": [CALL]})),
+        event("tool.message", gen_ai__event__content=json.dumps({"id": "c1", "content": "three cans"})),
+        event("choice", gen_ai__event__content=json.dumps({"message": {"content": "Three."}, "finish_reason": "stop", "index": 0})),
+    ],
+    "all in two events": [
+        event(
+            "content.prompt",
+            gen_ai__prompt=json.dumps(
+                [
+                    {"role": "system", "content": "Be kind."},
+                    {"role": "user", "content": "{1, 2}?"},
+                    {"role": "assistant", "tool_calls": [CALL]},
+                    {"role": "tool", "id": "c1", "content": "three cans"},
+                ]
+            ),
+        ),
+        event("content.completion", gen_ai__completion=json.dumps([{"role": "assistant", "content": "Three."}])),
+    ],
+}
+
+
+@pytest.mark.parametrize("form", BEFORE_1_37)
+def test_events_from_before_1_37_are_read(form: str, tmp_path: Path) -> None:
+    """The same messages, the tool and what came of it, in each of the older forms."""
+    asked = span(1, "chat", gen_ai__request__model="gpt-x", gen_ai__usage__input_tokens=7) | {"events": BEFORE_1_37[form]}
+    found = read(tmp_path, document(asked))
+    assert found.refused == []
+    assert found.rows("SELECT agent, text FROM utterances ORDER BY turn") == [
+        ("system", "Be kind."),
+        ("user", "{1, 2}?"),
+        ("assistant", ""),
+        ("tool", "three cans"),
+        ("assistant", "Three."),
+    ]
+    assert found.rows("SELECT agent, verb, arguments ->> 'at', accepted FROM actions") == [("assistant", "look", "shelf", True)]
+    assert found.rows("SELECT model, reply, tokens_in FROM calls") == [("gpt-x", "Three.", 7)]
+
+
+def test_events_without_content_are_refused_by_their_right_cause(tmp_path: Path) -> None:
+    """What was recorded without content, or elsewhere, is told with both mends."""
+    bare = [event("user.message", gen_ai__system="openai"), event("choice", index=0, finish_reason="stop", message='{"role": "assistant"}')]
+    (reason,) = read(tmp_path, document(span(1, "chat") | {"events": bare})).refused
+    assert "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT" in reason
+    assert "log records" in reason
+
+
+def test_a_request_that_failed_keeps_its_model_and_its_error(tmp_path: Path) -> None:
+    """It is a call without a reply; the team and the agent have the model that was asked."""
+    failed = span(1, "chat", 0, "rate limited", gen_ai__request__model="gpt-x", gen_ai__input__messages=json.dumps([said("user", "Hi.")]))
+    found = read(tmp_path, document(span(0, "invoke_agent", gen_ai__agent__name="buyer"), failed))
+    assert found.refused == []
+    assert found.rows("SELECT text FROM utterances") == [("Hi.",)]
+    assert found.rows("SELECT model FROM episodes") == [("gpt-x",)]
+    assert found.rows("SELECT agent, model FROM agents WHERE model IS NOT NULL") == [("buyer", "gpt-x")]
+    assert found.rows("SELECT agent, turn, model, status, reply, error FROM calls") == [
+        ("buyer", None, "gpt-x", "failed", None, "rate limited"),
     ]
