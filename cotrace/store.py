@@ -15,6 +15,7 @@ from schemas.errors import UsageError
 from schemas.extras import needed
 from schemas.store import DEFAULT_STORE, Store
 from schemas.stores import store_at
+from schemas.text import near
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -207,10 +208,10 @@ class OpenStore:
 
         drawn = {page.REPORT: page for page in pages() if hasattr(page, "REPORT")}
         if name not in drawn:
-            raise UsageError(f"no figure {name!r}: there are {', '.join(sorted(drawn))}")
+            raise UsageError(f"no figure {name!r}{near(name, sorted(drawn))}")
         unknown = [key for key in filters if key not in FILTERS]
         if unknown:
-            raise UsageError(f"no filter {unknown[0]!r}: there are {', '.join(FILTERS)}")
+            raise UsageError(f"no filter {unknown[0]!r}{near(unknown[0], FILTERS)}")
         values = {key: (value,) if isinstance(value, str) else tuple(value) for key, value in filters.items()}
         with reader(self._store, Address(drawn[name].PATH, values)) as read:
             figure: go.Figure | None = drawn[name].report_figure(read)

@@ -121,7 +121,8 @@ def test_a_game_shows_itself_without_running_its_texts(folder: Path) -> None:
     [
         (lambda store: store.report("leaderbord"), "did you mean 'leaderboard'"),
         (lambda store: store.plot("nothing"), "no figure"),
-        (lambda store: store.plot("spirals", modell="x"), "no filter 'modell'"),
+        (lambda store: store.plot("spirals", modell="x"), "no filter 'modell': did you mean model"),
+        (lambda store: store.plot("spirls"), "no figure 'spirls': did you mean spirals"),
         (lambda store: store.judge("spatial_grounding"), "say who judges"),
         (lambda store: store.sql("DELETE FROM episodes"), "SQL"),
     ],
