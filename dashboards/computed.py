@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from schemas.store import Store
 
-__all__ = ["computed", "forget_kept", "kept", "state_of"]
+__all__ = ["computed", "forget_kept", "kept", "kept_already", "state_of"]
 
 _MOST_BYTES: Final = 256 * 2**20
 _LOCK: Final = Lock()
@@ -60,6 +60,12 @@ def kept(path: Path, asked: Hashable, make: Callable[[], pl.DataFrame]) -> pl.Da
             while len(_FOUND) > 1 and sum(rows.estimated_size() for rows in _FOUND.values()) > _MOST_BYTES:
                 _FOUND.popitem(last=False)
     return found
+
+
+def kept_already(path: Path, asked: Hashable) -> pl.DataFrame | None:
+    """What `kept` gives without making anything; None where it would have to."""
+    with _LOCK:
+        return _FOUND.get((asked, *state_of(path)))
 
 
 def forget_kept() -> None:

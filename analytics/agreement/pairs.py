@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from analytics.agreement.measures import coincidences, cross_pairs, inner_pairs, unit_agreement
@@ -62,6 +63,10 @@ class Comparison:
 
     def tables(self) -> Floats:
         """Pairs of each unit: shape (units, answers, answers)."""
+        return self._tables
+
+    @cached_property
+    def _tables(self) -> Floats:
         return inner_pairs(self.counts_a) if self.within else cross_pairs(self.counts_a, self.counts_b)
 
     def coincidences(self, *, scored: bool = False) -> Floats:
@@ -98,9 +103,14 @@ def comparisons(answers: pl.DataFrame) -> Iterator[Comparison]:
     """
     import polars as pl
 
-    for (rubric, question), part in answers.group_by("rubric", "question", maintain_order=True):
+    # Numbers in the order of the names: games and units are grouped, joined and sorted many times.
+    numbered = answers.with_columns(pl.col("unit", "game").rank("dense").cast(pl.Int64))
+    for (rubric, question), part in numbered.group_by("rubric", "question", maintain_order=True):
         yield from _of_question(part, str(rubric), str(question))
-    pooled = answers.with_columns(unit=pl.concat_str("rubric", "question", "unit", separator="\0"))
+    asked = numbered.select("rubric", "question").unique().sort("rubric", "question").with_row_index("asked")
+    pooled = numbered.join(asked, on=["rubric", "question"], how="left", maintain_order="left").with_columns(
+        unit=pl.col("asked").cast(pl.Int64) * (pl.col("unit").max() + 1) + pl.col("unit")
+    )
     for (rubric,), part in pooled.group_by("rubric", maintain_order=True):
         yield from _of_question(_with_several(part, "question"), str(rubric), ALL)
     yield from _of_question(_with_several(pooled, "rubric"), ALL, ALL)

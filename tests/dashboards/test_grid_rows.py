@@ -15,7 +15,7 @@ from dashboards.grid import grid
 from dashboards.pages import pages
 from dashboards.pages.sql import RESULT
 from dashboards.reader import reader
-from dashboards.tables import RowRange, block
+from dashboards.tables import GridColumn, RowRange, TableRows, block
 from schemas.store import Store
 
 
@@ -44,6 +44,20 @@ def test_the_rows_that_told_a_grid_its_height_are_the_first_that_it_gets(played:
         assert found.total >= len(found.rows) > 0
         block(read, counts.make(read, "spatial_grounding"), RowRange(sort=[("scored", True)]))
         assert len(asked) == 2
+
+
+def test_a_table_of_rows_that_a_figure_has_drawn_asks_nothing(played: Store, asked: list[str]) -> None:
+    """Its blocks are cut from them, and are what the query gives."""
+    sql = "SELECT episode_id, turn FROM turns WHERE turn > $least ORDER BY ALL"
+    rows = TableRows(columns={"turn": GridColumn(heading="Turn")}, sql=sql, parameters={"least": 1})
+    with reader(played, Address.parse("/", "")) as read:
+        queried = block(read, rows, RowRange(start=3, size=5))
+        assert len(asked) == 1
+        read.rows(sql, {"least": 1})
+        cut = block(read, rows, RowRange(start=3, size=5))
+    assert len(asked) == 1
+    assert cut.total == queried.total
+    assert cut.rows.equals(queried.rows)
 
 
 def test_a_query_of_the_user_runs_whenever_it_is_asked(played: Store) -> None:
