@@ -262,13 +262,13 @@ def _z(values: Floats) -> Floats:
 def _half(value: Floats, without: Floats, of_added: Floats, sizes: Floats, level: float = LEVEL) -> Floats:
     """Half the width on the transformed scale; NaN below two games."""
     import numpy as np
-    from scipy import stats
+    from scipy import special  # Student's quantile as scipy.stats has it, which takes a second to load
 
     games = (sizes > 0).sum(axis=-1)
     several = np.where(games > 1, games, np.nan)
     between = (several - 1) / several * ((without - value[..., None]) ** 2).sum(axis=-1)
     freedom = np.maximum(_games_of_equal_size(sizes) - 1, 1) * ((between + of_added) / np.maximum(between, 1e-9 * of_added)) ** 2
-    half: Floats = stats.t.ppf((1 + level) / 2, freedom) * np.sqrt(between + of_added)
+    half: Floats = special.stdtrit(freedom, (1 + level) / 2) * np.sqrt(between + of_added)
     return half
 
 
