@@ -121,7 +121,8 @@ def described(name: str) -> str:
 def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.DataFrame:
     """The rows of a report that meet an SQL condition on its columns, with all columns.
 
-    Where it has intervals, a last column few_games is true of rows whose interval rests on fewer than ten games or tasks.
+    Where it has intervals, a last column few_games is true of rows whose interval rests on fewer than ten games or tasks; of reports whose
+    intervals were simulated, held_least says how often, at worst, those on so many games held the truth (docs/coverage.md).
 
     Args:
         store: where to read; its views are there (`analytics.views.ensure_installed`).
@@ -138,14 +139,14 @@ def report(store: Store, name: str, where: str = "true", **options: Any) -> pl.D
             raise UsageError(f"--{option.replace('_', '-')} is for the report {', '.join(takers) or '(none)'}: leave it out")
     if name in COMPUTED:
         rows: pl.DataFrame = _compute(name)(store, **options)
-        return marked(filtered(rows, where))
+        return marked(filtered(rows, where), name)
     if name not in _views():
         near = difflib.get_close_matches(name, report_names(), n=1)
         raise UsageError(f"no report {name!r}: {f'did you mean {near[0]!r}?' if near else 'there are ' + ', '.join(report_names())}")
     source, order = _views()[name]
     if where == "true":
         where = _USUAL.get(name, where)
-    return marked(query(store, f"SELECT * FROM {source} WHERE {condition(where)} ORDER BY {order}"))
+    return marked(query(store, f"SELECT * FROM {source} WHERE {condition(where)} ORDER BY {order}"), name)
 
 
 def columns_of(name: str) -> list[str]:

@@ -338,13 +338,17 @@ def _needed(data_sets: int) -> str:
 
 def measured(page: str) -> str:
     """The rows of docs/coverage.md about numbers of games as CSV: what reports say about their own intervals."""
-    lines, method = ["method,games,least,mean,below"], ""
+    lines, method = ["method,games,least,mean,below,goal"], ""
+    numbers = r"([\d.]+) \| ([\d.]+) \| ([\d.]+) \|"
     for line in page.splitlines():
         if line.startswith("#"):
             method = line.lstrip("# ").replace("`", "").split(" (")[0].split(":")[0]
-        found = re.match(r"\| (\d+) games \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|", line)
+        found, of_raters = re.match(rf"\| (\d+) games \| {numbers}", line), re.match(rf"\| ([a-z]\w+) \| {numbers}", line)
         if found:
-            lines.append(f'"{method}",{",".join(found.groups())}')
+            lines.append(f'"{method}",{",".join(found.groups())},{_LOW}')
+        elif of_raters and method.endswith(" games"):  # one table for each number of games, one row for each coefficient
+            name, *shares = of_raters.groups()
+            lines.append(f'"agreement, {name}",{method.removesuffix(" games")},{",".join(shares)},0.92')
     return "\n".join(lines) + "\n"
 
 

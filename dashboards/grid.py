@@ -94,7 +94,7 @@ def grid(read: Reader, table: Grid, part: str = "") -> Part:
 def fold(read: Reader, table: Grid, part: str = "", *, is_open: bool = False) -> Part:
     """A table that is folded away until somebody wants it, with its files beside its name."""
     if read.is_whole:
-        return html.Div([html.H3(table.title), grid(read, table, part), few(table.make(read, part).frame)])
+        return html.Div([html.H3(table.title), grid(read, table, part), _few_of(table.make(read, part))])
     place = {"name": table.name, "part": part}
     body = [grid(read, table, part)] if is_open else None
     return html.Div(
@@ -105,17 +105,22 @@ def fold(read: Reader, table: Grid, part: str = "", *, is_open: bool = False) ->
                 open=is_open,
             ),
             table_links(read, table, part),
-            few(table.make(read, part).frame),
+            _few_of(table.make(read, part)),
         ],
         className="fold",
     )
 
 
-def few(rows: pl.DataFrame | None) -> Part:
-    """Which intervals rest on few games, and what they are worth then; None where none does, or nothing was computed."""
+def _few_of(rows: TableRows) -> Part:
+    """Of a table that is a report: its command names it."""
+    return few(rows.frame, rows.source.removeprefix("cotrace report ").partition(" ")[0])
+
+
+def few(rows: pl.DataFrame | None, report: str = "") -> Part:
+    """What the intervals of a report are worth, where that is not the 95 % they promise; None where it is, or nothing was computed."""
     from analytics.statistics.few_games import few_games
 
-    said = None if rows is None else few_games(rows)
+    said = None if rows is None else few_games(rows, report)
     return html.P(f"{said[0].upper()}{said[1:]}.", className="hint few") if said else None
 
 

@@ -55,7 +55,7 @@ def leaderboard_card(read: Reader, benchmark: str) -> Part:
     left = f" {single} teams with a single game stand in the table alone." if single else ""
     ring = " Beside it: the share of the ceiling that verified moves can reach." if rows["ceiling_n"].sum() else ""
     hint = f"Mean score with its 95 % interval.{ring}{left}"
-    return card("Leaderboard", *drawn, fold(read, LEADERBOARD, benchmark, is_open=not drawn), few(rows), hint=hint)
+    return card("Leaderboard", *drawn, fold(read, LEADERBOARD, benchmark, is_open=not drawn), few(rows, "leaderboard"), hint=hint)
 
 
 def _games_of(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:

@@ -133,7 +133,7 @@ def _pairs(games: pl.DataFrame, metric: str) -> Iterator[_Row]:
         some = some.drop_nulls(["outcome", *used])
         shared = some.group_by("task").agg(pl.col("team_name").n_unique()).filter(pl.col("team_name") == 2)["task"]  # noqa: PLR2004
         some = some.filter(pl.col("task").is_in(shared.implode()))
-        if used and shared.len() >= _FEWEST_TASKS:
+        if used and shared.len() >= _FEWEST_TASKS and _varies(some, "outcome"):
             yield from _of_pair(some, one, other, used)
 
 

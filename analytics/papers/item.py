@@ -69,7 +69,7 @@ def units(sql: str, *, ddof: int = 1, with_sem: bool = True, percent: tuple[str,
     """Cells that are means of units, with intervals over clusters.
 
     The interval is that of a bounded mean where all values are between 0 and 1 (`analytics.statistics.cluster_intervals.mean_interval`),
-    else Student's over clusters.
+    else Student's over clusters, which ends at 0 where no value is below, and is left out where all clusters are alike.
 
     Args:
         sql: gives row, col, cluster (the task), and value, one row a unit.
@@ -80,8 +80,8 @@ def units(sql: str, *, ddof: int = 1, with_sem: bool = True, percent: tuple[str,
     """
     grouped = (
         f'SELECT "row"::VARCHAR AS r, col::VARCHAR AS c, "cluster"::VARCHAR AS task, sum(value)::DOUBLE AS total, count(value) AS n, '
-        f"sum(value * value)::DOUBLE AS squares, min(value) >= 0 AND max(value) <= 1 AS is_share FROM ({sql}) WHERE value IS NOT NULL "
-        "GROUP BY ALL ORDER BY ALL"
+        "sum(value * value)::DOUBLE AS squares, min(value) >= 0 AND max(value) <= 1 AS is_share, min(value) < 0 AS falls_below "
+        f"FROM ({sql}) WHERE value IS NOT NULL GROUP BY ALL ORDER BY ALL"
     )
 
     def cells(store: Store) -> list[TableCell]:
@@ -101,7 +101,7 @@ def ratios(sql: str, *, percent: tuple[str, ...] = ()) -> TableCells:
     """
     grouped = (
         'SELECT "row"::VARCHAR AS r, col::VARCHAR AS c, "cluster"::VARCHAR AS task, sum(hits)::DOUBLE AS total, sum(n) AS n, '
-        f"sum(hits)::DOUBLE AS squares, true AS is_share FROM ({sql}) GROUP BY ALL HAVING sum(n) > 0 ORDER BY ALL"
+        f"sum(hits)::DOUBLE AS squares, true AS is_share, false AS falls_below FROM ({sql}) GROUP BY ALL HAVING sum(n) > 0 ORDER BY ALL"
     )
     how = _How(1, with_sem=False, percent=percent, by_cluster=False)
 
@@ -131,6 +131,7 @@ def _cell(row: str, column: str, part: pl.DataFrame, how: _How) -> TableCell:
         sums, sizes = sums / sizes, np.ones(len(sizes))
         mean = float(sums.mean())
     low, high = _ends(sums, sizes, is_share=bool(part["is_share"].all()))
+    low = low if low is None or part["falls_below"].any() else max(low, 0.0)
     scale = 100 if column.endswith(how.percent) else 1
     value, sem, low, high = (None if number is None else number * scale for number in (mean, sem, low, high))
     return TableCell(row, column, value, sem, low, high, int(n))
@@ -151,6 +152,8 @@ def _ends(sums: Floats, sizes: Floats, *, is_share: bool) -> tuple[float | None,
         return float(ends.low), float(ends.high)
     mean = float(sums.sum()) / total
     error = float(np.sqrt(clusters / (clusters - 1) * ((sums - mean * sizes) ** 2).sum())) / total
+    if error <= 1e-12 * max(abs(mean), 1.0):  # one without width would say that other tasks give the same
+        return None, None
     half = float(stats.t.ppf((1 + LEVEL) / 2, clusters - 1)) * error
     return mean - half, mean + half
 

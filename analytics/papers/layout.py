@@ -96,19 +96,24 @@ def _grid(one: PaperTable) -> list[list[str]]:
 
 
 def _shown(cell: dict[str, float | None] | None) -> str:
-    """`0.675 ± 0.052 [0.57, 0.77]; paper 0.675 ± 0.052 (+0.000)`."""
+    """`0.675 ± 0.052 [0.57, 0.77]; paper 0.675 ± 0.052 (+0.000)`; without an interval `0.193 (n = 1)`."""
     if cell is None:
         return ""
     told = []
     if cell["value"] is not None:
         sem = "" if cell["sem"] is None else f" ± {_number(cell['sem'])}"
         ends = "" if cell["low"] is None or cell["high"] is None else f" [{_number(cell['low'])}, {_number(cell['high'])}]"
-        told.append(f"{_number(cell['value'])}{sem}{ends}")
+        told.append(f"{_number(cell['value'])}{sem}{ends or _of(cell['n'])}")
     if cell["paper"] is not None:
         sem = "" if cell["paper_sem"] is None else f" ± {_number(cell['paper_sem'])}"
         apart = "" if cell["difference"] is None else f" ({cell['difference']:+.3g})"
         told.append(f"paper {_number(cell['paper'])}{sem}{apart}")
     return "; ".join(told)
+
+
+def _of(n: float | None) -> str:
+    """On how little a number without an interval stands, beside a paper's mean of many."""
+    return f" (n = {n:.0f})" if n else ""
 
 
 def _number(value: float | None) -> str:

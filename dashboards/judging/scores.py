@@ -161,7 +161,7 @@ def _scores_card(read: Reader, rows: pl.DataFrame, questions: Mapping[str, str],
     return card(
         "By question",
         figure("judge-scores", by_question(read, rows, questions), label="mean score by question and outcome of the turn"),
-        few(rows),
+        few(rows, "judges"),
         lead=_lowest(rows, questions),
         hint=f"Mean over units of {judge}'s scored answers, with 95 % intervals over games. Undecided and failed ones count as neither "
         "yes nor no. Click a dot for its teams.",
@@ -225,7 +225,7 @@ def _teams_card(read: Reader, questions: Mapping[str, str], asked: Mapping[str, 
         "By team",
         choices(read.address, "Question", "question", {name: name for name in ids}, question),
         figure("judge-teams", by_team(read, found), label=f"mean score of {question} by team"),
-        few(found),
+        few(found, "judges"),
         hint=questions.get(question, ""),
     )
 

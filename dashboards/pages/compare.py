@@ -79,7 +79,7 @@ def _body(read: Reader, benchmark: str) -> Part:
             card(
                 "All pairs",
                 grid(read, PAIRS, benchmark),
-                few(_report(read, benchmark)),
+                few(_report(read, benchmark), "compare"),
                 hint="Shared tasks first, the largest difference first. Choose one to see it above.",
             ),
         ]

@@ -150,8 +150,29 @@ def test_a_report_says_where_its_intervals_fall_short_with_many_games_too() -> N
         assert reach in said
         assert f"{one.below:.0%}".replace("%", " %") in said
     assert few_games(rows, "compare") is None
+    of_raters = few_games(rows.with_columns(games="tasks"), "agreement")
+    assert of_raters is not None
+    assert "fewer than 92 % of the data sets" in of_raters
+    unmeasured = few_games(rows, "survival")
+    assert unmeasured is not None
+    assert unmeasured.startswith("how often intervals of this report hold the truth was not simulated")
+    assert few_games(rows.filter(pl.col("pearson_low").is_null()), "survival") is None
     page = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
     assert (ROOT / "analytics" / "statistics" / "coverage.csv").read_text(encoding="utf-8") == measured(page)
+
+
+def test_rows_of_a_report_say_how_often_their_intervals_held_the_truth() -> None:
+    """The terminal said it alone: CSV, JSON and Python had only the mark below ten games."""
+    import polars as pl
+
+    from analytics.statistics.few_games import held_of, marked
+
+    few, some, many = (one.least for one in held_of("correlations"))
+    rows = pl.DataFrame({"tasks": [3, 12, 29, 30, 400], "pearson_low": [0.0, 0.0, 0.0, 0.0, None]})
+    told = marked(rows, "correlations")
+    assert told["held_least"].to_list() == [few, some, some, many, None]
+    assert told["few_games"].to_list() == [True, False, False, False, False]
+    assert "held_least" not in marked(rows, "survival").columns
 
 
 @pytest.mark.parametrize(

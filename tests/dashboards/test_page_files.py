@@ -21,6 +21,7 @@ from analytics.views import ensure_installed
 from cotrace.cli import cli
 from dashboards.address import Address
 from dashboards.app import create_app, draw_page
+from dashboards.grid import few
 from dashboards.markup import compact
 from dashboards.page_file import page_file
 from dashboards.pages import pages, why
@@ -152,6 +153,14 @@ def test_intervals_on_few_games_are_said_to_be(text_of: object, played: Store) -
     assert set(pl.read_csv(asked.stdout.encode())["few_games"]) == {True}
     asked = CliRunner().invoke(cli, ["report", "compare", "--store", str(played.path), "--format", "html"])
     assert "rest on fewer than 10" in asked.stdout
+
+
+def test_a_page_says_what_was_measured_of_a_report_s_intervals() -> None:
+    """With ten tasks and more the terminal said it alone."""
+    rows = pl.DataFrame({"tasks": [40, 50], "pearson_low": [0.0, 0.1]})
+    assert few(rows) is None
+    assert "intervals of this kind held the truth in fewer than 93 %" in str(few(rows, "correlations"))
+    assert "was not simulated" in str(few(rows, "mediation"))
 
 
 def test_the_printed_page_has_every_row(played: Store) -> None:

@@ -72,3 +72,20 @@ def test_mediation_of_a_store(tmp_path: Path) -> None:
     assert row["indirect"] == pytest.approx(row["total"], abs=0.05)
     assert row["p_holm"] < 0.05
     assert "no proof of a path" in row["advice"]
+
+
+def test_where_all_games_end_alike_nothing_passes(tmp_path: Path) -> None:
+    """Every game is won: the report had an interval from 0 to 0 and a correlation that is no number."""
+    games = [
+        Game(
+            [Step(f'"{turn}"', (Move("place"),), followed=turn < task % 5 + (team == "a")) for turn in range(6)],
+            name=f"{team}{task}",
+            model=team,
+            task=f"t{task}",
+            benchmark="craft",
+            score=1.0,
+        )
+        for team in "ab"
+        for task in range(12)
+    ]
+    assert mediation(store_with(tmp_path, games)).is_empty()

@@ -189,3 +189,23 @@ def test_notes_on_printed_numbers_show_them_by_a_query_that_anybody_can_run(stor
     rows = query(store, errors.sql).to_dicts()
     assert all(row["by_n_minus_1"] != row["by_n"] for row in rows)
     assert {row["row"] for row in rows if row["by_n"]} == {"GPT-3.5-turbo", "Mixtral-8x7b"}
+
+
+def test_counts_have_no_interval_below_zero_or_without_width(tmp_path: Path) -> None:
+    """Two layouts of 0 and 180 points had an interval from -1054 to 1234; two games of five turns one from 5 to 5."""
+    values = "(VALUES ('r', 'points', 'x', 0), ('r', 'points', 'y', 180), ('r', 'turns', 'x', 5), ('r', 'turns', 'y', 5), "
+    values += "('r', 'change', 'x', -3), ('r', 'change', 'y', 2)) AS v(row, col, cluster, value)"
+    found = {cell.column: cell for cell in units(f"SELECT * FROM {values}")(store_with(tmp_path, []))}
+    assert found["points"].low == 0
+    assert (found["turns"].low, found["turns"].high) == (None, None)
+    change = found["change"]
+    assert change.low is not None
+    assert change.low < -3
+
+
+@pytest.mark.shared
+def test_a_number_without_an_interval_says_of_how_many_it_is(store: Store) -> None:
+    """One game stood beside the paper's means of twenty as if it were one."""
+    assert re.search(
+        r"^edge \(no_oracle_no_tools\) +0\.282 \(n = 1\)", run("craft", "--table", "1", "--store", str(store.path)), re.MULTILINE
+    )
