@@ -18,7 +18,7 @@
 --   score_sem  number  its standard error over tasks (clustered_sem; with one game a task sample standard deviation, ddof 1, / sqrt(n)); null
 --                      below two tasks or games
 --   score_low  number  lower end of its 95 % interval over tasks: clustered_low where the score has an upper bound (score_max of compared_games), else
---                      Student's t, cut to no bounds; null below two games
+--                      Student's t, cut to no bounds and null where all are alike; null below two games
 --   score_high  number  upper end; null below two games
 --   successes  count  games that reached the goal, of the n
 --   success_n  count  games of the n of which the log says whether they reached it (a foreign log may give a score alone)
@@ -195,8 +195,8 @@ select
     summed.n,
     score_mean,
     over_tasks.score_sem,
-    case when over_tasks.score_max is null then score_mean - t * over_tasks.score_sem else share_low * over_tasks.score_max end as score_low,
-    case when over_tasks.score_max is null then score_mean + t * over_tasks.score_sem else share_high * over_tasks.score_max end as score_high,
+    case when over_tasks.score_max is null then score_mean - t * nullif(over_tasks.score_sem, 0) else share_low * over_tasks.score_max end as score_low,
+    case when over_tasks.score_max is null then score_mean + t * nullif(over_tasks.score_sem, 0) else share_high * over_tasks.score_max end as score_high,
     summed.successes,
     summed.success_n,
     summed.successes / nullif(summed.success_n, 0) as success_rate,

@@ -17,8 +17,8 @@ __all__ = ["FEW", "Held", "few_games", "held_of", "marked"]
 FEW: Final = 10
 """Games (tasks) below which coverage leaves 93 to 97 % where answers are rare or games differ much (docs/coverage.md)."""
 
-_COUNTS: Final = ("labelled_games", "games", "tasks", "episodes")
-"""What the intervals of a report are over; the first that it has."""
+_COUNTS: Final = ("labelled_games", "tasks", "games", "episodes")
+"""What the intervals of a report are over; the first that it has. Runs of one task are no news of other tasks, so tasks before games."""
 
 _MEASURED: Final = "coverage.csv"
 """Written by `python -m benchmarks.coverage --table` from docs/coverage.md."""
@@ -68,7 +68,7 @@ def few_games(rows: pl.DataFrame, report: str = "") -> str | None:
     Args:
         report: its name; without, only few games are told.
         rows: of a report. Intervals are pairs of columns that end with `low` and `high`; what they are over is the first of
-            labelled_games, games, tasks, episodes.
+            labelled_games, tasks, games, episodes.
     """
     import polars as pl
 

@@ -128,6 +128,9 @@ def test_a_report_says_which_intervals_rest_on_few_games() -> None:
     assert said.startswith("2 of 4 rows rest on fewer than 10 games (least: 4)")
     assert few_games(rows.filter(pl.col("games") >= 10)) is None
     assert few_games(rows.drop("share_low")) is None
+    of_few_tasks = few_games(rows.with_columns(games=pl.lit(40), tasks=pl.lit(5)))
+    assert of_few_tasks is not None, "five structures, eight runs each, are five"
+    assert "3 of 4 rows rest on fewer than 10 tasks (least: 5)" in of_few_tasks
     over_labels = few_games(rows.with_columns(labelled_games=pl.lit(7)))
     assert over_labels is not None
     assert "least: 7" in over_labels

@@ -113,6 +113,14 @@ def test_scores_without_a_bound_have_students_interval(tmp_path: Path) -> None:
     assert (low, high) == pytest.approx((40 - 4.302653 * 20 / 3**0.5, 40 + 4.302653 * 20 / 3**0.5), abs=1e-4)
 
 
+def test_equal_scores_without_a_bound_have_no_interval_without_width(tmp_path: Path) -> None:
+    """Four games of two points each said that every other has two, from 2.00 to 2.00."""
+    games = [Game([], name=f"g{task}", task=str(task), benchmark="negotiation", score=2.0) for task in range(4)]
+    store = store_with(tmp_path, games)
+    for name in ("leaderboard", "families"):
+        assert query(store, f"select score_mean, score_low, score_high from {name}").row(0) == (2.0, None, None)
+
+
 def test_a_trial_in_two_files_counts_once(tmp_path: Path, shared: Path) -> None:
     """The published trials lie in a table and in files of their own: 198 questions, 3 trials, each once."""
     store = Store(tmp_path / "s.duckdb")

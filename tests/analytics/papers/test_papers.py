@@ -140,7 +140,7 @@ def test_an_empty_store_says_what_each_item_needs(tmp_path: Path) -> None:
     for name in FAMILIES:
         for item in items_of(name):
             assert "needs" in (missing := paper_table(store, name, item.kind, item.number).missing) or "cannot come from logs" in missing
-    with pytest.raises(UsageError, match=r"paper craft: no table 77; there are table 1, table 2"):
+    with pytest.raises(UsageError, match=r"paper craft: no table 77: there are table 1, table 2"):
         paper_table(store, "craft", "table", "77")
     with pytest.raises(UsageError, match="no paper 'chess'"):
         items_of("chess")
