@@ -119,8 +119,10 @@ def power_curves(store: Store, *, metric: str = "score", benchmark: str | None =
     """
     import polars as pl
 
-    planned = power(store, metric=metric, benchmark=benchmark, difference=difference).unique(
-        ["benchmark", "design", "difference"], maintain_order=True
+    planned = (
+        power(store, metric=metric, benchmark=benchmark, difference=difference)
+        .filter(pl.col("design").is_in(("paired", "unpaired")))
+        .unique(["benchmark", "design", "difference"], maintain_order=True)
     )
     rows = [
         {name: row[name] for name in ("benchmark", "metric", "design", "difference")}

@@ -54,7 +54,7 @@ QUESTIONS: Final[Mapping[str, EffectsSection]] = {
             "games": GridColumn(heading="Games", kind="count"),
             "share": GridColumn(heading="Share (95 %)", kind="share", low="low", high="high"),
             "share_else": GridColumn(heading="Else", kind="share"),
-            "difference": _ends("Difference (95 %)", "difference_low", "difference_high"),
+            "difference": GridColumn(heading="Difference (95 %)", kind="score", low="difference_low", high="difference_high"),
             **_P,
             **_SAYS,
         },
