@@ -10,6 +10,7 @@ from analytics.query import query
 from analytics.statistics.cluster_intervals import share_interval
 from analytics.statistics.share_differences import share_difference
 from analytics.statistics.shifts import holm
+from schemas import wording
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -126,11 +127,11 @@ def _row(turns: pl.DataFrame, after: str, step: str, happened: pl.Series) -> Ite
 
 def _advice(row: _Row, tests: int) -> str:
     team = "all teams" if row["team"] == _ANY else row["team"]
-    interval = "" if row["low"] is None else f" ({row['low']:.2f} to {row['high']:.2f})"
-    about = f"{team}: after {row['after']} comes {row['next']} in {row['share']:.2f}{interval} of {row['turns']} turns"
+    found = wording.share(row["share"]) + ("" if row["low"] is None else f" {wording.share_interval(row['low'], row['high'])}")
+    about = f"{team}: after {wording.in_words(row['after'])} comes {wording.in_words(row['next'])} in {found} of {row['turns']} turns"
     if row["p_holm"] is None:
         return f"{about}; too little to compare with other turns"
-    about += f", else in {row['share_else']:.2f}"
+    about += f", else in {wording.share(row['share_else'])}"
     chance = f"p = {row['p']:.2g}, {row['p_holm']:.2g} corrected for {tests} rows"
     if row["p_holm"] >= _SURE:
         return f"{about}; no difference shown ({chance})"

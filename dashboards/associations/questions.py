@@ -47,7 +47,7 @@ QUESTIONS: Final[Mapping[str, EffectsSection]] = {
         transition_figure,
         {
             "team": GridColumn(heading="Team"),
-            "condition": GridColumn(heading="Condition"),
+            "condition": GridColumn(heading="Condition", kind="condition"),
             "after": GridColumn(heading="After", kind="name"),
             "next": GridColumn(heading="Comes", kind="name"),
             "turns": GridColumn(heading="Turns", kind="count"),
@@ -67,7 +67,7 @@ QUESTIONS: Final[Mapping[str, EffectsSection]] = {
         {
             "event": GridColumn(heading="Until"),
             "team": GridColumn(heading="Team"),
-            "condition": GridColumn(heading="Condition"),
+            "condition": GridColumn(heading="Condition", kind="condition"),
             "games": GridColumn(heading="Games", kind="count"),
             "events": GridColumn(heading="Happened in", kind="count"),
             "median": GridColumn(heading="Median turn", kind="number"),
@@ -87,7 +87,7 @@ QUESTIONS: Final[Mapping[str, EffectsSection]] = {
         {
             "kind": GridColumn(heading="What"),
             "name": GridColumn(heading="Name"),
-            "condition": GridColumn(heading="Condition"),
+            "condition": GridColumn(heading="Condition", kind="condition"),
             "games": GridColumn(heading="Games", kind="count"),
             "observed": GridColumn(heading="Mean", kind="number"),
             "value": _ends("On the scale (95 %)"),

@@ -81,10 +81,12 @@ def _drawn(read: Reader, question: EffectsSection, rows: pl.DataFrame, benchmark
     """What the figure shows: the report, or its curves, of survival those of one event."""
     import polars as pl
 
-    if not question.curves:
-        return rows
-    curves = _report(read, question.curves, benchmark)
-    return curves.filter(pl.col("event") == _event(read, curves)) if "event" in curves.columns else curves
+    drawn = _report(read, question.curves, benchmark) if question.curves else rows
+    if question.curves and "event" in drawn.columns:
+        drawn = drawn.filter(pl.col("event") == _event(read, drawn))
+    if "condition" in drawn.columns:
+        drawn = drawn.with_columns(pl.col("condition").map_elements(read.condition_in_words, return_dtype=pl.String))
+    return drawn
 
 
 def _event(read: Reader, curves: pl.DataFrame) -> str | None:
