@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import click
 
-from cotrace.commands.options import COUNT, say, writing_to
-from cotrace.commands.planted import planted_option, play_planted
-from cotrace.commands.seats import seat_options
+from cotrace.options.planted import planted_option, play_planted
+from cotrace.options.seats import seat_options
+from cotrace.options.shared import COUNT, say, writing_to
 
 __all__ = ["command"]
 
@@ -83,7 +83,7 @@ def command(
     if solo and not seats:
         raise UsageError("--solo: say who sits there, such as --seat A=openai/gpt-4o or --seat A=script:solver")
     if seats:
-        from cotrace.commands.seats import tell, terms_of
+        from cotrace.options.seats import tell, terms_of
         from cotrace.progress import playing_bar
         from games.asympuzl.seated import play_request
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from cotrace.commands.decisive import ask_decisive
-from cotrace.commands.model_options import model_options
-from cotrace.commands.options import on_option, say, store_option
+from cotrace.judging.decisive import ask_decisive
+from cotrace.options.models import model_options
+from cotrace.options.shared import on_option, say, store_option
 from schemas.store import Store
 
 __all__ = ["attribute_all", "command"]

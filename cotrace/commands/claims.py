@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from cotrace.commands.model_options import model_options
-from cotrace.commands.options import format_option, say, store_option
-from cotrace.commands.reading import have_read, tell_collected
+from cotrace.judging.reading import have_read, tell_collected
+from cotrace.options.models import model_options
+from cotrace.options.shared import format_option, say, store_option
 from schemas.errors import CotraceError, UsageError
 from schemas.store import Store
 

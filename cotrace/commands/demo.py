@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from cotrace.commands.options import say
+from cotrace.options.shared import say
 from schemas.extras import needed
 from schemas.store import Store
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import click
 
 from cotrace import __version__
-from cotrace.commands.options import say, store_option
+from cotrace.options.shared import say, store_option
 from providers.catalogue import PROVIDERS
 from schemas.errors import CotraceError
 from schemas.extras import EXTRAS

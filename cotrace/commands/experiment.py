@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cotrace.commands.options import on_option, say, store_option, writing_to
+from cotrace.options.shared import on_option, say, store_option, writing_to
 from schemas.errors import UsageError
 from schemas.store import Store
 from schemas.wording import count, money
@@ -78,8 +78,8 @@ def command(
 def _play(experiment: Experiment, store: Store | None, judging: tuple[tuple[str, ...], str | None], stop_when: float | None) -> int:
     from contextlib import nullcontext
 
-    from cotrace.commands.seats import tell
     from cotrace.following import following, judge_requests
+    from cotrace.options.seats import tell
     from cotrace.progress import playing_bar
     from cotrace.stopping import play_until
     from games.players.running import run_games

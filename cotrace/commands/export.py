@@ -8,8 +8,8 @@ from typing import Final
 
 import click
 
-from cotrace.commands.options import say, store_option, writing_to
 from cotrace.lazy_group import LazyGroup
+from cotrace.options.shared import say, store_option, writing_to
 from schemas.errors import UsageError
 from schemas.store import Store
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cotrace.commands.options import say, store_option, writing_to
+from cotrace.options.shared import say, store_option, writing_to
 from schemas.errors import UsageError
 from schemas.store import Store
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cotrace.commands.options import say, store_option
+from cotrace.options.shared import say, store_option
 from schemas.errors import UsageError
 from schemas.store import Store
 

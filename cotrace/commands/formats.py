@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cotrace.commands.options import say
+from cotrace.options.shared import say
 
 __all__ = ["command"]
 

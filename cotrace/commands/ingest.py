@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cotrace.commands.options import on_option, say, store_option
 from cotrace.next_steps import after_ingest
+from cotrace.options.shared import on_option, say, store_option
 from schemas.store import Store
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from cotrace.commands.decisive import ask_decisive
-from cotrace.commands.model_options import endpoints_of, model_options, tell_models
-from cotrace.commands.options import on_option, say, store_option
-from cotrace.commands.reading import have_read, tell_collected
+from cotrace.judging.decisive import ask_decisive
+from cotrace.judging.reading import have_read, tell_collected
 from cotrace.next_steps import after_judging
+from cotrace.options.models import endpoints_of, model_options, show_prompt, tell_models
+from cotrace.options.shared import on_option, say, store_option
 from schemas.errors import UsageError
 from schemas.store import Store
 
@@ -268,5 +268,4 @@ def _tell_plan(request: JudgeRequest, store: Store) -> None:
         f"{planned.answered_before} answered before, "
         f"{planned.skipped} with nothing to judge; about {planned.tokens_in} + {planned.tokens_out} tokens, {cost}"
     )
-    for message in planned.example:
-        click.echo(f"--- {message['role']}\n{message['content']}")
+    show_prompt(planned.example)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from cotrace.commands.options import format_option, say, store_option
 from cotrace.next_steps import after_labels
+from cotrace.options.shared import format_option, say, store_option
 from schemas.store import Store
 
 __all__ = ["command"]

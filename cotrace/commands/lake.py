@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cotrace.commands.options import Number, say, store_option
+from cotrace.options.shared import Number, say, store_option
 from schemas.errors import UsageError
 from schemas.store import Store
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cotrace.commands.model_options import tell_models
-from cotrace.commands.optimize_options import asked_model, cache_of, demonstrations_of, search_options, writer_of
-from cotrace.commands.options import say, store_option
+from cotrace.judging.search import in_figures, searched, upper_cost
+from cotrace.options.models import show_prompt, tell_models
+from cotrace.options.search import asked_model, cache_of, demonstrations_of, search_options, writer_of
+from cotrace.options.shared import say, store_option
 from schemas.extras import needed
 from schemas.store import Store
 
 if TYPE_CHECKING:
     from analytics.judging.optimization_gain import Gain, Judged
-    from analytics.statistics.intervals import Estimate
     from judges.optimization.cases import Case
     from judges.optimization.rubric_manner import Answers
     from judges.optimization.search import Expected, Optimization, OptimizationResult
@@ -61,9 +62,7 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
       cotrace optimize pragmatic_sufficiency --labels truth --model openai/gpt-4o-mini --optimizer bootstrap --question PS4
     """
     from analytics.judging.optimization_gain import conclusion, gains
-    from cotrace.commands.optimize_provenance import provenance
-    from cotrace.progress import progress_bar
-    from judges.optimization.dispatcher import BudgetStopError
+    from cotrace.judging.provenance import HeldOutTest, provenance
     from judges.optimization.new_rubric import refuse_if_taken, write_new_rubric
     from judges.optimization.search import expected, optimize
     from judges.optimization.tests_made import place_of_test
@@ -81,14 +80,10 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     plan = expected(request)
     _tell_plan(request, plan)
     if dry_run:
-        for message in plan.example:
-            click.echo(f"--- {message['role']}\n{message['content']}")
+        show_prompt(plan.example)
         return 0
-    try:
-        with progress_bar(f"{parent.name} by {request.optimizer}") as show:
-            found = optimize(request, lambda asked: show(asked, sum(plan.calls)))
-    except BudgetStopError as stop:
-        say(f"{stop}; what was answered is kept: start again with a higher --max-cost to go on, nothing is paid twice")
+    found = searched(f"{parent.name} by {request.optimizer}", sum(plan.calls), partial(optimize, request))
+    if found is None:
         return 1
     _tell_usage(found, plan)
     if found.rubric is None or found.after is None:
@@ -102,8 +97,8 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     _tell_gains(metric, gained)
     place = place_of_test(folder_of(store), parent.name, found.rubric.hash, now())
     sentence = conclusion(metric, gained, place)
-    where_from = provenance(parent, request, found, gained, labels=options["labels"], metric=metric, conclusion=sentence, test=place)
-    write_new_rubric(path, found.rubric, parent.name, where_from)
+    test = HeldOutTest(options["labels"], metric, gained, sentence, place)
+    write_new_rubric(path, found.rubric, parent.name, provenance(parent, request, found, test))
     say(sentence)
     say(f"wrote {path}: read it before you ask with it (cotrace judge --rubric {path}); {parent.name} stays as it is")
     return 0
@@ -163,10 +158,9 @@ def _tell_plan(request: Optimization, plan: Expected) -> None:
     say(f"{request.rubric.name} ({questions}) by {request.optimizer}, judge {request.judge.model}")
     for name, part in zip(PARTS, request.parts, strict=True):
         say(f"  {name.replace('_', '-')} part: {len(part)} units of {_games(part)} games")
-    cost = "no price known" if plan.cost is None else f"at most about {plan.cost:.4f} USD"
     say(
         f"  at most {plan.calls.judge} calls of the judge and {plan.calls.writer} of the model that writes, re-asks apart; "
-        f"about {plan.tokens_in} + {plan.tokens_out} tokens, {cost}"
+        f"about {plan.tokens_in} + {plan.tokens_out} tokens, {upper_cost(plan.cost)}"
     )
     if _games(request.parts.held_out) < _FEW_GAMES:
         say(f"  fewer than {_FEW_GAMES} held-out games: only a large gain can be shown")
@@ -189,11 +183,8 @@ def _tell_usage(found: OptimizationResult, plan: Expected) -> None:
 
 def _tell_gains(metric: str, found: Sequence[Gain]) -> None:
     for gain in found:
+        chance = "" if gain.p is None else f", p = {gain.p:.2g}"
         say(
-            f"  {gain.question}, {gain.units} held-out units of {gain.games} games: {metric} {_told(gain.before)} -> {_told(gain.after)}, "
-            f"difference {_told(gain.difference)}{'' if gain.p is None else f', p = {gain.p:.2g}'}"
+            f"  {gain.question}, {gain.units} held-out units of {gain.games} games: {metric} "
+            f"{in_figures(gain.before)} -> {in_figures(gain.after)}, difference {in_figures(gain.difference)}{chance}"
         )
-
-
-def _told(number: Estimate | None) -> str:
-    return "not defined" if number is None else f"{number.value:.3f} ({number.low:.3f} to {number.high:.3f})"

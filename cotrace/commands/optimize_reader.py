@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cotrace.commands.model_options import tell_models
-from cotrace.commands.optimize_options import asked_model, cache_of, demonstrations_of, search_options, writer_of
-from cotrace.commands.options import say, store_option
+from cotrace.judging.search import in_figures, searched, upper_cost
+from cotrace.options.models import show_prompt, tell_models
+from cotrace.options.search import asked_model, cache_of, demonstrations_of, search_options, writer_of
+from cotrace.options.shared import say, store_option
 from schemas.errors import UsageError
 from schemas.extras import needed
 from schemas.store import Store
@@ -50,8 +52,6 @@ def command(out: Path | None, store: Store, *, dry_run: bool, **options: Any) ->
       cotrace optimize-reader --model openai/gpt-4o-mini --optimizer bootstrap --out my_prompt.yaml
     """
     from analytics.reading.gain import conclusion, reading_gain
-    from cotrace.progress import progress_bar
-    from judges.optimization.dispatcher import BudgetStopError
     from judges.optimization.reader_search import expected, optimize_reader, write_prompt
 
     needed("dspy", "cotrace optimize-reader")
@@ -64,14 +64,10 @@ def command(out: Path | None, store: Store, *, dry_run: bool, **options: Any) ->
     plan = expected(request)
     _tell_plan(request, plan)
     if dry_run:
-        for message in plan.example:
-            click.echo(f"--- {message['role']}\n{message['content']}")
+        show_prompt(plan.example)
         return 0
-    try:
-        with progress_bar(f"reader of {request.benchmark} by {request.optimizer}") as show:
-            found = optimize_reader(request, lambda asked: show(asked, sum(plan.calls)))
-    except BudgetStopError as stop:
-        say(f"{stop}; what was answered is kept: start again with a higher --max-cost to go on, nothing is paid twice")
+    found = searched(f"reader of {request.benchmark} by {request.optimizer}", sum(plan.calls), partial(optimize_reader, request))
+    if found is None:
         return 1
     usage, cost = found.usage, "no price known" if plan.cost is None else f"{found.usage.cost:.4f} USD"
     say(f"  {usage.asked} calls, {usage.from_cache} of them answered from disk, {usage.failed} failed; {usage.requests} requests, {cost}")
@@ -86,7 +82,7 @@ def command(out: Path | None, store: Store, *, dry_run: bool, **options: Any) ->
     held_out = request.parts.held_out
     gain = reading_gain([case.episode_id for case in held_out], found.before, found.after, agreement)
     sentence = conclusion(gain, sorted({case.author for case in held_out}))
-    figures = [f"{name} {_told(before)} -> {_told(after)}" for name, (before, after) in _rates(gain).items()]
+    figures = [f"{name} {in_figures(before)} -> {in_figures(after)}" for name, (before, after) in _rates(gain).items()]
     write_prompt(path, found.prompt, [_made(request), *figures, sentence])
     for line in (*(f"  held-out {figure}" for figure in figures), sentence):
         say(line)
@@ -127,10 +123,9 @@ def _tell_plan(request: ReaderOptimization, plan: ReaderExpected) -> None:
     for name, part in zip(("training", "validation", "held-out"), request.parts, strict=True):
         games, authors = len({case.episode_id for case in part}), ", ".join(sorted({case.author for case in part}))
         say(f"  {name} part: {len(part)} texts of {games} games, by {authors}")
-    cost = "no price known" if plan.cost is None else f"at most about {plan.cost:.4f} USD"
     say(
         f"  at most {plan.calls.judge} calls of the model that reads and {plan.calls.writer} of the model that writes, re-asks apart; "
-        f"about {plan.tokens_in} + {plan.tokens_out} tokens, {cost}"
+        f"about {plan.tokens_in} + {plan.tokens_out} tokens, {upper_cost(plan.cost)}"
     )
 
 
@@ -141,7 +136,3 @@ def _made(request: ReaderOptimization) -> str:
 
 def _rates(gain: ReadingGain) -> Mapping[str, tuple[Estimate | None, Estimate | None]]:
     return {"precision": gain.precision, "recall": gain.recall}
-
-
-def _told(number: Estimate | None) -> str:
-    return "not defined" if number is None else f"{number.value:.3f} ({number.low:.3f} to {number.high:.3f})"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cotrace.commands.options import say, store_option
+from cotrace.options.shared import say, store_option
 from schemas.store import Store
 from schemas.text import printable
 

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from cotrace.commands.judge import judge_all
-from cotrace.commands.model_options import asking, asking_options, tell_models
-from cotrace.commands.options import Number, say, store_option
+from cotrace.options.models import asking, asking_options, tell_models
+from cotrace.options.shared import Number, say, store_option
 from schemas.errors import UsageError
 from schemas.store import Store
 

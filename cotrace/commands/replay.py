@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from cotrace.commands.options import COUNT, say, store_option, writing_to
-from cotrace.commands.seats import seat_options
+from cotrace.options.seats import seat_options
+from cotrace.options.shared import COUNT, say, store_option, writing_to
 from schemas.errors import UsageError
 from schemas.store import Store
 
@@ -51,7 +51,7 @@ def command(
       cotrace replay craft-0f6ad207c604 --turn 3 --seat builder=openai/gpt-4o --seat directors=script:plain --repeats 20 --turns 1
       cotrace replay craft-0f6ad207c604 --turn 3 --do 'builder=PLACE:gs:(0,0):0:CONFIRM:try' --seat all=script:plain
     """
-    from cotrace.commands.seats import tell, terms_of
+    from cotrace.options.seats import tell, terms_of
     from cotrace.progress import playing_bar
     from games.continuations.play import Change, Logged, continuations
     from games.players.running import Seating, run_games

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from cotrace.commands.options import COUNT, format_option, say, store_option
+from cotrace.options.shared import COUNT, format_option, say, store_option
 from schemas.store import Store
 from schemas.text import printable
 

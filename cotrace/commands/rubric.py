@@ -7,7 +7,7 @@ from typing import get_args
 
 import click
 
-from cotrace.commands.options import say
+from cotrace.options.shared import say
 from judges.rubric.model import UnitKind
 from schemas.store import Store
 

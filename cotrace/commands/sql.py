@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cotrace.commands.options import format_option, say, store_option
+from cotrace.options.shared import format_option, say, store_option
 from schemas.store import Store
 
 __all__ = ["command"]

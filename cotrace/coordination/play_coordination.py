@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import click
 
-from cotrace.commands.options import COUNT, say, writing_to
-from cotrace.commands.planted import planted_option, play_planted
-from cotrace.commands.seats import seat_options
+from cotrace.options.planted import planted_option, play_planted
+from cotrace.options.seats import seat_options
+from cotrace.options.shared import COUNT, say, writing_to
 
 __all__ = ["command"]
 
@@ -84,7 +84,7 @@ def command(
         decks=None if decks is None else read_decks(decks),
     )
     if seats:
-        from cotrace.commands.seats import tell, terms_of
+        from cotrace.options.seats import tell, terms_of
         from games.coordination.seated import play_request
         from games.coordination.seats.agent import PUBLISHED, Switches
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from cotrace.commands.model_options import asking, asking_options, tell_models
-from cotrace.commands.options import say, writing_to
+from cotrace.options.models import asking, asking_options, tell_models
+from cotrace.options.shared import say, writing_to
 
 __all__ = ["command"]
 

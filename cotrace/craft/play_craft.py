@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from cotrace.commands.options import COUNT, MOST, say, writing_to
-from cotrace.commands.planted import planted_option, play_planted
-from cotrace.commands.seats import seat_options
+from cotrace.options.planted import planted_option, play_planted
+from cotrace.options.seats import seat_options
+from cotrace.options.shared import COUNT, MOST, say, writing_to
 
 __all__ = ["command"]
 
@@ -107,7 +107,7 @@ def command(
         start=cast("StartBoard", start),
     )
     if seats:
-        from cotrace.commands.seats import tell, terms_of
+        from cotrace.options.seats import tell, terms_of
         from cotrace.progress import playing_bar
         from games.craft.game import GameSettings
         from games.craft.seated import play_request

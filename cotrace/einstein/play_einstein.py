@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from cotrace.commands.options import COUNT, say, writing_to
-from cotrace.commands.planted import planted_option, play_planted
-from cotrace.commands.seats import seat_options
+from cotrace.options.planted import planted_option, play_planted
+from cotrace.options.seats import seat_options
+from cotrace.options.shared import COUNT, say, writing_to
 
 __all__ = ["command"]
 
@@ -117,7 +117,7 @@ def command(
         trajectories=trajectories or 0,
     )
     if seats:
-        from cotrace.commands.seats import tell, terms_of
+        from cotrace.options.seats import tell, terms_of
         from cotrace.progress import playing_bar
         from games.einstein.seated import play_request
 

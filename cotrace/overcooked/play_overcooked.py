@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cotrace.commands.options import COUNT, say, writing_to
-from cotrace.commands.planted import planted_option, play_planted
-from cotrace.commands.seats import seat_options
+from cotrace.options.planted import planted_option, play_planted
+from cotrace.options.seats import seat_options
+from cotrace.options.shared import COUNT, say, writing_to
 from schemas.errors import UsageError
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def command(
         layout=asked_kitchen(kitchen, time_limit),
     )
     if seats:
-        from cotrace.commands.seats import tell, terms_of
+        from cotrace.options.seats import tell, terms_of
         from games.overcooked.agents import AGENT_RULES
         from games.overcooked.seated import Switches, play_request
 

@@ -18,7 +18,7 @@ def command(keepers: tuple[str, ...], games: int, out: Path) -> None:
     Example:
       cotrace play lockbox --keeper clear --out logs/
     """
-    from cotrace.commands.options import say
+    from cotrace.options.shared import say
     from lockbox.games.play import KEEPERS, play
     from schemas.errors import UsageError
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from cotrace.commands.options import COUNT, say, writing_to
+from cotrace.options.shared import COUNT, say, writing_to
 
 __all__ = ["planted_option", "play_planted"]
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from cotrace.commands.options import Number, say
+from cotrace.options.shared import Number, say
 
 if TYPE_CHECKING:
+    from providers.messages import Message
     from providers.provider import ModelSettings
 
-__all__ = ["asking", "asking_options", "endpoints_of", "model_options", "tell_models"]
+__all__ = ["asking", "asking_options", "endpoints_of", "model_options", "show_prompt", "tell_models"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -138,3 +139,9 @@ def tell_models(models: Iterable[ModelSettings], prices: Path | None, max_cost: 
             say(f"{settings.model}: {line.price.input:g} USD a million tokens in, {line.price.output:g} out ({line.line})")
         if settings.logprobs and protocol in _NO_PROBABILITIES:
             say(f"warning: {settings.provider}/ tells no probabilities of tokens: --logprobs changes nothing")
+
+
+def show_prompt(messages: Sequence[Message]) -> None:
+    """Print what a model would be sent."""
+    for message in messages:
+        click.echo(f"--- {message['role']}\n{message['content']}")

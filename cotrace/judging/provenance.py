@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -16,20 +17,22 @@ if TYPE_CHECKING:
     from judges.optimization.search import Optimization, OptimizationResult
     from judges.rubric.model import Rubric
 
-__all__ = ["provenance"]
+__all__ = ["HeldOutTest", "provenance"]
 
 
-def provenance(
-    parent: Rubric,
-    request: Optimization,
-    found: OptimizationResult,
-    gained: Sequence[Gain],
-    *,
-    labels: str,
-    metric: str,
-    conclusion: str,
-    test: int,
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class HeldOutTest:
+    """What the new rubric was tested on, and what came of it."""
+
+    labels: str
+    metric: str
+    gains: Sequence[Gain]
+    conclusion: str
+    place: int
+    """Which test of this parent on this store it was, from 1."""
+
+
+def provenance(parent: Rubric, request: Optimization, found: OptimizationResult, test: HeldOutTest) -> dict[str, Any]:
     """The key `provenance` of the new file; its keys are explained in docs/optimize.md."""
     optimizer = OPTIMIZERS[request.optimizer]
     packages = sorted({"cotrace", "dspy", optimizer.package})
@@ -41,16 +44,16 @@ def provenance(
         "candidates": {"asked_for": request.candidates, "tried": found.tried, "most_demonstrations": request.demonstrations},
         "judge": {"model": request.judge.model, **request.judge.answering()},
         "writer": {"model": request.writer.model, **request.writer.answering()} if optimizer.writes else None,
-        "labels": {"source": labels, "given": _labels(request)},
-        "metric": metric,
+        "labels": {"source": test.labels, "given": _labels(request)},
+        "metric": test.metric,
         "split": {
             name: {"units": len(part), "games": sorted({case.episode_id for case in part})}
             for name, part in zip(PARTS, request.parts, strict=True)
         },
         "validation": {"before": _rounded(found.validation_before), "after": _rounded(found.validation_after)},
-        "held_out": {gain.question: _gain(gain) for gain in gained},
-        "test": test,
-        "conclusion": conclusion,
+        "held_out": {gain.question: _gain(gain) for gain in test.gains},
+        "test": test.place,
+        "conclusion": test.conclusion,
         "calls": found.usage.asked,
         "answered_from_disk": found.usage.from_cache,
         "failed": found.usage.failed,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cotrace.commands.model_options import asking, asking_options, tell_models
-from cotrace.commands.options import on_option, say
+from cotrace.options.models import asking, asking_options, tell_models
+from cotrace.options.shared import on_option, say
 from schemas.errors import UsageError
 
 if TYPE_CHECKING:

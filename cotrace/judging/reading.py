@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from cotrace.commands.model_options import endpoints_of, tell_models
-from cotrace.commands.options import say
+from cotrace.options.models import endpoints_of, show_prompt, tell_models
+from cotrace.options.shared import say
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -67,8 +65,7 @@ def have_read(
         cost = "no price known" if plan.cost is None else f"about {plan.cost:.4f} USD"
         say(f"reading by {reader.model}: {plan.texts} texts, {plan.calls} calls to make, {plan.read_before} texts read before;")
         say(f"  about {plan.tokens_in} + {plan.tokens_out} tokens, {cost}")
-        for message in plan.example:
-            click.echo(f"--- {message['role']}\n{message['content']}")
+        show_prompt(plan.example)
         return 0
     return _submit(reader, request, store) if batch else _tell(reader, read_texts(request, store))
 

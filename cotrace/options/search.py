@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from cotrace.commands.model_options import asking, asking_options
-from cotrace.commands.options import Number
+from cotrace.options.models import asking, asking_options
+from cotrace.options.shared import Number
 from schemas.errors import UsageError
 from schemas.store import Store
 
@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _LONGEST_TEXT = 4_000
 """Tokens of a reply of the model that writes instructions."""
 
-_BEFORE: Final = (
+_SEARCH: Final = (
     click.option("--base-url", help="Server of the provider's kind, else OpenAI's, such as http://localhost:8000/v1."),
     click.option("--key-env", "key_variable", help="Environment variable with the key."),
     click.option(
@@ -47,7 +47,7 @@ _BEFORE: Final = (
 
 def search_options(command: F) -> F:
     """Add the options, in their order."""
-    for option in reversed(_BEFORE):
+    for option in reversed(_SEARCH):
         command = option(command)
     return command
 

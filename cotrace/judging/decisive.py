@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cotrace.commands.model_options import endpoints_of, tell_models
-from cotrace.commands.options import say
+from cotrace.options.models import endpoints_of, tell_models
+from cotrace.options.shared import say
 from schemas.errors import UsageError
 from schemas.store import Store
 
