@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import click
 
-from cotrace.options.planted import planted_option, play_planted
-from cotrace.options.seats import seat_options
-from cotrace.options.shared import COUNT, say, writing_to
+from cotrace.options.seats import planted_option, seat_options, terms_of
+from cotrace.options.shared import COUNT
+from cotrace.play_runs import play_planted, play_scripts, play_seats
 
 __all__ = ["command"]
 
@@ -61,7 +61,6 @@ def command(
     if planted is not None:
         return play_planted("asympuzl", planted, seed, out)
 
-    from cotrace.progress import progress_bar
     from games.asympuzl.feedback import FEEDBACK_MODES, FeedbackMode
     from games.asympuzl.play import PlayRequest, play
     from schemas.errors import UsageError
@@ -83,15 +82,8 @@ def command(
     if solo and not seats:
         raise UsageError("--solo: say who sits there, such as --seat A=openai/gpt-4o or --seat A=script:solver")
     if seats:
-        from cotrace.options.seats import tell, terms_of
-        from cotrace.progress import playing_bar
         from games.asympuzl.seated import play_request
 
-        with writing_to(out), playing_bar() as watch:
-            run = play_request(request, seats, terms_of(options), solo=solo, on_progress=watch)
-        return tell(run, out)
-    with writing_to(out), progress_bar("playing") as show:
-        report = play(request, show)
-    say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
-    say(f"next: cotrace ingest {out}")
-    return 0
+        terms = terms_of(options)
+        return play_seats(out, lambda watch: play_request(request, seats, terms, solo=solo, on_progress=watch))
+    return play_scripts(out, lambda show: play(request, show))

@@ -79,7 +79,7 @@ def _play(experiment: Experiment, store: Store | None, judging: tuple[tuple[str,
     from contextlib import nullcontext
 
     from cotrace.following import following, judge_requests
-    from cotrace.options.seats import tell
+    from cotrace.play_runs import tell
     from cotrace.progress import playing_bar
     from cotrace.stopping import play_until
     from games.players.running import run_games

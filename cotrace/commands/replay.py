@@ -51,7 +51,8 @@ def command(
       cotrace replay craft-0f6ad207c604 --turn 3 --seat builder=openai/gpt-4o --seat directors=script:plain --repeats 20 --turns 1
       cotrace replay craft-0f6ad207c604 --turn 3 --do 'builder=PLACE:gs:(0,0):0:CONFIRM:try' --seat all=script:plain
     """
-    from cotrace.options.seats import tell, terms_of
+    from cotrace.options.seats import terms_of
+    from cotrace.play_runs import tell
     from cotrace.progress import playing_bar
     from games.continuations.play import Change, Logged, continuations
     from games.players.running import Seating, run_games

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import click
 
-from cotrace.options.planted import planted_option, play_planted
-from cotrace.options.seats import seat_options
-from cotrace.options.shared import COUNT, say, writing_to
+from cotrace.options.seats import planted_option, seat_options, terms_of
+from cotrace.options.shared import COUNT
+from cotrace.play_runs import play_planted, play_scripts, play_seats
 
 __all__ = ["command"]
 
@@ -65,7 +65,6 @@ def command(
     """
     from typing import get_args
 
-    from cotrace.progress import playing_bar, progress_bar
     from games.coordination.play import CoordinationGame, PlayRequest, play, read_decks
     from schemas.errors import UsageError
 
@@ -84,16 +83,10 @@ def command(
         decks=None if decks is None else read_decks(decks),
     )
     if seats:
-        from cotrace.options.seats import tell, terms_of
         from games.coordination.seated import play_request
         from games.coordination.seats.agent import PUBLISHED, Switches
 
         asked = {field.name: options[field.name] for field in fields(Switches) if options[field.name] is not None}
-        with writing_to(out), playing_bar() as watch:
-            run = play_request(request, seats, terms_of(options), replace(PUBLISHED[game], **asked), on_progress=watch)
-        return tell(run, out)
-    with writing_to(out), progress_bar("playing") as show:
-        report = play(request, show)
-    say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
-    say(f"next: cotrace ingest {out}")
-    return 0
+        terms = terms_of(options)
+        return play_seats(out, lambda watch: play_request(request, seats, terms, replace(PUBLISHED[game], **asked), on_progress=watch))
+    return play_scripts(out, lambda show: play(request, show))

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from cotrace.options.planted import planted_option, play_planted
-from cotrace.options.seats import seat_options
-from cotrace.options.shared import COUNT, MOST, say, writing_to
+from cotrace.options.seats import planted_option, seat_options, terms_of
+from cotrace.options.shared import COUNT, MOST
+from cotrace.play_runs import play_planted, play_scripts, play_seats
 
 __all__ = ["command"]
 
@@ -83,7 +83,6 @@ def command(
     if planted is not None:
         return play_planted("craft", planted, seed, out)
 
-    from cotrace.progress import progress_bar
     from games.craft.play import PlayRequest, play
     from games.craft.targets.generator import StructureRules
     from games.craft.targets.start_boards import StartBoard
@@ -107,8 +106,6 @@ def command(
         start=cast("StartBoard", start),
     )
     if seats:
-        from cotrace.options.seats import tell, terms_of
-        from cotrace.progress import playing_bar
         from games.craft.game import GameSettings
         from games.craft.seated import play_request
 
@@ -122,11 +119,6 @@ def command(
             simulations=simulations,
             provider_tool=provider_tool,
         )
-        with writing_to(out), playing_bar() as watch:
-            run = play_request(request, seats, terms_of(options), settings, on_progress=watch)
-        return tell(run, out)
-    with writing_to(out), progress_bar("playing") as show:
-        report = play(request, show)
-    say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
-    say(f"next: cotrace ingest {out}")
-    return 0
+        terms = terms_of(options)
+        return play_seats(out, lambda watch: play_request(request, seats, terms, settings, on_progress=watch))
+    return play_scripts(out, lambda show: play(request, show))

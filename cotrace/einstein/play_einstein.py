@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from cotrace.options.planted import planted_option, play_planted
-from cotrace.options.seats import seat_options
-from cotrace.options.shared import COUNT, say, writing_to
+from cotrace.options.seats import planted_option, seat_options, terms_of
+from cotrace.options.shared import COUNT
+from cotrace.play_runs import play_planted, play_scripts, play_seats
 
 __all__ = ["command"]
 
@@ -78,7 +78,6 @@ def command(
       cotrace play einstein --planted 100 --out logs/planted
       cotrace play einstein --seat player1=openai/gpt-4o --seat player2=script:sensible --games 3 --max-cost 1 --out logs/
     """
-    from cotrace.progress import progress_bar
     from games.einstein.game import GameSettings
     from games.einstein.match_log import settings_of
     from games.einstein.play import PlayRequest, play
@@ -117,15 +116,8 @@ def command(
         trajectories=trajectories or 0,
     )
     if seats:
-        from cotrace.options.seats import tell, terms_of
-        from cotrace.progress import playing_bar
         from games.einstein.seated import play_request
 
-        with writing_to(out), playing_bar() as watch:
-            run = play_request(request, seats, terms_of(options), on_progress=watch)
-        return tell(run, out)
-    with writing_to(out), progress_bar("playing") as show:
-        report = play(request, show)
-    say(f"{report.played} games with {report.turns} steps played, {report.kept} were there already; logs in {out}")
-    say(f"next: cotrace ingest {out}")
-    return 0
+        terms = terms_of(options)
+        return play_seats(out, lambda watch: play_request(request, seats, terms, on_progress=watch))
+    return play_scripts(out, lambda show: play(request, show), "steps")

@@ -1,22 +1,21 @@
-"""The options with which anybody takes a seat in `cotrace play`, the same in every game, and what came of it in words."""
+"""The options with which anybody takes a seat in `cotrace play`, the same in every game."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from cotrace.options.models import asking, asking_options, tell_models
-from cotrace.options.shared import on_option, say
+from cotrace.options.shared import COUNT, on_option
 from schemas.errors import UsageError
 
 if TYPE_CHECKING:
-    from games.players.running import RunReport, RunTerms
+    from games.players.running import RunTerms
 
-__all__ = ["seat_options", "tell", "terms_of"]
+__all__ = ["planted_option", "seat_options", "terms_of"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -26,6 +25,12 @@ def seat_options(command: _Command) -> _Command:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def planted_option(command: _Command) -> _Command:
+    """`--planted N`: games with exactly one faulty player, of any family that has scripts for it."""
+    text = "Play so many games with exactly one faulty player each, every fault and seat by turns; only --seed and --out count beside it."
+    return click.option("--planted", type=COUNT, help=text)(command)
 
 
 _OPTIONS = (
@@ -58,18 +63,3 @@ def terms_of(options: Mapping[str, Any]) -> RunTerms:
             raise UsageError(wrong.message)
     tell_models((replace(settings, model=model) for model in sorted(models)), options["prices"], options["max_cost"])
     return RunTerms(settings=settings, prices=options["prices"], concurrency=options["concurrency"], max_cost=options["max_cost"])
-
-
-def tell(report: RunReport, out: Path, *, next_step: bool = True) -> int:
-    """Say what was played and what it took; 1 if calls failed or the budget ended."""
-    say(f"{report.played} games with {report.turns} turns played, {report.kept} were there already; logs in {out}")
-    if report.calls or report.from_journal:
-        before = f", {report.from_journal} replies of an interrupted run used again" if report.from_journal else ""
-        say(f"  {report.calls} calls{before}; {report.tokens_in} + {report.tokens_out} tokens, {report.cost:.4f} USD")
-    if report.stopped:
-        say(f"  the budget allows no further call: {report.stopped} games left waiting; start again with a higher one to play them on")
-    if report.failed:
-        say(f"  {report.failed} calls failed and were played on as the published loop does; the first: {report.first_error}")
-    if next_step:
-        say(f"next: cotrace ingest {out}")
-    return 1 if report.failed or report.stopped else 0

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cotrace.options.planted import planted_option, play_planted
-from cotrace.options.seats import seat_options
-from cotrace.options.shared import COUNT, say, writing_to
+from cotrace.options.seats import planted_option, seat_options, terms_of
+from cotrace.options.shared import COUNT
+from cotrace.play_runs import play_planted, play_scripts, play_seats
 from schemas.errors import UsageError
 
 if TYPE_CHECKING:
@@ -87,7 +87,6 @@ def command(
         if kitchen is not None or time_limit is not None:
             raise UsageError("--planted plays in the published kitchen with its times: leave --kitchen and --time-limit out")
         return play_planted("overcooked", planted, seed, out)
-    from cotrace.progress import playing_bar, progress_bar
     from games.overcooked.engine.own_kitchen import asked_kitchen
     from games.overcooked.play import PlayRequest, play
 
@@ -104,17 +103,11 @@ def command(
         layout=asked_kitchen(kitchen, time_limit),
     )
     if seats:
-        from cotrace.options.seats import tell, terms_of
         from games.overcooked.agents import AGENT_RULES
         from games.overcooked.seated import Switches, play_request
 
         asked = {name: options[name] for name in ("corrections", "rounds", "memory", "reflection") if options[name] is not None}
         switches = Switches(name=rules, agents=replace(AGENT_RULES[rules], **asked), recipe=recipe)
-        with writing_to(out), playing_bar() as watch:
-            run = play_request(request, seats, terms_of(options), switches, on_progress=watch)
-        return tell(run, out)
-    with writing_to(out), progress_bar("playing") as show:
-        report = play(request, show)
-    say(f"{report.played} games with {report.turns} timesteps played, {report.kept} were there already; logs in {out}")
-    say(f"next: cotrace ingest {out}")
-    return 0
+        terms = terms_of(options)
+        return play_seats(out, lambda watch: play_request(request, seats, terms, switches, on_progress=watch))
+    return play_scripts(out, lambda show: play(request, show), "timesteps")
