@@ -7,6 +7,7 @@ replies: a batch that is paid must be found again, whenever the process ends.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import orjson
@@ -15,7 +16,7 @@ from providers import batch_replies
 from providers.batch_client import batch_client
 from providers.batch_replies import BatchReply
 from providers.completion import NO_TOKENS
-from providers.faults import beyond_bounds
+from providers.faults import OversizeError, beyond_bounds
 from providers.prices import Price, TokenEstimate
 from providers.protocols.openai_chat import OpenAIChat
 from providers.provider import ModelSettings
@@ -38,7 +39,7 @@ __all__ = [
     "replies",
     "send",
     "taken_of",
-    "told",
+    "within_reach",
 ]
 
 UNDER_WAY: Final = frozenset({"validating", "in_progress", "finalizing", "cancelling"})
@@ -102,10 +103,10 @@ def send(client: openai.OpenAI, run_id: str, questions: Sequence[ModelQuestion],
         metadata = {_RUN_KEY: run_id}
         return once.batches.create(input_file_id=file.id, endpoint=_ENDPOINT, completion_window="24h", metadata=metadata).id
     except openai.APIStatusError as error:
-        raise BatchRefusedError(f"the provider does not take the batch: {told(error)}; ask without --batch instead") from error
+        raise BatchRefusedError(f"the provider does not take the batch: {_told(error)}; ask without --batch instead") from error
     except openai.OpenAIError as error:
         raise CotraceError(
-            f"the provider cannot be reached ({told(error)}): cotrace judge --collect finds out whether it has the batch"
+            f"the provider cannot be reached ({_told(error)}): cotrace judge --collect finds out whether it has the batch"
         ) from error
 
 
@@ -123,6 +124,21 @@ def find(sent: Sent) -> Batch | None:
         if sent.batch_id is not None:
             return client.batches.retrieve(sent.batch_id)
         return next((batch for batch in client.batches.list() if (batch.metadata or {}).get(_RUN_KEY) == sent.run_id), None)
+
+
+@contextmanager
+def within_reach() -> Iterator[None]:
+    """Say in one line that the provider does not tell of a batch.
+
+    Raises:
+        CotraceError: it cannot be reached, or what it says is longer than any answer.
+    """
+    import openai
+
+    try:
+        yield
+    except (openai.OpenAIError, OversizeError) as error:
+        raise CotraceError(f"the provider cannot tell of the batch ({_told(error)}): try again later") from error
 
 
 def done_of(batch: Batch) -> int:
@@ -149,6 +165,6 @@ def taken_of(reply: BatchReply) -> Taken:
     return Taken(attempts=1, tokens=tokens, completion=reply.completion, status="answered")
 
 
-def told(error: Exception) -> str:
+def _told(error: Exception) -> str:
     """What a provider's error says, in one line."""
     return excerpt(str(beyond_bounds(error) or error))

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from analytics.judging.optimization_gain import Gain, Judged
     from judges.optimization.cases import Case
     from judges.optimization.rubric_manner import Answers
-    from judges.optimization.search import Expected, Optimization, OptimizationResult
+    from judges.optimization.search import Optimization, OptimizationResult
+    from judges.optimization.terms import SearchEstimate
     from judges.rubric.model import Rubric
 
 __all__ = ["command"]
@@ -76,7 +77,7 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     path = out or Path(f"{parent.name}_{options['optimizer']}.yaml")
     refuse_if_taken(path)
     request, metric = _request(parent, store, options), options["metric"]
-    tell_models((request.judge, request.writer), options["prices"], options["max_cost"])
+    tell_models((request.asked, request.writer), options["prices"], options["max_cost"])
     plan = expected(request)
     _tell_plan(request, plan)
     if dry_run:
@@ -123,7 +124,7 @@ def _request(parent: Rubric, store: Store, options: Mapping[str, Any]) -> Optimi
         rubric=rubric,
         parts=parts.of(rubric),
         optimizer=options["optimizer"],
-        judge=(judge := asked_model(options)),
+        asked=(judge := asked_model(options)),
         writer=writer_of(judge, options),
         balanced=METRICS[options["metric"]].corrects_for_answers,
         agreement=agreement,
@@ -151,11 +152,11 @@ def _judged(cases: Sequence[Case], said: Sequence[Answers]) -> list[Judged]:
     ]
 
 
-def _tell_plan(request: Optimization, plan: Expected) -> None:
+def _tell_plan(request: Optimization, plan: SearchEstimate) -> None:
     from judges.optimization.cases import PARTS
 
     questions = ", ".join(request.rubric.questions)
-    say(f"{request.rubric.name} ({questions}) by {request.optimizer}, judge {request.judge.model}")
+    say(f"{request.rubric.name} ({questions}) by {request.optimizer}, judge {request.asked.model}")
     for name, part in zip(PARTS, request.parts, strict=True):
         say(f"  {name.replace('_', '-')} part: {len(part)} units of {_games(part)} games")
     say(
@@ -170,7 +171,7 @@ def _games(cases: Sequence[Case]) -> int:
     return len({case.episode_id for case in cases})
 
 
-def _tell_usage(found: OptimizationResult, plan: Expected) -> None:
+def _tell_usage(found: OptimizationResult, plan: SearchEstimate) -> None:
     usage = found.usage
     cost = "no price known" if plan.cost is None else f"{usage.cost:.4f} USD"
     say(

@@ -20,7 +20,8 @@ from schemas.store import Store
 if TYPE_CHECKING:
     from analytics.reading.gain import ReadingGain
     from analytics.statistics.intervals import Estimate
-    from judges.optimization.reader_search import ReaderExpected, ReaderOptimization
+    from judges.optimization.reader_search import ReaderOptimization
+    from judges.optimization.terms import SearchEstimate
 
 __all__ = ["command"]
 
@@ -60,7 +61,7 @@ def command(out: Path | None, store: Store, *, dry_run: bool, **options: Any) ->
     if path.exists():
         raise UsageError(f"--out {path} exists already, and a prompt is never replaced: choose another name")
     request = _request(store, options)
-    tell_models((request.reader, request.writer), options["prices"], options["max_cost"])
+    tell_models((request.asked, request.writer), options["prices"], options["max_cost"])
     plan = expected(request)
     _tell_plan(request, plan)
     if dry_run:
@@ -86,7 +87,7 @@ def command(out: Path | None, store: Store, *, dry_run: bool, **options: Any) ->
     write_prompt(path, found.prompt, [_made(request), *figures, sentence])
     for line in (*(f"  held-out {figure}" for figure in figures), sentence):
         say(line)
-    say(f"wrote {path}: read it before you ask with it (cotrace claims --reader llm:{request.reader.model} --prompt {path})")
+    say(f"wrote {path}: read it before you ask with it (cotrace claims --reader llm:{request.asked.model} --prompt {path})")
     return 0
 
 
@@ -106,7 +107,7 @@ def _request(store: Store, options: Mapping[str, Any]) -> ReaderOptimization:
         instructions=prompt.instructions.get(benchmark, Room(reading_room(benchmark)).instructions),
         parts=split_by_author(cases, held_out=options["held_out"], seed=seed),
         optimizer=options["optimizer"],
-        reader=reader,
+        asked=reader,
         writer=writer_of(reader, options),
         candidates=options["candidates"],
         demonstrations=demonstrations_of(options),
@@ -118,8 +119,8 @@ def _request(store: Store, options: Mapping[str, Any]) -> ReaderOptimization:
     )
 
 
-def _tell_plan(request: ReaderOptimization, plan: ReaderExpected) -> None:
-    say(f"reader of {request.benchmark} by {request.optimizer}, model {request.reader.model}")
+def _tell_plan(request: ReaderOptimization, plan: SearchEstimate) -> None:
+    say(f"reader of {request.benchmark} by {request.optimizer}, model {request.asked.model}")
     for name, part in zip(("training", "validation", "held-out"), request.parts, strict=True):
         games, authors = len({case.episode_id for case in part}), ", ".join(sorted({case.author for case in part}))
         say(f"  {name} part: {len(part)} texts of {games} games, by {authors}")
@@ -131,7 +132,7 @@ def _tell_plan(request: ReaderOptimization, plan: ReaderExpected) -> None:
 
 def _made(request: ReaderOptimization) -> str:
     optimizer = f"{request.optimizer}, seed {request.seed}, {request.candidates} candidates"
-    return f"Made by `cotrace optimize-reader` for {request.reader.model} ({optimizer}). What came of it on held-out authors:"
+    return f"Made by `cotrace optimize-reader` for {request.asked.model} ({optimizer}). What came of it on held-out authors:"
 
 
 def _rates(gain: ReadingGain) -> Mapping[str, tuple[Estimate | None, Estimate | None]]:

@@ -25,13 +25,12 @@ from providers import batches
 from providers.batch_client import batch_client
 from providers.batch_replies import BatchReply
 from providers.batches import BatchRefusedError, Sent, taken_of
-from providers.faults import OversizeError
 from providers.forms import Form, parse_reply
 from providers.prices import Price, price_of
 from providers.provider import ModelSettings
 from providers.request import Request, call_of, fingerprint, now, shown
 from providers.server import ModelQuestion
-from schemas.errors import CotraceError, StoreError, UsageError
+from schemas.errors import StoreError, UsageError
 from schemas.records import Call, Claim
 from schemas.store import Store
 
@@ -192,15 +191,10 @@ def collect_readings(store: Store) -> list[CollectedReading]:
         CotraceError: the provider cannot be reached.
         StoreError: the store cannot be written, or a record is damaged.
     """
-    import openai
-
     store.check()
     store.create()
-    with starting(store):
-        try:
-            return [_collected(store, path, record) for path, record in list(_pending(store))]
-        except (openai.OpenAIError, OversizeError) as error:
-            raise CotraceError(f"the provider cannot tell of the batch ({batches.told(error)}): try again later") from error
+    with starting(store), batches.within_reach():
+        return [_collected(store, path, record) for path, record in list(_pending(store))]
 
 
 def _collected(store: Store, path: Path, record: _Record) -> CollectedReading:

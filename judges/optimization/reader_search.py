@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -14,29 +14,30 @@ from judges.claims.extraction import messages_for
 from judges.claims.prompt_file import PromptFile
 from judges.claims.reading import Read
 from judges.claims.scoring import Count, counts
-from judges.optimization.dispatcher import Conditions, Halted, Priced, dispatching
-from judges.optimization.optimizers import OPTIMIZERS, Calls, Search, Sizes
+from judges.optimization.optimizers import OPTIMIZERS, Calls, Search
 from judges.optimization.reader_cases import ReaderCase, ReaderParts
-from providers.faults import HopelessError
-from providers.messages import Message
-from providers.prices import TokenEstimate, price_of
-from providers.provider import ModelSettings
+from judges.optimization.terms import (
+    LONGER_INSTRUCTIONS,
+    CallLengths,
+    OnCall,
+    SearchEstimate,
+    SearchTerms,
+    best_of,
+    estimate,
+    opened,
+    refuse_silence,
+)
 from providers.request import Usage
 from schemas.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from judges.optimization.reader_program import ReaderDispatcher, ReaderPrompt
 
-__all__ = ["ReaderExpected", "ReaderOptimization", "ReaderResult", "expected", "optimize_reader", "write_prompt"]
+__all__ = ["ReaderOptimization", "ReaderResult", "expected", "optimize_reader", "write_prompt"]
 
 _TOKENS_A_REPLY: Final = 180
-_LONGER_INSTRUCTIONS: Final = 4_000
-"""Characters by which proposed instructions are taken to be longer than the family's."""
 _TEXTS_SHOWN: Final = 10
 """That the writer is shown at a time."""
-_FEWEST_CANDIDATES: Final = 2
-_MOST_FAILED: Final = 0.2
-"""Share of the calls."""
 _WISHES: Final = (
     "The instruction is read by a model that writes down what one text of a player claims, in a form whose kinds and fields stay as "
     "they are. Write general guidance on how to read such texts as their authors mean them: what is a claim of which kind, and when a "
@@ -45,42 +46,13 @@ _WISHES: Final = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ReaderOptimization:
-    """One optimisation."""
+class ReaderOptimization(SearchTerms):
+    """One optimisation of a prompt; `asked` is the model that reads."""
 
     benchmark: str
     instructions: str
     """As they are: the family's, or those of a prompt file."""
     parts: ReaderParts
-    optimizer: str
-    """A key of `OPTIMIZERS`."""
-    reader: ModelSettings
-    writer: ModelSettings
-    """The model that writes instructions; not used by all optimisers."""
-    candidates: int
-    demonstrations: int
-    seed: int
-    cache: Path
-    """File or folder of answers by content: what is in it is not paid again."""
-    max_cost: float | None = None
-    """USD that this run may spend; None: no limit."""
-    prices: Path | None = None
-    concurrency: int = 16
-
-    def sizes(self) -> Sizes:
-        """How much there is to work with."""
-        return Sizes(len(self.parts.training), len(self.parts.validation), self.candidates, self.demonstrations)
-
-
-class ReaderExpected(NamedTuple):
-    """The most that a run asks, if no call has to be repeated and nothing is on disk."""
-
-    calls: Calls
-    tokens_in: int
-    tokens_out: int
-    cost: float | None
-    """USD; None if a model has no price."""
-    example: list[Message]
 
 
 class ReaderResult(NamedTuple):
@@ -99,35 +71,35 @@ class ReaderResult(NamedTuple):
     usage: Usage
 
 
-def expected(request: ReaderOptimization) -> ReaderExpected:
+def expected(request: ReaderOptimization) -> SearchEstimate:
     """What the run would ask, without asking anything.
 
     Raises:
         UsageError: a price file is malformed.
     """
-    optimizer, sizes = OPTIMIZERS[request.optimizer], request.sizes()
-    search = optimizer.calls(sizes)
-    calls = Calls(search.judge + 2 * len(request.parts.held_out), search.writer)
-    shown = [messages_for(request.instructions, case.frame, case.text) for part in request.parts for case in part]
-    mean_text = sum(len(case.text) + len(case.frame) for case in request.parts.training) / len(request.parts.training)
+    optimizer, parts = OPTIMIZERS[request.optimizer], request.parts
+    search = optimizer.calls(request.sizes(parts.training, parts.validation))
+    shown = [messages_for(request.instructions, case.frame, case.text) for part in parts for case in part]
+    mean_text = sum(len(case.text) + len(case.frame) for case in parts.training) / len(parts.training)
     longest = max(sum(len(message["content"]) for message in one) for one in shown)
-    read = longest + sizes.demonstrations * 2 * mean_text + (_LONGER_INSTRUCTIONS if optimizer.writes else 0)
-    tokens = TokenEstimate()
-    reader_in = tokens.tokens(round(calls.judge * read))
-    writer_in = tokens.tokens(round(calls.writer * (_TEXTS_SHOWN * mean_text + _LONGER_INSTRUCTIONS)))
-    reader_out, writer_out = calls.judge * _TOKENS_A_REPLY, calls.writer * request.writer.limit
-    price = price_of(request.reader.model, request.prices)
-    writer = price_of(request.writer.model, request.prices) if optimizer.writes else price
-    cost = price.cost(reader_in, reader_out) + writer.cost(writer_in, writer_out) if price and writer else None
-    return ReaderExpected(calls, round(reader_in + writer_in), reader_out + writer_out, cost, shown[0])
+    return estimate(
+        request,
+        Calls(search.judge + 2 * len(parts.held_out), search.writer),
+        CallLengths(
+            read=longest + request.demonstrations * 2 * mean_text + (LONGER_INSTRUCTIONS if optimizer.writes else 0),
+            written_from=_TEXTS_SHOWN * mean_text + LONGER_INSTRUCTIONS,
+            answer=_TOKENS_A_REPLY,
+        ),
+        shown[0],
+    )
 
 
-def optimize_reader(request: ReaderOptimization, on_call: Callable[[int], None] | None = None) -> ReaderResult:
+def optimize_reader(request: ReaderOptimization, on_call: OnCall | None = None) -> ReaderResult:
     """Look for a better prompt.
 
     Args:
         request: what is sought.
-        on_call: told after each call how many there were that had not been answered before.
+        on_call: told after each call.
 
     Raises:
         BudgetStopError: the budget is spent; start again with a higher one.
@@ -137,18 +109,8 @@ def optimize_reader(request: ReaderOptimization, on_call: Callable[[int], None] 
     """
     from judges.optimization.reader_program import ReaderManner
 
-    if request.candidates < _FEWEST_CANDIDATES:
-        raise UsageError(f"--candidates {request.candidates}: try at least {_FEWEST_CANDIDATES}")
-    reader, writer = (Priced(settings, price_of(settings.model, request.prices)) for settings in (request.reader, request.writer))
-    for one in (reader, writer):
-        if request.max_cost is not None and one.price is None:
-            raise UsageError(f"--max-cost needs a price for {one.settings.model}: give one with --prices FILE")
-    conditions = Conditions(request.cache, request.max_cost, request.concurrency, on_call)
-    try:
-        with dispatching(ReaderManner(), reader, writer, conditions) as dispatcher:
-            return _optimize(request, dispatcher)
-    except Halted as halted:
-        raise halted.why from None
+    with opened(request, ReaderManner(), on_call) as dispatcher:
+        return _optimize(request, dispatcher)
 
 
 def _optimize(request: ReaderOptimization, dispatcher: ReaderDispatcher) -> ReaderResult:
@@ -157,18 +119,14 @@ def _optimize(request: ReaderOptimization, dispatcher: ReaderDispatcher) -> Read
     plain, parts = ReaderPrompt(request.instructions), request.parts
     asked = [*parts.held_out, *parts.validation]
     dispatcher.answer_all(plain, asked)
-    if dispatcher.usage.failed > _MOST_FAILED * len(asked):
-        raise HopelessError(
-            f"the model gave no usable answer to {dispatcher.usage.failed} of {len(asked)} texts; first failure: "
-            f"{dispatcher.usage.first_error}; mend that, then start the same command again"
-        )
+    refuse_silence(dispatcher.usage, len(asked), "model", "texts")
     candidates = _searched(request, dispatcher, plain)
     scores = {
         found: agreement(count for one in _scored(dispatcher.ledger[found], parts.validation) for count in one)
         for found in (plain.hash, *candidates)
         if all(case.number in dispatcher.ledger[found] for case in parts.validation)
     }
-    best = max(scores, key=lambda found: scores[found])  # of equals the first: the prompt as it is comes before all others
+    best = best_of(scores)
     chosen = None if best == plain.hash else candidates[best]
     if chosen is not None:
         dispatcher.answer_all(chosen, parts.held_out)
@@ -202,7 +160,7 @@ def _searched(request: ReaderOptimization, dispatcher: ReaderDispatcher, plain: 
         raise UsageError("every training text tries to speak to its reader: nothing to learn from")
     OPTIMIZERS[request.optimizer].run_quietly(
         Search(
-            sizes=request.sizes(),
+            sizes=request.sizes(parts.training, parts.validation),
             seed=request.seed,
             threads=request.concurrency,
             program=ReaderProgram(plain, dispatcher, cases),

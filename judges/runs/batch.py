@@ -22,12 +22,11 @@ from providers import batches
 from providers.batch_client import batch_client
 from providers.batch_replies import BatchReply
 from providers.batches import BatchRefusedError, Sent, taken_of
-from providers.faults import OversizeError
 from providers.forms import Form
 from providers.prices import price_of
 from providers.request import Request, call_of, fingerprint, now, shown
 from providers.server import ModelQuestion
-from schemas.errors import CotraceError, UsageError
+from schemas.errors import UsageError
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -118,15 +117,10 @@ def collect(store: Store) -> list[Collected]:
         CotraceError: the provider cannot be reached.
         StoreError: the store cannot be written, or a record is damaged.
     """
-    import openai
-
     store.check()
     store.create()
-    with starting(store):
-        try:
-            return [_collected(store, path, record) for path, record in list(batch_record.pending(folder_of(store)))]
-        except (openai.OpenAIError, OversizeError) as error:
-            raise CotraceError(f"the provider cannot tell of the batch ({batches.told(error)}): try again later") from error
+    with starting(store), batches.within_reach():
+        return [_collected(store, path, record) for path, record in list(batch_record.pending(folder_of(store)))]
 
 
 def _collected(store: Store, path: Path, record: BatchRecord) -> Collected:

@@ -110,7 +110,7 @@ def test_the_cost_is_told_beforehand(store: Store, tmp_path: Path) -> None:
     parts = split_by_author(reader_cases(store, "craft", per_author=8, seed=0), held_out=0.3, seed=0)
     settings = ModelSettings(model="openai/gpt-4o-mini")
     request = ReaderOptimization(
-        benchmark="craft", instructions="Read.", parts=parts, optimizer="bootstrap", reader=settings, writer=settings,
+        benchmark="craft", instructions="Read.", parts=parts, optimizer="bootstrap", asked=settings, writer=settings,
         candidates=2, demonstrations=3, seed=0, cache=tmp_path,
     )  # fmt: skip
     plan = expected(request)
