@@ -119,12 +119,6 @@ def _is_one(name: str, kind: str) -> bool:
 
 
 @cache
-def _is_one_that(name: str, kind: str) -> bool:
-    """Asked many times a request."""
-    return any(fnmatchcase(name, pattern) for pattern in _kinds()[kind])
-
-
-@cache
 def _kinds() -> Mapping[str, Sequence[str]]:
     found: Mapping[str, Sequence[str]] = yaml.safe_load(_MODELS.read_text("utf-8"))
     return found

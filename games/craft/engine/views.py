@@ -13,6 +13,7 @@ Which *kind* of view an agent was shown differs between experiments, so it is na
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal, get_args
 
 from games.craft.engine.blocks import CELL_INDEX, COLORS, MAX_HEIGHT, WALLS, Cell, Director, is_large
@@ -63,6 +64,7 @@ def wall_cells(director: Director, kind: ViewKind = "spans") -> tuple[Cell, ...]
     return cells[::-1] if is_mirrored(director, kind) else cells
 
 
+@lru_cache(maxsize=4096)  # a target is looked at every turn, and a board by all who speak
 def director_view(board: Board, director: Director, kind: ViewKind = "spans") -> View:
     """Give one director's view of a board or target."""
     cells = wall_cells(director, kind)

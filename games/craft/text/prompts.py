@@ -1,8 +1,9 @@
 """The messages with which a language model plays CRAFT (after CRAFT, arXiv 2603.25268, appendix; the wording, in prompts.yaml, is ours)."""
 
 import json
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Final
 
 from games.craft.engine.blocks import WALLS
 from games.craft.engine.move import Move
@@ -26,8 +27,8 @@ def director_messages(seen: DirectorObservation, archetype: Archetype) -> list[M
         "archetype": archetype,
         "personality": texts["personalities"][archetype],
         "cells": ", ".join(WALLS[seen.director]),
-        "board": json.dumps(views_json(seen.board_views)),
-        "target": json.dumps(_view_json(seen.target_view)),
+        "board": _joined({director: _view_text(view) for director, view in seen.board_views.items()}),
+        "target": _view_text(seen.target_view),
         "history": "\n".join(seen.history) or _NOBODY,
     }
     return _chat(texts["director_system"].format(**slots), texts["director"], slots)
@@ -77,6 +78,13 @@ def _candidate(move: Move) -> str:
     return f"PLACE {move.block} {place}" if move.action == "place" else f"REMOVE from {place.removeprefix('at ')}"
 
 
-def _view_json(view: View) -> dict[str, Any]:
+@lru_cache(maxsize=4096)  # the target stays as it is, and all directors are shown the same board
+def _view_text(view: View) -> str:
+    """As JSON."""
     (rows,) = views_json({"D1": view}).values()
-    return rows
+    return json.dumps(rows)
+
+
+def _joined(texts: Mapping[str, str]) -> str:
+    """A JSON object of values that are JSON already."""
+    return "{" + ", ".join(f"{json.dumps(key)}: {text}" for key, text in texts.items()) + "}"
