@@ -1,13 +1,21 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-scale test-install setup check bench docs site clean
+.PHONY: demo test test-long test-scale test-install setup check bench docs site clean
 
 demo: setup            ## set up, play games, ingest, judge, report, serve the dashboard until Ctrl-C
 	$(BIN)/cotrace demo
 
+# as many processes as cores test already: pools of threads in each would only wait for one another
+test test-long: export OMP_NUM_THREADS := 1
+test test-long: export OPENBLAS_NUM_THREADS := 1
+test test-long: export POLARS_MAX_THREADS := 1
+
 test: setup check      ## set up, lint, type-check, check imports and docs, run the tests
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+test-long: setup       ## simulations, and more of what `make test` does in small: minutes
+	$(BIN)/python -m pytest -n auto --dist loadfile -m long
 
 test-install: setup    ## build sdist and wheel, install them unpinned in fresh environments (3.11 with its own pip and the newest, 3.13), use them
 	$(BIN)/python -m pytest -m installation tests/installation

@@ -127,6 +127,7 @@ def test_planted_truth_serves_where_nobody_labelled(tmp_path: Path) -> None:
     assert calibration_report(store).is_empty()
 
 
+@pytest.mark.long
 def test_among_many_questions_chance_is_not_taken_for_information(tmp_path: Path) -> None:
     """A judge that is right in three of four is informative alone; among twenty questions, chance gives as much."""
     alone = only_row(weak(tmp_path, questions=1))
@@ -141,6 +142,7 @@ def test_among_many_questions_chance_is_not_taken_for_information(tmp_path: Path
     assert "among so many questions" in first["advice"]
 
 
+@pytest.mark.long
 def test_a_coin_is_hardly_ever_called_informative() -> None:
     """In 100 sets of twelve games whose truth clusters, with a coin for a judge that leaves out every tenth answer: in at most 6."""
     random = np.random.default_rng(2)

@@ -27,6 +27,7 @@ SCENES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SCENES)
 def test_intervals_of_agreement_hold_the_truth(name: str) -> None:
     """In at least 92 % for every coefficient (300 data sets: plus or minus 2.5 %), and on average in 93 to 98 %.
@@ -178,6 +179,7 @@ def test_rows_of_a_report_say_how_often_their_intervals_held_the_truth() -> None
     assert "held_least" not in marked(rows, "survival").columns
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "scene",
     [Scene(5, unequal=True, rate=0.3, icc=0.1), Scene(10, unequal=False, rate=0.5, icc=0.0), Scene(30, unequal=True, rate=0.3, icc=0.3)],

@@ -121,11 +121,16 @@ def test_more_labels_are_needed_for_narrower_intervals(tmp_path: Path) -> None:
         assert f"as sure as labels of few games are: {low} to " in row["advice"] or needed is None or row["labels_for_0_05"] is not None
 
 
+@pytest.fixture(scope="module")
+def few_labels(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return simulated(tmp_path_factory.mktemp("few_labels"), labels_a_game=2)[0]
+
+
 @pytest.mark.parametrize("name", ["corrected-rates", "labels-needed"])
 @pytest.mark.parametrize("output_format", ["table", "csv", "json", "html"])
-def test_the_commands_show_them_in_every_format(tmp_path: Path, name: str, output_format: str) -> None:
+def test_the_commands_show_them_in_every_format(few_labels: Store, name: str, output_format: str) -> None:
     """Both models, and the words."""
-    store, _ = simulated(tmp_path, labels_a_game=2)
+    store = few_labels
     result = CliRunner().invoke(cli, ["report", name, "--store", str(store.path), "--format", output_format], catch_exceptions=False)
     assert result.exit_code == 0
     assert "PS1, n: " in result.stdout

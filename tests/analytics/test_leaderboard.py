@@ -148,6 +148,7 @@ SHAPES: dict[str, Shape] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tasks", [5, 10, 30])
 @pytest.mark.parametrize("repeats", [1, 4])
 @pytest.mark.parametrize("shape", SHAPES)

@@ -54,6 +54,7 @@ def test_mixed_models_are_those_of_statsmodels() -> None:
     )  # theirs by the observed information
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("effect", "yes_or_no"), [(0.0, False), (0.4, False), (0.0, True), (0.6, True)])
 def test_effects_inside_tasks_are_held_as_often_as_promised(effect: float, *, yes_or_no: bool) -> None:
     """Tasks confound the two, and the mean of the predictor in the task takes that out: ten tasks, 300 data sets."""
@@ -103,6 +104,7 @@ def test_correlations_are_those_of_scipy() -> None:
     assert partial.value == pytest.approx(stats.pearsonr(*left).statistic)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("rho", "groups"), [(0.0, 10), (0.5, 10), (0.5, 30), (0.9, 20)])
 def test_correlations_inside_teams_are_held_as_often_as_promised(rho: float, groups: int) -> None:
     """Tasks of unequal size in which both columns have levels, 300 data sets."""

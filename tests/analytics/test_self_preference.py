@@ -144,6 +144,7 @@ def simulated(random: np.random.Generator, *, own_yes: float, other_yes: float, 
     return pl.DataFrame(rows, schema=["benchmark", "game", "own", "score", "label"], orient="row")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("wavering", [0.0, 0.2])
 def test_no_preference_is_claimed_as_seldom_as_promised(wavering: float) -> None:
     """Truly yes in 0.35 of its own and 0.75 of others: of 400 data sets without a preference about 20 claim one."""
@@ -153,6 +154,7 @@ def test_no_preference_is_claimed_as_seldom_as_promised(wavering: float) -> None
     assert 0.92 <= np.mean([one.low <= 0 <= one.high for one in found if one and one.low is not None and one.high is not None]) <= 0.98
 
 
+@pytest.mark.long
 def test_a_planted_preference_is_found_nearly_always() -> None:
     """It says yes to a third of its own model's units whatever is true."""
     random = np.random.default_rng(22)

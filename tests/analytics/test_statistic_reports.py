@@ -43,10 +43,15 @@ def test_published_games_in_terminal_csv_and_python(engine_store: Store, name: s
     assert all(line in table for line in rows["advice"].to_list()[:3]) if "advice" in rows.columns else table
 
 
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return store_with(tmp_path_factory.mktemp("empty"), [])
+
+
 @pytest.mark.parametrize("name", STATISTICS)
-def test_an_empty_store_has_the_columns_and_the_page_a_section(tmp_path: Path, name: str) -> None:
+def test_an_empty_store_has_the_columns_and_the_page_a_section(empty: Store, name: str) -> None:
     """What fits a terminal is among them; the page says when to use it, and when not."""
-    rows = cotrace.open(store_with(tmp_path, []).path).report(name).pl()
+    rows = cotrace.open(empty.path).report(name).pl()
     assert rows.is_empty()
     assert set(columns_of(name)) <= set(rows.columns)
     page = (DOCS / "statistics.md").read_text()

@@ -31,7 +31,8 @@ _SLOW = frozenset({"power", "ability", "judges-needed", "mediation", "survival-c
 @pytest.fixture(scope="module")
 def tables(store: Store) -> dict[str, pl.DataFrame]:
     """Reports and their rows."""
-    return {name: report(store, name) for name in report_names() if name not in _SLOW}
+    with store.reading():  # kept open: what each report opens beside it costs next to nothing
+        return {name: report(store, name) for name in report_names() if name not in _SLOW}
 
 
 @pytest.fixture(scope="module")

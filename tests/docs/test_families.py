@@ -49,21 +49,36 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(site)]), "COTRACE_STORE": str(folder / "s.duckdb")}
 
 
-def cotrace(installed: dict[str, str], *arguments: str) -> str:
-    """What a command prints to stdout; it must end well."""
-    command = [sys.executable, "-c", "from cotrace.cli import main; main()", *arguments]
-    done = subprocess.run(command, env=installed, capture_output=True, text=True, check=False)
+COMMANDS = """
+import json, sys
+from click.testing import CliRunner
+from cotrace.cli import cli
+for arguments in json.loads(sys.argv[1]):
+    print(json.dumps(CliRunner().invoke(cli, arguments, catch_exceptions=False).stdout))
+"""
+"""Prints what each of several commands prints."""
+
+
+def cotrace(installed: dict[str, str], *commands: list[str]) -> list[str]:
+    """What the commands print to stdout, called one after the other in a process of the environment; all must end well."""
+    call = [sys.executable, "-c", COMMANDS, json.dumps(commands)]
+    done = subprocess.run(call, env=installed, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def test_a_family_of_another_distribution_is_played_read_judged_and_seen(installed: dict[str, str], tmp_path: Path) -> None:
     """Its replay, checks, rubric, failure kinds, page and drawing all come into play, and nothing of cotrace names it."""
-    assert "lockbox" in cotrace(installed, "play", "--help")
-    cotrace(installed, "play", "lockbox", "--games", "6", "--out", str(tmp_path))
-    cotrace(installed, "ingest", str(tmp_path))
-    cotrace(installed, "judge", "--rubric", "lockbox_tells", "--judge", "engine")
-    (family,) = json.loads(cotrace(installed, "report", "families", "--format", "json"))
+    helped, *_, families = cotrace(
+        installed,
+        ["play", "--help"],
+        ["play", "lockbox", "--games", "6", "--out", str(tmp_path)],
+        ["ingest", str(tmp_path)],
+        ["judge", "--rubric", "lockbox_tells", "--judge", "engine"],
+        ["report", "families", "--format", "json"],
+    )
+    assert "lockbox" in helped
+    (family,) = json.loads(families)
     assert (family["benchmark"], family["games"], family["commonest_failure"]) == ("lockbox", 12, "inefficient_inference")
     store = Store(Path(installed["COTRACE_STORE"]))
     games = query(store, SCORES).to_dicts()

@@ -32,7 +32,7 @@ from tests.servers.stub_server import stub_server
 
 PAGE = (DOCS / "judges.md").read_text(encoding="utf-8")
 RUBRIC = Path("my_rubrics/acknowledges_conflict.yaml")
-LABELS = 120
+LABELS = 60
 PRINTS = {
     "report labels-needed": "acknowledges_conflict",
     "report agreement": "judge_people",

@@ -158,13 +158,13 @@ def specimens() -> dict[str, Specimen]:
 
 @pytest.mark.parametrize("name", CHECKED)
 def test_what_the_rest_of_the_log_rules_out_is_told(specimens: dict[str, Specimen], tmp_path: Path, name: str) -> None:
-    """Each change of each field, in several places: all are told."""
+    """Each change of each field: all are told; `python -m tests.fuzz.checked_fields` tries several places."""
     if name not in specimens:
         pytest.skip("the published logs are not beside the project")
     specimen = specimens[name]
     document = read_document(specimen.data)
     wanted = {(field, kind) for field, kinds in CHECKED[name].items() for kind in kinds.split(", ")}
-    changes = [change for change in changes_of(document, occurrences=3) if (change.field, change.kind) in wanted]
+    changes = [change for change in changes_of(document, occurrences=2) if (change.field, change.kind) in wanted]
     sound, *outcomes = outcomes_of(specimen, [document.to_bytes(), *(change.data for change in changes)], tmp_path)
     silent = Counter(
         f"{change.field}: {change.kind}"

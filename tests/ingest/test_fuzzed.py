@@ -9,7 +9,7 @@ import pytest
 from tests.fuzz.run import faults_of, fuzz, kept
 from tests.fuzz.specimens import Specimen, own_specimens, shared_specimens
 
-_A_FEW = 10
+_A_FEW = 5
 
 
 @pytest.mark.parametrize("specimens", [own_specimens, pytest.param(shared_specimens, marks=pytest.mark.shared)], ids=["own", "shared"])

@@ -169,6 +169,7 @@ def test_game_without_its_turns_is_lost_with_a_reason(store: Store, tmp_path: Pa
     assert counts(store) == (0, 1)
 
 
+@pytest.mark.long
 def test_huge_file_of_blanks_is_rejected_quickly(store: Store, logs: Path) -> None:
     """200 MB that only look like a log from outside."""
     with (logs / "huge.json").open("wb") as file:
@@ -179,6 +180,7 @@ def test_huge_file_of_blanks_is_rejected_quickly(store: Store, logs: Path) -> No
     assert "blanks" in report.rejected[0].reason
 
 
+@pytest.mark.long
 def test_huge_file_with_one_huge_text_is_read_or_rejected(store: Store, logs: Path) -> None:
     """A log of 200 MB: its one enormous field is not one that is stored, the game is."""
     log = published()

@@ -44,7 +44,7 @@ def wait_for_answers(url: str, number: int) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("answers", [1, 90])
+@pytest.mark.parametrize("answers", [pytest.param(1, marks=pytest.mark.long), 90])
 def test_a_killed_run_is_completed_without_asking_twice(tmp_path: Path, answers: int) -> None:
     """SIGKILL when so many answers were out: only the calls in flight (8) can be asked again, and each verdict stands once."""
     store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)

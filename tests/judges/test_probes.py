@@ -103,7 +103,11 @@ def test_a_defect_of_a_turn_is_one_exchanged_word_a_message(store: Store, kind: 
 
 @pytest.mark.parametrize(
     ("rubric", "kind"),
-    [(rubric, kind) for rubric, kinds in DEFECTS_OF.items() for kind, question in kinds.items() if question != "MM2"],
+    [
+        pytest.param(rubric, kind, marks=() if number == 0 else pytest.mark.long)
+        for rubric, kinds in DEFECTS_OF.items()
+        for number, kind in enumerate(kind for kind, question in kinds.items() if question != "MM2")
+    ],
 )
 def test_the_engine_finds_planted_defects(store: Store, rubric: str, kind: str) -> None:
     """Where it found the clean text clean, it must not miss what is wrong afterwards."""

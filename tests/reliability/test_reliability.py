@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from tests.places import ROOT
 from tests.reliability.mutants.changes import Mutant, mutant, number_of_mutants
 
@@ -17,6 +19,7 @@ def reliability(*words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_killed_commands_end_as_if_nothing_had_happened() -> None:
     """A few moments of a command that writes a store and of one that writes logs."""
     said = reliability("kills", "--only", "labels import", "--only", "play, scripts", "--moments", "1", "--random", "1")

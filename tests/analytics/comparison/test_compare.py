@@ -85,6 +85,7 @@ def won_or_lost(random: np.random.Generator, tasks: int, ahead: float) -> tuple[
     return (random.random(tasks) < ease + ahead).astype(float), (random.random(tasks) < ease).astype(float)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tasks", [5, 10, 30])
 @pytest.mark.parametrize(("drawn", "scale"), [(tasks_of_two, SHARE), (won_or_lost, ValueRange(1.0, yes_or_no=True))])
 def test_equal_teams_are_told_apart_as_seldom_as_promised(
@@ -102,6 +103,7 @@ def test_equal_teams_are_told_apart_as_seldom_as_promised(
     assert scale.yes_or_no or np.mean([held(one, 0.0) for one in found]) <= 0.975
 
 
+@pytest.mark.long
 def test_teams_on_different_tasks_are_told_apart_as_seldom() -> None:
     """The tasks differ, the teams do not."""
     random = np.random.default_rng(6)
@@ -110,6 +112,7 @@ def test_teams_on_different_tasks_are_told_apart_as_seldom() -> None:
     assert np.mean([held(one, 0.0) for one in found]) >= 0.93
 
 
+@pytest.mark.long
 def test_a_team_that_is_ahead_is_found() -> None:
     """By 0.15 on twenty tasks nearly always, and the interval holds it."""
     random = np.random.default_rng(7)

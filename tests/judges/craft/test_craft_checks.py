@@ -395,7 +395,9 @@ def test_measure_counts_what_may_count() -> None:
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("persona", ["clear", "over-remover", "redundant", "vague"])
+@pytest.mark.parametrize(
+    "persona", ["clear", *(pytest.param(name, marks=pytest.mark.long) for name in ("over-remover", "redundant", "vague"))]
+)
 def test_decisions_agree_with_planted_truth(shared: Path, tmp_path: Path, persona: str) -> None:
     """On published labels of every second target: precision at least 0.97 at a coverage of at least 0.70, no question under 0.90."""
     tool = ROOT / "tools" / "measure_engine.py"

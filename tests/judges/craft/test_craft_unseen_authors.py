@@ -23,7 +23,10 @@ ENOUGH = 20
 """Decisions from which a question's precision says something."""
 
 
-@pytest.fixture(scope="module", params=sorted(AUTHORS))
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=() if number % 3 == 0 else pytest.mark.long) for number, name in enumerate(sorted(AUTHORS))],
+)
 def judged(request: pytest.FixtureRequest) -> list[Judged]:
     """All labelled questions of one author's games, with the answers of the checks."""
     return [row for row, _ in spoken(AUTHORS[request.param], structures=1)]

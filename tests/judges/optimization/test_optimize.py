@@ -194,7 +194,7 @@ optimize(Store(Path(sys.argv[1])), sys.argv[2])
 """
 
 
-@pytest.mark.parametrize("calls", [30, 170])
+@pytest.mark.parametrize("calls", [30, pytest.param(170, marks=pytest.mark.long)])
 def test_a_killed_run_goes_on_and_pays_nothing_twice(tmp_path: Path, calls: int) -> None:
     """SIGKILL in the middle of the first answers, or of the search: at most the calls under way are asked again."""
     store = labelled_store(tmp_path)

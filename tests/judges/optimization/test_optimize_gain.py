@@ -113,6 +113,7 @@ def answered(units: list[Judged], rng: random.Random, right: float, ease: dict[s
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("games", "power"), [(7, 0.45), (12, 0.9), (25, 0.99)])
 def test_claims_are_as_rare_as_chance_allows_and_true_gains_are_found(games: int, power: float) -> None:
     """Games are easy or hard as a whole; rubrics are equally good, or have a kappa of 0.1 and 0.7. The interval holds the truth.
