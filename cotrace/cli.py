@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import errno
 import io
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import Final
 
 import click
 
@@ -64,6 +67,10 @@ def cli(*, debug: bool) -> None:
         os.environ["COTRACE_DEBUG"] = "1"
 
 
+_NO_CHOICE: Final = re.compile(r"'([^']*)' is not one of")
+"""As click says it."""
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 done but some input or calls failed, 2 wrong use, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP."""
     ending.listen()
@@ -75,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         click.echo(error.format_message())
         code = 0
     except click.ClickException as error:
-        code = _complain(error.format_message(), error)
+        code = _complain(_with_guess(error), error)
     except click.Abort as error:
         code = _ended(error.__cause__ or error)
     except CotraceError as error:
@@ -112,6 +119,16 @@ def _unforeseen(error: BaseException) -> str:
     if os.strerror(errno.ENOSPC) in str(error):  # whichever library has met it
         return f"cannot be written: {os.strerror(errno.ENOSPC).lower()}; make room and start the same command again"
     return f"internal error, {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''} (--debug shows where)"
+
+
+def _with_guess(error: click.ClickException) -> str:
+    """What is wrong; of a choice that there is not, the nearest one that there is."""
+    message, kind = error.format_message(), getattr(getattr(error, "param", None), "type", None)
+    given = _NO_CHOICE.search(message)
+    if given is None or not isinstance(kind, click.Choice):
+        return message
+    near = difflib.get_close_matches(given[1], [str(choice) for choice in kind.choices], n=1)
+    return f"{message} Did you mean {near[0]!r}?" if near else message
 
 
 def _complain(message: str, error: BaseException) -> int:

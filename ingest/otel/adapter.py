@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ingest.conversation.rows import reading_of
@@ -20,10 +20,12 @@ FORMAT: Final = "otel"
 VERSION: Final = 1
 PATH_PARTS: Final = 0
 
-_BEGINNING: Final = re.compile(rb'\A\s*\{\s*"resourceSpans"\s*:')
+_BEGINNING: Final = re.compile(rb'\A\s*\{\s*"resource(Spans|Logs|Metrics)"\s*:')
 
 
-KEYS: Final = (frozenset({"resourceSpans"}),)
+_OTHERS: Final[Mapping[str, str]] = {"resourceLogs": "log records", "resourceMetrics": "metrics"}
+"""OTLP's other signals: key -> what it holds."""
+KEYS: Final = tuple(frozenset({key}) for key in ("resourceSpans", *_OTHERS))
 """Of a document whose beginning does not say what it is."""
 
 
@@ -42,6 +44,7 @@ def read(data: bytes, place: Place) -> Reading:
     spans: list[Span] = []
     for locator, document in _documents(data, reading):
         try:
+            _refuse_other_signals(document)
             spans += spans_of(document)
         except BadInputError as error:
             reading.rejects.append(BadInputError(error.reason, locator=f"{locator}{error.locator}"))
@@ -53,6 +56,14 @@ def read(data: bytes, place: Place) -> Reading:
     if not spans and not reading.rejects:
         raise BadInputError("OTLP JSON without spans: nothing was recorded")
     return reading
+
+
+def _refuse_other_signals(document: Any) -> None:
+    for key, held in _OTHERS.items():
+        if isinstance(document, Mapping) and key in document:
+            raise BadInputError(
+                f"OTLP {held}, of which nothing is read: export spans (resourceSpans), with the messages on them", locator=f".{key}"
+            )
 
 
 def _documents(data: bytes, reading: Reading) -> Iterator[tuple[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import yaml
 from pydantic import ValidationError
@@ -109,11 +109,15 @@ def load(path: Path) -> Rubric:
     Raises:
         UsageError: the file cannot be read or has mistakes; shows the first one and how many there are.
     """
-    rubric, problems = _read(path)
+    rubric, problems, _ = _read(path)
     if rubric is None or problems:
         more = f" (and {len(problems) - 1} more: cotrace rubric check {path})" if len(problems) > 1 else ""
         raise UsageError(f"rubric {problems[0]}{more}")
     return rubric
+
+
+_SELECTING: Final = ("unit", "unit_sql", "benchmarks", "roles")
+"""Keys that say what is judged; where they are in order, a store can tell whether there is anything."""
 
 
 def check(path: Path, store: Store | None = None) -> list[Problem]:
@@ -125,12 +129,14 @@ def check(path: Path, store: Store | None = None) -> list[Problem]:
     """
     from judges.engine.checks import all_checks
 
-    rubric, problems = _read(path)
+    rubric, problems, guessed = _read(path)
     if rubric is None:
         return problems
     known = all_checks()
     _, lines = read_with_lines(path.read_text("utf-8"))
-    if store is not None and not problems:
+    if store is not None and not any(
+        problem.line == lines.of((key,)) or hangs_on((key,), guessed) for problem in problems for key in _SELECTING
+    ):
         problems += _on_store(path, lines, rubric, store)
     for question_id, question in rubric.questions.items():
         if question.engine is not None and question.engine not in known:
@@ -146,17 +152,18 @@ def check(path: Path, store: Store | None = None) -> list[Problem]:
     return sorted(problems, key=lambda problem: problem.line)
 
 
-def _read(path: Path) -> tuple[Rubric | None, list[Problem]]:
+def _read(path: Path) -> tuple[Rubric | None, list[Problem], list[tuple[Any, ...]]]:
+    """The rubric, mended where it can be; its mistakes, by line; and the places that stand-ins were put in."""
     try:
         data, lines = read_with_lines(path.read_text("utf-8"))
     except OSError as error:
-        return None, [Problem(path, 1, f"cannot be read: {error.strerror}")]
+        return None, [Problem(path, 1, f"cannot be read: {error.strerror}")], []
     except UnicodeDecodeError as error:
-        return None, [Problem(path, 1, f"is not UTF-8 (byte {error.start}): save it as UTF-8")]
+        return None, [Problem(path, 1, f"is not UTF-8 (byte {error.start}): save it as UTF-8")], []
     except RecursionError:
-        return None, [Problem(path, 1, "is nested too deeply, or refers to itself: a rubric needs five levels or so")]
+        return None, [Problem(path, 1, "is nested too deeply, or refers to itself: a rubric needs five levels or so")], []
     except (yaml.YAMLError, ValueError) as error:  # a date or number that cannot be is a ValueError
-        return None, [_not_yaml(path, error)]
+        return None, [_not_yaml(path, error)], []
     problems = [Problem(path, line, message) for line, message in lines.mistakes]
     places: list[tuple[Any, ...]] = []
     try:
@@ -165,10 +172,10 @@ def _read(path: Path) -> tuple[Rubric | None, list[Problem]]:
         problems += [Problem(path, lines.of(e["loc"]), _explained(e)) for e in error.errors()]
         rest = mended(data, error.errors())
         if rest is None:
-            return None, sorted(problems, key=lambda problem: problem.line)
+            return None, sorted(problems, key=lambda problem: problem.line), []
         rubric, places = rest
     problems += [Problem(path, lines.of(where), message) for where, message in contradictions(path, rubric) if not hangs_on(where, places)]
-    return rubric, sorted(problems, key=lambda problem: problem.line)
+    return rubric, sorted(problems, key=lambda problem: problem.line), places
 
 
 def _on_store(path: Path, lines: YamlLines, rubric: Rubric, store: Store) -> list[Problem]:

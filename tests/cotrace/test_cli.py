@@ -82,6 +82,7 @@ def test_help_does_not_pay_for_heavy_libraries() -> None:
         ),
         pytest.param(["judge", "--rubric", "spatial_grounding", "--model", "gpt"], "provider/model", id="model without provider"),
         pytest.param(["play", "craft", "--persona", "nobody", "--out", "never"], "unknown persona 'nobody'", id="unknown persona"),
+        pytest.param(["report", "leaderboard", "--format", "tabel"], "Did you mean 'table'?", id="mistyped choice"),
         pytest.param(["play", "craft", "--start", "full", "--out", "never"], "firstLayer", id="unknown start board"),
         pytest.param(["rubric", "new", "Not A Name"], "small letters", id="bad rubric name"),
     ],

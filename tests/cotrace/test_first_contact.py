@@ -143,6 +143,18 @@ def test_check_tries_the_query_on_a_store(tmp_path: Path, store: Path) -> None:
     assert "unit_sql does not work" in result.stderr
 
 
+def test_the_query_is_tried_beside_mistakes_that_have_nothing_to_do_with_it(tmp_path: Path, store: Path) -> None:
+    """All in one pass; where what is judged is itself in doubt, the store is not asked."""
+    called("rubric", "new", "rows", "--unit", "row", "--benchmark", "craft", "--dir", tmp_path)
+    path = tmp_path / "rows.yaml"
+    written = path.read_text(encoding="utf-8").replace("TODO", "words").replace("FROM turns", "FROM turnz")
+    path.write_text(f"{written}\nabuot: x\n", encoding="utf-8")
+    both = called("rubric", "check", path, "--store", store).stderr
+    assert ("unit_sql does not work" in both, "unknown key abuot" in both) == (True, True)
+    path.write_text(f"{written}\nunti_sql: x\n".replace("unit: row", "unit: rwo"), encoding="utf-8")
+    assert "unit_sql does not work" not in called("rubric", "check", path, "--store", store).stderr
+
+
 def test_a_template_is_filled_in_and_imported(tmp_path: Path, store: Path) -> None:
     """Keys are right: each label meets a judged unit; rows without an answer wait."""
     output = called("labels", "template", "pragmatic_sufficiency", "--units", 3, "--annotator", "ann", "--store", store).stdout

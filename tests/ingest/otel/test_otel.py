@@ -199,6 +199,14 @@ def test_events_without_content_are_refused_by_their_right_cause(tmp_path: Path)
     assert "log records" in reason
 
 
+@pytest.mark.parametrize(("key", "held"), [("resourceLogs", "log records"), ("resourceMetrics", "metrics")])
+def test_other_signals_are_refused_by_name(tmp_path: Path, key: str, held: str) -> None:
+    """Not as a file that nobody knows."""
+    (reason,) = read(tmp_path, {key: []}).refused
+    assert f"OTLP {held}" in reason
+    assert "export spans" in reason
+
+
 def test_a_request_that_failed_keeps_its_model_and_its_error(tmp_path: Path) -> None:
     """It is a call without a reply; the team and the agent have the model that was asked."""
     failed = span(1, "chat", 0, "rate limited", gen_ai__request__model="gpt-x", gen_ai__input__messages=json.dumps([said("user", "Hi.")]))
