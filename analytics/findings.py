@@ -15,6 +15,7 @@ from schemas.wording import count, in_words, interval, number, score, share, sha
 __all__ = ["Finding", "findings", "told_apart"]
 
 Row = Mapping[str, Any]
+_Losses = Mapping[tuple[str, str, str | None], str]
 
 _WENT_RIGHT: Final = ("correct", "no_error", "none_of_these", "accepted", "right")
 
@@ -40,7 +41,8 @@ def findings(store: Store) -> list[Finding]:
     boards: dict[tuple[str, str | None], list[Row]] = {}
     for row in board:
         boards.setdefault(_comparable(row), []).append(row)
-    found = [finding for (benchmark, _), rows in boards.items() for finding in _of_benchmark(store, benchmark, rows)]
+    losses = _losses(store)
+    found = [finding for (benchmark, _), rows in boards.items() for finding in _of_benchmark(store, benchmark, rows, losses)]
     return [*found, *_of_judges(store)]
 
 
@@ -49,12 +51,17 @@ def _comparable(row: Row) -> tuple[str, str | None]:
     return row["benchmark"], None if family(row["benchmark"]) else row["condition"]
 
 
-def _of_benchmark(store: Store, benchmark: str, rows: Sequence[Row]) -> Iterator[Finding]:
+def _of_benchmark(store: Store, benchmark: str, rows: Sequence[Row], losses: _Losses) -> Iterator[Finding]:
     told = told_apart(rows)
     about = told[0] if told else rows[-1]
     yield Finding("who", benchmark, _who(benchmark, rows), "leaderboard")
-    for topic, sentence_of, report in (("where", _where, "decisive-turns"), ("why", _failures, "failures"), ("why", _spirals, "spirals")):
-        sentence = sentence_of(store, about)
+    sentences = (
+        ("where", _where(store, about), "decisive-turns"),
+        ("why", losses.get((benchmark, about["model"], about["condition"])), "lost"),
+        ("why", _failures(store, about), "failures"),
+        ("why", _spirals(store, about), "spirals"),
+    )
+    for topic, sentence, report in sentences:
         if sentence is not None:
             yield Finding(topic, benchmark, sentence, report)
     yield Finding("sure", benchmark, _how_sure(rows), "compare")
@@ -115,6 +122,16 @@ def _games(row: Row) -> dict[str, Any]:
 
 
 _OF_TEAM: Final = "benchmark = $benchmark AND model = $model AND condition IS NOT DISTINCT FROM $condition"
+
+
+def _losses(store: Store) -> _Losses:
+    """Benchmark, model and condition -> who lost its games and by what, where that was attributed."""
+    if query(store, "SELECT 1 FROM attributions LIMIT 1").is_empty():
+        return {}
+    from analytics.losses.lost import lost_report
+
+    models = lost_report(store).filter(what="model").iter_rows(named=True)
+    return {(row["benchmark"], row["model"], row["condition"]): row["sentence"] for row in models}
 
 
 def _where(store: Store, worst: Row) -> str | None:

@@ -43,7 +43,7 @@ _PLANTED = {
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address of the dashboard.")
 @click.option("--port", default=8050, show_default=True, type=click.IntRange(0, 65535), help="Port of the dashboard.")
 def command(folder: Path, structures: int, host: str, port: int, *, serve: bool) -> int:
-    """Play games of several personas, read them, judge them with the engine, say what was found, then serve the dashboard.
+    """Play games of several personas, read them, judge and attribute them with the engine, say what was found, then serve the dashboard.
 
     \b
     Example:
@@ -61,7 +61,9 @@ def command(folder: Path, structures: int, host: str, port: int, *, serve: bool)
         is_clean = _ingest(logs, store)
     with _step("3. Every turn judged by the engine, which replays the board and answers only what it can prove"):
         code = _judge(store)
-    with _step("4. What was found"):
+    with _step("4. What each turn cost, put down to whoever's link broke: from a private view through messages to the action"):
+        _attribute(store)
+    with _step("5. What was found"):
         _tell(store)
     say(f"{time.monotonic() - started:.0f} s in all; the store is {store.path}, the logs are in {logs}")
     say(f"everything on one page: cotrace report all --format html --store {store.path} > report.html")
@@ -70,10 +72,10 @@ def command(folder: Path, structures: int, host: str, port: int, *, serve: bool)
         from dashboards.server import ServedAt
         from dashboards.server import serve as serve_pages
 
-        say("5. Dashboard")
+        say("6. Dashboard")
         serve_pages(store, ServedAt(host, port), on_ready=lambda link: announce(store, link))
     else:
-        say(f"5. Look at it: cotrace dash --store {store.path}")
+        say(f"6. Look at it: cotrace dash --store {store.path}")
     return code if is_clean else 1
 
 
@@ -120,6 +122,16 @@ def _judge(store: Store) -> int:
     code = judge_each([JudgeRequest(rubric=find(name)) for name in _RUBRICS], store)
     ensure_installed(store)
     return code
+
+
+def _attribute(store: Store) -> None:
+    from cotrace.progress import progress_bar
+    from judges.attribution.job import attribute_games
+    from judges.claims.readers import reader_named
+
+    with progress_bar("attributing") as show:
+        report = attribute_games(store, "true", reader_named("rules"), show)
+    say(f"   {report.games} games attributed: {report.findings} findings, {report.requests} requests held against what was done")
 
 
 def _tell(store: Store) -> None:

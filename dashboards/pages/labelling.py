@@ -47,11 +47,22 @@ class _Asked(BaseModel):
     group: int
 
 
+def _usual(read: Reader, known: Sequence[str]) -> Rubric:
+    """A rubric that judges have used here, else one for games that are here, else the first there is."""
+    judged = set(read.rows("SELECT DISTINCT rubric FROM judge_runs", filter_on=())["rubric"])
+    played = set(read.rows("SELECT DISTINCT benchmark FROM episodes", filter_on=())["benchmark"])
+    for name in [name for name in known if name in judged] or known:
+        rubric = find(name, read.rubric_folders)
+        if rubric.unit in LABELLED_HERE and not played.isdisjoint(rubric.benchmarks):
+            return rubric
+    return find(known[0], read.rubric_folders)
+
+
 def content(read: Reader) -> Part:
     """The next unit to label: `?rubric=...&annotator=...&order=random|disagreement&skip=...`."""
     address = read.address
     known = sorted(names(read.rubric_folders))
-    rubric = find(address.one("rubric") if address.one("rubric") in known else known[0], read.rubric_folders)
+    rubric = find(asked, read.rubric_folders) if (asked := address.one("rubric")) in known else _usual(read, known)
     order = address.one("order") if address.one("order") in ORDERS else "random"
     choices = html.Div(
         [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from analytics.query import query
 from analytics.views import ensure_installed
 from dashboards.address import Address
 from dashboards.label_queue import LABELLED_HERE, next_task, progress
+from dashboards.pages.labelling import content
 from dashboards.reader import reader
 from ingest.labels.load import add_labels, import_labels
 from judges.evidence.labelling import Answer, Task, annotator_name, labels_of
@@ -100,6 +102,13 @@ def test_disagreement_comes_first(store: Store) -> None:
     task = asked(store, order="disagreement")
     assert task is not None
     assert task.unit.unit_id == "game-1/3/D2"
+
+
+def test_the_page_begins_with_a_rubric_that_the_games_are_for(played: Store) -> None:
+    """Not with the first in the alphabet, which is another family's."""
+    with reader(played, Address("/labelling")) as read:
+        (chosen,) = re.findall(r"A\(children='([a-z ]+)', className='choice chosen', href='/labelling\?rubric", str(content(read)))
+    assert chosen == "mind modeling"  # judged here, before pragmatic sufficiency and spatial grounding
 
 
 @pytest.mark.parametrize("kind", sorted(LABELLED_HERE))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from analytics.findings import findings
 from analytics.losses.lost import lost_report
 from analytics.query import query
 from analytics.views import ensure_installed
@@ -122,6 +123,13 @@ def test_lost_in_sentences(planted: Store) -> None:
     told = [sentence for sentence in games["sentence"] if "mostly by" in sentence]
     assert all(" was lost; " in sentence and "(turn " in sentence for sentence in told)
     assert told
+
+
+def test_what_a_store_shows_begins_its_why_with_who_lost_it(planted: Store) -> None:
+    """In the report's own words, of the team that all findings are about."""
+    first = next(found for found in findings(planted) if found.topic == "why")
+    assert first.report == "lost"
+    assert first.sentence in lost_report(planted).filter(what="model")["sentence"].to_list()
 
 
 def test_attributing_again_changes_nothing(planted: Store) -> None:
