@@ -304,7 +304,8 @@ house/*:            {input: 0.05, output: 0.20, reasoning: 0.10}
 ```
 
 `--max-cost` needs a price, and names the line that matched. A model that no list knows is said to be unknown before anything is asked,
-also where a pattern gives it a price; on a server of your own (`--base-url`, or a deployment of Azure) names are yours, and nothing is said.
+also where a pattern gives it a price; on a server of your own (`--base-url`, or a deployment of Azure) names are yours, and nothing is
+said.
 """
 
 
