@@ -51,11 +51,12 @@ def readers_report(store: Store) -> pl.DataFrame:
     Columns, in order:
 
     - reader, benchmark; author: the model or persona that wrote, `ALL` for all of them.
-    - kind: of claim (docs/claims.md), `(text)` for texts as a whole; field: of the claim, `(whole)` for all fields together. Of a text as a
-      whole, given are those that the reader says to have understood wholly, right those of which it then told no more and no less than is
-      meant. Kinds that an author does not vouch for do not count.
+    - kind: of claim (docs/claims.md); `(first)` for what the text asks for first, certain or not; `(text)` for texts as a whole. field: of
+      the claim, `(whole)` for all fields together. Of a text as a whole, given are those that the reader says to have understood wholly,
+      right those of which it then told no more and no less than is meant. Kinds that an author does not vouch for do not count.
     - texts, games: on which the author makes or the reader tells such a claim.
-    - given: values that the reader was certain of; meant: values that there are; right: values given that are meant.
+    - given: values that the reader was certain of, for `(first)` all that it gave; meant: values that there are; right: values given that
+      are meant.
     - precision: right of given, 0 to 1, null if none is given; recall: right of meant, null if none is meant; `_low`, `_high`: their 95 %
       intervals over games, null below two games.
 
@@ -125,14 +126,15 @@ def _models(store: Store) -> Iterator[Reader]:
 
 def _by_reader(store: Store, reader: Reader, meant: dict[tuple[str, int, int], Any]) -> Iterator[_Scored]:
     from judges.claims.readers import read_by
-    from judges.claims.scoring import counts
+    from judges.claims.scoring import counts, first_counts
     from judges.claims.texts import texts
 
     for text in texts(store, None, reader):
         read = read_by(text.game, text.turn, text.said, reader) if _key(text) in meant else None
         if read is not None:
             place = (reader.name, text.game.benchmark, text.author)
-            yield from (_Scored(*place, one.kind, one.field, text.game.episode_id, *one[2:]) for one in counts(read, meant[_key(text)]))
+            of_text = chain(counts(read, meant[_key(text)]), first_counts(read, meant[_key(text)]))
+            yield from (_Scored(*place, one.kind, one.field, text.game.episode_id, *one[2:]) for one in of_text)
 
 
 def _key(text: Text) -> tuple[str, int, int]:

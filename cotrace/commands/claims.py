@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from cotrace.judging.reading import have_read, tell_collected
+from cotrace.judging.reading import have_read, refuse_batch_of_rules, tell_collected
 from cotrace.options.models import model_options
 from cotrace.options.shared import format_option, say, store_option
 from schemas.errors import CotraceError, UsageError
@@ -28,6 +28,12 @@ _COLUMNS = ("turn", "agent", "kind", "claim", "words", "certain", "reason")
 @click.argument("file", type=click.File("r", encoding="utf-8"), required=False)
 @click.option("--reader", "reader_name", default="rules", show_default=True, help="rules, planted, llm:<provider/model> or both:<other>.")
 @click.option("--where", help="SQL condition over episodes and turns, such as \"benchmark = 'craft' AND turn <= 5\".")
+@click.option(
+    "--against",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="ANNOTATIONS",
+    help="Measure the reader on the messages of FILE, whose claims people have written into this one.",
+)
 @click.option("--prompt", type=click.Path(path_type=Path), help="File with a prompt of your own for the model that reads (docs/claims.md).")
 @click.option(
     "--batch", is_flag=True, help="Have the model read in the provider's batch (cheaper, within a day); get the readings with --collect."
@@ -40,6 +46,7 @@ _COLUMNS = ("turn", "agent", "kind", "claim", "words", "certain", "reason")
 def command(
     file: TextIO | None,
     reader_name: str,
+    against: Path | None,
     prompt: Path | None,
     store: Store,
     output_format: str,
@@ -49,13 +56,14 @@ def command(
     collect: bool,
     **options: Any,
 ) -> int:
-    """Show what texts claim: those of the games in the store, or CRAFT messages of a file.
+    """Show what texts claim: those of the games in the store, or CRAFT messages of a file; or how well a reader reads them.
 
     What the reader understood goes to the table `claims`, text by text. A model reads what it has not read yet, one call a text; how good
     it is, `cotrace report readers` tells.
 
     FILE holds JSON lines {"id", "speaker", "utterance", "board_before"}; its messages are read by rules and printed as JSON lines {"id",
-    "claims"}. A line that cannot be used is named on stderr and left out; the exit code is then 1. `-` reads from standard input.
+    "claims"}. A line that cannot be used is named on stderr and left out; the exit code is then 1. `-` reads from standard input. With
+    --against, any reader reads them, and is held against what people wrote that they claim: the table of `cotrace report readers`.
 
     \b
     Example:
@@ -63,17 +71,22 @@ def command(
       cotrace claims --reader llm:openai/gpt-4o-mini --max-cost 2 --format csv > claims.csv
       cotrace claims --reader llm:openai/gpt-4o-mini --batch && cotrace claims --collect
       cotrace claims utterances.jsonl > claims.jsonl
+      cotrace claims utterances.jsonl --against annotated.jsonl --reader llm:openai/gpt-4o-mini --max-cost 2
     """
     from judges.claims.readers import reader_named
 
+    if against is not None:
+        from cotrace.judging.measuring import measured
+
+        asked = {"prompt": prompt, "dry_run": dry_run, "batch": batch, "collect": collect}
+        return measured(file, against, reader_named(reader_name), store, output_format, options, **asked)
     if file is not None:
         return _of_file(file)
     store.check()
     if collect:
         return _collect(store)
     reader = reader_named(reader_name)
-    if batch and reader.model is None:
-        raise UsageError(f"--batch is for models that read: {reader.name} answers at once, leave it out")
+    refuse_batch_of_rules(reader, batch=batch)
     code = have_read(reader, store, options, prompt=prompt, dry_run=dry_run, batch=batch)
     return code if dry_run or batch else max(code, _show(store, reader, options["where"], output_format))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cotrace.options.models import endpoints_of, show_prompt, tell_models
 from cotrace.options.shared import say
+from schemas.errors import UsageError
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from judges.claims.readers import Reader
     from judges.rubric.model import Rubric
 
-__all__ = ["have_read", "tell_collected"]
+__all__ = ["have_read", "refuse_batch_of_rules", "tell_collected"]
 
 _LIMITS = ("where", "concurrency", "max_cost", "prices", "cache")
 
@@ -68,6 +69,16 @@ def have_read(
         show_prompt(plan.example)
         return 0
     return _submit(reader, request, store) if batch else _tell(reader, read_texts(request, store))
+
+
+def refuse_batch_of_rules(reader: Reader, *, batch: bool) -> None:
+    """Only models read in batches.
+
+    Raises:
+        UsageError: a batch is asked for, and no model reads.
+    """
+    if batch and reader.model is None:
+        raise UsageError(f"--batch is for models that read: {reader.name} answers at once, leave it out")
 
 
 def _submit(reader: Reader, request: ReadingRequest, store: Store) -> int:

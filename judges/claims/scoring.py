@@ -10,7 +10,10 @@ from judges.claims.reading import Read
 from judges.claims.two_readers import same_claim, told_fields
 from schemas.claims import kind_of
 
-__all__ = ["TEXT", "WHOLE", "Count", "counts"]
+__all__ = ["FIRST", "TEXT", "WHOLE", "Count", "counts", "first_counts"]
+
+FIRST = "(first)"
+"""Instead of a kind: what the text asks for first, whether the reader is certain of it or not."""
 
 WHOLE = "(whole)"
 """Instead of a field: the claim with all its fields."""
@@ -46,6 +49,28 @@ def counts(read: Read[Any], meant: Read[Any]) -> Iterator[Count]:
         yield from _of_kind(kind_of(kind), [one for one in ours if type(one) is kind], [one for one in theirs if type(one) is kind])
     understood = not read.unread and all(told.certain for told in read.told if _counts(told.claim, meant))
     yield Count(TEXT, WHOLE, int(understood), 1, int(understood and _same(ours, theirs)))
+
+
+def first_counts(read: Read[Any], meant: Read[Any]) -> Iterator[Count]:
+    """What a reader got right of the first thing that a text asks for, field by field; nothing for families that know no first.
+
+    Certain or not: the figure of the reading itself, where `counts` has that of what checks may build on.
+
+    Args:
+        read: by the reader.
+        meant: as the author of the text knows it, or a person has annotated it.
+    """
+    ours, theirs = (_first([told.claim for told in one.told if _counts(told.claim, meant)]) for one in (read, meant))
+    for field in dict.fromkeys((*theirs, *ours)):
+        right = field in ours and field in theirs and ours[field] == theirs[field]
+        yield Count(FIRST, field, int(field in ours), int(field in theirs), int(right))
+
+
+def _first(claims: Sequence[Any]) -> dict[str, Any]:
+    """The fields of the claim that is said to be first; of the first in the text, if none is."""
+    asking = [claim for claim in claims if hasattr(claim, "first")]
+    chosen = next((claim for claim in asking if claim.first), asking[0] if asking else None)
+    return {} if chosen is None else told_fields(chosen)
 
 
 def _counts(claim: object, meant: Read[Any]) -> bool:

@@ -10,11 +10,21 @@ from judges.craft.language.places.walls import WALLS
 from judges.craft.language.reader import read
 from schemas.errors import BadInputError
 
-__all__ = ["claim_record", "claims_of"]
+__all__ = ["checked_record", "claim_record", "claims_of"]
 
 
 def claims_of(record: Mapping[str, Any]) -> dict[str, Any]:
     """Read one record ``{id, speaker, utterance, board_before}`` and give ``{id, claims}``.
+
+    Raises:
+        BadInputError: a field is missing or has the wrong form; the message names it and the mend.
+    """
+    name, speaker, text, board = checked_record(record)
+    return {"id": name, "claims": [claim_record(claim) for claim in read(text, speaker, board).claims]}
+
+
+def checked_record(record: Mapping[str, Any]) -> tuple[str, str, str, dict[str, Sequence[str]]]:
+    """The id, speaker, text and board of one record.
 
     Raises:
         BadInputError: a field is missing or has the wrong form; the message names it and the mend.
@@ -24,8 +34,7 @@ def claims_of(record: Mapping[str, Any]) -> dict[str, Any]:
     speaker = _text(record, "speaker", where)
     if speaker not in WALLS:
         raise BadInputError(f"{where}: speaker {speaker!r} is no director; give one of {', '.join(WALLS)}", locator="speaker")
-    reading = read(_text(record, "utterance", where), speaker, _board(record, where))
-    return {"id": name, "claims": [claim_record(claim) for claim in reading.claims]}
+    return name, speaker, _text(record, "utterance", where), _board(record, where)
 
 
 def claim_record(claim: Claim) -> dict[str, Any]:

@@ -1,0 +1,91 @@
+"""`cotrace claims FILE --against ANNOTATIONS`: how well a reader reads messages whose claims people have written down."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from cotrace.judging.reading import have_read, refuse_batch_of_rules, tell_collected
+from cotrace.options.shared import say
+from schemas.errors import UsageError
+from schemas.store import Store
+
+if TYPE_CHECKING:
+    from judges.claims.readers import Reader
+    from judges.craft.annotated import AnnotatedMessages
+
+__all__ = ["measured"]
+
+
+def measured(
+    file: TextIO | None,
+    against: Path,
+    reader: Reader,
+    store: Store,
+    output_format: str,
+    options: dict[str, Any],
+    *,
+    prompt: Path | None,
+    dry_run: bool,
+    batch: bool,
+    collect: bool,
+) -> int:
+    """Have the reader read the messages, and print precision and recall of each field; 1 if a line or a text could not be used.
+
+    What a model has read is kept beside the store, so that it is asked nothing twice.
+
+    Raises:
+        UsageError: there is nothing to measure, or nobody to be measured.
+    """
+    from judges.claims.readers import PLANTED
+    from judges.craft.annotated import annotated_messages
+
+    if file is None or file.name == "<stdin>":
+        raise UsageError(f"--against {against}: give the file of the messages, too: cotrace claims MESSAGES.jsonl --against {against}")
+    if reader.stored == PLANTED:
+        raise UsageError(
+            f"--reader {reader.name}: what was planted is what is written in {against}; measure rules, llm:... or both:llm:..."
+        )
+    refuse_batch_of_rules(reader, batch=batch)
+    found = annotated_messages(Path(file.name), against)
+    for line in found.refused:
+        say(line)
+    say(
+        f"annotated messages: {len(found.messages)}; left out: {found.ambiguous} ambiguous, {len(found.refused)} refused, "
+        f"{found.not_annotated} without annotation"
+    )
+    code = int(bool(found.refused))
+    with _store_of(found, reader, store) as messages:
+        if collect:
+            tell_collected(messages)
+        else:
+            code = max(code, have_read(reader, messages, options, prompt=prompt, dry_run=dry_run, batch=batch))
+        return code if dry_run or batch else max(code, _show(messages, reader, output_format))
+
+
+@contextmanager
+def _store_of(found: AnnotatedMessages, reader: Reader, store: Store) -> Iterator[Store]:
+    """A store of the messages: one that stays where a model reads, with its readings; else one for the moment."""
+    from judges.craft.annotated import put_messages
+
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) if reader.model is None else store.journals / "annotated"
+        messages = Store(folder / f"{found.key}.duckdb")
+        put_messages(found, messages)
+        yield messages
+
+
+def _show(messages: Store, reader: Reader, output_format: str) -> int:
+    import polars as pl
+
+    from analytics.reading.report import SUMMARY, readers_report
+    from cotrace.output import emit
+
+    rows = readers_report(messages).filter(pl.col("reader") == reader.name)
+    if rows.is_empty():
+        raise UsageError(f"{reader.name} has read none of the messages yet: ask again once its batch is done, with --collect")
+    emit(rows, output_format, columns=SUMMARY)
+    return 0
