@@ -246,11 +246,12 @@ Single CRAFT messages that people have annotated need no game and no log:
     cotrace claims messages.jsonl --against annotations.jsonl
     cotrace claims messages.jsonl --against annotations.jsonl --reader llm:openai/gpt-4o-mini --max-cost 2
 
-A message is a JSON line `{"id", "speaker", "utterance", "board_before"}`, with who wrote it (`model` or `author`) and the game (`structure_id`)
-where they are known; an annotation is a JSON line `{"id", "claims"}` as `cotrace claims messages.jsonl` prints them. Both may stand in one
-file. Requests and remarks are held against each other, by author, with intervals over games (author and structure); annotations with
-`"ambiguous": true` are left out. Kind `(first)` is the reading of the first instruction, sure of it or not; the other kinds count only what
-the reader is certain of, as the checks do. What a model has read is kept beside the store, so that it is asked once.
+A message is a JSON line `{"id", "speaker", "utterance", "board_before"}`, with who wrote it (`model` or `author`) and the game
+(`structure_id`) where they are known; an annotation is a JSON line `{"id", "claims"}`, claims as `cotrace claims messages.jsonl` prints
+them. Both may stand in one file. Requests and remarks are held against each other, by author, with intervals over games (author and
+structure); annotations with `"ambiguous": true` are left out. Kind `(first)` is the reading of the first instruction, sure of it or not;
+the other kinds count only what the reader is certain of, as the checks do. What a model has read is kept beside the store, so that it is
+asked once.
 
 What a model is told can be changed without Python, by `--prompt FILE`; a changed prompt is another reading, and asks anew
 (`cotrace optimize-reader` looks for a better one, docs/optimize.md):

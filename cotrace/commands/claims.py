@@ -76,10 +76,10 @@ def command(
     from judges.claims.readers import reader_named
 
     if against is not None:
-        from cotrace.judging.measuring import measured
+        from cotrace.judging.measuring import Asked, measured
 
-        asked = {"prompt": prompt, "dry_run": dry_run, "batch": batch, "collect": collect}
-        return measured(file, against, reader_named(reader_name), store, output_format, options, **asked)
+        asked = Asked(prompt, dry_run=dry_run, batch=batch, collect=collect)
+        return measured(file, against, reader_named(reader_name), store, output_format, options, asked)
     if file is not None:
         return _of_file(file)
     store.check()

@@ -16,24 +16,30 @@ __all__ = ["command"]
 
 
 @click.command()
-@click.argument("episode")
-@click.option("--turn", required=True, type=click.IntRange(min=1), help="From which turn on.")
+@click.argument("episode", required=False)
+@click.option("--turn", type=click.IntRange(min=1), help="From which turn on.")
 @seat_options
 @click.option("--say", "said", multiple=True, metavar="ROLE=TEXT", help="What an agent says at its first call in that turn.")
 @click.option("--do", "done", multiple=True, metavar="ROLE=TEXT", help="What it does there, in the game's grammar.")
 @click.option("--repeats", default=1, show_default=True, type=COUNT, help="How often.")
 @click.option("--turns", type=COUNT, help="How many turns are played on; by default all to the end (--to-end).")
 @click.option("--to-end", is_flag=True, help="Play to the end, which is the default.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the logs [default: replays/EPISODE].")
+@click.option("--mend", type=COUNT, metavar="N", help="Without EPISODE: mend the N costliest broken links, and see what comes back.")
+@click.option("--where", default="true", show_default=True, help="--mend: SQL condition on `episodes`.")
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the logs [default: replays/EPISODE or replays/mended]."
+)
 @store_option
 def command(
-    episode: str,
-    turn: int,
+    episode: str | None,
+    turn: int | None,
     seats: tuple[str, ...],
     said: tuple[str, ...],
     done: tuple[str, ...],
     repeats: int,
     turns: int | None,
+    mend: int | None,
+    where: str,
     out: Path | None,
     store: Store,
     *,
@@ -44,13 +50,29 @@ def command(
 
     Until the changed seat is asked in that turn, all goes as it went; from there on the players play, those who sat there where nobody
     else is named. The continuations go into the store, know where they come from, and are compared with what happened
-    (`cotrace report continuations`). EPISODE is a game's id in the store, or its beginning. Exit code 1 if calls failed.
+    (`cotrace report continuations`). With --mend, the links that most was lost through are mended one by one, whoever is not seated is
+    played by the game's first script, one turn is played unless --turns or --to-end says otherwise, and what was lost is compared
+    (docs/attribution.md). EPISODE is a game's id in the store, or its beginning. Exit code 1 if calls failed.
 
     \b
     Example:
       cotrace replay craft-0f6ad207c604 --turn 3 --seat builder=openai/gpt-4o --seat directors=script:plain --repeats 20 --turns 1
       cotrace replay craft-0f6ad207c604 --turn 3 --do 'builder=PLACE:gs:(0,0):0:CONFIRM:try' --seat all=script:plain
+      cotrace replay --mend 50 --where "benchmark = 'craft'" --seat builder=openai/gpt-4o
     """
+    if to_end and turns is not None:
+        raise UsageError("--turns and --to-end contradict each other: give one of them")
+    if mend is not None:
+        from cotrace.judging.mending import mend as mended
+        from cotrace.options.seats import terms_of
+
+        if episode or turn or said or done:
+            raise UsageError("--mend chooses games, turns and words itself: leave out EPISODE, --turn, --say and --do")
+        store.check()
+        played = None if to_end else turns or 1
+        return mended(store, where, mend, seats, played, out or Path("replays") / "mended", lambda: terms_of(options))
+    if episode is None or turn is None:
+        raise UsageError("give the game and the turn, as in: cotrace replay craft-0f6ad207c604 --turn 3 ..., or --mend N")
     from cotrace.options.seats import terms_of
     from cotrace.play_runs import tell
     from cotrace.progress import playing_bar
@@ -58,8 +80,6 @@ def command(
     from games.players.running import Seating, run_games
     from ingest.cotrace_log.logged_game import logged_game
 
-    if to_end and turns is not None:
-        raise UsageError("--turns and --to-end contradict each other: give one of them")
     store.check()
     found = Logged(*logged_game(store, episode))
     given = {**_given(said, "say"), **_given(done, "do")}

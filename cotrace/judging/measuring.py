@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from cotrace.judging.reading import have_read, refuse_batch_of_rules, tell_collected
 from cotrace.options.shared import say
@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from judges.claims.readers import Reader
     from judges.craft.annotated import AnnotatedMessages
 
-__all__ = ["measured"]
+__all__ = ["Asked", "measured"]
+
+
+class Asked(NamedTuple):
+    """How a model is to read, as the command's options say."""
+
+    prompt: Path | None
+    dry_run: bool
+    batch: bool
+    collect: bool
 
 
 def measured(
@@ -27,11 +36,7 @@ def measured(
     store: Store,
     output_format: str,
     options: dict[str, Any],
-    *,
-    prompt: Path | None,
-    dry_run: bool,
-    batch: bool,
-    collect: bool,
+    asked: Asked,
 ) -> int:
     """Have the reader read the messages, and print precision and recall of each field; 1 if a line or a text could not be used.
 
@@ -49,7 +54,7 @@ def measured(
         raise UsageError(
             f"--reader {reader.name}: what was planted is what is written in {against}; measure rules, llm:... or both:llm:..."
         )
-    refuse_batch_of_rules(reader, batch=batch)
+    refuse_batch_of_rules(reader, batch=asked.batch)
     found = annotated_messages(Path(file.name), against)
     for line in found.refused:
         say(line)
@@ -59,11 +64,11 @@ def measured(
     )
     code = int(bool(found.refused))
     with _store_of(found, reader, store) as messages:
-        if collect:
+        if asked.collect:
             tell_collected(messages)
         else:
-            code = max(code, have_read(reader, messages, options, prompt=prompt, dry_run=dry_run, batch=batch))
-        return code if dry_run or batch else max(code, _show(messages, reader, output_format))
+            code = max(code, have_read(reader, messages, options, prompt=asked.prompt, dry_run=asked.dry_run, batch=asked.batch))
+        return code if asked.dry_run or asked.batch else max(code, _show(messages, reader, output_format))
 
 
 @contextmanager

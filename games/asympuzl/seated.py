@@ -22,7 +22,7 @@ from games.players.player import Observation
 from games.players.progress import OnProgress
 from games.players.running import Job, RunReport, RunTerms, Seating, run_games
 from games.players.seats import evaluated, seated, team_name
-from games.playing import check_seeds
+from games.playing import DEFAULT_START, check_seeds
 from schemas.errors import BadInputError
 from schemas.game import AgentEntry, End, Header
 
@@ -133,7 +133,7 @@ def game_of(header: Header) -> SeatedGame:
         seed=header.seed,
         tokenizer=str(facts.get("tokenizer")),
         solo=solo,
-        started_at=datetime.fromisoformat(header.started_at),
+        started_at=datetime.fromisoformat(header.started_at) if header.started_at else DEFAULT_START,
     )
 
 

@@ -25,7 +25,7 @@ from games.players.seats import PERSON, SCRIPT, Seats, seated
 from schemas.errors import UsageError
 from schemas.game import STOPPED, End, Header, ReplyEntry, Turn
 
-__all__ = ["Change", "Logged", "continuations"]
+__all__ = ["Change", "Logged", "continuations", "with_scripts"]
 
 _VERBS: Final = {"say": "says", "do": "does"}
 
@@ -49,6 +49,8 @@ class Change:
     """`ROLE=PLAYER`, as everywhere."""
     given: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Agent or role -> (`say` or `do`, text) of its first call in that turn."""
+    kept: Sequence[str] = ()
+    """Agents whose first answer in that turn stays what it was, whoever sits there."""
     turns: int | None = None
     """How many turns are played; None: to the end."""
     repeats: int = 1
@@ -81,11 +83,26 @@ def continuations(logged: Logged, change: Change, out: Path) -> tuple[Seats, lis
     taken, changed = _taken(logged.header, change, seats)
     turns = [_with_replies(game, logged.header, turn) for turn in logged.turns[: change.turn]]
     _check(game, logged.header, turns[:-1])
-    given = {agent: game.written(agent, *words) for name, words in change.given.items() for agent in _found(name, seats)}
+    given = {reply.agent: reply.text for reply in reversed(turns[-1].replies or ()) if reply.agent in change.kept}
+    given |= {agent: game.written(agent, *words) for name, words in change.given.items() for agent in _found(name, seats)}
     plan = _Plan(logged.header, game, turns, change, frozenset(changed) | set(given), given)
     slug = _slug(change.words)
     paths = [out / f"turn{change.turn}" / slug / f"{repeat:03d}.jsonl" for repeat in range(1, change.repeats + 1)]
     return seats, [_job(plan, logged, taken, path) for path in paths]
+
+
+def with_scripts(asked: Sequence[str], seats: Seats) -> list[str]:
+    """What was asked for, and in every other seat the first script that can take it.
+
+    Raises:
+        UsageError: a seat of the game is neither asked for nor one that a script can take.
+    """
+    taken = {agent for text in asked for agent in _agents(text.partition("=")[0].strip(), seats)}
+    rest = [agent for agent in seats.roles if agent not in taken]
+    for agent in rest:
+        if not seats.scripts.get(seats.roles[agent]):
+            raise UsageError(f"no script can take the seat of {agent}: add --seat {agent}=provider/model")
+    return [*asked, *(f"{agent}={SCRIPT}{next(iter(seats.scripts[seats.roles[agent]]))}" for agent in rest)]
 
 
 class _Plan(NamedTuple):

@@ -23,6 +23,7 @@ from games.players.course import Course
 from games.players.progress import OnProgress
 from games.players.running import Job, RunReport, RunTerms, Seating, run_games
 from games.players.seats import evaluated, seated, team_name
+from games.playing import DEFAULT_START
 from schemas.errors import BadInputError
 from schemas.game import AgentEntry, Header
 
@@ -137,7 +138,7 @@ def game_of(header: Header) -> SeatedGame:
         seed=header.seed,
         ticks=ticks,
         deck=deck,
-        started_at=datetime.fromisoformat(header.started_at),
+        started_at=datetime.fromisoformat(header.started_at) if header.started_at else DEFAULT_START,
     )
 
 

@@ -28,6 +28,7 @@ from games.players.player import Observation
 from games.players.progress import OnProgress
 from games.players.running import Job, RunReport, RunTerms, Seating, run_games
 from games.players.seats import evaluated, seated, team_name
+from games.playing import DEFAULT_START
 from schemas.errors import BadInputError, UsageError
 from schemas.game import AgentEntry, End, Header
 
@@ -165,7 +166,7 @@ def game_of(header: Header) -> SeatedGame:
         horizon=horizon,
         switches=switches,
         seed=header.seed,
-        started_at=datetime.fromisoformat(header.started_at),
+        started_at=datetime.fromisoformat(header.started_at) if header.started_at else DEFAULT_START,
         layout=layout,
     )
 

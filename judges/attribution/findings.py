@@ -12,7 +12,21 @@ from typing import Final, Literal, NamedTuple
 
 from judges.evidence.transcript import Transcript
 
-__all__ = ["LINKS", "NOTHING", "Attribute", "Attributed", "Cause", "Finding", "Follow", "How", "Link", "Lost", "shared_out", "undecided"]
+__all__ = [
+    "LINKS",
+    "NOTHING",
+    "Attribute",
+    "Attributed",
+    "Cause",
+    "Finding",
+    "Follow",
+    "How",
+    "Ideal",
+    "Link",
+    "Lost",
+    "shared_out",
+    "undecided",
+]
 
 NOTHING: Final = 1e-9
 """Costs below it are none."""
@@ -72,6 +86,15 @@ class Lost(NamedTuple):
     """Turns left before it, its own included; None if the log does not say."""
 
 
+class Ideal(NamedTuple):
+    """What an agent could have given in its place, in the game's grammar: what `cotrace replay --say` or `--do` takes."""
+
+    kind: Literal["say", "do"]
+    text: str
+    kept: tuple[str, ...] = ()
+    """Who gives what they gave in that turn all the same: they do not hear of it before."""
+
+
 class Finding(NamedTuple):
     """A broken link."""
 
@@ -87,6 +110,9 @@ class Finding(NamedTuple):
     regained: float | None = None
     """What the agent's ideal in its place would have kept, by the rules of the game; None if that was not worked out."""
 
+    ideal: Ideal | None = None
+    """That ideal; None where it was not worked out, or the game has no words for it."""
+
     @property
     def status(self) -> str:
         """``answered``, or ``undecided`` where nothing can be proven."""
@@ -101,6 +127,9 @@ class Cause(NamedTuple):
     evidence: str
     gain: float
     """What it would have kept."""
+
+    ideal: Ideal | None = None
+    """That, in the game's grammar; None where the game has no words for it."""
 
 
 class Follow(NamedTuple):
@@ -147,7 +176,7 @@ def shared_out(turn: int, cost: float, causes: Sequence[Cause], otherwise: tuple
     together = sum(cause.gain for cause in real)
     kept = min(max((cause.gain for cause in real), default=0.0), cost)
     for cause in real:
-        yield Finding(turn, cause.agent, cause.link, kept * cause.gain / together, cause.evidence, min(cause.gain, cost))
+        yield Finding(turn, cause.agent, cause.link, kept * cause.gain / together, cause.evidence, min(cause.gain, cost), cause.ideal)
     yield from (Finding(turn, cause.agent, cause.link, 0.0, cause.evidence) for cause in causes if cause.gain <= NOTHING)
     if cost - kept > NOTHING:
         link, evidence = otherwise

@@ -22,7 +22,7 @@ from schemas.transaction import Transaction
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["AttributionReport", "attribute_games", "selected_games"]
+__all__ = ["AttributionReport", "attribute_games", "attributed_games", "selected_games"]
 
 _GAMES_A_TRANSACTION: Final = 200
 _LONGEST: Final = 600
@@ -62,7 +62,7 @@ def attribute_games(
         UsageError: the condition is none.
         StoreError: the store cannot be read or written.
     """
-    ways = {family: _Way(found.MEASURES, found.attribute) for family, found in modules("judges", "attribution")}
+    ways = _ways()
     report = AttributionReport()
     lost, benchmarks = _lost(store, where, ways)
     report.without.update(benchmark for episode, benchmark in benchmarks.items() if episode not in lost)
@@ -77,6 +77,23 @@ def attribute_games(
             on_progress(report.games, len(lost))
     _save(store, waiting, reader, report)
     return report
+
+
+def attributed_games(store: Store, where: str = "true", reader: Reader = BY_RULES) -> Iterator[tuple[Transcript, Attributed]]:
+    """The games with their findings as they are found now, ideals included; nothing is written.
+
+    Raises:
+        UsageError: the condition is none.
+        StoreError: the store cannot be read.
+    """
+    ways = _ways()
+    lost, _ = _lost(store, where, ways)
+    for transcript in load(store, list(lost), reader):
+        yield transcript, ways[transcript.benchmark].attribute(transcript, lost[transcript.episode_id])
+
+
+def _ways() -> dict[str, _Way]:
+    return {family: _Way(found.MEASURES, found.attribute) for family, found in modules("judges", "attribution")}
 
 
 def _lost(store: Store, where: str, ways: Mapping[str, _Way]) -> tuple[dict[str, dict[int, Lost]], dict[str, str]]:

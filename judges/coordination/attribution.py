@@ -15,14 +15,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import Final, TypeVar
 
+from games.coordination.capture.match import listed
 from games.coordination.capture.rules import Action, CaptureState, step
 from games.coordination.escape.rules import actions as escape_actions
 from games.coordination.hanabi.moves import move_category, possible_cards
 from games.coordination.hanabi.rules import HanabiState, touched
-from games.coordination.players import PLAYERS, Player, partner_of
+from games.coordination.players import PLAYERS, Player, ScriptDecision, partner_of
 from games.coordination.value.capture import turns_left
 from games.coordination.value.escape import choice_chance
-from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, How, Lost, shared_out, undecided
+from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, How, Ideal, Lost, shared_out, undecided
 from judges.coordination.situation import (
     action_of,
     capture_action,
@@ -91,7 +92,18 @@ def _captor(state: CaptureState, player: Player, done: Mapping[Player, Action], 
     if math.isnan(gain) or gain <= NOTHING:
         return None
     evidence = f"{done[player].text}: {best.text} would have left {left[best]:.0f} turns in place of {lost.after:.0f}"
-    return Cause(player, "idle" if done[player].verb == "stay" else "acted_wrong", evidence, gain)
+    return Cause(
+        player,
+        "idle" if done[player].verb == "stay" else "acted_wrong",
+        evidence,
+        gain,
+        _deed(player, listed(state.actions(player).index(best), best)),
+    )
+
+
+def _deed(player: Player, action: str) -> Ideal:
+    """Both act at once, so the partner does what it did."""
+    return Ideal("do", ScriptDecision(intended=action, explanation="This is best.").response, (partner_of(player),))
 
 
 def _turns_after(state: CaptureState, chosen: Mapping[Player, Action], turn: int) -> float:
@@ -119,7 +131,7 @@ def _escape(game: Transcript, turn: int, lost: Lost) -> Iterator[Finding]:
         gain = chances[best] - lost.after
         if gain > NOTHING:
             evidence = f"{done[player]}: {best} would have kept the chance of escape at {chances[best]:.2f} in place of {lost.after:.2f}"
-            causes.append(Cause(player, "idle" if done[player] == "wait" else "acted_wrong", evidence, gain))
+            causes.append(Cause(player, "idle" if done[player] == "wait" else "acted_wrong", evidence, gain, _deed(player, best)))
     yield from shared_out(turn, lost.cost, causes, ("conflict", _APART) if len(right) == len(PLAYERS) else ("not_seen", _BOTH))
 
 

@@ -23,7 +23,7 @@ __all__ = ["AnnotatedMessages", "annotated_messages", "put_messages"]
 
 _RUN: Final = "annotated messages"
 _UNKNOWN: Final = "unknown author"
-_ABOUT_BLOCKS: Final = (Request, Remark)
+_ABOUT_BLOCKS: Final[tuple[type[Request | Remark], ...]] = (Request, Remark)
 """The kinds of claim that annotations vouch for."""
 _ASKING: Final = frozenset({"place", "remove", "replace"})
 _SAME: Final = ("verb", "color", "size", "layer")

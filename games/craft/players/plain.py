@@ -5,9 +5,11 @@ They take seats beside models (`script:plain`), and stand in for a model behind 
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from games.craft.engine.blocks import COLORS, DIRECTORS, MAX_HEIGHT, NEIGHBORS, WALLS, Cell, Director, is_large
+from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 from games.craft.engine.views import View
 from games.craft.text.builder import Clarification, builder_line, parse_answer
@@ -15,7 +17,13 @@ from games.craft.text.director_output import director_text
 from games.craft.text.observations import BuilderObservation, DirectorObservation
 from games.craft.text.simulation import CALL
 
-__all__ = ["BUILDERS", "DIRECTORS_BY_NAME", "builder", "director", "simulating_builder"]
+__all__ = ["BUILDERS", "DIRECTORS_BY_NAME", "FINISHED", "QUESTION", "asking_for", "builder", "director", "simulating_builder"]
+
+FINISHED: Final = "My wall is finished."
+"""What a director says who has nothing to ask for."""
+
+QUESTION: Final = "Which block shall I move, and where?"
+"""What a builder asks who was told nothing."""
 
 _COLUMNS: Final = ("left", "middle", "right")
 _LAYERS: Final = ("bottom", "middle", "top")
@@ -36,19 +44,43 @@ def director(seen: DirectorObservation) -> str:
                 continue
             verb, block = ("take", has) if has.color != "none" else ("put", wants)
             other = _second(board if verb == "take" else target, layer, column) if block.size > 1 else None
-            where = _COLUMNS[column] + (f" and {_COLUMNS[other]}" if other is not None else "")
-            size = "large" if other is not None else "small"
-            article, way = ("a", "on") if verb == "put" else ("the", "off")
-            said = f"Please {verb} {article} {size} {block.color} block {way} my {where} cell, {_LAYERS[layer]} layer."
+            columns = (column,) if other is None else (column, other)
+            said = _request(verb, block.color, columns, layer)
             return director_text(f"Layer {layer}, {_COLUMNS[column]}: {has.color} stands, {wants.color} is wanted.", said)
-    return director_text("My wall is as it should be.", "My wall is finished.")
+    return director_text("My wall is as it should be.", FINISHED)
+
+
+def _request(verb: str, color: str, columns: Sequence[int], layer: int) -> str:
+    size = "small" if len(columns) == 1 else "large"
+    article, way = ("a", "on") if verb == "put" else ("the", "off")
+    where = " and ".join(_COLUMNS[column] for column in columns)
+    return f"Please {verb} {article} {size} {color} block {way} my {where} cell, {_LAYERS[layer]} layer."
+
+
+def asking_for(move: Move | None, director: Director, board: Board) -> str | None:
+    """A director's plain words for a move on its wall, or for waiting; None: its wall has no words for it.
+
+    Args:
+        move: what is to be done; None: nothing.
+        director: who asks.
+        board: before the move.
+    """
+    if move is None:
+        return FINISHED
+    cells = [cell for cell in (move.position, move.span_to) if cell is not None]
+    stack = board.stack(move.position) if move.position in WALLS[director] else ()
+    block = move.block or (stack[-1] if stack else None)
+    if block is None or not set(cells) <= set(WALLS[director]):
+        return None
+    columns = [WALLS[director].index(cell) for cell in cells]
+    return _request("put" if move.action == "place" else "take", COLORS[block[0]], columns, move.layer)
 
 
 def builder(seen: BuilderObservation) -> str:
     """Carry out the first request that is one of the listed moves, else the first that can be read, else ask."""
     requests = [(found["who"], move) for found in _REQUEST.finditer(seen.discussion) if (move := _move(found, seen)) is not None]
     if not requests:
-        return "CLARIFY:Which block shall I move, and where?"
+        return f"CLARIFY:{QUESTION}"
     fits = [(who, move) for who, move in requests if any(_same(move, listed) for listed in seen.listed)]
     who, move = (fits or requests)[0]
     return builder_line(move, f"As {who} asks")

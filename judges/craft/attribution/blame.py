@@ -11,10 +11,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from games.craft.claims import same_place
+from games.craft.engine.blocks import DIRECTORS, WALLS
 from games.craft.engine.move import Move
 from games.craft.engine.rules import accepts
-from judges.attribution.findings import Cause, Link
-from judges.craft.attribution.case import BUILDER, BrokenLink, TurnCase, written
+from games.craft.players.plain import QUESTION, asking_for
+from games.craft.text.builder import builder_line
+from judges.attribution.findings import Cause, Ideal, Link
+from judges.craft.attribution.case import BUILDER, Agent, BrokenLink, TurnCase, written
 from judges.craft.attribution.following import following
 from judges.craft.attribution.messages import faulty_messages, left_open
 from judges.craft.attribution.wishes import Wish, entailed
@@ -68,14 +71,28 @@ def _builder(case: TurnCase, link: Link, evidence: str, *, listed: bool = False)
     """The builder, by what it was asked for well, or (``listed``) could have taken from the list of verified moves."""
     gain, better = case.worth.best([*case.asked_well, *(case.prepared.candidates if listed else ())])
     rest = f"{evidence}; nothing that was asked for{' or listed' if listed else ''} would have kept the rest"
-    return Blame([Cause(BUILDER, link, evidence + _instead(gain, better), gain)], ("not_seen", rest))
+    return Blame([Cause(BUILDER, link, evidence + _instead(gain, better), gain, _deed(better))], ("not_seen", rest))
 
 
 def _author(case: TurnCase, fault: BrokenLink) -> Cause:
     """A director, by what its view asks for, what the others asked for well, and what was listed."""
     asked_for = () if fault.agent == BUILDER else entailed(case.game, case.prepared, fault.agent)
     gain, better = case.worth.best([*asked_for, *case.asked_well, *case.prepared.candidates])
-    return Cause(fault.agent, fault.link, fault.evidence + _instead(gain, better), gain)
+    return Cause(fault.agent, fault.link, fault.evidence + _instead(gain, better), gain, _ideal(case, fault.agent, better))
+
+
+def _ideal(case: TurnCase, agent: Agent, better: Move | None) -> Ideal | None:
+    """An agent's ideal in words that the scripts of the game can read."""
+    if agent == BUILDER:
+        return _deed(better)
+    if better is not None and not {better.position, better.span_to or better.position} <= set(WALLS[agent]):
+        better = case.worth.best(entailed(case.game, case.prepared, agent))[1]  # the best that it can ask for itself
+    said = asking_for(better, agent, case.prepared.board)
+    return None if said is None else Ideal("say", said, tuple(other for other in DIRECTORS if other != agent))
+
+
+def _deed(better: Move | None) -> Ideal:
+    return Ideal("say", QUESTION, DIRECTORS) if better is None else Ideal("do", builder_line(better, "As it should be"), DIRECTORS)
 
 
 def _instead(gain: float, better: Move | None) -> str:
@@ -179,4 +196,4 @@ def _unclear(case: TurnCase, wish: Wish, done: str) -> Cause:
     if not meant:
         return _author(case, fault)
     gain, better = max(((case.worth.of(move), move) for move in meant), key=lambda pair: pair[0])
-    return Cause(fault.agent, fault.link, fault.evidence + _instead(gain, better), gain)
+    return Cause(fault.agent, fault.link, fault.evidence + _instead(gain, better), gain, _ideal(case, fault.agent, better))

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from games.einstein.engine.actions import Action, Ask, Share
-from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, Lost, shared_out, undecided
+from judges.attribution.findings import NOTHING, Attributed, Cause, Finding, Follow, Ideal, Lost, shared_out, undecided
 from judges.einstein.attribution.blame import Slip, slip_of
 from judges.einstein.attribution.steps import Played, played_steps
 from judges.evidence.transcript import Transcript
@@ -63,9 +63,9 @@ def _cause(played: Played, lost: Lost, slip: Slip) -> Cause:
         kept, better = _best(played, lost, turned_down)
         if kept > NOTHING:
             evidence = f"{slip.evidence}; {better.text} had been sampled, and was turned down{_instead(kept, better)}"
-            return Cause(played.agent, "verifier", evidence, kept)
+            return Cause(played.agent, "verifier", evidence, kept, Ideal("do", better.text))
     kept, better = _best(played, lost, played.careful)
-    return Cause(played.agent, slip.link, f"{slip.evidence}{_instead(kept, better)}", kept)
+    return Cause(played.agent, slip.link, f"{slip.evidence}{_instead(kept, better)}", kept, Ideal("do", better.text))
 
 
 def _best(played: Played, lost: Lost, actions: Sequence[Action]) -> tuple[float, Action]:
