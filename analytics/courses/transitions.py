@@ -130,7 +130,7 @@ def _advice(row: _Row, tests: int) -> str:
     found = wording.share(row["share"]) + ("" if row["low"] is None else f" {wording.share_interval(row['low'], row['high'])}")
     about = f"{team}: after {wording.in_words(row['after'])} comes {wording.in_words(row['next'])} in {found} of {row['turns']} turns"
     if row["p_holm"] is None:
-        return f"{about}; too little to compare with other turns"
+        return f"{about}; too few turns or games that differ to compare with other turns"
     about += f", else in {wording.share(row['share_else'])}"
     chance = f"p = {row['p']:.2g}, {row['p_holm']:.2g} corrected for {tests} rows"
     if row["p_holm"] >= _SURE:

@@ -25,6 +25,7 @@ SUMMARY: Final = ("question", "judge", "team", "pairs", "tasks", "wins", "streng
 _ADDED: Final = 0.5
 """Comparisons, half won, of each team with an average one: without, a team that is always preferred has no finite strength."""
 _FEWEST_TASKS: Final = 5
+_STEADY: Final = 1e-9
 _Row = dict[str, Any]
 
 _ASKED: Final = ("rubric", "question", "judge", "variant")
@@ -47,7 +48,8 @@ def preferences(store: Store) -> pl.DataFrame:
     Columns, in order:
 
     - rubric, question, judge, variant; team; pairs: compared with other teams; tasks; wins: sum of preferences, ties half.
-    - strength, low, high: log odds of being preferred to an average team, with its 95 % interval over tasks; null ends below five tasks.
+    - strength, low, high: log odds of being preferred to an average team, with its 95 % interval over tasks; null ends below five tasks,
+      and where all tasks say the same.
       chance: to be preferred to an average team, 0 to 1.
     - consistent: share of the question's pairs that prefer the same game in both orders; leans_first: how much the first place is liked
       beyond 0.5. Of all teams of the question.
@@ -110,7 +112,8 @@ def bradley_terry(
 
     Log odds that one is preferred to another = strength - strength (Bradley and Terry 1952, Biometrika 39), by logistic regression on the
     difference of two columns; each team has also half a comparison with an average one, half won. Each task is left out in turn, with
-    Student's t of tasks - 1 degrees of freedom (Efron and Stein 1981); NaN ends below five tasks.
+    Student's t of tasks - 1 degrees of freedom (Efron and Stein 1981); NaN ends below five tasks, and where no task differs from the others,
+    as with a judge that always takes the first place.
 
     Args:
         first: number of the one team, from 0, shape (pairs,).
@@ -132,6 +135,7 @@ def bradley_terry(
         return value, unknown, unknown
     without = np.stack([_strengths(total - one) for one in wins])
     error = np.sqrt((groups - 1) / groups * ((without - value) ** 2).sum(axis=0) + _seldom(total))
+    error[error <= _STEADY] = np.nan  # all tasks alike: nothing tells what another task would say
     half = float(stats.t.ppf((1 + LEVEL) / 2, groups - 1)) * error
     return value, value - half, value + half
 
@@ -172,6 +176,7 @@ def _advice(row: _Row) -> str:
         liked = "first" if row["leans_first"] > 0 else "second"
         place = f"; the judge likes the {liked} place: both orders are averaged, so that makes ties, not a bias"
     if row["low"] is None:
-        return f"{about} of {row['pairs']} pairs; {row['tasks']} tasks are too few for an interval{place}"
+        why = "too few for an interval" if row["tasks"] < _FEWEST_TASKS else "all alike: there is no interval, and nothing follows"
+        return f"{about} of {row['pairs']} pairs; {row['tasks']} tasks are {why}{place}"
     sure = "above" if row["low"] > 0 else "below" if row["high"] < 0 else "not shown to differ from"
     return f"{about} (strength {row['strength']:+.2f}, {row['low']:+.2f} to {row['high']:+.2f}): {sure} average{place}"

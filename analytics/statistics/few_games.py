@@ -20,6 +20,11 @@ FEW: Final = 10
 _COUNTS: Final = ("labelled_games", "tasks", "games", "episodes")
 """What the intervals of a report are over; the first that it has. Runs of one task are no news of other tasks, so tasks before games."""
 
+_BETWEEN: Final = "between teams"
+"""Kind of the rows whose intervals are over teams, whatever number of tasks they played."""
+_MEASURED_KINDS: Final = {"correlations": "pooled"}
+"""Report -> kind of its rows whose intervals were simulated; of other reports all were."""
+
 _MEASURED: Final = "coverage.csv"
 """Written by `python -m benchmarks.coverage --table` from docs/coverage.md."""
 _METHODS: Final = {
@@ -73,21 +78,31 @@ def few_games(rows: pl.DataFrame, report: str = "") -> str | None:
     import polars as pl
 
     over, rests = _over(rows), _rests_on_few(rows)
-    unmeasured = _UNMEASURED if report and report not in _METHODS and _lows(rows) and rows.select(_has_interval(rows).any()).item() else ""
+    unmeasured = _unmeasured(rows, report)
     if over is None or rests is None:
         return unmeasured or None
-    short = _short(rows, over, report) or unmeasured
+    short = "; ".join(said for said in (_short(rows, over, report), unmeasured) if said)
     if not rests.any():
         return short or None
     few = rows.filter(rests)
     unit = "tasks" if over == "tasks" else "games"
     which = "this row rests" if len(rows) == 1 else f"{count(len(few))} of {count(len(rows))} rows rest"
-    least = int(few.get_column(over).cast(pl.Int64).to_list()[few.get_column(over).arg_min() or 0])
+    least = int(few.select(_number(rows, over).cast(pl.Int64).min()).item())
     return (
         f"{which} on fewer than {FEW} {unit} (least: {least}); there a 95 % interval is no exact one: in simulation it holds the truth in "
         "97 to 100 % where answers are rare, and where games differ much from 75 (corrected rates), 80 (kappa) or 89 % on "
         "(docs/coverage.md)"
     ) + (f"; {short}" if short else "")
+
+
+def _unmeasured(rows: pl.DataFrame, report: str) -> str:
+    if not report or not _lows(rows):
+        return ""
+    if report not in _METHODS:
+        return _UNMEASURED if rows.select(_has_interval(rows).any()).item() else ""
+    others = rows.filter(_has_interval(rows) & ~_was_measured(rows, report)).height
+    kind = _MEASURED_KINDS.get(report)
+    return f"{count(others)} of {count(len(rows))} rows are of other kinds than {kind}: {_UNMEASURED}" if others else ""
 
 
 @cache
@@ -111,7 +126,7 @@ def _short(rows: pl.DataFrame, over: str, report: str) -> str:
     for place, one in enumerate(held):
         most = held[place + 1].games if place + 1 < len(held) else None
         there = (pl.col(over) >= one.games) & (pl.col(over) < most if most else pl.lit(value=True))
-        many = rows.filter(_has_interval(rows) & there).height
+        many = rows.filter(_has_interval(rows) & _was_measured(rows, report) & there).height
         if many and one.below > 0:
             told.append(
                 f"{count(many)} of {count(len(rows))} rows rest on {one.games} {f'to {most - 1}' if most else 'or more'} {over}: there "
@@ -136,7 +151,8 @@ def marked(rows: pl.DataFrame, report: str = "") -> pl.DataFrame:
     """The rows with what their intervals are worth as last columns; without intervals none.
 
     few_games is true where an interval rests on fewer than ten games; held_least is the least share of the simulated data sets of a scene
-    whose intervals of this kind, with so many games or the next fewer that were simulated, held the truth: of a report that was simulated.
+    whose intervals of this kind, with so many games or the next fewer that were simulated, held the truth: of a report that was simulated,
+    and there of the kinds of rows that were (of correlations the pooled ones).
     """
     import polars as pl
 
@@ -150,11 +166,28 @@ def marked(rows: pl.DataFrame, report: str = "") -> pl.DataFrame:
     least = pl.lit(held[0].least)
     for one in held[1:]:
         least = pl.when(pl.col(over) >= one.games).then(one.least).otherwise(least)
-    return rows.with_columns(pl.when(_has_interval(rows)).then(least).alias("held_least"))
+    return rows.with_columns(pl.when(_has_interval(rows) & _was_measured(rows, report)).then(least).alias("held_least"))
 
 
 def _over(rows: pl.DataFrame) -> str | None:
     return next((name for name in _COUNTS if name in rows.columns and rows[name].dtype.is_integer()), None)
+
+
+def _number(rows: pl.DataFrame, over: str) -> pl.Expr:
+    """How many games or tasks each row's interval is over; of a row between teams: teams."""
+    import polars as pl
+
+    if not {"kind", "teams"} <= set(rows.columns):
+        return pl.col(over)
+    return pl.when(pl.col("kind") == _BETWEEN).then(pl.col("teams")).otherwise(pl.col(over))
+
+
+def _was_measured(rows: pl.DataFrame, report: str) -> pl.Expr:
+    """Whether a row's interval is of the kind that was simulated."""
+    import polars as pl
+
+    kind = _MEASURED_KINDS.get(report)
+    return pl.lit(value=True) if kind is None or "kind" not in rows.columns else pl.col("kind") == kind
 
 
 def _rests_on_few(rows: pl.DataFrame) -> pl.Series | None:
@@ -163,4 +196,4 @@ def _rests_on_few(rows: pl.DataFrame) -> pl.Series | None:
     over, lows = _over(rows), _lows(rows)
     if over is None or not lows:
         return None
-    return rows.select((pl.any_horizontal(pl.col(lows).is_not_null()) & (pl.col(over) < FEW)).fill_null(value=False)).to_series()
+    return rows.select((pl.any_horizontal(pl.col(lows).is_not_null()) & (_number(rows, over) < FEW)).fill_null(value=False)).to_series()

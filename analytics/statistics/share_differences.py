@@ -22,7 +22,7 @@ _STEADY = 1e-12
 
 
 def share_difference(hits: Floats, sizes: Floats, other_hits: Floats, other_sizes: Floats) -> Shift:
-    """Share minus other share, with its 95 % interval and p; None below four games.
+    """Share minus other share, with its 95 % interval and p; None below four games, and where no game differs from the others.
 
     Each game is left out in turn (jackknife; Efron and Stein 1981, Annals of Statistics 9). To the variance is added that of half a hit and
     half a miss on either side, which only tells where no game differs; Student's t with one degree of freedom less than games of equal size
@@ -46,8 +46,10 @@ def share_difference(hits: Floats, sizes: Floats, other_hits: Floats, other_size
     unseen = sum(_unseen(float(of.sum()), float(n.sum())) for of, n in ((hits, sizes), (other_hits, other_sizes)))
     freedom = max(min(float(n.sum() ** 2 / (n**2).sum()) for n in (sizes, other_sizes)) - 1, 1.0)
     error = math.sqrt(between + unseen)
+    if error <= _STEADY:  # copies of one game say nothing of others
+        return Shift(difference, None, None, None)
     half = float(special.stdtrit(freedom, (1 + LEVEL) / 2)) * error
-    p = float(2 * special.stdtr(freedom, -abs(difference) / max(error, _STEADY)))
+    p = float(2 * special.stdtr(freedom, -abs(difference) / error))
     return Shift(difference, max(-1.0, difference - half), min(1.0, difference + half), p)
 
 

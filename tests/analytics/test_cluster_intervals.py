@@ -179,6 +179,24 @@ def test_rows_of_a_report_say_how_often_their_intervals_held_the_truth() -> None
     assert "held_least" not in marked(rows, "survival").columns
 
 
+def test_what_was_measured_of_pooled_rows_is_not_said_of_others() -> None:
+    """Five teams on forty tasks are five points; and nobody has simulated intervals over teams."""
+    import polars as pl
+
+    from analytics.statistics.few_games import few_games, held_of, marked
+
+    kinds = ["pooled", "within teams", "between teams", "between teams"]
+    rows = pl.DataFrame({"kind": kinds, "teams": [5, 5, 5, 12], "tasks": [40] * 4, "pearson_low": [0.0] * 4})
+    told = marked(rows, "correlations")
+    assert told["held_least"].to_list() == [held_of("correlations")[-1].least, None, None, None]
+    assert told["few_games"].to_list() == [False, False, True, False]
+    said = few_games(rows, "correlations")
+    assert said is not None
+    assert "this row rests" not in said
+    assert said.startswith("1 of 4 rows rest on fewer than 10")
+    assert "3 of 4 rows are of other kinds than pooled" in said
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     "scene",

@@ -75,6 +75,13 @@ def timed() -> list[Game]:
     return games
 
 
+def test_copies_of_one_game_are_no_proof() -> None:
+    """Thirty games to the letter the same: the difference is what it is, without an interval of no width and without a p of 0."""
+    found = share_difference(*(np.full(30, number) for number in (2.0, 5.0, 1.0, 6.0)))
+    assert found.difference == pytest.approx(2 / 5 - 1 / 6)
+    assert (found.low, found.high, found.p) == (None, None, None)
+
+
 def test_curves_tests_and_ratios_are_those_of_other_libraries(tmp_path: Path, timed: list[Game]) -> None:
     """Kaplan and Meier by statsmodels, log-rank by scipy, and the planted ratio in its interval."""
     store = store_with(tmp_path, timed)

@@ -145,6 +145,8 @@ def test_preferences_of_a_store(tmp_path: Path) -> None:
     assert found["llm:fair", "a"]["chance"] > 0.8
     assert found["llm:placed", "a"]["strength"] == pytest.approx(0, abs=1e-9)
     assert "likes the first place" in found["llm:placed", "a"]["advice"]
+    assert (found["llm:placed", "a"]["low"], found["llm:placed", "a"]["high"]) == (None, None), "[0, 0] would promise what nobody knows"
+    assert "8 tasks are all alike" in found["llm:placed", "a"]["advice"]
 
 
 def test_planted_profiles_are_found_again_and_noise_is_not() -> None:
