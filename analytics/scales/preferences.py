@@ -112,8 +112,8 @@ def bradley_terry(
 
     Log odds that one is preferred to another = strength - strength (Bradley and Terry 1952, Biometrika 39), by logistic regression on the
     difference of two columns; each team has also half a comparison with an average one, half won. Each task is left out in turn, with
-    Student's t of tasks - 1 degrees of freedom (Efron and Stein 1981); NaN ends below five tasks, and where no task differs from the others,
-    as with a judge that always takes the first place.
+    Student's t of tasks - 1 degrees of freedom (Efron and Stein 1981); NaN ends below five tasks, and where no task differs from the
+    others, as with a judge that always takes the first place.
 
     Args:
         first: number of the one team, from 0, shape (pairs,).
@@ -176,7 +176,7 @@ def _advice(row: _Row) -> str:
         liked = "first" if row["leans_first"] > 0 else "second"
         place = f"; the judge likes the {liked} place: both orders are averaged, so that makes ties, not a bias"
     if row["low"] is None:
-        why = "too few for an interval" if row["tasks"] < _FEWEST_TASKS else "all alike: there is no interval, and nothing follows"
+        why = "too few for an interval" if row["tasks"] < _FEWEST_TASKS else "all alike: no interval, and nothing follows"
         return f"{about} of {row['pairs']} pairs; {row['tasks']} tasks are {why}{place}"
     sure = "above" if row["low"] > 0 else "below" if row["high"] < 0 else "not shown to differ from"
     return f"{about} (strength {row['strength']:+.2f}, {row['low']:+.2f} to {row['high']:+.2f}): {sure} average{place}"
