@@ -97,7 +97,7 @@ def _codes(view: View) -> list[str]:
 )
 def test_views_show_a_wall_by_layers(director: str, kind: ViewKind, rows: list[str]) -> None:
     """Colour initial and apparent size, left to right; large only where both halves lie on the wall."""
-    assert _codes(director_view(TARGET, director, kind)) == rows  # type: ignore[arg-type]
+    assert _codes(director_view(TARGET, director, kind)) == rows
 
 
 def test_mirrored_walls_name_the_cells_the_rows_stand_for() -> None:
