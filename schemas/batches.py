@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from schemas.errors import BadInputError, StoreError
 from schemas.tables import Table, table
@@ -12,29 +13,90 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-__all__ = ["Rows", "check", "insert", "to_arrow"]
+__all__ = ["Coded", "Group", "Rows", "check", "insert", "to_arrow"]
 
 Rows = Mapping[str, Sequence[tuple[object, ...]]]
 """Table name -> records of that table's class."""
 
+_AT_ONCE: Final = 1024
+"""Records turned into columns at once: as many as stay in the processor's cache."""
 
-def to_arrow(rows: Rows) -> dict[str, pa.Table]:
+
+class Group(NamedTuple):
+    """Some columns of rows that repeat themselves there."""
+
+    columns: tuple[str, ...]
+    values: Sequence[tuple[object, ...]]
+    """What stands in these columns, each combination once."""
+
+    rows: Sequence[int]
+    """For each row, which of ``values`` it has."""
+
+
+class Coded(NamedTuple):
+    """Rows of a table, its columns in groups: what many rows share is written once, as records would take several times as long to make."""
+
+    groups: tuple[Group, ...]
+    """All columns of the table, each in one group; all groups have the same number of rows."""
+
+
+def to_arrow(rows: Rows, coded: Mapping[str, Sequence[Coded]] | None = None) -> dict[str, pa.Table]:
     """One Arrow table for each store table that has rows, columns in the record's order.
+
+    Args:
+        rows: records.
+        coded: table name -> rows in groups of columns, all of a table in the same groups.
 
     Raises:
         BadInputError: a number is too large for its column.
         pyarrow.ArrowInvalid, pyarrow.ArrowTypeError: a value does not fit its column's type.
     """
-    return {name: _to_arrow(table(name), records) for name, records in rows.items() if records}
+    import pyarrow as pa
+
+    tables = {name: _to_arrow(table(name), records) for name, records in rows.items() if records}
+    for name, parts in (coded or {}).items():
+        found = _decoded(table(name), parts)
+        if len(found):
+            tables[name] = pa.concat_tables([tables[name], found]) if name in tables else found
+    return tables
 
 
 def _to_arrow(spec: Table, records: Sequence[tuple[object, ...]]) -> pa.Table:
     import pyarrow as pa
 
     schema = spec.arrow_schema()
-    columns = zip(*records, strict=True)
+    columns: list[list[object]] = [[] for _ in schema]
+    left = iter(records)
+    while portion := list(islice(left, _AT_ONCE)):
+        for column, values in zip(columns, zip(*portion, strict=True), strict=True):
+            column.extend(values)
     arrays = [_array(column, field) for column, field in zip(columns, schema, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _decoded(spec: Table, parts: Sequence[Coded]) -> pa.Table:
+    import pyarrow as pa
+
+    schema = spec.arrow_schema()
+    arrays: dict[str, pa.Array] = {}
+    for groups in zip(*(part.groups for part in parts), strict=True):
+        values = list(chain.from_iterable(group.values for group in groups))
+        rows = _joined(groups)
+        for name, column in zip(groups[0].columns, zip(*values, strict=True) if values else [()] * len(groups[0].columns), strict=True):
+            arrays[name] = _array(column, schema.field(name)).take(rows)
+    return pa.Table.from_arrays([arrays[name] for name in schema.names], schema=schema)
+
+
+def _joined(groups: Sequence[Group]) -> pa.Array:
+    """Which value each row of all groups has, where their values stand one after the other."""
+    import numpy as np
+    import pyarrow as pa
+
+    before, places = 0, [np.empty(0, dtype=np.int32)]
+    for group in groups:
+        places.append(np.asarray(group.rows, dtype=np.int32) + np.int32(before))
+        before += len(group.values)
+    return pa.array(np.concatenate(places))
 
 
 def _array(values: Sequence[object], field: pa.Field) -> pa.Array:

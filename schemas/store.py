@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,9 +75,11 @@ class Store:
             if copied:
                 connection.execute("UPDATE store_info SET value = ? WHERE name = 'created_at'", [_now()])
                 return
+            known = _known_columns(connection)
             for spec in TABLES:
                 connection.execute(spec.ddl())
-                _add_columns(connection, spec)
+                if spec.name in known:
+                    _add_columns(connection, spec, known[spec.name])
                 _comment(connection, spec.name, spec.grain)
             connection.execute(
                 "INSERT INTO store_info SELECT * FROM (VALUES ('schema_version', ?), ('created_at', ?)) "
@@ -287,12 +290,21 @@ _LOCKED = ("Could not set lock on file", "with a different configuration", "Uniq
 """What DuckDB says then; the last where two threads of one process open the file at the same moment."""
 
 
-def _add_columns(connection: duckdb.DuckDBPyConnection, spec: Table) -> None:
+def _known_columns(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, bool]]:
+    """Of each table there is, its columns and whether they may be null; asked once, since DuckDB lists those of all tables each time."""
+    known: dict[str, dict[str, bool]] = defaultdict(dict)
+    for name, column, nullable in connection.execute(
+        "SELECT table_name, column_name, is_nullable FROM duckdb_columns() WHERE NOT internal"
+    ).fetchall():
+        known[name][column] = nullable
+    return known
+
+
+def _add_columns(connection: duckdb.DuckDBPyConnection, spec: Table, known: Mapping[str, bool]) -> None:
     """A column that may be null can be added to the rows there are, and one that might not be can come to be so.
 
     Any other change of a table raises SCHEMA_VERSION.
     """
-    known = dict(connection.execute("SELECT column_name, is_nullable FROM duckdb_columns() WHERE table_name = ?", [spec.name]).fetchall())
     for column in spec.columns:
         if column.name not in known:
             connection.execute(f'ALTER TABLE {spec.name} ADD COLUMN "{column.name}" {column.sql_type}')

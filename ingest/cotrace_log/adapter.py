@@ -20,15 +20,16 @@ from ingest.cotrace_log.calls import call_row
 from ingest.cotrace_log.consistency import contradictions
 from ingest.cotrace_log.derivation import BadTurnError, Derivation, Derived
 from ingest.cotrace_log.lines import LogLines, lost, read_lines
+from ingest.cotrace_log.planted import planted_claims, planted_labels
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.json_text import dumps
 from ingest.reading.malformed import malformed
 from ingest.reading.times import read_time
-from schemas.claims import text_hash
+from schemas.batches import Coded
 from schemas.errors import BadInputError
 from schemas.families import offered
 from schemas.game import AgentEntry, End, Header, Turn, UtteranceEntry
-from schemas.records import Action, Agent, Call, Claim, Episode, Json, Label, Run, Utterance
+from schemas.records import Action, Agent, Call, Episode, Json, Label, Run, Utterance
 from schemas.records import Turn as TurnRow
 
 __all__ = ["FORMAT", "PATH_PARTS", "VERSION", "read", "sniff"]
@@ -40,14 +41,9 @@ PATH_PARTS: Final = 0
 UNKNOWN_MODEL: Final = "unknown"
 """The model of an agent of which the log names neither model nor persona."""
 
-PLANTED: Final = "planted"
-"""`labels.source` of the truth that scripted players write into their logs, and `claims.reader` of what they know their texts to claim."""
-
 SURVEY: Final = "survey"
 """`labels.source` of the players' questionnaires."""
 
-_READ: Final = {"kind": "read"}
-_SCORES: Final = {"Yes": 1.0, "No": 0.0}
 _BEGINNING: Final = re.compile(rb'\s*\{\s*"cotrace_log"\s*:')
 
 _Part = TypeVar("_Part", bound=BaseModel)
@@ -89,7 +85,8 @@ def read(data: bytes, place: Place) -> Reading:
     replay_s = time.perf_counter() - started
     rejects = [log.reject] if log.reject else []
     replayed = derivation is not as_written.derive
-    return Reading(_rows(log, derived, episode, place, replayed=replayed), [episode], len(log.turns), rejects, replay_s)
+    rows = _rows(log, derived, episode, place, replayed=replayed)
+    return Reading(rows, [episode], len(log.turns), rejects, replay_s, coded=_planted(log, episode))
 
 
 def _derived(log: LogLines, derivation: Derivation, episode: str) -> Derived:
@@ -119,13 +116,16 @@ def _rows(log: LogLines, derived: Derived, episode: str, place: Place, *, replay
     rows["log_disagreements"] = [*rows.get("log_disagreements", ()), *found]
     everybody = [agent.agent for agent in log.header.agents]
     rows["utterances"] = [row for turn in log.turns for row in _utterances(episode, turn, everybody)]
-    rows["claims"] = [row for turn in log.turns for row in _claims(episode, turn)]
     rows["actions"] = [row for turn in log.turns for row in _actions(episode, turn)]
     rows["calls"] = [row for turn in log.turns for row in _calls(episode, turn, run.run_id)]
-    personas = {agent.agent: agent.persona for agent in log.header.agents}
-    rows["labels"] = [row for turn in log.turns for row in _labels(episode, turn, personas, _model(log.header))]
-    rows["labels"] += _surveys(episode, log.end)
+    rows["labels"] = list(_surveys(episode, log.end))
     return rows
+
+
+def _planted(log: LogLines, episode: str) -> dict[str, list[Coded]]:
+    """What scripted players write into their logs: more rows than all others together."""
+    personas = {agent.agent: agent.persona for agent in log.header.agents}
+    return {"claims": [planted_claims(episode, log.turns)], "labels": [planted_labels(episode, log.turns, personas, _model(log.header))]}
 
 
 def _run(header: Header) -> Run:
@@ -235,21 +235,6 @@ def _utterances(episode: str, turn: Turn, everybody: list[str]) -> Iterator[Utte
         yield Utterance(episode, turn.turn, seq, said.agent, said.channel, audience, said.text, None, said.superseded)
 
 
-def _claims(episode: str, turn: Turn) -> Iterator[Claim]:
-    """What the authors of the texts know them to claim: first the row that says so, then a row a claim."""
-    for seq, said in enumerate(turn.utterances, start=1):
-        if said.claims is None:
-            continue
-        says_so = said.claims and said.claims[0].get("kind") == "read"
-        text = text_hash(said.text)
-        for number, claim in enumerate(said.claims if says_so else (_READ, *said.claims)):
-            kind, written = str(claim.get("kind")), Json(dumps(claim))
-            yield Claim(
-                episode, turn.turn, seq, said.agent, PLANTED, number, kind, written, None, None, None,
-                certain=True, reason=None, text_hash=text, prompt_hash=None,
-            )  # fmt: skip
-
-
 def _audience(said: UtteranceEntry, everybody: list[str]) -> list[str]:
     if said.audience is not None:
         return list(said.audience)
@@ -292,31 +277,4 @@ def _surveys(episode: str, end: End | None) -> Iterator[Label]:
             agent=said.agent,
             answer=said.answer,
             score=said.score,
-        )
-
-
-def _labels(episode: str, turn: Turn, personas: Mapping[str, str | None], model: str) -> Iterator[tuple[object, ...]]:
-    """Rows of `schemas.records.Label` as plain tuples: they are half of all rows of a scripted game."""
-    number = turn.turn
-    units: dict[str | None, tuple[str, str]] = {None: (model, f"{episode}/{number}")}
-    for label in turn.labels:
-        agent, answer = label.agent, label.answer
-        if agent not in units:
-            units[agent] = (personas.get(agent or "") or model, f"{episode}/{number}/{agent}")
-        annotator, unit = units[agent]
-        score = _SCORES.get(answer)
-        yield (
-            PLANTED,
-            annotator,
-            label.rubric,
-            label.question,
-            unit,
-            episode,
-            number,
-            agent,
-            answer,
-            score,
-            label.basis,
-            label.planted,
-            None,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 from ingest.reading.json_text import dumps
@@ -14,6 +15,8 @@ from schemas.records import LogDisagreement
 __all__ = ["contradictions"]
 
 _ROUNDING: Final = 1e-6
+
+_LABELLED: Final = attrgetter("rubric", "question", "agent")
 
 _Found = tuple[str, Any, Any]
 """Field, what is logged, what would have to stand there: None if nothing could."""
@@ -73,7 +76,7 @@ def _of_turn(turn: Turn, before: int, names: set[str], limit: int | None) -> Ite
             yield f"actions[{seq}].agent", action.agent, None
         if action.accepted and action.error_code is not None:
             yield f"actions[{seq}].error_code", action.error_code, None
-    labelled = {(label.rubric, label.question, label.agent) for label in turn.labels}
+    labelled = set(map(_LABELLED, turn.labels))
     if len(labelled) < len(turn.labels):
         yield "labels", len(turn.labels), len(labelled)
     strangers = {agent for *_, agent in labelled} - names - {None}

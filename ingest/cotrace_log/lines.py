@@ -36,6 +36,7 @@ class _EndLine(BaseModel):
     end: End
 
 
+_VERSION: Final = TypeAdapter(_Version)
 _HEADER: Final = TypeAdapter(Header)
 _TURN: Final = TypeAdapter(Turn)
 _END_LINE: Final = TypeAdapter(_EndLine)
@@ -87,7 +88,7 @@ def read_lines(data: bytes) -> LogLines:
 
 
 def _header(line: bytes) -> Header:
-    version = _entry(TypeAdapter(_Version), line, "line 1").cotrace_log
+    version = _entry(_VERSION, line, "line 1").cotrace_log
     if version < 1:
         raise BadInputError(f"log version {version} does not exist: the first one is 1", locator="line 1.cotrace_log")
     if version > LOG_VERSION:

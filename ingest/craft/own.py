@@ -148,15 +148,21 @@ def _board(state: _State) -> Board:
 
 
 def _move(verb: str, arguments: Mapping[str, Any], where: str) -> Move:
+    get = arguments.get
     try:
-        return _move_of(verb, dumps(arguments))
+        return _move_of(verb, get("block"), get("position"), get("layer"), get("span_to"))
+    except (TypeError, ValidationError):  # a list cannot be looked up; of what is missing, the fault is told below
+        pass
+    try:
+        known = _Arguments.model_validate_json(dumps(arguments))
     except ValidationError as error:
         raise malformed(error, where) from error
+    return Move(verb, known.block, known.position, known.layer, known.span_to)
 
 
-@lru_cache(maxsize=65536)  # the moves of all games are few
-def _move_of(verb: str, arguments: str) -> Move:
-    known = _Arguments.model_validate_json(arguments)
+@lru_cache(maxsize=65536, typed=True)  # the moves of all games are few; a layer 1.0 or True is none
+def _move_of(verb: str, block: object, position: object, layer: object, span_to: object) -> Move:
+    known = _Arguments.model_validate({"block": block, "position": position, "layer": layer, "span_to": span_to})
     return Move(verb, known.block, known.position, known.layer, known.span_to)
 
 

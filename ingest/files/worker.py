@@ -18,7 +18,7 @@ from ingest.files.sources import FoundFile, Missed, cannot_read
 from ingest.reading.adapter_types import Adapter, Place, Reading
 from ingest.reading.json_text import utf8
 from ingest.reading.top_keys import top_keys
-from schemas.batches import to_arrow
+from schemas.batches import Coded, to_arrow
 from schemas.errors import BadInputError
 from schemas.processes import start_worker
 from schemas.text import excerpt, printable
@@ -247,24 +247,28 @@ def _surprise(error: Exception) -> BadInputError:
 def _tables(results: Sequence[FileResult], readings: Sequence[Reading]) -> dict[str, pa.Table]:
     """The rows of all readings; where they do not fit the tables' types, the files whose rows do not are rejected."""
     try:
-        return to_arrow(_rows(readings))
+        return to_arrow(*_rows(readings))
     except Exception:  # noqa: BLE001  # the faulty file is found below
         for result, reading in zip(results, readings, strict=True):
             _reject_unfit(result, reading)
-        return to_arrow(_rows(readings))
+        return to_arrow(*_rows(readings))
 
 
 def _reject_unfit(result: FileResult, reading: Reading) -> None:
     try:
-        to_arrow(reading.rows)
+        to_arrow(reading.rows, reading.coded)
     except Exception as error:  # noqa: BLE001  # becomes the file's reject
         reading.rows.clear()
+        reading.coded.clear()
         result.refuse(error if isinstance(error, BadInputError) else _surprise(error))
 
 
-def _rows(readings: Sequence[Reading]) -> dict[str, list[tuple[object, ...]]]:
+def _rows(readings: Sequence[Reading]) -> tuple[dict[str, list[tuple[object, ...]]], dict[str, list[Coded]]]:
     rows: dict[str, list[tuple[object, ...]]] = defaultdict(list)
+    coded: dict[str, list[Coded]] = defaultdict(list)
     for reading in readings:
         for table, records in reading.rows.items():
             rows[table] += records
-    return rows
+        for table, parts in reading.coded.items():
+            coded[table] += parts
+    return rows, coded

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ingest.reading.json_text import dumps
+from schemas.batches import Coded
 from schemas.errors import BadInputError
 
 __all__ = ["Adapter", "Place", "Reading", "episode_id", "run_id"]
@@ -50,10 +51,15 @@ class Reading:
     note: str = ""
     """What else the file is, where it holds no episode of its own and nothing is lost."""
 
+    coded: dict[str, list[Coded]] = field(default_factory=lambda: defaultdict(list))
+    """Table name -> more rows of it, where a format has so many alike that records would take too long."""
+
     def add(self, episode: Reading) -> None:
         """Take over what was read of one episode."""
         for table, records in episode.rows.items():
             self.rows[table].extend(records)
+        for table, parts in episode.coded.items():
+            self.coded[table].extend(parts)
         self.episodes += episode.episodes
         self.turns += episode.turns
         self.rejects += episode.rejects

@@ -85,6 +85,32 @@ def test_rows_that_break_the_contract_are_refused_by_name() -> None:
         batches.check(batches.to_arrow({"turn_metrics": [bad]}))
 
 
+def test_rows_in_groups_of_columns_are_those_of_records() -> None:
+    """Groups with nulls, of one row for all, of several games with values in common, and beside records: the same table."""
+    names = ("episode_id", "turn", "metric", "value")
+    parts = [
+        batches.Coded(
+            (
+                batches.Group(("turn", "value"), [(1, 0.5), (2, 1.0)], [1, 0, 1]),
+                batches.Group(("episode_id",), [(game,)], [0, 0, 0]),
+                batches.Group(("metric",), [("b",), ("a",)], [0, 0, 1]),
+            )
+        )
+        for game in ("one", "two")
+    ]
+    parts.append(batches.Coded(tuple(batches.Group(group.columns, [], []) for group in parts[0].groups)))
+    due = [
+        records.TurnMetric(game, turn, metric, value)
+        for game in ("one", "two")
+        for turn, metric, value in ((2, "b", 1.0), (1, "b", 0.5), (2, "a", 1.0))
+    ]
+    found = batches.to_arrow({}, {"turn_metrics": parts})["turn_metrics"]
+    assert found.equals(batches.to_arrow({"turn_metrics": due})["turn_metrics"].select(names))
+    both = batches.to_arrow({"turn_metrics": due[:1]}, {"turn_metrics": parts})["turn_metrics"]
+    assert [tuple(row.values()) for row in both.to_pylist()] == [due[0], *due]
+    assert batches.to_arrow({}, {"turn_metrics": parts[2:]}) == {}
+
+
 def test_transaction_that_fails_leaves_no_trace(tmp_path: Path) -> None:
     """An exception inside a write rolls everything back."""
     store = Store(tmp_path / "s.duckdb")
