@@ -20,7 +20,7 @@ from judges.craft.language.text.tokens import sentences
 from judges.craft.language.understanding.perspective import remarks_in
 from judges.craft.language.understanding.review import looked_at_again
 from judges.craft.language.words.items import Stretch
-from judges.craft.language.words.lexer import items_of
+from judges.craft.language.words.lexer import lexed
 
 __all__ = ["read"]
 
@@ -44,8 +44,8 @@ def read(text: str, speaker: str, board: Mapping[str, Sequence[str]]) -> TextRea
     actions, statements = Actions(book), Statements(book)
     section: int | None = None
     words = counted(sentences(text))
-    told = [items_of(sentence) for sentence in words]
-    for number, items in enumerate(told):
+    told = [lexed(sentence) for sentence in words]
+    for number, (items, _) in enumerate(told):
         sentence = [token.word for token in words[number]]
         section = _section(items, section)
         begun = len(book.drafts)

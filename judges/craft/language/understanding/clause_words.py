@@ -15,7 +15,6 @@ from judges.craft.language.model import Claim
 from judges.craft.language.places.walls import WALLS
 from judges.craft.language.text.tokens import Token
 from judges.craft.language.words.items import Stretch
-from judges.craft.language.words.lexer import unknown_words
 from judges.craft.language.words.ordinary import kind_of
 from judges.craft.language.words.spatial import BOTTOMS, MIDDLES, SIDES, TOPS
 from judges.craft.language.words.vocabulary import AMBIGUOUS, CELL_NOUNS, DETERMINERS, LAYER_NOUNS, NUMERALS, SIZES
@@ -47,6 +46,7 @@ _HEIGHTS: Final = _MEASURES | {"height", "stack", "stacked", "below", "beneath",
 _PERSONS: Final = frozenset(_TABLES["persons"].split())
 _SEEING: Final = tuple(_TABLES["seeing"].split())
 _THROWING: Final = frozenset(("away", "out", "off", "down", "hence", "gone", "begone", "minus", "less", "without"))
+_ADVERBS: Final = frozenset(("there", "yet"))
 _OWN: Final = frozenset(("my", "our", "mine"))
 _PAIR: Final = 2
 _LABEL: Final = 2
@@ -83,6 +83,9 @@ class ClauseWords:
 
     words: Sequence[Token]
     items: Sequence[Stretch]
+    strange: Sequence[Token]
+    """Words that are no items and no talk either."""
+
     claims: Sequence[Claim]
     speaker: str
     remarks: Sequence[tuple[int, int]]
@@ -97,8 +100,8 @@ class ClauseWords:
     @cached_property
     def unknown(self) -> list[Token]:
         """Words without a meaning here that may change what is asked for or named."""
-        odd = [token for token in self._strange if not self._is_harmless(token)]
-        odd += [token for token in self._talk if token not in self._strange and self._may_name(token)]
+        odd = [token for token in self.strange if not self._is_harmless(token)]
+        odd += [token for token in self._talk if token not in self.strange and self._may_name(token)]
         return sorted((token for token in odd if not self._is_remark(token)), key=lambda token: token.start)
 
     @cached_property
@@ -132,10 +135,6 @@ class ClauseWords:
 
     def _is_remark(self, token: Token) -> bool:
         return any(start <= token.start < end for start, end in self.remarks)
-
-    @cached_property
-    def _strange(self) -> list[Token]:
-        return unknown_words(self.words)
 
     def _is_harmless(self, token: Token) -> bool:
         """Whether a word that is no item adds nothing to what the clause names."""
@@ -214,11 +213,13 @@ class ClauseWords:
     def parts(self) -> list[frozenset[str]]:
         """Cues of the parts between commas and buts, with ``block`` where one is named, ``pointing`` where a place or a pronoun stands."""
         parts = []
+        denials = [token.start for token in self.strange if kind_of(token.word) == "denial"]
+        adverbs = [token for token in self.words if token.word in _ADVERBS]
         for begin, end in self.bounds:
             items = [item for item in self.items if begin <= item.start < end]
-            denied = any(begin <= token.start < end and kind_of(token.word) == "denial" for token in self._strange)
+            denied = any(begin <= start < end for start in denials)
             kinds = {"block" if item.color or item.size else "pointing" for item in items if item.kind in _POINTING}
-            kinds |= {word for word in ("there", "yet") if any(token.word == word and begin <= token.start < end for token in self.words)}
+            kinds |= {token.word for token in adverbs if begin <= token.start < end}
             parts.append(cues_of(items) | ({"denial"} if denied else frozenset()) | kinds)
         return parts
 
@@ -348,7 +349,7 @@ class ClauseWords:
     @property
     def throws(self) -> bool:
         """Whether a word is left over with which something may be thrown out: ``away, that red one``."""
-        return any(token.word in _THROWING for token in self._strange)
+        return any(token.word in _THROWING for token in self.strange)
 
     @property
     def puts_into(self) -> bool:

@@ -16,7 +16,7 @@ from judges.craft.language.places.walls import Board, height
 from judges.craft.language.text.tokens import Token
 from judges.craft.language.understanding.clause_words import AGAINST, ASKS, TAKES, ClauseWords
 from judges.craft.language.understanding.mentions import mentioned
-from judges.craft.language.words.items import Stretch
+from judges.craft.language.words.lexer import Lexed, lexed
 
 __all__ = ["looked_at_again"]
 
@@ -33,7 +33,7 @@ _SIDE_LETTERS = frozenset("lmcr")
 def looked_at_again(
     claims: Sequence[Claim],
     sentences: Sequence[Sequence[Token]],
-    items: Sequence[Sequence[Stretch]],
+    told: Sequence[Lexed],
     remarks: Sequence[tuple[int, int]],
     scene: Scene,
 ) -> tuple[tuple[Claim, ...], tuple[UnreadClause, ...]]:
@@ -42,16 +42,17 @@ def looked_at_again(
     Args:
         claims: what was read, with the numbers of the sentences each comes from.
         sentences: the words of the text.
-        items: what was made of the words, sentence by sentence.
+        told: what was made of the words, sentence by sentence.
         remarks: stretches that say who sees a place, or what is thought of another director.
         scene: speaker and board.
     """
     cells = frozenset(cell for claim in claims for cell in claim.cells or ())
     layers = frozenset(claim.layer for claim in claims)
     clauses = []
-    for number, (words, found) in enumerate(zip(sentences, items, strict=True)):
+    for number, (words, (items, unknown)) in enumerate(zip(sentences, told, strict=True)):
         own = [span for span in remarks if span[0] < words[-1].end and words[0].start < span[1]]
-        clauses.append(ClauseWords(words, found, [claim for claim in claims if number in claim.told_in], scene.speaker, own, cells, layers))
+        here = [claim for claim in claims if number in claim.told_in]
+        clauses.append(ClauseWords(words, items, unknown, here, scene.speaker, own, cells, layers))
     claims = [claim for claim in claims if not _is_support(claim, clauses)]
     judged = tuple(replace(claim, doubt=_doubt(claim, clauses, scene.board)) for claim in claims)
     judged, clauses = _with_mentions(judged, clauses, scene.board)
@@ -101,7 +102,7 @@ def _stretch(clauses: Sequence[ClauseWords], number: int) -> tuple[ClauseWords, 
     parts = clauses[begin:end]
     own = clauses[number]
     words, items, remarks = ([one for part in parts for one in getattr(part, name)] for name in ("words", "items", "remarks"))
-    return ClauseWords(words, items, [], own.speaker, remarks, own.cells, own.layers), frozenset(range(begin, end))
+    return ClauseWords(words, items, lexed(words).unknown, [], own.speaker, remarks, own.cells, own.layers), frozenset(range(begin, end))
 
 
 def _is_located(clauses: Sequence[ClauseWords]) -> bool:

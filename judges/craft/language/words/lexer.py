@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import NamedTuple
 
 from judges.craft.language.clauses.groups import PLACES
 from judges.craft.language.text.tokens import Token
@@ -39,7 +40,7 @@ from judges.craft.language.words.vocabulary import (
     word_set,
 )
 
-__all__ = ["items_of", "unknown_words"]
+__all__ = ["Lexed", "lexed"]
 
 _PAIR = 2
 _LISTING = 3
@@ -73,42 +74,42 @@ _AT_BEGIN = frozenset(("repair", "void"))
 _CODES = frozenset(color + size for color in "gbryo" for size in "sl")
 
 
-def items_of(sentence: Sequence[Token]) -> list[Stretch]:
-    """Give the items of one sentence in text order; words without a meaning here are left out."""
+class Lexed(NamedTuple):
+    """What the words of a sentence are."""
+
+    items: list[Stretch]
+    """In text order; words without a meaning here are left out."""
+
+    unknown: list[Token]
+    """Words that have no meaning here and are no talk either; sides and sizes that were passed over, too."""
+
+
+def lexed(sentence: Sequence[Token]) -> Lexed:
+    """Read the words of one sentence."""
     words = [token.word for token in sentence]
     items: list[Stretch] = []
-    index = 0
-    while index < len(words):
-        item, used = _next_item(words, index)
-        if item is not None:
-            item.start, item.end = sentence[index].start, sentence[index + used - 1].end
-            items.append(item)
-        index += used
-    return _without_listings(_changes(_merge_sizes(_without_corrections(items))))
-
-
-def unknown_words(sentence: Sequence[Token]) -> list[Token]:
-    """Give the words of a sentence that have no meaning here and are no talk either; sides and sizes that were passed over, too."""
-    words = [token.word for token in sentence]
     unknown: list[Token] = []
     index = 0
     while index < len(words):
         found = _read_by_any(words, index)
         item, used = found or (None, 1)
-        if found is None and (not is_ordinary(words[index]) or words[index] in SIZES):
+        if item is not None:
+            item.start, item.end = sentence[index].start, sentence[index + used - 1].end
+            items.append(item)
+        elif found is None and (not is_ordinary(words[index]) or words[index] in SIZES):
             unknown.append(sentence[index])
-        elif item is None:
+        else:
             unknown += [token for token in sentence[index : index + used] if token.word in _TELLING]
         index += used
-    return unknown
-
-
-def _next_item(words: Sequence[str], index: int) -> tuple[Stretch | None, int]:
-    return _read_by_any(words, index) or (None, 1)
+    return Lexed(_without_listings(_changes(_merge_sizes(_without_corrections(items)))), unknown)
 
 
 def _read_by_any(words: Sequence[str], index: int) -> Found:
-    return next((found for reader in _readers(words[index]) if (found := reader(words, index)) is not None), None)
+    for reader in _readers(words[index]):
+        found = reader(words, index)
+        if found is not None:
+            return found
+    return None
 
 
 def _readers(word: str) -> tuple[Reader, ...]:
