@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
     import polars as pl
@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 __all__ = ["computed", "forget_kept", "kept", "kept_already", "state_of"]
 
+T = TypeVar("T")
+
 _MOST_BYTES: Final = 256 * 2**20
 _LOCK: Final = Lock()
-_FOUND: Final[OrderedDict[Hashable, pl.DataFrame]] = OrderedDict()
+_FOUND: Final[OrderedDict[Hashable, tuple[Any, int]]] = OrderedDict()
+"""What was found, and its size in bytes."""
 _UNDER_WAY: Final[dict[Hashable, Lock]] = {}
 
 
@@ -32,40 +35,51 @@ def computed(store: Store, compute: Callable[..., pl.DataFrame], *, rubric: str)
     return kept(store.path, (compute.__module__, compute.__qualname__, rubric), lambda: compute(store, rubric=rubric))
 
 
-def kept(path: Path, asked: Hashable, make: Callable[[], pl.DataFrame]) -> pl.DataFrame:
+def _size_of_rows(rows: Any) -> int:
+    return int(rows.estimated_size())
+
+
+def kept(path: Path, asked: Hashable, make: Callable[[], T], *, size_of: Callable[[T], int] = _size_of_rows) -> T:
     """What `make` gives, or gave since the store last changed. Two that ask for the same at once do not compute twice: the second waits.
 
     Args:
         path: of the store.
         asked: what the rows are.
         make: gives them.
+        size_of: bytes of what is no table.
     """
     key = (asked, *state_of(path))
     with _LOCK:
         if key in _FOUND:
             _FOUND.move_to_end(key)
-            return _FOUND[key]
+            return _given(key)
         mine = _UNDER_WAY.setdefault(key, Lock())
     with mine:
         with _LOCK:
             if key in _FOUND:
-                return _FOUND[key]
+                return _given(key)
         try:
             found = make()
         finally:
             with _LOCK:
                 _UNDER_WAY.pop(key, None)
         with _LOCK:
-            _FOUND[key] = found
-            while len(_FOUND) > 1 and sum(rows.estimated_size() for rows in _FOUND.values()) > _MOST_BYTES:
+            _FOUND[key] = found, size_of(found)
+            while len(_FOUND) > 1 and sum(size for _, size in _FOUND.values()) > _MOST_BYTES:
                 _FOUND.popitem(last=False)
+    return found
+
+
+def _given(key: Hashable) -> Any:
+    found, _ = _FOUND[key]
     return found
 
 
 def kept_already(path: Path, asked: Hashable) -> pl.DataFrame | None:
     """What `kept` gives without making anything; None where it would have to."""
     with _LOCK:
-        return _FOUND.get((asked, *state_of(path)))
+        found, _ = _FOUND.get((asked, *state_of(path)), (None, 0))
+        return found
 
 
 def forget_kept() -> None:

@@ -1,16 +1,17 @@
-"""How pages read the store: one short connection for a page."""
+"""How pages read the store: one short connection for a page, opened where something is asked that is not kept already."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from copy import copy
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Final
 
 from analytics.query import frame
 from dashboards.address import FILTERS, Address, where
 from dashboards.computed import kept
+from judges.evidence.transcript import Transcript, read_games
 from schemas.wording import condition_in_words, in_words
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Reader", "reader"]
 
+_TURN_BYTES: Final = 2**16
+"""Of a turn with its states and what was said: twice that of a large one."""
+
 
 class Reader:
     """Queries under the filters of an address."""
@@ -30,7 +34,7 @@ class Reader:
     def __init__(
         self,
         store: Store,
-        connection: duckdb.DuckDBPyConnection,
+        opened: Callable[[], duckdb.DuckDBPyConnection],
         address: Address,
         rubric_folders: Sequence[Path] = (),
         *,
@@ -38,12 +42,30 @@ class Reader:
     ) -> None:
         self.store = store
         """For reports that open it themselves."""
-        self.connection = connection
+        self._opened = opened
         self.address = address
         self.rubric_folders = rubric_folders
         """Folders with rubrics of the user's own."""
         self.is_whole = is_whole
         """Cards that take long are drawn with the page; a browser asks for them one by one."""
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """To the store, opened on the first use: that takes longer than what most steps in a game do.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        return self._opened()
+
+    def game(self, episode_id: str) -> Transcript | None:
+        """A game with all its turns, kept until the store changes; None where it is not in the store."""
+        return kept(
+            self.store.path,
+            ("game", episode_id),
+            lambda: read_games(self.connection, [episode_id]).get(episode_id),
+            size_of=lambda game: len(game.turns) * _TURN_BYTES if game is not None else 0,
+        )
 
     def at(self, address: Address) -> Reader:
         """The same store under another address."""
@@ -87,10 +109,7 @@ class Reader:
 
 @contextmanager
 def reader(store: Store, address: Address, rubric_folders: Sequence[Path] = (), *, is_whole: bool = True) -> Iterator[Reader]:
-    """Open the store for one page, or for one of its cards.
-
-    Raises:
-        StoreError: the store cannot be read.
-    """
-    with store.reading() as connection:
-        yield Reader(store, connection, address, rubric_folders, is_whole=is_whole)
+    """What one page, or one of its cards, reads the store with; closed on leaving."""
+    with ExitStack() as stack:
+        opened = cache(lambda: stack.enter_context(store.reading()))
+        yield Reader(store, opened, address, rubric_folders, is_whole=is_whole)

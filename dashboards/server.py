@@ -12,6 +12,7 @@ from flask import Flask
 from waitress.server import create_server
 
 from dashboards.access import Access, is_loopback, new_token
+from dashboards.ahead import keeping_ahead
 from dashboards.app import create_app
 from dashboards.playing.app import create_play_app
 from dashboards.playing.tables import Tables
@@ -49,7 +50,8 @@ def serve(store: Store, place: ServedAt, rubric_folders: Sequence[Path] = (), *,
     Raises:
         CotraceError: the address is taken or not ours.
     """
-    _serve(place, lambda access: create_app(store, rubric_folders, access=access).server, on_ready)
+    with keeping_ahead(store, rubric_folders):
+        _serve(place, lambda access: create_app(store, rubric_folders, access=access).server, on_ready)
 
 
 def serve_tables(tables: Tables, place: ServedAt, *, on_ready: Callable[[str], None]) -> None:

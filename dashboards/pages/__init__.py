@@ -2,7 +2,8 @@
 
 A page of all benchmarks is a module of this folder, one about a family is `dashboards.<family>.page` and names it (BENCHMARK): the menu
 shows it where the store has games of it. ORDER is its place in the menu. A page whose figure stands in `cotrace report all` says in which
-report (REPORT) and draws it (`report_figure`). To add a page, write its module.
+report (REPORT) and draws it (`report_figure`). One with sections that take long names their addresses (`ahead(read)`), so that they are
+found out before somebody opens them. To add a page, write its module.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from dashboards.playback.said import said_column
 from dashboards.playback.timeline import legend, timeline
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
-from judges.evidence.transcript import Transcript, TurnView, read_games
+from judges.evidence.transcript import Transcript, TurnView
 from schemas.families import title_of
 from schemas.text import printable
 from schemas.wording import NOTHING, in_words
@@ -71,10 +71,9 @@ def content(read: Reader) -> Part:
     episode_id = read.address.one("episode")
     if not episode_id:
         return _games(read)
-    games = read_games(read.connection, [episode_id])
-    if episode_id not in games:
+    game = read.game(episode_id)
+    if game is None:
         return note(f"The store has no game {printable(episode_id)}.", html.A("Show all games", href=PATH))
-    game = games[episode_id]
     if not game.turns:
         error = read.rows("SELECT error FROM episodes WHERE episode_id = $id", {"id": episode_id}).item()
         return note(f"This game has no turns: {printable(error or 'it was not played')}.", html.A("Show all games", href=PATH))

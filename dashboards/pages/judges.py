@@ -5,11 +5,13 @@ A section computes only when it is opened; reports that take longer than a page 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 from dash import html
 
+from dashboards.address import Address
 from dashboards.judging import agreement, corrected, cost, drift, panel, probing, scores
 from dashboards.judging.common import chosen
 from dashboards.parts import Later, Part, link_choices, note
@@ -19,7 +21,7 @@ from schemas.wording import in_words
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["IN_MENU", "LATER", "ORDER", "PATH", "REPORT", "SECTIONS", "TABLES", "TITLE", "content", "report_figure"]
+__all__ = ["IN_MENU", "LATER", "ORDER", "PATH", "REPORT", "SECTIONS", "TABLES", "TITLE", "ahead", "content", "report_figure"]
 
 PATH = "/judges"
 TITLE = "Judges"
@@ -30,6 +32,7 @@ REPORT = "judges"
 SECTIONS: Final[tuple[ModuleType, ...]] = (scores, agreement, corrected, probing, drift, panel, cost)
 """In the order of the page; the first is shown unless the address says otherwise."""
 
+_RUBRICS: Final = "SELECT DISTINCT rubric FROM judge_runs ORDER BY rubric"
 _KEPT: Final = ("rubric", "judge", "variant")
 """What stays chosen from section to section."""
 
@@ -37,7 +40,7 @@ _KEPT: Final = ("rubric", "judge", "variant")
 def content(read: Reader) -> Part:
     """A section, `?show=`, about a rubric, `?rubric=`."""
     address = read.address
-    known = read.rows("SELECT DISTINCT rubric FROM judge_runs ORDER BY rubric")["rubric"].to_list()
+    known = read.rows(_RUBRICS)["rubric"].to_list()
     if not known:
         return note(
             "No judge has scored these games yet. The engine judge needs no model:",
@@ -55,6 +58,12 @@ def content(read: Reader) -> Part:
             _SECTION(read, f"{section.SECTION}/{rubric}"),
         ]
     )
+
+
+def ahead(read: Reader) -> Iterator[Address]:
+    """The sections of each rubric."""
+    for rubric in read.rows(_RUBRICS)["rubric"]:
+        yield from (Address(PATH, {"rubric": (rubric,), "show": (section.SECTION,)}) for section in SECTIONS)
 
 
 def _section(read: Reader, part: str) -> Part:

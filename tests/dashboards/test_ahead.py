@@ -1,0 +1,85 @@
+"""Pages that were drawn ahead: they ask the store nothing, until it changes."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from plotly.io.json import to_json_plotly
+
+from dashboards.address import Address
+from dashboards.ahead import addresses, draw_ahead, keeping_ahead
+from dashboards.app import draw_page
+from dashboards.computed import forget_kept
+from dashboards.drawing import draw_part
+from schemas.store import Store
+
+
+class _Counted(Store):
+    """Counts how often it is opened."""
+
+    opened = 0
+
+    @contextmanager
+    def reading(self) -> Iterator[Any]:
+        self.opened += 1
+        with super().reading() as connection:
+            yield connection
+
+
+@pytest.fixture(scope="module")
+def store(played: Store, tmp_path_factory: pytest.TempPathFactory) -> _Counted:
+    """A store of its own."""
+    forget_kept()
+    path = tmp_path_factory.mktemp("ahead") / "s.duckdb"
+    shutil.copyfile(played.path, path)
+    return _Counted(path)
+
+
+def _section(store: Store, judges: Address) -> str:
+    return str(to_json_plotly(draw_part(store, judges, "judges-section", "scores/spatial_grounding")))
+
+
+def test_every_page_and_the_sections_of_judges_are_among_them(store: Store) -> None:
+    found = [address.to() for address in addresses(store)]
+    assert {"/", "/why", "/spirals", "/judges", "/remove-gap", "/judges?rubric=spatial_grounding&show=agreement"} <= set(found)
+
+
+def test_what_was_drawn_ahead_is_not_asked_again_until_the_store_changes(store: _Counted) -> None:
+    judges = Address.parse("/judges", "rubric=spatial_grounding&show=scores")
+    assert draw_ahead(store, [judges])
+    store.opened = 0
+    draw_page(store, Address("/"), is_whole=False)
+    draw_page(store, judges, is_whole=False)
+    before = _section(store, judges)
+    assert store.opened == 0
+    with store.writing() as connection:
+        connection.execute("UPDATE verdicts SET score = 0 WHERE score IS NOT NULL")
+    after = _section(store, judges)
+    assert store.opened > 0
+    lowest = re.compile(r"Lowest: [^,]+, (\S+) over")
+    assert [float(score) for score in lowest.findall(after)] == [0]
+    assert [float(score) for score in lowest.findall(before)] > [0]
+
+
+def test_a_store_that_changes_meanwhile_is_left_alone(store: _Counted, monkeypatch: pytest.MonkeyPatch) -> None:
+    states = iter(range(1_000))
+    monkeypatch.setattr("dashboards.ahead.state_of", lambda _: next(states))
+    assert not draw_ahead(store, [Address("/judges")])
+
+
+def test_what_is_under_way_is_broken_off_when_the_dashboard_ends(store: _Counted) -> None:
+    """A thread that goes on in DuckDB while Python ends takes the process down (exit 134 on Ctrl-C)."""
+    with keeping_ahead(store):
+        (thread,) = [found for found in threading.enumerate() if found.name == "ahead"]
+        store.opened = 0
+        while not store.opened:
+            time.sleep(0.01)
+        assert thread.is_alive()
+    assert not thread.is_alive()
