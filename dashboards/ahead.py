@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from typing import TYPE_CHECKING, Final
 
@@ -44,12 +44,14 @@ def keeping_ahead(store: Store, rubric_folders: Sequence[Path] = ()) -> Iterator
         store: what is shown.
         rubric_folders: folders with rubrics of the user's own.
     """
+    ended = threading.Event()
     opened: list[duckdb.DuckDBPyConnection] = []
-    thread = threading.Thread(target=_watch, args=(_noted(store, opened), rubric_folders), name="ahead", daemon=True)
+    thread = threading.Thread(target=_watch, args=(_noted(store, opened, ended), rubric_folders), name="ahead", daemon=True)
     thread.start()
     try:
         yield
     finally:
+        ended.set()
         _break_off(thread, opened)
 
 
@@ -65,25 +67,32 @@ def _break_off(thread: threading.Thread, opened: Sequence[duckdb.DuckDBPyConnect
 def _watch(store: Store, rubric_folders: Sequence[Path]) -> None:
     done: object = None
     seen, changed = state_of(store.path), -math.inf  # what was there before the start is at rest
-    while True:
-        now = state_of(store.path)
-        if now != seen:
-            seen, changed = now, time.monotonic()
-        if seen != done and time.monotonic() - changed >= _REST_S and store.exists():
-            draw_ahead(store, addresses(store), rubric_folders)
-            done = seen
-        time.sleep(_LOOK_S)
+    with suppress(SystemExit):
+        while True:
+            now = state_of(store.path)
+            if now != seen:
+                seen, changed = now, time.monotonic()
+            if seen != done and time.monotonic() - changed >= _REST_S and store.exists():
+                draw_ahead(store, addresses(store), rubric_folders)
+                done = seen
+            time.sleep(_LOOK_S)
 
 
-def _noted(store: Store, opened: list[duckdb.DuckDBPyConnection]) -> Store:
-    """The same store; its connections stand in the list while they are open."""
+def _noted(store: Store, opened: list[duckdb.DuckDBPyConnection], ended: threading.Event) -> Store:
+    """The same store; its connections stand in the list while they are open, and what is interrupted at the end ends the thread."""
 
     @contextmanager
     def reading() -> Iterator[duckdb.DuckDBPyConnection]:
+        import duckdb
+
         with store.reading() as connection:
             opened.append(connection)
             try:
                 yield connection
+            except (duckdb.Error, RuntimeError):
+                if ended.is_set():
+                    raise SystemExit from None
+                raise
             finally:
                 opened.remove(connection)
 
@@ -133,6 +142,6 @@ def _left_for_later(part: Part) -> Iterator[tuple[str, str, str]]:
     elif isinstance(part, Component):
         place = getattr(part, "id", None)
         if isinstance(place, dict) and place.get("type") == "ask":
-            yield part.data, place["name"], place["part"]
+            yield getattr(part, "data", ""), place["name"], place["part"]
         else:
             yield from _left_for_later(getattr(part, "children", None))

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,12 +52,12 @@ def kept(path: Path, asked: Hashable, make: Callable[[], T], *, size_of: Callabl
     with _LOCK:
         if key in _FOUND:
             _FOUND.move_to_end(key)
-            return _given(key)
+            return cast("T", _FOUND[key][0])
         mine = _UNDER_WAY.setdefault(key, Lock())
     with mine:
         with _LOCK:
             if key in _FOUND:
-                return _given(key)
+                return cast("T", _FOUND[key][0])
         try:
             found = make()
         finally:
@@ -70,15 +70,10 @@ def kept(path: Path, asked: Hashable, make: Callable[[], T], *, size_of: Callabl
     return found
 
 
-def _given(key: Hashable) -> Any:
-    found, _ = _FOUND[key]
-    return found
-
-
 def kept_already(path: Path, asked: Hashable) -> pl.DataFrame | None:
     """What `kept` gives without making anything; None where it would have to."""
     with _LOCK:
-        found, _ = _FOUND.get((asked, *state_of(path)), (None, 0))
+        found: pl.DataFrame | None = _FOUND.get((asked, *state_of(path)), (None, 0))[0]
         return found
 
 

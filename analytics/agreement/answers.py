@@ -20,7 +20,7 @@ Role = Literal["truth", "people", "engine", "judge"]
 """In this order, who is the reference when two are compared."""
 
 _ANSWERS = """
-with labelled as (
+with taken as (
     select
         rubric,
         question,
@@ -41,10 +41,26 @@ with labelled as (
         end as unit,
         coalesce(episode_id, regexp_replace(unit_key, '(/.*|_[0-9]+)$', '')) as game,
         replace(lower(answer), '/', '') as answer,
-        score
+        score,
+        source,
+        imported_at
     from labels
-    where not ($random_only and source = $by_disagreement)
+    where not ($random_only and source = $by_disagreement) and ($rubric is null or rubric = $rubric)
+),
+
+-- whose answers may have come by two ways; of others each is the only one of its unit, and comparing them would take most of the time
+several as (
+    select rubric, annotator as member
+    from labels
+    group by all
+    having min(source) != max(source) or not bool_and(episode_id is null or starts_with(unit_key, episode_id))
+),
+
+labelled as (
+    select * from taken where (rubric, member) not in (select (rubric, member) from several)
+    union all
     -- one person's answer that came by two ways, such as a page and its export, is one answer: the one that came last
+    select * from taken where (rubric, member) in (select (rubric, member) from several)
     qualify row_number() over (partition by rubric, question, role, rater, member, unit order by imported_at desc nulls last, source) = 1
 ),
 
@@ -60,11 +76,12 @@ judged as (
         case when status = 'answered' then replace(lower(answer), '/', '') end as answer,
         score
     from verdicts_latest
+    where $rubric is null or rubric = $rubric
 ),
 
 given as (
     -- N/A as planted truth: the truth is not determined (docs/labels.md); PS6 alone has N/A as a true answer
-    select * from labelled where role != 'truth' or answer != 'na' or question = 'PS6'
+    select * exclude (source, imported_at) from labelled where role != 'truth' or answer != 'na' or question = 'PS6'
     union all
     select * from judged
 ),
@@ -72,23 +89,15 @@ given as (
 -- a label file knows yes and no, the rubric their numbers (of some the failure is the yes): what verdicts say of an answer goes first
 known as (
     select rubric, question, answer, any_value(score) as known_score from judged where answer is not null group by all
+),
+
+counted as (
+    select rubric, question, role, rater, unit, game, answer, any_value(score) as own_score, count(*) as n from given group by all
 )
 
-select
-    rubric,
-    question,
-    role,
-    rater,
-    unit,
-    game,
-    answer,
-    any_value(case when known.answer is null then score else known_score end) as score,
-    count(*) as n
-from given
+select counted.* exclude (own_score, n), case when known.answer is null then own_score else known_score end as score, n
+from counted
 left join known using (rubric, question, answer)
-where $rubric is null or rubric = $rubric
-group by all
-order by all
 """
 
 
@@ -108,7 +117,19 @@ def answers(store: Store, rubric: str | None = None, *, random_only: bool = Fals
         StoreError: the store cannot be read.
     """
     found = query(store, _ANSWERS, {"rubric": rubric, "random_only": random_only, "by_disagreement": BY_DISAGREEMENT})
-    return found.update(_numbers(found["rubric"].unique().to_list()), on=["rubric", "answer"], include_nulls=True)
+    return _in_order(found).update(_numbers(found["rubric"].unique().to_list()), on=["rubric", "answer"], include_nulls=True)
+
+
+def _in_order(rows: pl.DataFrame) -> pl.DataFrame:
+    """By every column up to the answer, by one number: sorting by that many texts takes longer than finding them."""
+    import polars as pl
+
+    place = pl.lit(0, pl.Int64)
+    for column in ("rubric", "question", "role", "rater", "unit", "answer"):
+        texts = rows[column].drop_nulls().unique().sort()
+        at = pl.col(column).cast(pl.Enum(texts)).to_physical().cast(pl.Int64)
+        place = place * (len(texts) + 1) + at.fill_null(len(texts))
+    return rows.sort(place)
 
 
 def _numbers(rubrics: list[str]) -> pl.DataFrame:

@@ -40,24 +40,24 @@ _KINDS: Final[Mapping[str, str]] = {"messages": "messages", "thoughts": "thought
 _HITS: Final = """
     hits AS (
         SELECT CASE WHEN channel = 'private' THEN 'thoughts' ELSE 'messages' END AS kind, episode_id, turn, agent, text, NULL AS question
-        FROM utterances WHERE {matches}
+        FROM utterances WHERE {matches} AND {in_games}
         UNION ALL BY NAME
         SELECT 'reasons' AS kind, episode_id, turn, agent, reason AS text, question
-        FROM verdicts WHERE {matches_reason}
-    ),
-
-    shown AS (
-        SELECT hits.*, games.benchmark, games.model, games.task_id FROM hits INNER JOIN games USING (episode_id)
-        WHERE {filters}
+        FROM verdicts WHERE {matches_reason} AND {in_games}
     )
 """
-_COUNTS: Final = "SELECT kind, benchmark, model, count(*) AS n FROM shown GROUP BY ALL"
+_COUNTS: Final = """
+    SELECT kind, benchmark, model, task_id, episode_id, found.n
+    FROM (SELECT kind, episode_id, count(*) AS n FROM hits GROUP BY ALL) AS found INNER JOIN games USING (episode_id)
+    WHERE {filters}
+"""
+"""By game, so that only the games on the page are looked through again for their texts."""
 _LIST: Final = """
     SELECT * EXCLUDE (text), substr(text, greatest(1, strpos(lower(text), $word_0) - $before), $length) AS excerpt,
         strpos(lower(text), $word_0) > $before + 1 AS is_cut, length(text) AS characters
     FROM (
-        SELECT kind, episode_id, coalesce(turn, 1) AS turn, agent, question, benchmark, model, task_id, text
-        FROM shown WHERE ($kind = '' OR kind = $kind)
+        SELECT kind, episode_id, coalesce(turn, 1) AS turn, agent, question, games.benchmark, games.model, games.task_id, text
+        FROM hits INNER JOIN games USING (episode_id) WHERE ($kind = '' OR kind = $kind)
         ORDER BY benchmark, model, task_id, episode_id, turn, kind, agent, question, text LIMIT $rows OFFSET $start
     )
     ORDER BY benchmark, model, task_id, episode_id, turn, kind, agent, question, text
@@ -65,7 +65,7 @@ _LIST: Final = """
 """The excerpts of what is shown alone: cutting every text that holds a common word takes most of a second at 100,000 turns."""
 _NAMED: Final = """
     SELECT episode_id, benchmark, model, task_id, file FROM games
-    WHERE {filters} AND {matches_names} ORDER BY benchmark, model, task_id, episode_id LIMIT $games
+    WHERE {filters} AND {matches_names} ORDER BY benchmark, model, task_id, episode_id LIMIT $most
 """
 
 
@@ -90,7 +90,7 @@ def _found(read: Reader, _: str) -> Part:
     kind = read.address.one("kind") if read.address.one("kind") in _KINDS else ""
     total = int(counts.filter(counts["kind"] == kind)["n"].sum() if kind else counts["n"].sum())
     lead = f"{count(total)} {_KINDS.get(kind, 'texts')} hold {' and '.join(f'“{printable(word)}”' for word in words)}."
-    listed = _list(read, words, kind, start) if total else note("Nothing was found under these filters.")
+    listed = _list(read, words, counts, kind, start) if total else note("Nothing was found under these filters.")
     return html.Div(
         [
             html.P(lead, className="lead"),
@@ -102,10 +102,12 @@ def _found(read: Reader, _: str) -> Part:
     )
 
 
-def _run(read: Reader, words: Sequence[str], select: str, **parameters: object) -> pl.DataFrame:
+def _run(read: Reader, words: Sequence[str], select: str, games: Sequence[str] | None = None, **parameters: object) -> pl.DataFrame:
     values = {f"word_{place}": word for place, word in enumerate(words)} | parameters
+    values |= {f"game_{place}": game for place, game in enumerate(games or ())}
     sql = f"WITH {_HITS} {select}" if select is not _NAMED else select
     names = "concat_ws(' ', task_id, replace(task_id, '_', ' '), model, file)"
+    sql = sql.replace("{in_games}", "true" if games is None else f"episode_id IN ({', '.join(f'$game_{n}' for n in range(len(games)))})")
     for place, column in {"{matches}": "text", "{matches_reason}": "reason", "{matches_names}": names}.items():
         sql = sql.replace(place, " AND ".join(f"contains(lower({column}), $word_{number})" for number in range(len(words))))
     return read.rows(sql, values)
@@ -146,7 +148,7 @@ def _first_turn(row: Mapping[str, Any]) -> str:
 
 
 def _named(read: Reader, words: Sequence[str]) -> Part:
-    rows = _run(read, words, _NAMED, games=_GAMES_SHOWN)
+    rows = _run(read, words, _NAMED, most=_GAMES_SHOWN)
     if rows.is_empty() or read.address.number("from", 0):
         return None
     lines = [
@@ -164,8 +166,22 @@ def _named(read: Reader, words: Sequence[str]) -> Part:
     return card("Games by name", html.Ul(lines, className="plain"))
 
 
-def _list(read: Reader, words: Sequence[str], kind: str, start: int) -> Part:
-    rows = _run(read, words, _LIST, kind=kind, rows=_SHOWN, start=start, before=_BEFORE, length=_EXCERPT)
+def _on_page(counts: pl.DataFrame, start: int) -> tuple[list[str], int]:
+    """The games whose texts stand on the page, and how many texts of the first of them stand on pages before."""
+    import polars as pl
+
+    order = ["benchmark", "model", "task_id", "episode_id"]
+    games = counts.group_by(order).agg(n=_sum()).sort(order, nulls_last=True).with_columns(end=pl.col("n").cum_sum())
+    shown = games.filter((pl.col("end") > start) & (pl.col("end") - pl.col("n") < start + _SHOWN))
+    before = shown.select(pl.col("end") - pl.col("n"))
+    return shown["episode_id"].to_list(), start - before.item(0, 0) if len(before) else 0
+
+
+def _list(read: Reader, words: Sequence[str], counts: pl.DataFrame, kind: str, start: int) -> Part:
+    games, skipped = _on_page(counts.filter(counts["kind"] == kind) if kind else counts, start)
+    if not games:
+        return note("There are no more texts.")
+    rows = _run(read, words, _LIST, games, kind=kind, rows=_SHOWN, start=skipped, before=_BEFORE, length=_EXCERPT)
     alike = [
         list(group) for _, group in groupby(rows.iter_rows(named=True), key=itemgetter("model", "task_id", "turn", "agent", "excerpt"))
     ]
