@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from dash import html
 
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["Drawn", "draw_page", "draw_part"]
 
 T = TypeVar("T")
+
+_CARD_BYTES: Final = 2**20
+"""Of a card with its figures: several times that of a large one as it goes to the browser."""
 
 _GAMES = "SELECT benchmark, condition, model, level, count(*) AS games FROM games GROUP BY ALL"
 
@@ -77,7 +80,7 @@ def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (
 
 
 def draw_part(store: Store, address: Address, name: str, part: str, rubric_folders: Sequence[Path] = ()) -> Part:
-    """One of the cards that a page leaves for later."""
+    """One of the cards that a page leaves for later; kept, its figures included, until the store or a rubric of the user's own changes."""
 
     def draw() -> Part:
         cards = {card.name: card for page in pages() for card in getattr(page, "LATER", ())}
@@ -86,7 +89,17 @@ def draw_part(store: Store, address: Address, name: str, part: str, rubric_folde
         with reader(store, address, rubric_folders, is_whole=False) as read:
             return compact(cards[name].draw(read, part))
 
-    return _or_why(draw, lambda said: compact(html.Section([said], className="card")))
+    asked = ("card", address.to(), name, part, _edited(rubric_folders))
+    return _or_why(
+        lambda: kept(store.path, asked, draw, size_of=lambda _: _CARD_BYTES),
+        lambda said: compact(html.Section([said], className="card")),
+    )
+
+
+def _edited(rubric_folders: Sequence[Path]) -> tuple[tuple[str, int], ...]:
+    """Which rubrics of the user's own there are, and when each was last written: a card may quote their questions."""
+    files = (file for folder in rubric_folders if folder.is_dir() for file in sorted(folder.iterdir()))
+    return tuple((str(file), file.stat().st_mtime_ns) for file in files if file.is_file())
 
 
 def _with_views(store: Store) -> pl.DataFrame:

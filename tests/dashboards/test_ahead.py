@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,6 +68,17 @@ def test_what_was_drawn_ahead_is_not_asked_again_until_the_store_changes(store: 
     lowest = re.compile(r"Lowest: [^,]+, (\S+) over")
     assert [float(score) for score in lowest.findall(after)] == [0]
     assert [float(score) for score in lowest.findall(before)] > [0]
+
+
+def test_a_card_is_drawn_anew_when_a_rubric_of_ones_own_was_edited(store: Store, tmp_path: Path) -> None:
+    """Cards quote the questions of rubrics, which are files beside the store."""
+    card = (store, Address("/spirals"), "spirals-body", "", [tmp_path])
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("name: mine")
+    drawn = draw_part(*card)
+    assert draw_part(*card) is drawn
+    os.utime(mine, (1, 1))
+    assert draw_part(*card) is not drawn
 
 
 def test_a_store_that_changes_meanwhile_is_left_alone(store: _Counted, monkeypatch: pytest.MonkeyPatch) -> None:
