@@ -44,6 +44,12 @@ def store(played: Store, tmp_path_factory: pytest.TempPathFactory) -> _Counted:
     return _Counted(path)
 
 
+def test_sections_of_rubrics_with_very_many_verdicts_are_left_until_somebody_asks(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take gigabytes of memory while they are found out."""
+    monkeypatch.setattr("dashboards.pages.judges._MOST_AHEAD", 1)
+    assert not [address for address in addresses(store) if address.one("rubric")]
+
+
 def _section(store: Store, judges: Address) -> str:
     return str(to_json_plotly(draw_part(store, judges, "judges-section", "scores/spatial_grounding")))
 
