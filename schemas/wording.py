@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeGuard
 
@@ -33,6 +34,7 @@ __all__ = [
     "share_interval",
     "share_of",
     "truth",
+    "without_zero",
 ]
 
 NOTHING: Final = "–"
@@ -73,7 +75,12 @@ def score(value: float | None) -> str:
     text = f"{value:.2f}"
     if float(text) == 0:
         return ".00"
-    return _signed(text.replace("0.", ".", 1) if abs(float(text)) < 1 else text)
+    return _signed(without_zero(text))
+
+
+def without_zero(text: str) -> str:
+    """A number's text without the zero before its point: `0.47` is `.47`, and `20.35` stays."""
+    return re.sub(r"^(-?)0\.", r"\1.", text)
 
 
 def count(value: float | None) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from schemas.wording import without_zero
+
 __all__ = ["LINK_WORDS", "amount", "of_link"]
 
 LINK_WORDS: Final[Mapping[str, str]] = {
@@ -35,7 +37,7 @@ def amount(cost: float, unit: str) -> str:
     """`.47`, `2 steps`, `0.5 points`: progress and probability without a unit, below one without a leading zero."""
     if unit in ("progress", "probability"):
         shown = f"{cost:.2f}" if abs(cost) >= 0.1 or abs(cost) < _SMALLEST else f"{cost:.3f}"  # noqa: PLR2004 - two digits that count
-        return shown.replace("0.", ".", 1) if float(shown) else "0"
+        return without_zero(shown) if float(shown) else "0"
     whole = f"{cost:.0f}" if abs(cost - round(cost)) < 0.05 else f"{cost:.1f}"  # noqa: PLR2004 - a tenth is shown
     return f"{whole} {unit.removesuffix('s') if whole == '1' else unit}"
 

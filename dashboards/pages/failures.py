@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dash import html
 
@@ -127,6 +127,8 @@ def _body(read: Reader, _: str) -> Part:
     more = (
         html.P(html.A(f"unfold the {rest} others", href=address.to(categories="all")), className="hint") if len(shown) < len(rows) else None
     )
+    commonest = ranked(counts(read, taxonomy, by)) if weight == "cost" else ()  # a category keeps its colour, whatever weighs it
+    bars = Bars(by, taxonomy, weight, commonest)
     counted = _COUNTED.get(benchmark, "the turns that the rules could classify")
     if weight == "cost":
         counted = f"what was lost in {counted}"
@@ -137,7 +139,7 @@ def _body(read: Reader, _: str) -> Part:
             choices,
             card(
                 "What went wrong",
-                figure("failures", chart(shown, by, taxonomy, address, weight), label=f"share of {_WEIGHTS[weight]} by category"),
+                figure("failures", chart(shown, bars, address), label=f"share of {_WEIGHTS[weight]} by category"),
                 more,
                 *_left_out(read, taxonomy),
                 fold(read, COUNTS),
@@ -243,7 +245,7 @@ def report_figure(read: Reader) -> go.Figure | None:
     if benchmark is None:
         return None
     taxonomy = known[benchmark][0]
-    return chart(counts(narrowed(read, benchmark), taxonomy, "model"), "model", taxonomy, read.address)
+    return chart(counts(narrowed(read, benchmark), taxonomy, "model"), Bars("model", taxonomy), read.address)
 
 
 def counts(read: Reader, taxonomy: str, by: str, weight: str = "turns") -> pl.DataFrame:
@@ -259,15 +261,35 @@ def _sql(by: str, weight: str) -> str:
     return (_COSTS if weight == "cost" else _COUNTS).format(by=by)
 
 
-def chart(rows: pl.DataFrame, by: str, taxonomy: str, address: Address, weight: str = "turns") -> go.Figure:
+class Bars(NamedTuple):
+    """What the bars show."""
+
+    by: str
+    taxonomy: str
+    weight: str = "turns"
+    ranked: Sequence[str] = ()
+    """Categories, the commonest first, which share out the colours; empty: as the rows rank them."""
+
+
+def ranked(rows: pl.DataFrame) -> list[str]:
+    """Categories in the order of the bars: what went right, then the commonest failure."""
+    import polars as pl
+
+    size = dict(rows.group_by("category").agg(pl.col("turns").sum()).iter_rows())
+    return sorted(size, key=lambda name: (name not in _RIGHT, name == _OTHER, -size[name], name))
+
+
+def chart(rows: pl.DataFrame, bars: Bars, address: Address) -> go.Figure:
     """Stacked bars of shares, a bar a group; the category of turns that went right at the bottom, the commonest failure above it."""
     import plotly.graph_objects as go
     import polars as pl
 
-    size = dict(rows.group_by("category").agg(pl.col("turns").sum()).iter_rows())
-    order = sorted(size, key=lambda name: (name not in _RIGHT, name == _OTHER, -size[name], name))
+    by, taxonomy, weight, colors = bars
+    order = ranked(rows)
+    colors = colors or order
     drawn = go.Figure()
     for category in order:
+        color = OTHER if category == _OTHER else color_of(category, colors)
         part = rows.filter(pl.col("category") == category)
         groups = part[by].to_list()
         links = [address.narrowed(turns.PATH, taxonomy=taxonomy, category=category, **{by: str(group)}) for group in groups]
@@ -282,8 +304,8 @@ def chart(rows: pl.DataFrame, by: str, taxonomy: str, address: Address, weight: 
             customdata=[["" if category == _OTHER else link, text] for link, text in zip(links, told, strict=True)],
             hovertemplate="%{x}<br>%{fullData.name}: %{customdata[1]}<extra></extra>",
             marker={
-                "color": color_of(category, order),
-                "pattern": {"shape": "/" if category == _OTHER or color_of(category, order) == OTHER else "", "solidity": 0.35},
+                "color": color,
+                "pattern": {"shape": "/" if color == OTHER else "", "solidity": 0.35},
             },
         )
     drawn.update_layout(barmode="stack")

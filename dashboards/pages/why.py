@@ -47,6 +47,9 @@ _FLOWS: Final = """
     SELECT model, link, coalesce(role, 'nobody') AS role, sum(cost) AS cost, count(*) AS turns, any_value(unit) AS unit
     FROM attributed_costs WHERE {filters} AND cost > 0 AND isfinite(cost) GROUP BY ALL ORDER BY cost DESC, model, link, role
     """
+_COUNT: Final = """
+    SELECT count(DISTINCT (episode_id, turn)) AS turns FROM attributed_costs WHERE {filters} AND cost > 0 AND isfinite(cost)
+    """
 _CURVE: Final = """
     WITH lost AS (
         SELECT model, episode_id, turn, greatest(cost, 0) AS cost FROM turn_costs WHERE {filters} AND isfinite(cost)
@@ -89,7 +92,7 @@ def _body(read: Reader, _: str) -> Part:
     unit = str(flows["unit"][0])
     return html.Div(
         [
-            html.P(_lead(flows, unit), className="lead"),
+            html.P(_lead(flows, unit, read.rows(_COUNT)["turns"][0]), className="lead"),
             *choices,
             card(
                 "Where the chain broke",
@@ -127,13 +130,13 @@ def _benchmarks(read: Reader) -> list[str]:
     return in_order(found["benchmark"].to_list())
 
 
-def _lead(flows: pl.DataFrame, unit: str) -> str:
+def _lead(flows: pl.DataFrame, unit: str, turns: int) -> str:
     """`14.2 steps were lost in 40 turns; 61 % of it by directors, most by ...`."""
     import polars as pl
 
     total = float(flows["cost"].sum())
     owned = flows.filter(pl.col("role") != "nobody")
-    said = f"{amount(total, unit)}{' of progress was' if unit == 'progress' else ' were'} lost in {count(int(flows['turns'].sum()))} turns"
+    said = f"{amount(total, unit)}{' of progress was' if unit == 'progress' else ' were'} lost in {count(turns)} turns"
     if owned.is_empty():
         return f"{said}; nobody could have done better by what was seen and said."
     first = owned.group_by("role", "link").agg(pl.col("cost").sum()).sort("cost", "role", "link", descending=[True, False, False])

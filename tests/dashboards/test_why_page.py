@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+from collections.abc import Iterator
+from typing import Any
 
+import pytest
+from plotly.io.json import to_json_plotly as to_plotly_json
+
+from analytics.losses.words import amount
 from analytics.query import query
 from dashboards.address import Address
 from dashboards.document import document
@@ -26,12 +32,20 @@ def test_the_page_says_where_the_chain_broke(store: Store) -> None:
     with reader(store, Address(why.PATH)) as read:
         text, flow = str(why.content(read)), why.report_figure(read)
     lost = query(store, "select sum(cost) from attributions").item()
-    assert f"{lost:.0f} steps were lost" in text
+    turns = query(store, "select count(distinct (episode_id, turn)) from attributions where cost > 0").item()
+    assert f"{lost:.0f} steps were lost in {turns} turns" in text
     assert "by what it knew" in text
     assert flow is not None
     bands = flow.data[0].link
     assert sum(bands.value) == pytest.approx(2 * lost)  # each part goes from its team to the break, and on to its link
     assert "nobody could see it" in flow.data[0].node.label
+
+
+@pytest.mark.parametrize(
+    ("cost", "words"), [(20.35, "20.35"), (10.04, "10.04"), (0.47, ".47"), (0.042, ".042"), (100.5, "100.50"), (0.0, "0")]
+)
+def test_only_the_first_zero_of_progress_is_left_out(cost: float, words: str) -> None:
+    assert amount(cost, "progress") == words
 
 
 def test_a_filter_that_leaves_nothing_says_so(store: Store) -> None:
@@ -52,6 +66,27 @@ def test_the_game_page_draws_what_was_lost_so_far(store: Store) -> None:
         shown = to_html(game.content(read))
     assert "<polyline" in shown
     assert "marked: the turn shown, and the decisive one" in shown
+
+
+def test_a_category_keeps_its_colour_whatever_weighs_it(store: Store) -> None:
+    """Also where another one lost most."""
+    taxonomy = query(store, "select taxonomy from failure_turns group by taxonomy order by count(*) desc, taxonomy limit 1").item()
+    colors = []
+    for weight in ("turns", "cost"):
+        with reader(store, Address(failures.PATH, {"weight": (weight,), "taxonomy": (taxonomy,)})) as read:
+            page = json.loads(to_plotly_json(failures.content(read)))
+        bars = next(figure["data"] for figure in values_of(page, "figure"))
+        colors.append({bar["name"]: bar["marker"]["color"] for bar in bars})
+    assert len(colors[0]) > 2
+    assert colors[0] == colors[0] | colors[1]
+
+
+def values_of(node: Any, key: str) -> Iterator[Any]:
+    """All values under a key, wherever they are."""
+    if isinstance(node, dict):
+        yield from (value for name, value in node.items() if name == key)
+    for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from values_of(part, key)
 
 
 def test_failures_weighted_by_what_their_turns_lost(store: Store) -> None:
