@@ -86,6 +86,7 @@ def few_games(rows: pl.DataFrame, report: str = "") -> str | None:
         return short or None
     few = rows.filter(rests)
     unit = "tasks" if over == "tasks" else "games"
+    unit += " or teams" if _is_between(few) else ""
     which = "this row rests" if len(rows) == 1 else f"{count(len(few))} of {count(len(rows))} rows rest"
     least = int(few.select(_number(rows, over).cast(pl.Int64).min()).item())
     return (
@@ -177,9 +178,13 @@ def _number(rows: pl.DataFrame, over: str) -> pl.Expr:
     """How many games or tasks each row's interval is over; of a row between teams: teams."""
     import polars as pl
 
-    if not {"kind", "teams"} <= set(rows.columns):
+    if not _is_between(rows):
         return pl.col(over)
     return pl.when(pl.col("kind") == _BETWEEN).then(pl.col("teams")).otherwise(pl.col(over))
+
+
+def _is_between(rows: pl.DataFrame) -> bool:
+    return {"kind", "teams"} <= set(rows.columns) and _BETWEEN in rows["kind"]
 
 
 def _was_measured(rows: pl.DataFrame, report: str) -> pl.Expr:

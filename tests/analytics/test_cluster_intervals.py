@@ -192,8 +192,7 @@ def test_what_was_measured_of_pooled_rows_is_not_said_of_others() -> None:
     assert told["few_games"].to_list() == [False, False, True, False]
     said = few_games(rows, "correlations")
     assert said is not None
-    assert "this row rests" not in said
-    assert said.startswith("1 of 4 rows rest on fewer than 10")
+    assert said.startswith("1 of 4 rows rest on fewer than 10 tasks or teams (least: 5)")
     assert "3 of 4 rows are of other kinds than pooled" in said
 
 
