@@ -32,8 +32,8 @@ __all__ = ["addresses", "draw_ahead", "keeping_ahead"]
 
 _LOOK_S: Final = 1.0
 _SOON_S: Final = 0.05
-_REST_S: Final = 10.0
-"""How long a store has to stay as it is: a run that writes every second is not to be held up by reading."""
+_REST_S: Final = 60.0
+"""How long a store has to stay as it is: runs that write every second, and people who label, are not to wait for what is being read."""
 
 
 @contextmanager
