@@ -176,11 +176,21 @@ def _visited(page: Page, name: str, address: str) -> Visit:
     page.goto(address)
     _settle(page)
     seen = page.evaluate("__seen")
-    components = sum(_components(json.loads(answer.body())) for answer in answers if answer.status == 200)
+    components = sum(_components(_said(answer)) for answer in answers if answer.status == 200)
     page.remove_listener("response", keep)
     wire.detach()
     longest = max(seen["tasks"], default=0)
     return Visit(name, (seen["first"] or seen["busy"]) / 1000, seen["busy"] / 1000, longest / 1000, components, round(sum(sizes)))
+
+
+def _said(answer: Any) -> Any:
+    """What an answer holds; None of one that the page before had asked for, which came when it was left."""
+    from playwright.sync_api import Error
+
+    try:
+        return json.loads(answer.body())
+    except Error:
+        return None
 
 
 def _settle(page: Page) -> None:
