@@ -53,10 +53,11 @@ def rows(store: Store, query: str) -> list[tuple[Any, ...]]:
 
 
 def test_second_ingest_changes_nothing(store: Store, logs: Path) -> None:
-    """The same bytes at the same place are left alone, rejected ones included."""
+    """The same bytes at the same place are left alone, rejected ones included; the report counts what was new."""
     (logs / "bad.json").write_text("{")
-    ingest_paths([logs], store)
+    first = ingest_paths([logs], store)
     before = everything(store)
+    assert (first.ingested, first.episodes, first.turns) == (3, len(before["episodes"]), len(before["turns"]))
     report = ingest_paths([logs], store)
     assert (report.unchanged, report.ingested, report.replaced, report.rows) == (4, 0, 0, {})
     assert [Path(reject.path).name for reject in report.rejected] == ["bad.json"]
