@@ -112,7 +112,8 @@ def _bare_end(before: Sequence[Stretch], predicate: Stretch) -> int:
 
 
 def _clause(predicate: Stretch | None, before: list[Stretch], body: list[Stretch], sentence: int, *, question: bool) -> Clause:
-    own = before[_own_begin(before) :]
+    own_begin = max((index + 1 for index, item in enumerate(before) if item.kind in ("comma", "but")), default=0)
+    own = before[own_begin:]  # what stands before the last comma steers another clause
     marks = {item.kind for item in own if item.kind in _MODIFIERS} | {item.kind for item in before if item.kind == "first"}
     marks |= {item.kind for item in body if item.kind in ("first", "instead")}
     if question:
@@ -131,11 +132,6 @@ def _clause(predicate: Stretch | None, before: list[Stretch], body: list[Stretch
         passive=predicate is not None and predicate.kind == "act_ed" and predicate.number == 1,
         contrast=connected,
     )
-
-
-def _own_begin(before: Sequence[Stretch]) -> int:
-    """Give the index behind the last comma: what stands before it steers another clause."""
-    return max((index + 1 for index, item in enumerate(before) if item.kind in ("comma", "but")), default=0)
 
 
 def _more_begin(span: Sequence[Stretch], predicate: Stretch) -> int:

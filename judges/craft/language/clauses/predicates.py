@@ -40,7 +40,7 @@ def merge_predicates(items: list[Stretch]) -> list[Stretch]:
 def _merge_verb(result: list[Stretch], previous: Stretch, item: Stretch) -> None:
     """Join a verb to the helper before it, or leave out a participle that only describes a block."""
     done = item.kind == "act_ed"
-    if not done and _ends_with_to(result):
+    if not done and result and (result[-1].kind, result[-1].value) == ("with", "to"):
         _drop_carrier(result)
     elif previous.kind == "should" and (done or item.value == "place"):
         result.remove(previous)
@@ -62,10 +62,6 @@ def _ensured(result: Sequence[Stretch]) -> bool:
     """Whether the talk is of ``make sure`` and the block it is about."""
     last = next((item for item in reversed(result) if item.kind in PREDICATES or item.kind in ("comma", "but")), None)
     return last is not None and last.kind == "ensure"
-
-
-def _ends_with_to(result: Sequence[Stretch]) -> bool:
-    return bool(result) and result[-1].kind == "with" and result[-1].value == "to"
 
 
 def _drop_carrier(result: list[Stretch]) -> None:

@@ -74,7 +74,7 @@ def _verb(clause: ClauseWords, block: Stretch, *, stands: bool) -> Verb | None:
         return None
     if clause.is_ambiguous:
         parts = [part - _ORDERS for part in parts]  # "get it out of there"
-    asked = any(_wants(part) for part in parts)
+    asked = any(part & ASKS and not part & {"denial", "act.remove", "leave"} for part in parts)
     lacking = any(_tells_lack(part) for part in parts[here:])
     unwanted = any(
         part & TAKES or (part & {"denial", "empty"} and "yet" not in part and part & ASKS and not part & _ORDERS) for part in parts
@@ -90,10 +90,6 @@ def _verb(clause: ClauseWords, block: Stretch, *, stands: bool) -> Verb | None:
     if stands or denied or praised:
         return None
     return "place" if asked or lacking else None
-
-
-def _wants(part: frozenset[str]) -> bool:
-    return bool(part & ASKS) and not part & {"denial", "act.remove", "leave"}
 
 
 def _tells_lack(part: frozenset[str]) -> bool:
