@@ -97,7 +97,7 @@ def _noted(store: Store, opened: list[duckdb.DuckDBPyConnection], ended: threadi
                 opened.remove(connection)
 
     noted = copy(store)
-    noted.reading = reading  # type: ignore[method-assign]
+    noted.reading = reading  # type: ignore[method-assign]  # a subclass would have to be made for each kind of store
     return noted
 
 

@@ -89,7 +89,7 @@ def _share(right: Sequence[float], of: Sequence[float]) -> tuple[float, float | 
     from analytics.statistics.cluster_intervals import share_interval
 
     value = sum(right) / sum(of)
-    if len(of) < 2 or not all(-_NOTHING <= one <= whole + _NOTHING for one, whole in zip(right, of, strict=True)):  # noqa: PLR2004
+    if len(of) <= 1 or not all(-_NOTHING <= one <= whole + _NOTHING for one, whole in zip(right, of, strict=True)):
         return value, None, None
     ends = share_interval(np.clip(right, 0, of), np.array(of))
     return value, float(ends.low), float(ends.high)

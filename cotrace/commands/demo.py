@@ -127,10 +127,9 @@ def _judge(store: Store) -> int:
 def _attribute(store: Store) -> None:
     from cotrace.progress import progress_bar
     from judges.attribution.job import attribute_games
-    from judges.claims.readers import reader_named
 
     with progress_bar("attributing") as show:
-        report = attribute_games(store, "true", reader_named("rules"), show)
+        report = attribute_games(store, on_progress=show)
     say(f"   {report.games} games attributed: {report.findings} findings, {report.requests} requests held against what was done")
 
 

@@ -21,7 +21,7 @@ from judges.evidence.shows import PIECES
 from judges.evidence.text import clean
 from judges.evidence.transcript import read_games
 from judges.rubric.files import find, names
-from judges.rubric.model import Question, Rubric
+from judges.rubric.model import ANY_BENCHMARK, Question, Rubric
 from schemas.errors import CotraceError
 
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ def _usual(read: Reader, known: Sequence[str]) -> Rubric:
     """A rubric that judges have used here, else one for games that are here, else the first there is."""
     judged = set(read.rows("SELECT DISTINCT rubric FROM judge_runs", filter_on=())["rubric"])
     played = set(read.rows("SELECT DISTINCT benchmark FROM episodes", filter_on=())["benchmark"])
-    for name in [name for name in known if name in judged] or known:
+    for name in sorted(known, key=lambda name: name not in judged):
         rubric = find(name, read.rubric_folders)
-        if rubric.unit in LABELLED_HERE and not played.isdisjoint(rubric.benchmarks):
+        if rubric.unit in LABELLED_HERE and not {*played, ANY_BENCHMARK}.isdisjoint(rubric.benchmarks):
             return rubric
     return find(known[0], read.rubric_folders)
 

@@ -111,6 +111,16 @@ def test_the_page_begins_with_a_rubric_that_the_games_are_for(played: Store) -> 
     assert chosen == "pragmatic sufficiency"  # judged here, as spatial grounding is
 
 
+def test_a_rubric_for_any_game_is_one_for_these(store: Store) -> None:
+    """Where it is the one that judges have used."""
+    split_verdicts(store, ("game-1", 3, "D2"))
+    with store.writing() as connection:
+        connection.execute("UPDATE judge_runs SET rubric = 'mast'")
+    with reader(store, Address("/labelling")) as read:
+        (chosen,) = re.findall(r"A\(children='([a-z ]+)', className='choice chosen', href='/labelling\?rubric", str(content(read)))
+    assert chosen == "mast"
+
+
 @pytest.mark.parametrize("kind", sorted(LABELLED_HERE))
 @pytest.mark.parametrize("roles", [(), ("builder",)])
 def test_units_of_the_page_are_those_of_the_judge(store: Store, kind: UnitKind, roles: tuple[str, ...]) -> None:
