@@ -23,7 +23,8 @@ from tests.servers.stub_server import stub_server
 CALLS = 120
 QUESTIONS = 6
 RUN = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background of a shell pass on that Ctrl-C is not for them
 from judges.runs.runner import run
 from schemas.store import Store
 from tests.judges.judged_games import ask_model
