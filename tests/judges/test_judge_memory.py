@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from judges.runs.verdict_store import Progressed, save
+from judges.rubric.files import find
+from judges.runs.journal import JournalHead
+from judges.runs.outcomes import About, CallOutcome, QuestionOutcome
+from judges.runs.verdict_store import Progressed, recover, save
 from schemas import batches
 from schemas.contract import BadRowsError, checked
 from schemas.errors import StoreError
-from schemas.records import Json, JudgeRun, TurnMetric, Verdict
+from schemas.records import Call, Json, JudgeRun, TurnMetric, Verdict
 from schemas.store import Store
 from tests.judges.judged_games import store_of
 from tests.servers.stub_server import stub_server
@@ -101,3 +104,44 @@ def test_one_table_has_the_same_bounds_both_ways() -> None:
     """A count cannot be negative, whichever way it goes in."""
     with pytest.raises(BadRowsError, match="table turn_metrics, column turn: -1 is not between 0 and inf"):
         checked({"turn_metrics": [TurnMetric("e", -1, "craft.iou_score", 0.5)]})
+
+
+@pytest.mark.parametrize(("costs", "told"), [((0.25, 0.5), 0.75), ((0.25, 0.0), 0.25), ((0.25, None), None)])
+def test_what_a_killed_run_left_is_stored_with_its_scores_and_what_it_cost(
+    tmp_path: Path, costs: tuple[float, float | None], told: float | None
+) -> None:
+    """Each answer scores as the rubric says; one call without a price leaves the sum unknown, as in a run that was not killed."""
+    store = Store(tmp_path / "s.duckdb")
+    store.create()
+    outcomes = [asked(f"g/{turn}", turn, cost) for turn, cost in enumerate(costs, start=1)]
+    run = judge_run()._replace(cost=0.0)
+    recover(store, tmp_path / "none.jsonl", JournalHead(run, find("pragmatic_sufficiency"), process=1), outcomes, "interrupted")
+    with store.reading() as connection:
+        assert connection.execute("SELECT status, finished_at, calls, tokens_in, tokens_out, cost FROM judge_runs").fetchall() == [
+            ("interrupted", None, 4, 20, 6, told)
+        ]
+        assert connection.execute("SELECT question, answer, score, count(*) FROM verdicts GROUP BY ALL ORDER BY ALL").fetchall() == [
+            ("PS1", "yes", 1.0, 2),
+            ("PS2", "no", 0.0, 2),
+            ("PS3", None, None, 2),
+        ]
+
+
+def asked(unit: str, turn: int, cost: float | None) -> CallOutcome:
+    """A call about a unit, answered at the second attempt: a yes, a no, and no answer to the third question."""
+    call = Call(*[None] * len(Call._fields))._replace(
+        call_id=unit,
+        purpose="judge",
+        model="local/fake",
+        prompt_hash="p",
+        tokens_in=10,
+        tokens_out=3,
+        tokens_cached=0,
+        tokens_reasoning=0,
+        cost=cost,
+        attempts=2,
+        status="answered",
+        asked_at=datetime(2026, 1, 1),  # noqa: DTZ001 - times in the store have no zone
+    )
+    answers = [QuestionOutcome("PS1", "yes", "so"), QuestionOutcome("PS2", "no", None), QuestionOutcome("PS3", None, "nothing said")]
+    return CallOutcome(About(unit, "h", "g", turn, None, 0, 0, None), "answered", answers, call)

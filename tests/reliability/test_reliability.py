@@ -10,6 +10,7 @@ import pytest
 
 from tests.places import ROOT
 from tests.reliability.mutants.changes import Mutant, mutant, number_of_mutants
+from tests.reliability.mutants.lines import Runs, likeliest
 
 
 def reliability(*words: str) -> str:
@@ -60,3 +61,16 @@ def test_mutants_of_sql_can_still_be_read_and_leave_comments_and_texts_alone() -
     found = changes("v.sql", source)
     assert {one.change for one in found if one} == {"sum -> max", ">= -> >", "2 -> 3", "and -> OR", "= -> <>", "1 -> 2", "3 -> 4"}
     assert None in found
+
+
+def test_a_mutant_meets_the_tests_that_run_its_statement_and_the_quickest_first() -> None:
+    """A statement of several lines is one; a line that no test runs has none; a view has those whose file names it."""
+    source = "LIMIT = 1\ndef f(a):\n    return max(\n        a,\n        2,\n    )\n"
+    runs = Runs(
+        {"b.py::slow": 2.0, "a.py::quick": 0.1, "a.py::quicker": 0.01, "c.py::other": 0.0},
+        {"f.py": {3: {"b.py::slow", "a.py::quick"}, 4: {"a.py::quicker"}}},
+    )
+    assert likeliest(runs, "f.py", source, 5) == ["a.py::quicker", "a.py::quick", "b.py::slow"]
+    assert likeliest(runs, "f.py", source, 1) == []
+    tests = {"tests/analytics/test_leaderboard.py::test": 1.0, "tests/places.py::none": 1.0}
+    assert likeliest(Runs(tests, {}), "analytics/common/leaderboard.sql", "", 1) == ["tests/analytics/test_leaderboard.py::test"]

@@ -1,14 +1,20 @@
-"""Runs the tests against mutants: each in a copy of the project, in a child of a process that has the heavy libraries loaded already."""
+"""Runs the tests against mutants: each in a copy of the project, in a child of a process that has the heavy libraries loaded already.
+
+What was tried is kept in a journal, so that the work can be stopped and taken up again.
+"""
 
 from __future__ import annotations
 
 import argparse
 import compileall
+import hashlib
 import importlib
+import json
 import os
 import random
 import shutil
 import signal
+import statistics
 import sys
 import tempfile
 import time
@@ -21,9 +27,11 @@ from queue import SimpleQueue
 from typing import Final, NamedTuple
 
 import click
+import pytest
 
 from tests.places import ROOT
 from tests.reliability.mutants.changes import Mutant, mutant, number_of_mutants
+from tests.reliability.mutants.lines import Recorder, Runs, likeliest
 from tests.reliability.mutants.subjects import SUBJECTS, Subject
 from tests.reliability.page import put
 
@@ -42,8 +50,12 @@ _LOADED: Final = (
     "sklearn",
     "statsmodels.api",
 )
+JOURNAL: Final = ROOT / "build" / "mutants.jsonl"
 _LEFT_OUT: Final = shutil.ignore_patterns(".git", ".venv", "__pycache__", "site", "build", "*.egg-info")
 _PASSED: Final = 0
+_NO_TESTS: Final = 5
+_ENOUGH: Final = 0.85
+_MOST_S: Final = 900.0
 _PATIENCE_S: Final = 30.0
 _TIMES_LONGER: Final = 4
 
@@ -56,6 +68,17 @@ class Tried(NamedTuple):
     outcome: str
     """caught, timeout (caught too: it never ends) or survived."""
     seconds: float
+
+
+class _Only:
+    """A plugin of pytest: these tests and no others, in this order."""
+
+    def __init__(self, tests: Sequence[str]) -> None:
+        self._place = {test: place for place, test in enumerate(tests)}
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Take out the others."""
+        items[:] = sorted((item for item in items if item.nodeid in self._place), key=lambda item: self._place[item.nodeid])
 
 
 def sample(number: int, seed: int, subjects: Sequence[Subject] = SUBJECTS) -> list[tuple[Subject, Mutant]]:
@@ -81,10 +104,10 @@ def try_mutants(chosen: Sequence[tuple[Subject, Mutant]], processes: int) -> Ite
         copies: SimpleQueue[Path] = SimpleQueue()
         for number in range(processes):
             copies.put(_copy(Path(folder) / str(number)))
-        patience = {subject.name: _patience(copies, subject) for subject in dict.fromkeys(subject for subject, _ in chosen)}
+        runs = {subject.name: _recorded(copies, subject) for subject in dict.fromkeys(subject for subject, _ in chosen)}
         pool = ThreadPoolExecutor(processes)
         try:
-            yield from pool.map(lambda one: _try(copies, one[0], one[1], patience[one[0].name]), chosen)
+            yield from pool.map(lambda one: _try(copies, one[0], one[1], runs[one[0].name]), chosen)
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -95,24 +118,43 @@ def _copy(to: Path) -> Path:
     return to
 
 
-def _patience(copies: SimpleQueue[Path], subject: Subject) -> float:
-    copy = copies.get()
-    began = time.monotonic()
-    outcome = _tests(copy, subject, 900.0)
-    copies.put(copy)
-    if outcome != _PASSED:
-        raise SystemExit(f"the tests of {subject.name} fail without any change: {(copy / 'output').read_text('utf-8')[-2000:]}")
-    return _PATIENCE_S + _TIMES_LONGER * (time.monotonic() - began)
+def _recorded(copies: SimpleQueue[Path], subject: Subject) -> Runs:
+    """Which test runs which lines; kept until the subject's code or tests change."""
+    files = sorted({path.relative_to(ROOT).as_posix() for pattern in subject.files for path in ROOT.glob(pattern)})
+    kept = JOURNAL.parent / f"mutants-{_digest(*files, *subject.tests)}.json"
+    if not kept.exists():
+        copy = copies.get()
+        outcome = _tests(copy, subject.tests, Recorder(copy, files, copy / "lines.json"), _MOST_S)
+        if outcome != _PASSED:
+            raise SystemExit(f"the tests of {subject.name} fail without any change: {(copy / 'output').read_text('utf-8')[-2000:]}")
+        JOURNAL.parent.mkdir(exist_ok=True)
+        shutil.copyfile(copy / "lines.json", kept)
+        copies.put(copy)
+    return Runs.read(kept)
 
 
-def _try(copies: SimpleQueue[Path], subject: Subject, one: Mutant, patience_s: float) -> Tried:
+def _digest(*files: str) -> str:
+    return hashlib.sha256(b"\0".join((ROOT / file).read_bytes() for file in files)).hexdigest()[:16]
+
+
+def _try(copies: SimpleQueue[Path], subject: Subject, one: Mutant, runs: Runs) -> Tried:
+    """First the tests that run the line; a mutant that they let live meets all others of the subject too."""
     copy = copies.get()
     began = time.monotonic()
+    first = likeliest(runs, one.path, (ROOT / one.path).read_text("utf-8"), one.line)
+    rest = [test for test in runs.seconds if test not in set(first)]
     with _changed(copy / one.path, one.source):
-        outcome = _tests(copy, subject, patience_s)
+        outcomes = (_outcome(copy, tests, runs) for tests in (first, rest) if tests)
+        told = next((outcome for outcome in outcomes if outcome != "survived"), "survived")
     copies.put(copy)
-    told = "timeout" if outcome is None else "survived" if outcome == _PASSED else "caught"
     return Tried(subject.name, one, told, time.monotonic() - began)
+
+
+def _outcome(copy: Path, tests: Sequence[str], runs: Runs) -> str:
+    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+    patience_s = _PATIENCE_S + _TIMES_LONGER * sum(runs.seconds[test] for test in tests)
+    code = _tests(copy, files, _Only(tests), patience_s)
+    return "timeout" if code is None else "survived" if code in {_PASSED, _NO_TESTS} else "caught"
 
 
 @contextmanager
@@ -127,12 +169,12 @@ def _changed(path: Path, source: str) -> Iterator[None]:
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def _tests(copy: Path, subject: Subject, patience_s: float) -> int | None:
+def _tests(copy: Path, files: Sequence[str], plugin: object, patience_s: float) -> int | None:
     """The exit code of pytest; None if it had to be killed."""
     child = os.fork()
     if child == 0:
         os.setpgid(0, 0)
-        os._exit(_in_child(copy, subject))
+        os._exit(_in_child(copy, files, plugin))
     with suppress(OSError):
         os.setpgid(child, child)
     deadline = time.monotonic() + patience_s
@@ -146,10 +188,8 @@ def _tests(copy: Path, subject: Subject, patience_s: float) -> int | None:
     return None
 
 
-def _in_child(copy: Path, subject: Subject) -> int:
+def _in_child(copy: Path, files: Sequence[str], plugin: object) -> int:
     """Everything of the project is imported anew, from the copy."""
-    import pytest
-
     try:
         output = os.open(copy / "output", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(output, 1)
@@ -161,39 +201,77 @@ def _in_child(copy: Path, subject: Subject) -> int:
         sys.path[:] = [str(copy), *(place for place in sys.path if Path(place).resolve() != ROOT and place)]
         sys.dont_write_bytecode = True
         os.environ.update(PYTHONPATH=str(copy), PYTHONDONTWRITEBYTECODE="1")
-        return int(pytest.main(["-q", "-x", "-n", "0", "--assert=plain", *subject.tests]))
+        told = ["-q", "-x", "-n", "0", "--assert=plain", f"--basetemp={copy / 'build' / 'tmp'}", *files]
+        return int(pytest.main(told, plugins=[plugin]))
     except BaseException:  # noqa: BLE001 - a child must not come back
         traceback.print_exc()
         return 3
 
 
 def try_sample(asked: argparse.Namespace) -> int:
-    """Draw, run and report; 1 if fewer than 85 of 100 were caught."""
+    """Draw, run what the journal does not know yet, and report; 1 if fewer than 85 of 100 were caught."""
     subjects = [subject for subject in SUBJECTS if not asked.only or subject.name in asked.only]
     chosen = sample(asked.number, asked.seed, subjects)
     random.Random(asked.seed).shuffle(chosen)  # ended early, it has tried some of each
-    tried: list[Tried] = []
+    names = [_name(*one) for one in chosen]
+    known = _known()
     deadline = time.monotonic() + 60 * asked.minutes
-    for one in try_mutants(chosen, asked.processes):
-        tried.append(one)
+    left = [one for name, one in zip(names, chosen, strict=True) if name not in known]
+    for one, (subject, _) in zip(try_mutants(left, asked.processes) if left else (), left, strict=False):
+        known[_name(subject, one.mutant)] = _note(subject, one)
         if one.outcome == "survived":
             click.echo(f"survived: {one.mutant.path}:{one.mutant.line}: {one.mutant.change}")
         if time.monotonic() > deadline:
             break
+    tried = [
+        Tried(subject.name, one, known[name].outcome, known[name].seconds)
+        for name, (subject, one) in zip(names, chosen, strict=True)
+        if name in known
+    ]
+    return _report(tried, len(chosen), subjects, write=asked.write)
+
+
+class _Noted(NamedTuple):
+    """A line of the journal."""
+
+    name: str
+    outcome: str
+    seconds: float
+    mutant: str
+    """For whoever reads it."""
+
+
+def _name(subject: Subject, one: Mutant) -> str:
+    """The same for the same change of the same code under the same tests."""
+    return hashlib.sha256(f"{one.path} {one.source} {_digest(*subject.tests)}".encode()).hexdigest()[:16]
+
+
+def _known() -> dict[str, _Noted]:
+    lines = JOURNAL.read_text("utf-8").splitlines() if JOURNAL.exists() else []
+    return {noted.name: noted for noted in (_Noted(*json.loads(line)) for line in lines)}
+
+
+def _note(subject: Subject, one: Tried) -> _Noted:
+    noted = _Noted(_name(subject, one.mutant), one.outcome, one.seconds, f"{one.mutant.path}:{one.mutant.line}: {one.mutant.change}")
+    with JOURNAL.open("a", encoding="utf-8") as journal:
+        journal.write(f"{json.dumps(noted)}\n")
+    return noted
+
+
+def _report(tried: Sequence[Tried], drawn: int, subjects: Sequence[Subject], *, write: bool) -> int:
     caught = sum(one.outcome != "survived" for one in tried)
-    click.echo(f"{caught} of {len(tried)} caught, {len(chosen)} drawn")
-    if asked.write:
+    median_s = statistics.median(one.seconds for one in tried) if tried else 0.0
+    told = f"{caught} of {len(tried)} caught, {drawn} drawn; median {median_s:.1f} s each"
+    click.echo(told)
+    if write:
         rows: list[tuple[object, ...]] = [("part", "mutants tried", "caught", "of these by never ending")]
         for subject in subjects:
-            own = [one for one in tried if one.subject == subject.name]
-            outcomes = [one.outcome for one in own]
-            rows.append((subject.name, len(own), len(own) - outcomes.count("survived"), outcomes.count("timeout")))
+            outcomes = [one.outcome for one in tried if one.subject == subject.name]
+            rows.append((subject.name, len(outcomes), len(outcomes) - outcomes.count("survived"), outcomes.count("timeout")))
         survived = [f"- `{one.mutant.path}:{one.mutant.line}`: {one.mutant.change}" for one in tried if one.outcome == "survived"]
-        told = f"{caught} of {len(tried)} caught; {len(chosen)} had been drawn. Only quick tests of each part are run."
-        put(
-            "mutants",
-            "python -m tests.reliability mutants",
-            rows,
-            [told, "\n".join(["Survivors:", "", *survived]) if survived else "No survivors."],
-        )
-    return 0 if caught >= 0.85 * len(tried) else 1
+        notes = [
+            f"{told}. Only quick tests of each part are run.",
+            "\n".join(["Survivors:", "", *survived]) if survived else "No survivors.",
+        ]
+        put("mutants", "python -m tests.reliability mutants", rows, notes)
+    return 0 if caught >= _ENOUGH * len(tried) else 1
