@@ -57,12 +57,13 @@ def ingest_paths(
     if isinstance(log_format, str):
         adapter(log_format)
     found = search(paths)
+    is_new = not store.exists()
     store.create()
     report = Report(found=len(found.files) + len(found.unreadable), missing=found.missing)
     report.others += [(printable(other.found.path), other.reason) for other in found.others]
     writer = Writer(store, report)
     progress = _Counter(found.files, on_progress)
-    known = _known(store)
+    known = {} if is_new else _known(store)
     writer.add(Chunk([unreadable(missed, known.get(missed.found.stored_path)) for missed in found.unreadable], {}, 0.0, 0.0))
     files = found.files
     while files:

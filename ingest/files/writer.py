@@ -113,6 +113,8 @@ class Writer:
             Files that were left out as duplicates of a file that was then replaced: they have to be read once more.
         """
         self.flush()
+        if not self._unchanged and not self._duplicates:
+            return []
         with self._store.reading() as connection:
             ids = {source_id for (source_id,) in connection.execute("SELECT source_id FROM sources").fetchall()}
             unchanged = connection.execute(

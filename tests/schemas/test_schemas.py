@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import math
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import pandera.errors
+import polars as pl
 import pytest
 
 from analytics.query import query
@@ -14,7 +20,7 @@ from analytics.views import VIEWS, ensure_installed
 from schemas import batches, records
 from schemas.errors import StoreError
 from schemas.store import SCHEMA_VERSION, Store
-from schemas.tables import TABLES, table
+from schemas.tables import TABLES, Column, table
 from schemas.text import printable
 
 CONTRACT = {
@@ -83,6 +89,39 @@ def test_rows_that_break_the_contract_are_refused_by_name() -> None:
     bad = records.TurnMetric("e", -1, "craft.iou_score", 0.5)
     with pytest.raises(StoreError, match=r"table turn_metrics, column turn"):
         batches.check(batches.to_arrow({"turn_metrics": [bad]}))
+
+
+def test_batches_are_held_to_what_pandera_wants_of_every_kind_of_column() -> None:
+    """A null, a number out of bounds, no number: refused where the Pandera schema refuses it, and taken where it does not."""
+    kinds = {
+        (column.python_type, column.nullable, column.bounds): (spec, place) for spec in TABLES for place, column in enumerate(spec.columns)
+    }
+    refused = 0
+    for spec, place in kinds.values():
+        whole = [_fitting(column) for column in spec.columns]
+        for value in _doubtful(spec.columns[place]):
+            rows = batches.to_arrow({spec.name: [tuple(whole), (*whole[:place], value, *whole[place + 1 :])]})
+            told = _refused(spec.pandera_schema().validate, pl.DataFrame(rows[spec.name]))
+            assert _refused(batches.check, rows) == told, (spec.name, spec.columns[place].name, value)
+            refused += told
+    assert refused >= len(kinds) // 2
+
+
+def _fitting(column: Column) -> object:
+    return {float: 0.5, int: 1, bool: True, datetime: datetime(2026, 1, 1), list[str]: ["a"]}.get(column.python_type, "{}")  # noqa: DTZ001
+
+
+def _doubtful(column: Column) -> list[object]:
+    numbers: list[object] = [math.nan, math.inf, -0.25, 1.5] if column.python_type is float else [-1] if column.python_type is int else []
+    return [None, *(numbers if column.bounds or column.python_type is float else [])]
+
+
+def _refused(check: Callable[[Any], object], rows: object) -> bool:
+    try:
+        check(rows)
+    except (StoreError, pandera.errors.SchemaError):
+        return True
+    return False
 
 
 def test_rows_in_groups_of_columns_are_those_of_records() -> None:
