@@ -129,18 +129,27 @@ def test_what_a_killed_run_left_is_stored_with_its_scores_and_what_it_cost(
 
 def asked(unit: str, turn: int, cost: float | None) -> CallOutcome:
     """A call about a unit, answered at the second attempt: a yes, a no, and no answer to the third question."""
-    call = Call(*[None] * len(Call._fields))._replace(
+    call = Call(
         call_id=unit,
         purpose="judge",
+        run=None,
+        episode_id="g",
+        turn=turn,
+        agent=None,
         model="local/fake",
         prompt_hash="p",
+        reply=None,
+        reasoning=None,
+        finish_reason=None,
         tokens_in=10,
         tokens_out=3,
         tokens_cached=0,
         tokens_reasoning=0,
         cost=cost,
+        latency_s=None,
         attempts=2,
         status="answered",
+        error=None,
         asked_at=datetime(2026, 1, 1),  # noqa: DTZ001 - times in the store have no zone
     )
     answers = [QuestionOutcome("PS1", "yes", "so"), QuestionOutcome("PS2", "no", None), QuestionOutcome("PS3", None, "nothing said")]

@@ -107,8 +107,11 @@ def test_batches_are_held_to_what_pandera_wants_of_every_kind_of_column() -> Non
     assert refused >= len(kinds) // 2
 
 
+_FITTING: dict[object, object] = {float: 0.5, int: 1, bool: True, datetime: datetime(2026, 1, 1), list[str]: ["a"]}  # noqa: DTZ001
+
+
 def _fitting(column: Column) -> object:
-    return {float: 0.5, int: 1, bool: True, datetime: datetime(2026, 1, 1), list[str]: ["a"]}.get(column.python_type, "{}")  # noqa: DTZ001
+    return _FITTING.get(column.python_type, "{}")
 
 
 def _doubtful(column: Column) -> list[object]:

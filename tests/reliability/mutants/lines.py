@@ -7,7 +7,7 @@ import json
 import sys
 import threading
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
@@ -62,7 +62,7 @@ class Recorder:
             return (yield)
         finally:
             sys.settrace(None)
-            threading.settrace(None)  # type: ignore[arg-type]  # as its documentation has it
+            threading.settrace(None)
             self._seconds[item.nodeid] = time.monotonic() - began
 
     def pytest_sessionfinish(self) -> None:
@@ -88,7 +88,7 @@ class Recorder:
 def likeliest(runs: Runs, path: str, source: str, line: int) -> list[str]:
     """The tests that run the statement of that line, the quickest files first; of SQL, those whose file names the view."""
     found = _named(runs, path) if path.endswith(".sql") else _run(runs, path, source, line)
-    takes: Counter[str] = Counter()
+    takes: defaultdict[str, float] = defaultdict(float)
     for test in found:
         takes[_file(test)] += runs.seconds[test]
     return sorted(found, key=lambda test: (takes[_file(test)], _file(test), runs.seconds[test]))
