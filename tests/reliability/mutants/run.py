@@ -51,16 +51,17 @@ _LOADED: Final = (
     "statsmodels.api",
 )
 JOURNAL: Final = ROOT / "build" / "mutants.jsonl"
-_LENIENT: Final = ("-p", "no:unraisableexception", "-p", "no:threadexception")
-"""What the garbage collector finds in whichever test comes next says nothing about the mutant."""
+_OPTIONS: Final = ("-p", "no:unraisableexception", "-p", "no:threadexception", "--timeout=60")
+"""What the garbage collector finds in whichever test comes next says nothing about the mutant; a test that hangs has noticed it."""
 
 _LEFT_OUT: Final = shutil.ignore_patterns(".git", ".venv", "__pycache__", "site", "build", "*.egg-info")
 _PASSED: Final = 0
 _NO_TESTS: Final = 5
 _ENOUGH: Final = 0.85
 _MOST_S: Final = 900.0
-_PATIENCE_S: Final = 30.0
-_TIMES_LONGER: Final = 4
+_PATIENCE_S: Final = 20.0
+_TIMES_LONGER: Final = 3
+_MOST_PATIENCE_S: Final = 180.0
 
 
 class Tried(NamedTuple):
@@ -155,7 +156,7 @@ def _try(copies: SimpleQueue[Path], subject: Subject, one: Mutant, runs: Runs) -
 
 def _outcome(copy: Path, tests: Sequence[str], runs: Runs) -> str:
     files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
-    patience_s = _PATIENCE_S + _TIMES_LONGER * sum(runs.seconds[test] for test in tests)
+    patience_s = min(_MOST_PATIENCE_S, _PATIENCE_S + _TIMES_LONGER * sum(runs.seconds[test] for test in tests))
     code = _tests(copy, files, _Only(tests), patience_s)
     return "timeout" if code is None else "survived" if code in {_PASSED, _NO_TESTS} else "caught"
 
@@ -204,7 +205,7 @@ def _in_child(copy: Path, files: Sequence[str], plugin: object) -> int:
         sys.path[:] = [str(copy), *(place for place in sys.path if Path(place).resolve() != ROOT and place)]
         sys.dont_write_bytecode = True
         os.environ.update(PYTHONPATH=str(copy), PYTHONDONTWRITEBYTECODE="1")
-        told = ["-q", "-x", "-n", "0", "--assert=plain", f"--basetemp={copy / 'tmp'}", *_LENIENT, *files]
+        told = ["-q", "-x", "-n", "0", "--assert=plain", f"--basetemp={copy / 'tmp'}", *_OPTIONS, *files]
         return int(pytest.main(told, plugins=[plugin]))
     except BaseException:  # noqa: BLE001 - a child must not come back
         traceback.print_exc()
