@@ -41,6 +41,9 @@ class Family:
     score_words: str = ""
     """What it is in words; empty: the metric's name without its marks."""
 
+    counted_turns: str = ""
+    """Which turns its failure categories are shares of, in words; empty: those that its rules could classify."""
+
     roles: tuple[str, ...]
     """What its agents can be, in the order in which they act first."""
 
@@ -61,6 +64,7 @@ FAMILIES: tuple[Family, ...] = (
         title="CRAFT",
         score="overall_progress",
         score_unit="0..1",
+        counted_turns="the turns that count: those with verified actions and a recorded attempt; what is left out stands below",
         roles=("director", "builder"),
         plays={"craft": "Directors and a builder, 3D blocks."},
     ),
@@ -114,9 +118,11 @@ MODULES: tuple[tuple[str, str, str], ...] = (
     ("games", "planted", "plays games with exactly one faulty player"),
     ("ingest", "adapter", "reads its logs"),
     ("ingest", "kinds", "files that belong to its games and are no logs"),
+    ("ingest", "labels", "forms of label files that only its games have"),
     ("ingest", "own", "replays its games out of cotrace's own log"),
     ("judges", "pieces", "evidence that rubrics can show"),
     ("judges", "reading", "claims of its players' texts: kinds, rules, what a model is told"),
+    ("judges", "messages", "single messages without their game: read, and held against what people say that they claim"),
     ("judges", "checks", "engine checks"),
     ("judges", "rubrics", "the rubrics that are about its games"),
     ("judges", "attribution", "whose cost a turn was"),

@@ -27,7 +27,8 @@ _COLUMNS = ("turn", "agent", "kind", "claim", "words", "certain", "reason")
 @click.command()
 @click.argument("file", type=click.File("r", encoding="utf-8"), required=False)
 @click.option("--reader", "reader_name", default="rules", show_default=True, help="rules, planted, llm:<provider/model> or both:<other>.")
-@click.option("--where", help="SQL condition over episodes and turns, such as \"benchmark = 'craft' AND turn <= 5\".")
+@click.option("--benchmark", help="Whose messages FILE holds, where several games' messages can be read.")
+@click.option("--where", help="SQL condition over episodes and turns, such as \"model = 'gpt-4o' AND turn <= 5\".")
 @click.option(
     "--against",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -46,6 +47,7 @@ _COLUMNS = ("turn", "agent", "kind", "claim", "words", "certain", "reason")
 def command(
     file: TextIO | None,
     reader_name: str,
+    benchmark: str | None,
     against: Path | None,
     prompt: Path | None,
     store: Store,
@@ -56,14 +58,15 @@ def command(
     collect: bool,
     **options: Any,
 ) -> int:
-    """Show what texts claim: those of the games in the store, or CRAFT messages of a file; or how well a reader reads them.
+    """Show what texts claim: those of the games in the store, or messages of a file; or how well a reader reads them.
 
     What the reader understood goes to the table `claims`, text by text. A model reads what it has not read yet, one call a text; how good
     it is, `cotrace report readers` tells.
 
-    FILE holds JSON lines {"id", "speaker", "utterance", "board_before"}; its messages are read by rules and printed as JSON lines {"id",
-    "claims"}. A line that cannot be used is named on stderr and left out; the exit code is then 1. `-` reads from standard input. With
-    --against, any reader reads them, and is held against what people wrote that they claim: the table of `cotrace report readers`.
+    FILE holds JSON lines, in CRAFT {"id", "speaker", "utterance", "board_before"}; its messages are read by rules and printed as JSON
+    lines {"id", "claims"}. A line that cannot be used is named on stderr and left out; the exit code is then 1. `-` reads from standard
+    input. With --against, any reader reads them, and is held against what people wrote that they claim: the table of `cotrace report
+    readers`.
 
     \b
     Example:
@@ -78,10 +81,10 @@ def command(
     if against is not None:
         from cotrace.judging.measuring import Asked, measured
 
-        asked = Asked(prompt, dry_run=dry_run, batch=batch, collect=collect)
+        asked = Asked(benchmark, prompt, dry_run=dry_run, batch=batch, collect=collect)
         return measured(file, against, reader_named(reader_name), store, output_format, options, asked)
     if file is not None:
-        return _of_file(file)
+        return _of_file(file, benchmark)
     store.check()
     if collect:
         return _collect(store)
@@ -111,15 +114,16 @@ def _show(store: Store, reader: Reader, where: str | None, output_format: str) -
     return 0
 
 
-def _of_file(file: TextIO) -> int:
-    from judges.craft.language.records import claims_of
+def _of_file(file: TextIO, benchmark: str | None) -> int:
+    from judges.claims.messages import messages_of
 
+    family = messages_of(benchmark)
     read = refused = 0
     for number, line in enumerate(file, start=1):
         if not line.strip():
             continue
         try:
-            found = claims_of(json.loads(line))
+            found = family.claims_of(json.loads(line))
         except (CotraceError, ValueError, RecursionError) as error:
             say(f"{file.name}, line {number}: {' '.join(str(error).split())}")
             refused += 1

@@ -14,15 +14,16 @@ from schemas.errors import UsageError
 from schemas.store import Store
 
 if TYPE_CHECKING:
+    from judges.claims.messages import AnnotatedMessages, FamilyMessages
     from judges.claims.readers import Reader
-    from judges.craft.annotated import AnnotatedMessages
 
 __all__ = ["Asked", "measured"]
 
 
 class Asked(NamedTuple):
-    """How a model is to read, as the command's options say."""
+    """What is to be read and how, as the command's options say."""
 
+    benchmark: str | None
     prompt: Path | None
     dry_run: bool
     batch: bool
@@ -45,8 +46,8 @@ def measured(
     Raises:
         UsageError: there is nothing to measure, or nobody to be measured.
     """
+    from judges.claims.messages import messages_of
     from judges.claims.readers import PLANTED
-    from judges.craft.annotated import annotated_messages
 
     if file is None or file.name == "<stdin>":
         raise UsageError(f"--against {against}: give the file of the messages, too: cotrace claims MESSAGES.jsonl --against {against}")
@@ -55,7 +56,8 @@ def measured(
             f"--reader {reader.name}: what was planted is what is written in {against}; measure rules, llm:... or both:llm:..."
         )
     refuse_batch_of_rules(reader, batch=asked.batch)
-    found = annotated_messages(Path(file.name), against)
+    family = messages_of(asked.benchmark)
+    found = family.annotated_messages(Path(file.name), against)
     for line in found.refused:
         say(line)
     say(
@@ -63,7 +65,7 @@ def measured(
         f"{found.not_annotated} without annotation"
     )
     code = int(bool(found.refused))
-    with _store_of(found, reader, store) as messages:
+    with _store_of(family, found, reader, store) as messages:
         if asked.collect:
             tell_collected(messages)
         else:
@@ -72,14 +74,12 @@ def measured(
 
 
 @contextmanager
-def _store_of(found: AnnotatedMessages, reader: Reader, store: Store) -> Iterator[Store]:
+def _store_of(family: FamilyMessages, found: AnnotatedMessages, reader: Reader, store: Store) -> Iterator[Store]:
     """A store of the messages: one that stays where a model reads, with its readings; else one for the moment."""
-    from judges.craft.annotated import put_messages
-
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) if reader.model is None else store.journals / "annotated"
         messages = Store(folder / f"{found.key}.duckdb")
-        put_messages(found, messages)
+        family.put_messages(found, messages)
         yield messages
 
 

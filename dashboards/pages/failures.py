@@ -16,6 +16,7 @@ from dashboards.pages import turns
 from dashboards.parts import Later, Part, card, figure, link_choices, note
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
+from schemas.families import family
 from schemas.wording import count, in_words, share, share_interval, share_of
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ REPORT = "failures"
 _RIGHT = ("correct", "no_error", "none_of_these")
 """Categories of turns that went right; they stand at the bottom of the bars."""
 
-_COUNTED = {"craft": "the turns that count: those with verified actions and a recorded attempt; what is left out stands below"}
+_COUNTED = "the turns that the rules could classify"
 
 _GROUPS = {"model": "Team", "level": "Tier", "turn": "Turn"}
 _WEIGHTS = {"turns": "turns", "cost": "what was lost"}
@@ -129,7 +130,8 @@ def _body(read: Reader, _: str) -> Part:
     )
     commonest = ranked(counts(read, taxonomy, by)) if weight == "cost" else ()  # a category keeps its colour, whatever weighs it
     bars = Bars(by, taxonomy, weight, commonest)
-    counted = _COUNTED.get(benchmark, "the turns that the rules could classify")
+    played = family(benchmark)
+    counted = (played.counted_turns if played else "") or _COUNTED
     if weight == "cost":
         counted = f"what was lost in {counted}"
     hint = f"Share of {counted}. Click a part of a bar to read the turns behind it."

@@ -1,31 +1,30 @@
 """Label files as people and programs write them: each usable line as one `LabelLine`, each other one as a reason.
 
-Three forms, told apart by their columns (docs/labels.md): cotrace's own, planted truth, and CRAFT's human validation.
+Forms are told apart by their columns (docs/labels.md): those that game families bring, and cotrace's own.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from ingest.reading.json_text import loads, utf8
 from schemas.errors import BadInputError, UsageError
+from schemas.families import offered
 from schemas.text import excerpt
 
-__all__ = ["PLANTED_PREFIX", "GameReference", "LabelForm", "LabelLine", "Record", "form_of", "plain_answer", "records"]
+__all__ = [
+    "PLANTED_PREFIX", "GameReference", "LabelForm", "LabelLine", "Record", "form_of", "given", "plain_answer", "records", "score", "whole",
+]  # fmt: skip
 
 PLANTED_PREFIX: Final = "planted:"
 """`labels.source` of planted truth out of a file begins with it."""
 
 SCORES: Final[Mapping[str, float | None]] = {"yes": 1.0, "no": 0.0, "unclear": 0.5, "na": None}
 """The numbers of the answers that every rubric of ours has; other answers bring theirs in the column `score`."""
-
-_RUBRICS: Final = {"SG": "spatial_grounding", "MM": "mind_modeling", "PS": "pragmatic_sufficiency"}
-_CRAFT_KEY: Final = re.compile(r"(?P<model>.+)_(?P<task>structure_\d+)_(?P<turn>\d+)")
 
 Record = Mapping[str, str]
 """Column -> text; empty where there is nothing."""
@@ -132,36 +131,42 @@ def form_of(columns: Iterable[str]) -> LabelForm:
     Raises:
         UsageError: none has them.
     """
-    found = set(columns)
-    for form in FORMS:
+    found, forms = set(columns), _forms()
+    for form in forms:
         if form.columns <= found:
             return form
-    nearest = min(FORMS, key=lambda form: len(form.columns - found))
+    nearest = min(forms, key=lambda form: len(form.columns - found))
     missing = ", ".join(sorted(nearest.columns - found))
     raise UsageError(
         f"labels need the columns {', '.join(sorted(nearest.columns))}; this file lacks {missing} (docs/labels.md has all forms)"
     )
 
 
+def _forms() -> list[LabelForm]:
+    """What families bring goes first: cotrace's own form asks for least."""
+    brought = [form for _, found in offered("ingest", "labels", "FORMS") for form in found]
+    return [*brought, LabelForm("labels", frozenset({"rubric", "question", "annotator", "answer"}), _own)]
+
+
 def _own(record: Record, _: Counter[str]) -> LabelLine:
-    turn = _whole(record, "turn", least=1)
+    turn = whole(record, "turn", least=1)
     episode, agent = record.get("episode_id") or None, record.get("agent") or None
     unit_key = record.get("unit_key") or "/".join(str(part) for part in (episode, turn, agent) if part is not None)
     if not unit_key:
         raise BadInputError("it does not say what was labelled: give unit_key, or episode_id with turn and agent")
     if episode is None:
         episode, turn, agent = _from_unit_key(unit_key, turn, agent)
-    answer = _given(record, "answer")
+    answer = given(record, "answer")
     return LabelLine(
-        annotator=_given(record, "annotator"),
-        rubric=_given(record, "rubric"),
-        question=_given(record, "question"),
+        annotator=given(record, "annotator"),
+        rubric=given(record, "rubric"),
+        question=given(record, "question"),
         unit_key=unit_key,
         game=GameReference(episode_id=episode),
         turn=turn,
         agent=agent,
         answer=answer,
-        score=_score(answer, record.get("score", "")),
+        score=score(answer, record.get("score", "")),
     )
 
 
@@ -175,74 +180,24 @@ def _from_unit_key(unit_key: str, turn: int | None, agent: str | None) -> tuple[
     return episode, turn, agent
 
 
-def _planted(record: Record, _: Counter[str]) -> LabelLine:
-    answer, group = _given(record, "truth"), record["director"] in {"", "GROUP"}
-    game = GameReference(model=_given(record, "model"), builder=record.get("builder") or None, task_id=_given(record, "structure_id"))
-    turn = _whole(record, "turn", least=1)
-    names = [game.model, game.builder, game.task_id, record.get("run"), record["turn"], "" if group else record["director"]]
-    return LabelLine(
-        annotator=_given(record, "model"),
-        rubric=_rubric(record, "judge"),
-        question=_given(record, "question"),
-        unit_key="/".join(name for name in names if name),
-        game=game._replace(seed=_whole(record, "run")),
-        turn=turn,
-        agent=None if group else record["director"],
-        answer=answer,
-        score=_score(answer, ""),
-    )
+def given(record: Record, name: str) -> str:
+    """What a record must have.
 
-
-def _validation(record: Record, repeats: Counter[str]) -> LabelLine:
-    answer, key, question = _given(record, "Response"), _given(record, "Key"), _given(record, "Question")
-    if record["UserType"] not in {"human", "llm"}:
-        raise BadInputError(f"UserType {excerpt(record['UserType'], 30)!r}: it is human or llm")
-    annotator = _given(record, "User")
-    if record["UserType"] == "llm":  # User then names the judged model; the judge has no name and answers several times
-        repeats[f"{key}\0{question}"] += 1
-        annotator = f"llm:published#{repeats[f'{key}{chr(0)}{question}']}"
-    score = _score(answer, "")
-    stated = record.get("ResponseScore", "")
-    if stated and plain_answer(answer) != "na" and _score(answer, stated) != score:
-        raise BadInputError(f"Response {answer} with ResponseScore {stated}: one of them is wrong")
-    game = _CRAFT_KEY.fullmatch(key)
-    return LabelLine(
-        annotator=annotator,
-        rubric=_rubric(record, "Judge"),
-        question=question,
-        unit_key=key,
-        game=GameReference(model=game["model"], task_id=game["task"]) if game else GameReference(),
-        turn=int(game["turn"]) if game else None,
-        agent=None,
-        answer=answer,
-        score=score,
-    )
-
-
-FORMS: Final = (
-    LabelForm("craft human validation", frozenset({"Key", "Judge", "Question", "User", "UserType", "Response"}), _validation),
-    LabelForm(
-        "planted truth", frozenset({"model", "structure_id", "turn", "director", "judge", "question", "truth"}), _planted, planted=True
-    ),
-    LabelForm("labels", frozenset({"rubric", "question", "annotator", "answer"}), _own),
-)
-
-
-def _given(record: Record, name: str) -> str:
+    Raises:
+        BadInputError: it has not.
+    """
     value = record.get(name, "")
     if not value:
         raise BadInputError(f"no {name}: fill it in")
     return value
 
 
-def _rubric(record: Record, name: str) -> str:
-    code = _given(record, name)
-    if code not in _RUBRICS:
-        raise BadInputError(f"{name} {excerpt(code, 30)!r}: it is {', '.join(_RUBRICS)}")
-    return _RUBRICS[code]
+def whole(record: Record, name: str, *, least: int = 0) -> int | None:
+    """A whole number, None where there is nothing.
 
-
-def _whole(record: Record, name: str, *, least: int = 0) -> int | None:
+    Raises:
+        BadInputError: it is none, or below the least.
+    """
     text = record.get(name, "")
     if not text:
         return None
@@ -251,19 +206,23 @@ def _whole(record: Record, name: str, *, least: int = 0) -> int | None:
     return int(text)
 
 
-def _score(answer: str, stated: str) -> float | None:
-    """The stated number, or that of an answer every rubric has; None for N/A and for answers whose number nobody said."""
+def score(answer: str, stated: str) -> float | None:
+    """The stated number, or that of an answer every rubric has; None for N/A and for answers whose number nobody said.
+
+    Raises:
+        BadInputError: it is no number from 0 to 1.
+    """
     if plain_answer(answer) == "na":
         return None
     if not stated:
         return SCORES.get(plain_answer(answer))
     try:
-        score = float(stated)
+        number = float(stated)
     except ValueError:
-        score = -1.0
-    if not 0 <= score <= 1:
+        number = -1.0
+    if not 0 <= number <= 1:
         raise BadInputError(f"score {excerpt(stated, 30)!r}: give a number from 0 to 1, or leave it out")
-    return score
+    return number
 
 
 def plain_answer(answer: str) -> str:

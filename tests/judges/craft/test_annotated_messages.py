@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from cotrace.cli import main
-from judges.craft.annotated import annotated_messages, put_messages
+from judges.craft.messages import annotated_messages, put_messages
 from schemas.store import Store
 from tests.places import SHARED
 from tests.servers.simulated_reader import SimulatedReader, simulated_reader
@@ -133,3 +133,9 @@ def test_what_cannot_be_measured_is_refused_in_one_line(tmp_path: Path) -> None:
     ):
         done = run("claims", *words, "--store", str(tmp_path / "s.duckdb"))
         assert (done.exit_code, done.stderr.count("\n"), told in done.stderr) == (2, 1, True), done.stderr
+
+
+def test_messages_of_a_game_that_has_none_are_refused(tmp_path: Path) -> None:
+    """One line: whose, and whose can be read."""
+    ran = run("claims", lines(tmp_path / "m.jsonl", MESSAGE), "--benchmark", "einstein")
+    assert (ran.exit_code, ran.stderr) == (2, "cotrace: --benchmark einstein: single messages are read of craft\n")

@@ -1,17 +1,20 @@
-"""Single messages whose claims people have written down, as games of a store: so readers are measured on them as on any game."""
+"""Single messages of CRAFT: read by rules or, where people have written down what they claim, made games of a store.
+
+So readers are measured on them as on any game; see `judges.claims.messages`.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from games.craft.claims import CraftClaim, Remark, Request
+from judges.claims.messages import AnnotatedMessages
 from judges.claims.readers import PLANTED
 from judges.claims.rows import READ
-from judges.craft.language.records import checked_record
+from judges.craft.language.records import checked_record, claims_of
 from judges.craft.reading import TYPES
 from schemas.claims import kind_of, read_claim, text_hash, written
 from schemas.contract import checked
@@ -19,7 +22,7 @@ from schemas.errors import BadInputError, CotraceError, UsageError
 from schemas.records import Claim, Episode, Json, Run, Turn, Utterance
 from schemas.store import Store
 
-__all__ = ["AnnotatedMessages", "annotated_messages", "put_messages"]
+__all__ = ["annotated_messages", "claims_of", "put_messages"]
 
 _RUN: Final = "annotated messages"
 _UNKNOWN: Final = "unknown author"
@@ -37,22 +40,6 @@ class _Message(NamedTuple):
     text: str
     board: Mapping[str, Any]
     claims: tuple[CraftClaim, ...]
-
-
-class AnnotatedMessages(NamedTuple):
-    """What two files hold together."""
-
-    messages: list[_Message]
-    refused: list[str]
-    """Lines that cannot be used: where, what, why, the mend."""
-    ambiguous: int
-    """Annotations left out because a careful reader could decide otherwise."""
-    not_annotated: int
-
-    @property
-    def key(self) -> str:
-        """Made from the contents: the same messages have the same key."""
-        return hashlib.blake2b(repr(self.messages).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def annotated_messages(messages: Path, annotations: Path) -> AnnotatedMessages:
