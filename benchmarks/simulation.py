@@ -119,6 +119,7 @@ def agreeing_raters(world: Rated, random: np.random.Generator) -> Comparison:
         counts_a=one_hot[first],
         counts_b=one_hot[second],
         clusters=games,
+        weights=np.ones(len(games)),
         unanswered=0,
     )
 

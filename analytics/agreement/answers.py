@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from analytics.query import query
 from judges.rubric.files import find, names
@@ -11,7 +11,7 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["BY_DISAGREEMENT", "Role", "answers"]
+__all__ = ["BY_DISAGREEMENT", "Role", "answers", "numbered_answers"]
 
 BY_DISAGREEMENT = "dashboard:disagreements"
 """`labels.source` of what a person labelled on the dashboard in disagreement-first order; in random order it is `dashboard`."""
@@ -19,7 +19,7 @@ BY_DISAGREEMENT = "dashboard:disagreements"
 Role = Literal["truth", "people", "engine", "judge"]
 """In this order, who is the reference when two are compared."""
 
-_ANSWERS = """
+_GIVEN = """
 with taken as (
     select
         rubric,
@@ -84,7 +84,11 @@ given as (
     select * exclude (source, imported_at) from labelled where role != 'truth' or answer != 'na' or question = 'PS6'
     union all
     select * from judged
-),
+)
+"""
+
+_ANSWERS = f"""
+{_GIVEN},
 
 -- a label file knows yes and no, the rubric their numbers (of some the failure is the yes): what verdicts say of an answer goes first
 known as (
@@ -99,6 +103,10 @@ select counted.* exclude (own_score, n), case when known.answer is null then own
 from counted
 left join known using (rubric, question, answer)
 """
+# Texts of a million units take most of the time of a report. That two units of a question have one number by chance happens in one of ten
+# million stores of a million units.
+_NUMBERED = f"{_GIVEN} select rubric, question, role, rater, hash(unit) as unit, hash(game) as game, answer, score from given"
+_KIND: Final = ("rubric", "question", "role", "rater", "answer")
 
 
 def answers(store: Store, rubric: str | None = None, *, random_only: bool = False) -> pl.DataFrame:
@@ -118,6 +126,37 @@ def answers(store: Store, rubric: str | None = None, *, random_only: bool = Fals
     """
     found = query(store, _ANSWERS, {"rubric": rubric, "random_only": random_only, "by_disagreement": BY_DISAGREEMENT})
     return _in_order(found).update(_numbers(found["rubric"].unique().to_list()), on=["rubric", "answer"], include_nulls=True)
+
+
+def numbered_answers(store: Store, rubric: str | None = None, *, random_only: bool = False) -> pl.DataFrame:
+    """As `answers`, a row each time that one was given, in no order, where neither units nor games are asked for by name.
+
+    Columns: rubric, question, role, rater, answer, score, and as numbers unit and game (`hash` of DuckDB).
+
+    Args:
+        store: a store with the views.
+        rubric: only this one; None: all.
+        random_only: as in `answers`.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    import polars as pl
+
+    found = query(store, _NUMBERED, {"rubric": rubric, "random_only": random_only, "by_disagreement": BY_DISAGREEMENT})
+    rows = found.with_columns(pl.col(*_KIND).cast(pl.Categorical))
+    of_answer = ["rubric", "question", "answer"]
+    judged = rows.filter(pl.col("role").is_in(["engine", "judge"])).drop_nulls("answer")
+    known = judged.group_by(of_answer).agg(known_score=pl.col("score").max(), is_known=pl.lit(value=True))
+    built_in = _numbers(found["rubric"].unique().to_list()).with_columns(pl.col("rubric", "answer").cast(pl.Categorical))
+    scores = (
+        rows.select(of_answer)
+        .unique()
+        .join(known, on=of_answer, how="left")
+        .join(built_in.rename({"score": "built_in"}).with_columns(is_built_in=True), on=["rubric", "answer"], how="left")
+    )
+    score = pl.when("is_built_in").then("built_in").when("is_known").then("known_score").otherwise("score")
+    return rows.join(scores, on=of_answer, how="left").select(*_KIND, "unit", "game", score=score)
 
 
 def _in_order(rows: pl.DataFrame) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import orjson
 
 from analytics.agreement.advice import advice
-from analytics.agreement.answers import answers
+from analytics.agreement.answers import numbered_answers
 from analytics.agreement.measures import gwet_ac1, kappa, krippendorff_alpha, percent_agreement, rate_of_answer
 from analytics.agreement.pairs import Comparison, comparisons
 from analytics.agreement.scores import COLUMNS as SCORE_COLUMNS
@@ -92,7 +92,7 @@ def agreement_report(store: Store, *, rubric: str | None = None, na_score: float
     """
     import polars as pl
 
-    found = list(comparisons(answers(store, rubric)))
+    found = list(comparisons(numbered_answers(store, rubric)))
     of_kind = Counter(compared.kind for compared in found)
     rows = [_row(compared, na_score, of_kind[compared.kind]) for compared in found]
     told = advice(rows)
@@ -122,10 +122,10 @@ def _row(compared: Comparison, na_score: float | None, rows: int) -> dict[str, o
         "kind": compared.kind,
         "rater_a": compared.rater_a,
         "rater_b": compared.rater_b,
-        "units": len(tables),
+        "units": compared.units,
         "games": int(compared.clusters.max()) + 1,
-        "answers_a": int(compared.counts_a.sum()),
-        "answers_b": int(compared.counts_b.sum()),
+        "answers_a": int(compared.weights @ compared.counts_a.sum(axis=1)),
+        "answers_b": int(compared.weights @ compared.counts_b.sum(axis=1)),
         "pairs": int(table.sum()) // (2 if compared.within else 1),
         "unanswered": compared.unanswered,
     }
@@ -158,7 +158,7 @@ def coefficients_with_intervals(compared: Comparison, rows: int = 1) -> dict[str
     of_units = _Sums(tables, compared.coincidences(), compared.coincidences(scored=True), *compared.unit_agreement())
     games = _Sums(*(cluster_sums(part, compared.clusters) for part in of_units))
     found = _coefficients(compared, _Sums(*(part.sum(axis=0) for part in games)))
-    ends = _coefficient_ends(compared, games, found, len(tables), rows) | _share_ends(compared, games.table, len(tables))
+    ends = _coefficient_ends(compared, games, found, compared.units, rows) | _share_ends(compared, games.table, compared.units)
     row: dict[str, float | None] = {}
     for name, value in found.items():
         numbers = (value, *ends[name]) if name in ends else (value, math.nan, math.nan)

@@ -48,23 +48,21 @@ def score_columns(compared: Comparison, na_score: float | None) -> dict[str, flo
 
     scores = compared.scores if na_score is None else np.where(np.isnan(compared.scores), na_score, compared.scores)
     counted = ~np.isnan(scores)
-    values, a, b = scores[counted], compared.counts_a[:, counted], compared.counts_b[:, counted]
+    values, a, b, units = scores[counted], compared.counts_a[:, counted], compared.counts_b[:, counted], compared.weights
     found: dict[str, float | int | None] = dict.fromkeys(COLUMNS)
-    found["mean_a"], found["mean_b"] = _mean(a, values), _mean(b, values)
+    found["mean_a"], found["mean_b"] = _mean(units @ a, values), _mean(units @ b, values)
     if compared.within:
         return found
     both = (a.sum(axis=1) > 0) & (b.sum(axis=1) > 0)
-    a, b = a[both], b[both]
+    a, b, units = a[both], b[both], units[both]
     if not len(a):
         return found
     means_a, means_b = (a @ values) / a.sum(axis=1), (b @ values) / b.sum(axis=1)
-    times = b.astype(int)
-    answers_b = np.repeat(np.tile(values, len(times)), times.ravel())
-    found |= _correlated("mean_answer", np.repeat(means_a, times.sum(axis=1)), answers_b)
-    found |= _correlated("mean_mean", means_a, means_b)
+    found |= _correlated("mean_answer", np.repeat(means_a, len(values)), np.tile(values, len(a)), (b * units[:, None]).ravel())
+    found |= _correlated("mean_mean", means_a, means_b, units)
     table = np.zeros((3, 3))
-    np.add.at(table, (_side(means_a), _side(means_b)), 1)
-    found["consensus_n"] = len(a)
+    np.add.at(table, (_side(means_a), _side(means_b)), units)
+    found["consensus_n"] = int(units.sum())
     found["consensus_agreement"] = _defined(percent_agreement(table))
     found["consensus_kappa"] = _defined(kappa(table))
     return found
@@ -78,21 +76,46 @@ def _side(means: Floats) -> NDArray[np.int64]:
 
 
 def _mean(counts: Floats, values: Floats) -> float | None:
+    """Of numbers that stand there so often."""
     total = float(counts.sum())
-    return float((counts @ values).sum()) / total if total else None
+    return float(counts @ values) / total if total else None
 
 
-def _correlated(name: str, first: Floats, second: Floats) -> dict[str, float | int | None]:
+def _correlated(name: str, first: Floats, second: Floats, times: Floats) -> dict[str, float | int | None]:
+    """Correlations of pairs that stand there so often: Pearson's, and Spearman's, which is Pearson's of the ranks."""
     import numpy as np
-    from scipy import stats
 
     found: dict[str, float | int | None] = {f"{name}_{column}": None for column in _CORRELATIONS}
-    found[f"{name}_n"] = len(first)
-    if len(first) > 2 and min(np.ptp(first), np.ptp(second)) > _CONSTANT:  # noqa: PLR2004 - through two points goes any line
-        pearson, spearman = stats.pearsonr(first, second), stats.spearmanr(first, second)
-        numbers = (pearson.statistic, pearson.pvalue, spearman.statistic, spearman.pvalue)
+    there = times > 0
+    first, second, times = first[there], second[there], times[there]
+    n = int(times.sum())
+    found[f"{name}_n"] = n
+    if n > 2 and min(np.ptp(first), np.ptp(second)) > _CONSTANT:  # noqa: PLR2004 - through two points goes any line
+        numbers = (*_pearson(first, second, times), *_pearson(_ranks(first, times), _ranks(second, times), times))
         found |= {f"{name}_{column}": float(number) for column, number in zip(_CORRELATIONS, numbers, strict=True)}
     return found
+
+
+def _pearson(first: Floats, second: Floats, times: Floats) -> tuple[float, float]:
+    """The correlation, and its p-value by Student's t with two degrees of freedom less than pairs."""
+    import numpy as np
+    from scipy import special
+
+    n = times.sum()
+    x, y = (values - times @ values / n for values in (first, second))
+    r = float(np.clip(times @ (x * y) / math.sqrt((times @ x**2) * (times @ y**2)), -1, 1))
+    t = r * math.sqrt((n - 2) / ((1 - r) * (1 + r))) if abs(r) < 1 else math.inf
+    return r, float(2 * special.stdtr(n - 2, -abs(t)))
+
+
+def _ranks(values: Floats, times: Floats) -> Floats:
+    """Mean ranks of numbers that stand there so often."""
+    import numpy as np
+
+    _, place = np.unique(values, return_inverse=True)
+    counts = np.bincount(place, weights=times)
+    ranks: Floats = (counts.cumsum() - (counts - 1) / 2)[place]
+    return ranks
 
 
 def _defined(value: Floats) -> float | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from analytics.agreement.answers import answers
+from analytics.agreement.answers import numbered_answers
 from analytics.query import query
 from analytics.rates.correction import (
     Corrected,
@@ -158,17 +158,18 @@ def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataF
 def _all_judged(store: Store, rubric: str | None) -> Iterator[_Judged]:
     import polars as pl
 
-    models = query(store, "SELECT episode_id AS game, model FROM episodes")
-    given = answers(store, rubric, random_only=True).drop_nulls("score")
-    scored = given.group_by("rubric", "question", "role", "rater", "unit", "game", maintain_order=True).agg(
-        score=(pl.col("score") * pl.col("n")).sum() / pl.col("n").sum()
-    )
-    for (name, question), part in scored.group_by("rubric", "question", maintain_order=True):
+    models = query(store, "SELECT hash(episode_id) AS game, model FROM episodes").sort("model", "game")
+    given = numbered_answers(store, rubric, random_only=True).drop_nulls("score")
+    scored = given.group_by("rubric", "question", "role", "rater", "unit", "game").agg(pl.col("score").mean())
+    parts = scored.partition_by("rubric", "question", as_dict=True, include_key=False)
+    for (name, question), part in sorted(parts.items()):
         role = "people" if (part["role"] == "people").any() else "truth"
         labels = part.filter(pl.col("role") == role).select("unit", label="score")
-        of_judges = part.filter(pl.col("role").is_in(["engine", "judge"]))
-        for (judge,), said in of_judges.group_by("rater", maintain_order=True):
-            units = said.join(labels, on="unit", how="left").join(models, on="game", how="left")
+        judged = part.filter(pl.col("role").is_in(["engine", "judge"])).partition_by("role", "rater", as_dict=True, include_key=False)
+        for (_, judge), said in sorted(judged.items()):
+            units = (
+                said.join(labels, on="unit", how="left").join(models, on="game", how="left").sort("model", "game", "unit", nulls_last=True)
+            )
             errors = _error_counts(units)
             for (model,), own in units.group_by("model", maintain_order=True):
                 yield _Judged(

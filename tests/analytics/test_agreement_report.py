@@ -12,9 +12,11 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from scipy import stats
 
-from analytics.agreement.pairs import ALL
-from analytics.agreement.report import agreement_report
+from analytics.agreement.pairs import ALL, Comparison
+from analytics.agreement.report import agreement_report, coefficients_with_intervals
+from analytics.agreement.scores import score_columns
 from analytics.views import ensure_installed
 from cotrace.cli import cli
 from ingest.labels.load import import_labels
@@ -256,3 +258,36 @@ def test_a_wrong_condition_is_one_line(tmp_path: Path) -> None:
         CliRunner().invoke(
             cli, ["report", "agreement", "--store", str(store.path), "--where", "nothing_of_the_kind"], catch_exceptions=False
         )
+
+
+def test_units_that_look_alike_stand_in_one_row() -> None:
+    """What a million units say is worked out of the few ways in which they differ: the same as of each unit, and as SciPy says."""
+    random = np.random.default_rng(3)
+    a, b = random.integers(0, 3, (60, 3)), random.integers(0, 3, (60, 3))
+    times, games = random.integers(1, 6, 60), np.sort(np.arange(60) % 9)
+
+    def compared(repeats: Any, weights: Any) -> Comparison:
+        counts = [np.repeat(counts.astype(float), repeats, axis=0) for counts in (a + 1, b + 1)]
+        return Comparison(
+            rubric="r",
+            question="q",
+            kind="judge_people",
+            rater_a="people",
+            rater_b="judge",
+            answers=("no", "unclear", "yes"),
+            scores=np.array([0, 0.5, 1]),
+            counts_a=counts[0],
+            counts_b=counts[1],
+            clusters=np.repeat(games, repeats),
+            weights=weights,
+            unanswered=0,
+        )
+
+    apart, alike = compared(times, np.ones(times.sum())), compared(1, times.astype(float))
+    assert alike.units == apart.units == times.sum()
+    found, expected = (score_columns(one, None) | coefficients_with_intervals(one) for one in (alike, apart))
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    means = [np.repeat((counts + 1) @ np.array([0, 0.5, 1]) / (counts + 1).sum(axis=1), times) for counts in (a, b)]
+    for name, reference in (("pearson", stats.pearsonr(*means)), ("spearman", stats.spearmanr(*means))):
+        assert found[f"mean_mean_{name}"] == pytest.approx(reference.statistic)
+        assert found[f"mean_mean_{name}_p"] == pytest.approx(reference.pvalue)
