@@ -38,12 +38,15 @@ class Grid(NamedTuple):
     title: str = "Table"
 
 
-_ROW: Final = 34
 _MOST_ROWS: Final = 10
 """Rows that a grid shows before it scrolls."""
 _BLOCK: Final = 100
-_WIDTHS: Final = {"words": 420, "team": 300, "text": 170, "name": 190, "condition": 260, "when": 180}
-_LEAST: Final = {"when": 176, "team": 170}
+_WIDTHS: Final = {"words": 520, "team": 300, "text": 170, "name": 190, "condition": 260, "when": 180}
+_LEAST: Final = {"when": 156, "team": 170, "text": 118, "name": 112, "family": 112, "condition": 150, "words": 240}
+_LEAST_NUMBER, _LEAST_WITH_ENDS = 76, 146
+"""Pixels below which a column of its kind cannot be read: what does not fit beside one another is scrolled to."""
+_LETTER, _AROUND, _WIDEST_HEADING = 8, 36, 170
+"""Of a heading: a letter's width, what stands around it, and the most that its longest word is given."""
 _LONG_HEADING: Final = 16
 """Characters from which on a heading stands in two lines."""
 _FILES: Final = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
@@ -59,7 +62,7 @@ def grid(read: Reader, table: Grid, part: str = "") -> Part:
 
     total = block(read, rows, RowRange(size=_BLOCK)).total  # the rows that it asks for first
     head = 22 if any(len(column.heading) >= _LONG_HEADING for column in rows.columns.values()) else 0
-    height = min(total, _MOST_ROWS) * _ROW + 62 + head
+    height = f"calc({min(total, _MOST_ROWS)} * var(--row) + {62 + head}px)"
     return html.Div(
         AgGrid(
             id={"type": "grid", "name": table.name, "part": part, "at": read.address.to()},  # under other filters it is another grid
@@ -72,7 +75,6 @@ def grid(read: Reader, table: Grid, part: str = "") -> Part:
             columnSize="responsiveSizeToFit",
             dashGridOptions={
                 "theme": {"function": "cotraceTheme(themeQuartz)"},
-                "rowHeight": _ROW,
                 "cacheBlockSize": _BLOCK,
                 "maxBlocksInCache": 20,
                 "suppressFieldDotNotation": True,
@@ -82,7 +84,7 @@ def grid(read: Reader, table: Grid, part: str = "") -> Part:
                 "blockLoadDebounceMillis": 60,
                 "multiSortKey": "ctrl",
             },
-            style={"height": f"{height}px", "width": "100%"},
+            style={"height": height, "width": "100%"},
             className="cotrace-grid",
         ),
         className="grid-box",
@@ -164,8 +166,8 @@ def _definition(name: str, column: GridColumn, *, linked: bool) -> dict[str, Any
         "filter": "agNumberColumnFilter" if is_number else "agTextColumnFilter",
         "filterParams": {"buttons": ["reset"], "debounceMs": 300},
         "type": "rightAligned" if is_number else None,
-        "width": _WIDTHS.get(column.kind, 190 if column.part or column.low else 110),
-        "minWidth": _LEAST.get(column.kind),
+        "width": _WIDTHS.get(column.kind, 190 if column.part or column.low else 90 if is_number else 110),
+        "minWidth": _least(column),
         "headerTooltip": column.hint or None,
     }
     if linked:
@@ -175,6 +177,13 @@ def _definition(name: str, column: GridColumn, *, linked: bool) -> dict[str, Any
     elif column.kind in {"words", "text", "team"}:
         definition["tooltipField"] = name
     return {key: value for key, value in definition.items() if value is not None}
+
+
+def _least(column: GridColumn) -> int:
+    """Pixels that a column needs to be read."""
+    least = _LEAST_WITH_ENDS if column.part or column.low else _LEAST.get(column.kind, _LEAST_NUMBER)
+    word = max(map(len, column.heading.split()), default=0)
+    return max(least, min(word * _LETTER + _AROUND, _WIDEST_HEADING))
 
 
 def register(app: Dash, opened: Callable[[Address], AbstractContextManager[Reader]], tables: Mapping[str, Grid]) -> None:

@@ -117,6 +117,13 @@ def _search(address: Address) -> Part:
     """A plain form, so that it works by keyboard alone; the script of the pages keeps it from loading the app again."""
     asked = address.one("q")
     field: Part = svg(
-        "input", id="search-words", type="search", name="q", value=asked, placeholder="Search messages, games …", autocomplete="off"
+        "input",
+        id="search-words",
+        type="search",
+        name="q",
+        value=asked,
+        placeholder="Search",
+        title="messages, thoughts, reasons, games",
+        autocomplete="off",
     )
     return html.Form(html.Label([html.Span("Search", className="unseen"), field]), action="/search", id="search-form", role="search")

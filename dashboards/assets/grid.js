@@ -15,6 +15,7 @@ window.dashAgGridFunctions.cotraceTheme = (quartz) =>
     oddRowBackgroundColor: "var(--card)",
     fontFamily: "inherit",
     fontSize: 13.5,
+    rowHeight: "var(--row)",
     spacing: 6,
     wrapperBorder: false,
     wrapperBorderRadius: 0,

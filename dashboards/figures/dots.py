@@ -18,7 +18,7 @@ __all__ = ["Axis", "Dot", "dot_plot"]
 
 _LINE: Final = 34
 """Height of a line, in pixels."""
-_DETAIL: Final = 38
+_DETAIL: Final = 30
 """Characters of a line of small print."""
 _MARK_SYMBOLS: Final = {"●": "circle", "◆": "diamond", "✕": "x", "?": "triangle-up", "–": "line-ew-open", "○": "circle-open", "·": "circle"}
 
@@ -103,7 +103,7 @@ def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games") -> go.Figu
     )
     drawn.update_xaxes(title=axis.title, range=_range(dots, axis), tickformat=".0%" if axis.is_share else None, zeroline=False)
     legend = len(series) > 1
-    tall = _LINE + 12 * max((len(_wrapped(dot.detail)) for dot in dots), default=0)
+    tall = _LINE + 14 * max((len(_wrapped(dot.detail)) for dot in dots), default=0)
     styled(drawn, height=(96 if legend else 66) + max(tall, 15 * len(series)) * max(1, len(lines)), legend=legend)
     drawn.update_layout(margin={"l": 20, "r": 24, "t": 34 if legend else 8, "b": 46})
     return drawn
@@ -147,8 +147,8 @@ def _label(line: str, dots: Sequence[Dot]) -> str:
 
 
 def _wrapped(detail: str) -> list[str]:
-    """At most two lines, so that a label leaves a narrow screen room for the dots."""
-    return textwrap.wrap(detail, _DETAIL, max_lines=2, placeholder=" …")
+    """At most three short lines, so that a label leaves a narrow screen room for the dots."""
+    return textwrap.wrap(detail, _DETAIL, max_lines=3, placeholder=" …")
 
 
 def _told(dot: Dot, axis: Axis, n_of: str) -> str:

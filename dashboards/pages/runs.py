@@ -126,7 +126,7 @@ def _played(read: Reader, _: str) -> TableRows:
     return TableRows(
         sql=_PLAYED,
         columns={
-            "name": GridColumn(heading="Experiment"),
+            "name": GridColumn(heading="Experiment", kind="team"),
             "benchmark": GridColumn(heading="Family", kind="family"),
             "condition": GridColumn(heading="Condition", kind="condition"),
             "teams": GridColumn(heading="Teams"),

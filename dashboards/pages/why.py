@@ -96,7 +96,10 @@ def _body(read: Reader, _: str) -> Part:
             *choices,
             card(
                 "Where the chain broke",
-                figure("why", _flow(flows, unit), label="what was lost, by team and by where the chain broke"),
+                html.Div(
+                    figure("why", _flow(flows, unit), label="what was lost, by team and by where the chain broke"), className="wide-only"
+                ),
+                _as_list(flows, unit),
                 fold(read, TURNS, benchmark, is_open=True),
                 hint=f"From the teams to the place where the chain from view over message to action broke, and the link; widths are {unit} "
                 "lost. The turns stand below with their evidence, the costliest first; a click opens one.",
@@ -186,6 +189,23 @@ def _flow(flows: pl.DataFrame, unit: str) -> go.Figure:
         )
     )
     return styled(drawn, height=max(340, 40 + 20 * len(names)), legend=False)
+
+
+def _as_list(flows: pl.DataFrame, unit: str) -> Part:
+    """The same in words, for a screen that is too narrow for the labels of the flow: where the chain broke, and under it the links."""
+    import polars as pl
+
+    total = float(flows["cost"].sum())
+    ends = flows.group_by("link", "role").agg(pl.col("cost").sum()).with_columns(stage=pl.col("link").map_elements(_stage, pl.String))
+    stages = ends.group_by("stage").agg(pl.col("cost").sum()).sort("cost", "stage", descending=[True, False])
+    lines: list[Part] = []
+    for stage, cost in stages.rows():
+        lines.append(html.Li([html.B(stage), f" {amount(cost, unit)} ({share(cost / total)})"]))
+        inside = ends.filter(pl.col("stage") == stage).sort("cost", "link", "role", descending=[True, False, False])
+        for row in inside.iter_rows(named=True):
+            whose = "" if row["role"] == "nobody" else f", {row['role']}"
+            lines.append(html.Li(f"{in_words(row['link'])}{whose} {amount(row['cost'], unit)}", className="inside"))
+    return html.Ul(lines, className="plain narrow-only")
 
 
 def _color(name: str, teams: list[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,6 +40,19 @@ def test_the_page_says_where_the_chain_broke(store: Store) -> None:
     bands = flow.data[0].link
     assert sum(bands.value) == pytest.approx(2 * lost)  # each part goes from its team to the break, and on to its link
     assert "nobody could see it" in flow.data[0].node.label
+
+
+def test_a_narrow_screen_gets_the_flow_as_a_list(store: Store) -> None:
+    """Labels of the flow stood over one another at 420 pixels. What was lost is in the list, each part once by where and once by link."""
+    with reader(store, Address(why.PATH)) as read:
+        shown = to_html(why.content(read))
+    listed = re.search(r'<ul class="plain narrow-only">(.*?)</ul>', shown)
+    assert listed is not None
+    stages = re.findall(r"<li><b>[^<]*</b> ([0-9.]+) step", listed[1])
+    links = re.findall(r'<li class="inside">[^<]* ([0-9.]+) step', listed[1])
+    lost = query(store, "select sum(cost) from attributions").item()
+    assert sum(map(float, stages)) == pytest.approx(lost, abs=0.5 * len(stages))
+    assert sum(map(float, links)) == pytest.approx(lost, abs=0.5 * len(links))
 
 
 @pytest.mark.parametrize(
