@@ -163,7 +163,7 @@ def _mend(status: int, text: str) -> str:
 
 
 def beyond_bounds(error: BaseException | None) -> BaseException | None:
-    """The error of `providers.bounds` that the clients have wrapped into their own; None if there is none."""
+    """The error of `providers.wire.bounds` that the clients have wrapped into their own; None if there is none."""
     while error is not None and not isinstance(error, OversizeError | ForeignRedirectError):
         error = error.__cause__ or error.__context__
     return error

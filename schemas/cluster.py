@@ -1,8 +1,8 @@
 """Where this process has its work done: here, or on a Ray cluster.
 
-Pools of processes (`schemas.processes`) and connections to models (`providers.endpoint`) ask this module. What decides stays here, in the
-process that was started: budget, limits, journal, and all writing to the store. So a job on a cluster is the same job; only reading,
-replaying, checking and asking is done elsewhere.
+Pools of processes (`schemas.processes`) and connections to models (`providers.endpoints.endpoint`) ask this module. What decides stays
+here, in the process that was started: budget, limits, journal, and all writing to the store. So a job on a cluster is the same job; only
+reading, replaying, checking and asking is done elsewhere.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def endpoints_of(model: str, options: Mapping[str, Any]) -> tuple[ModelSettings,
     Raises:
         UsageError: several servers and keys, but not equally many.
     """
-    from providers.endpoint import endpoints
+    from providers.endpoints.endpoint import endpoints
     from providers.provider import ModelSettings
 
     limits = {name: options[name] for name in _LIMITS if name in options}

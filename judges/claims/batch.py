@@ -21,10 +21,10 @@ from judges.claims.questions import PromptParts, ReadingQuestion, ReadingRequest
 from judges.claims.rows import rows_of
 from judges.claims.stored import put
 from judges.runs.journal import folder_of, starting
-from providers import batches
-from providers.batch_client import batch_client
-from providers.batch_replies import BatchReply
-from providers.batches import BatchRefusedError, Sent, taken_of
+from providers.batches import batches
+from providers.batches.batches import BatchRefusedError, Sent, taken_of
+from providers.batches.client import batch_client
+from providers.batches.reply_lines import BatchReply
 from providers.forms import Form, parse_reply
 from providers.prices import Price, price_of
 from providers.provider import ModelSettings

@@ -18,10 +18,10 @@ from judges.runs.journal import folder_of, starting
 from judges.runs.outcomes import CallOutcome, Outcomes, about
 from judges.runs.planning import OpenCalls, new_run
 from judges.runs.verdict_store import Progressed, found_answers, recover, save, take_up, verdicts_of
-from providers import batches
-from providers.batch_client import batch_client
-from providers.batch_replies import BatchReply
-from providers.batches import BatchRefusedError, Sent, taken_of
+from providers.batches import batches
+from providers.batches.batches import BatchRefusedError, Sent, taken_of
+from providers.batches.client import batch_client
+from providers.batches.reply_lines import BatchReply
 from providers.forms import Form
 from providers.prices import price_of
 from providers.request import Request, call_of, fingerprint, now, shown

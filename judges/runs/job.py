@@ -26,7 +26,7 @@ class JudgeRequest:
     settings: ModelSettings | None = None
     """The model that judges; None: the engine."""
     more_endpoints: tuple[ModelSettings, ...] = ()
-    """The same model at other servers, or with other keys; calls are shared out among all of them (`providers.endpoint`)."""
+    """The same model at other servers, or with other keys; calls are shared out among all of them (`providers.endpoints.endpoint`)."""
     cache: Path | None = None
     """File or folder of answers by content, which other stores may share; None: every unit is asked about."""
     repeats: int | None = None

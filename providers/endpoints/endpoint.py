@@ -18,7 +18,7 @@ from providers.protocols.google_content import GoogleContent
 from providers.protocols.openai_chat import AzureChat, OpenAIChat
 from providers.protocols.protocol import Sheet, WireProtocol
 from providers.provider import ModelSettings
-from providers.transport import Headers, Transport
+from providers.wire.transport import Headers, Transport
 from schemas.cluster import is_used
 from schemas.errors import UsageError
 
@@ -69,7 +69,7 @@ def connect_to(settings: ModelSettings) -> Endpoint:
         UsageError: the model's name is incomplete, its key is missing, or a package that its provider needs is not installed.
     """
     if is_used():
-        from providers.cluster_endpoint import ClusterEndpoint
+        from providers.endpoints.cluster import ClusterEndpoint
 
         return ClusterEndpoint(settings)
     return connect_here(settings)
@@ -83,7 +83,7 @@ def connect_here(settings: ModelSettings) -> Endpoint:
     """
     provider = provider_of(settings)
     if provider.protocol == "litellm":
-        from providers.litellm_endpoint import LiteLlmEndpoint
+        from providers.endpoints.litellm import LiteLlmEndpoint
 
         return LiteLlmEndpoint(settings)
     if provider.protocol == "bedrock":
@@ -96,7 +96,7 @@ def connect_here(settings: ModelSettings) -> Endpoint:
 
 
 def _bedrock(settings: ModelSettings) -> Endpoint:
-    from providers.bedrock import address_in_region, signer
+    from providers.wire.bedrock import address_in_region, signer
 
     protocol = BedrockConverse()
     url = protocol.url(address_of(settings) or address_in_region(), settings)

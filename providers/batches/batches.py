@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import orjson
 
-from providers import batch_replies
-from providers.batch_client import batch_client
-from providers.batch_replies import BatchReply
+from providers.batches import reply_lines
+from providers.batches.client import batch_client
+from providers.batches.reply_lines import BatchReply
 from providers.completion import NO_TOKENS
 from providers.faults import OversizeError, beyond_bounds
 from providers.prices import Price, TokenEstimate
@@ -153,7 +153,7 @@ def replies(batch: Batch, settings: ModelSettings, count: int) -> Iterator[Batch
     with batch_client(settings, settings.most_bytes * count) as client:
         for file in filter(None, (batch.output_file_id, batch.error_file_id)):
             with client.files.with_streaming_response.content(file) as content:
-                for reply in batch_replies.read(content.iter_bytes(), settings.most_bytes):
+                for reply in reply_lines.read(content.iter_bytes(), settings.most_bytes):
                     if reply.number in left:
                         left.remove(reply.number)
                         yield reply

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from providers.catalogue import keys_of
 from providers.completion import Completion
-from providers.endpoint import Endpoint, connect_here
+from providers.endpoints.endpoint import Endpoint, connect_here
 from providers.faults import Fault, HopelessError
 from providers.protocols.protocol import Sheet
 from providers.provider import ModelSettings

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from providers.faults import Fault, HopelessError, NobodyThere, OversizeError
-from providers.unpacking import Counted
+from providers.wire.unpacking import Counted
 from schemas.errors import UsageError
 from schemas.text import excerpt
 

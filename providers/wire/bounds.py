@@ -1,6 +1,6 @@
 """What a server may send to the client for batches: replies of bounded size, however they are packed, and no redirects to another host.
 
-That client is built on httpx, whose hooks see each response before a byte of its body is read; `providers.transport` does the same for
+That client is built on httpx, whose hooks see each response before a byte of its body is read; `providers.wire.transport` does the same for
 its own.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, Final
 import httpx
 
 from providers.faults import ForeignRedirectError
-from providers.unpacking import Counted
+from providers.wire.unpacking import Counted
 
 __all__ = ["bound"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from providers.bounds import bound
 from providers.catalogue import address_of, key_of, provider_of
 from providers.provider import ModelSettings
+from providers.wire.bounds import bound
 from schemas.errors import UsageError
 
 if TYPE_CHECKING:

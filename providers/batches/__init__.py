@@ -1,0 +1,1 @@
+"""Batches in the manner of OpenAI: submitted, found again, and their replies."""
