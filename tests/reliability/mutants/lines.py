@@ -26,7 +26,7 @@ class Runs(NamedTuple):
     seconds: dict[str, float]
     """How long each test took, in the order in which they ran."""
     lines: dict[str, dict[int, set[str]]]
-    """File, from the project's folder -> line -> the tests that run it."""
+    """File, from the project's folder -> line -> the tests that run it; where a fixture did, which other tests share, their file."""
 
     @classmethod
     def read(cls, path: Path) -> Runs:
@@ -36,7 +36,7 @@ class Runs(NamedTuple):
 
 
 class Recorder:
-    """A plugin of pytest: notes the lines that each test runs, its fixtures and threads included, and writes them down at the end.
+    """A plugin of pytest: notes the lines that each test and its fixtures run, threads included, and writes them down at the end.
 
     Args:
         root: the project's folder.
@@ -65,6 +65,15 @@ class Recorder:
             threading.settrace(None)
             self._seconds[item.nodeid] = time.monotonic() - began
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
+        """What fixtures run, all tests of the file may look at."""
+        self._test = _file(item.nodeid)
+        try:
+            return (yield)
+        finally:
+            self._test = item.nodeid
+
     def pytest_sessionfinish(self) -> None:
         """Write."""
         lines = {file: {line: sorted(tests) for line, tests in found.items()} for file, found in self._lines.items()}
@@ -87,7 +96,8 @@ class Recorder:
 
 def likeliest(runs: Runs, path: str, source: str, line: int) -> list[str]:
     """The tests that run the statement of that line, the quickest files first; of SQL, those whose file names the view."""
-    found = _named(runs, path) if path.endswith(".sql") else _run(runs, path, source, line)
+    ran = _naming(runs, path) if path.endswith(".sql") else _run(runs, path, source, line)
+    found = [test for test in runs.seconds if test in ran or _file(test) in ran]
     takes: defaultdict[str, float] = defaultdict(float)
     for test in found:
         takes[_file(test)] += runs.seconds[test]
@@ -103,10 +113,8 @@ def _run(runs: Runs, path: str, source: str, line: int) -> set[str]:
     return set().union(*(lines.get(one, set()) for one in _statement(ast.parse(source), line)))
 
 
-def _named(runs: Runs, path: str) -> set[str]:
-    view = Path(path).stem
-    naming = {file for file in map(_file, runs.seconds) if view in (ROOT / file).read_text("utf-8")}
-    return {test for test in runs.seconds if _file(test) in naming}
+def _naming(runs: Runs, path: str) -> set[str]:
+    return {file for file in map(_file, runs.seconds) if Path(path).stem in (ROOT / file).read_text("utf-8")}
 
 
 def _statement(tree: ast.Module, line: int) -> Sequence[int]:

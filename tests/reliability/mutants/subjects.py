@@ -27,6 +27,11 @@ SUBJECTS: Final = (
             "tests/analytics/courses/test_courses.py",
             "tests/analytics/comparison/test_compare.py",
             "tests/analytics/test_cluster_intervals.py",
+            "tests/analytics/associations/test_effects.py",
+            "tests/analytics/test_drift.py",
+            "tests/analytics/test_rate_correction.py",
+            "tests/analytics/test_statistic_reports.py",
+            "tests/analytics/planning/test_planning.py",
         ),
     ),
     Subject(
@@ -85,6 +90,7 @@ SUBJECTS: Final = (
             "tests/games/craft/test_craft_engine_rules.py",
             "tests/games/craft/test_craft_engine_boards.py",
             "tests/games/craft/test_craft_engine_game.py",
+            "tests/games/craft/test_craft_engine_properties.py",
         ),
     ),
     Subject(
