@@ -88,9 +88,12 @@ def test_failed_calls_are_asked_again_and_replaced(tmp_path: Path) -> None:
     store = store_of(tmp_path / "s.duckdb", turns=12)
     with stub_server("--fault", "refusal:0.5:99") as url:
         first = run(ask_model(url), store)
+    with store.reading() as connection:
+        reasons = {reason for (reason,) in connection.execute("SELECT reason FROM verdicts WHERE status = 'failed'").fetchall()}
     with stub_server() as url:
         second = run(ask_model(url), store)
 
+    assert first.first_error in reasons
     assert 0 < first.failed < 12 * QUESTIONS
     assert second.requests * QUESTIONS == first.failed
     assert verdict_counts(store) == {"answered": 12 * QUESTIONS}

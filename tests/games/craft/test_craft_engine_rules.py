@@ -78,6 +78,7 @@ def test_refused_moves_name_the_first_rule_broken(code: ErrorCode, board: Board,
     assert outcome.board.stacks == board.stacks
     assert not accepts(board, move)
     assert code_of(message) == code
+    assert validate(board, move) == (None if code == "X1" else outcome.error)
 
 
 def test_every_code_that_can_occur_has_a_case() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -38,6 +39,14 @@ def after(where: Setting, *actions: Action | None) -> Table:
     for action in actions:
         table = advance(where, table, action).table
     return table
+
+
+def test_objects_in_their_goal_bins_are_counted() -> None:
+    """None at the start of the example game, all where each lies in its goal, two where two do."""
+    start = start_table(PUZZLE)
+    halfway = (*PUZZLE.goals[:2], *PUZZLE.starts[2:])
+    tables = (start, replace(start, positions=halfway), replace(start, positions=PUZZLE.goals))
+    assert [table.correct(PUZZLE) for table in tables] == [0, 2, 4]
 
 
 # -- grammar -------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Final, NamedTuple
 
-__all__ = ["Mutant", "mutant", "number_of_mutants"]
+__all__ = ["Mutant", "as_it_is", "mutant", "number_of_mutants"]
 
 
 class Mutant(NamedTuple):
@@ -25,6 +25,11 @@ class Mutant(NamedTuple):
 def number_of_mutants(path: str, source: str) -> int:
     """How many changes can be made to the file."""
     return sum(1 for _ in (_sql_changes(source) if path.endswith(".sql") else _changes(ast.parse(source))))
+
+
+def as_it_is(path: str, source: str) -> str:
+    """The file as a mutant's text would be if nothing were changed in it."""
+    return source if path.endswith(".sql") else ast.unparse(ast.parse(source))
 
 
 def mutant(path: str, source: str, number: int) -> Mutant | None:

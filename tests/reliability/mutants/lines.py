@@ -95,13 +95,14 @@ class Recorder:
 
 
 def likeliest(runs: Runs, path: str, source: str, line: int) -> list[str]:
-    """The tests that run the statement of that line, the quickest files first; of SQL, those whose file names the view."""
+    """The tests that run the statement of that line, the quickest files first; of SQL, those whose file names the view, then the others."""
     ran = _naming(runs, path) if path.endswith(".sql") else _run(runs, path, source, line)
     found = [test for test in runs.seconds if test in ran or _file(test) in ran]
     takes: defaultdict[str, float] = defaultdict(float)
     for test in found:
         takes[_file(test)] += runs.seconds[test]
-    return sorted(found, key=lambda test: (takes[_file(test)], _file(test), runs.seconds[test]))
+    others = [test for test in runs.seconds if test not in set(found)] if path.endswith(".sql") else []  # views stand on views
+    return sorted(found, key=lambda test: (takes[_file(test)], _file(test), runs.seconds[test])) + others
 
 
 def _file(test: str) -> str:

@@ -30,7 +30,7 @@ import click
 import pytest
 
 from tests.places import ROOT
-from tests.reliability.mutants.changes import Mutant, mutant, number_of_mutants
+from tests.reliability.mutants.changes import Mutant, as_it_is, mutant, number_of_mutants
 from tests.reliability.mutants.lines import Recorder, Runs, likeliest
 from tests.reliability.mutants.subjects import SUBJECTS, Subject
 from tests.reliability.page import put
@@ -95,7 +95,7 @@ def sample(number: int, seed: int, subjects: Sequence[Subject] = SUBJECTS) -> li
         sources = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in files}
         places = [(path, one) for path, source in sources.items() for one in range(number_of_mutants(path, source))]
         drawn = (mutant(path, sources[path], one) for path, one in chosen.sample(places, len(places)))
-        viable = (one for one in drawn if one is not None and one.source != sources[one.path])
+        viable = (one for one in drawn if one is not None and one.source != as_it_is(one.path, sources[one.path]))
         found += [(subject, one) for one, _ in zip(viable, range(share), strict=False)]
     return found
 

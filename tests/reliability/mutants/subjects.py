@@ -59,6 +59,11 @@ SUBJECTS: Final = (
             "tests/analytics/test_views_statistics.py",
             "tests/analytics/test_views_losses.py",
             "tests/analytics/test_views_values.py",
+            "tests/analytics/test_views_teams.py",
+            "tests/analytics/test_drift.py",
+            "tests/analytics/test_agreement_report.py",
+            "tests/judges/test_judge_panels.py",
+            "tests/judges/test_probes.py",
         ),
     ),
     Subject(
