@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from judges.attribution.findings import Attribute, Attributed, Lost
 from judges.claims.readers import BY_RULES, Reader
+from judges.engine.pool import in_portions
 from judges.evidence.transcript import Transcript, load
 from schemas.batches import to_arrow
+from schemas.cluster import cores, is_used
 from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.read_only_sql import as_condition
@@ -62,21 +65,40 @@ def attribute_games(
         UsageError: the condition is none.
         StoreError: the store cannot be read or written.
     """
-    ways = _ways()
     report = AttributionReport()
-    lost, benchmarks = _lost(store, where, ways)
+    lost, benchmarks = _lost(store, where, _ways())
     report.without.update(benchmark for episode, benchmark in benchmarks.items() if episode not in lost)
-    waiting: list[tuple[Transcript, Attributed]] = []
-    for transcript in load(store, list(lost), reader):
-        waiting.append((transcript, ways[transcript.benchmark].attribute(transcript, lost[transcript.episode_id])))
+    waiting: list[_Rows] = []
+    for rows in in_portions(partial(_of_portion, store, reader), lost, cores()) if is_used() else _of_games(store, reader, lost):
+        waiting.append(rows)
         report.games += 1
         if len(waiting) == _GAMES_A_TRANSACTION:
-            _save(store, waiting, reader, report)
+            _save(store, waiting, report)
             waiting = []
         if on_progress is not None:
             on_progress(report.games, len(lost))
-    _save(store, waiting, reader, report)
+    _save(store, waiting, report)
     return report
+
+
+class _Rows(NamedTuple):
+    """What comes of a game."""
+
+    episode: str
+    attributions: list[Attribution]
+    requests: list[Request]
+
+
+def _of_portion(store: Store, reader: Reader, lost: Mapping[str, dict[int, Lost]]) -> list[_Rows]:
+    return list(_of_games(store, reader, lost))
+
+
+def _of_games(store: Store, reader: Reader, lost: Mapping[str, dict[int, Lost]]) -> Iterator[_Rows]:
+    ways = _ways()
+    for transcript in load(store, list(lost), reader):
+        episode = transcript.episode_id
+        found = ways[transcript.benchmark].attribute(transcript, lost[episode])
+        yield _Rows(episode, list(_attributions(episode, reader.judge, found)), list(_requests(episode, found)))
 
 
 def attributed_games(store: Store, where: str = "true", reader: Reader = BY_RULES) -> Iterator[tuple[Transcript, Attributed]]:
@@ -137,10 +159,10 @@ def _selected(connection: duckdb.DuckDBPyConnection, where: str) -> dict[str, st
         raise UsageError(f"--where {where!r} does not work: {reason}; give one SQL condition on `episodes`") from error
 
 
-def _save(store: Store, done: Sequence[tuple[Transcript, Attributed]], reader: Reader, report: AttributionReport) -> None:
-    attributions = [row for transcript, found in done for row in _attributions(transcript.episode_id, reader.judge, found)]
-    requests = [row for transcript, found in done for row in _requests(transcript.episode_id, found)]
-    episodes = [transcript.episode_id for transcript, _ in done]
+def _save(store: Store, done: Sequence[_Rows], report: AttributionReport) -> None:
+    attributions = [row for game in done for row in game.attributions]
+    requests = [row for game in done for row in game.requests]
+    episodes = [game.episode for game in done]
     arrow = to_arrow({"attributions": attributions, "requests": requests})
 
     def write(transaction: Transaction) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from itertools import islice
 from multiprocessing import get_context
-from typing import Final
+from typing import Final, TypeVar
 
 from judges.claims.readers import Reader
 from judges.engine.verdicts import EngineAnswers, GameVerdicts
@@ -22,7 +22,10 @@ from schemas.processes import worker_pool
 from schemas.records import JudgeRun
 from schemas.store import Store
 
-__all__ = ["answered_in_processes"]
+__all__ = ["answered_in_processes", "in_portions"]
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _GAMES_A_PORTION: Final = (8, 64)
 """At least and at most: reading a portion costs a look at the whole store, so many games are shared out in large portions."""
@@ -42,18 +45,29 @@ def answered_in_processes(
     processes = cores() if is_used() else min(cores(), _MOST_PROCESSES)
     if not is_used() and (processes == 1 or len(selection) < _POOL_FROM_GAMES):
         return None
-    return _answered(partial(_answer, store, rubric, run, reader), selection, processes)
+    return in_portions(partial(_answer, store, rubric, run, reader), selection, processes)
 
 
-def _answered(answer: Callable[[Selection], list[GameVerdicts]], selection: Selection, processes: int) -> Iterator[GameVerdicts]:
-    """Spawned, not forked: a fork would copy the threads' locks of whoever calls."""
-    waiting: deque[Future[list[GameVerdicts]]] = deque()
+def in_portions(work: Callable[[dict[str, T]], list[R]], games: Mapping[str, T], processes: int) -> Iterator[R]:
+    """What comes of some work on games, in their order; done in processes of this machine, or of the cluster in use.
+
+    Spawned, not forked: a fork would copy the threads' locks of whoever calls.
+
+    Args:
+        work: takes a portion of the games.
+        games: id -> what has to be known of it.
+        processes: how many.
+
+    Raises:
+        CotraceError: a process was killed.
+    """
+    waiting: deque[Future[list[R]]] = deque()
     least, most = _GAMES_A_PORTION
-    size = min(most, max(least, len(selection) // (processes * _PORTIONS_EACH)))
+    size = min(most, max(least, len(games) // (processes * _PORTIONS_EACH)))
     try:
         with worker_pool(processes, get_context("spawn")) as pool:
-            for portion in _portions(selection, size):
-                waiting.append(pool.submit(answer, portion))
+            for portion in _portions(games, size):
+                waiting.append(pool.submit(work, portion))
                 if len(waiting) >= processes * _AHEAD:
                     yield from waiting.popleft().result()
             while waiting:
@@ -62,8 +76,8 @@ def _answered(answer: Callable[[Selection], list[GameVerdicts]], selection: Sele
         raise CotraceError("a process that judged games was killed, perhaps for lack of memory: start the same command again") from error
 
 
-def _portions(selection: Selection, size: int) -> Iterator[Selection]:
-    items = iter(selection.items())
+def _portions(games: Mapping[str, T], size: int) -> Iterator[dict[str, T]]:
+    items = iter(games.items())
     while portion := dict(islice(items, size)):
         yield portion
 

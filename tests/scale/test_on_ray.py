@@ -16,6 +16,7 @@ pytest.importorskip("ray", reason="Ray is not installed here: make test-scale")
 
 from games.craft.play import PlayRequest, play
 from ingest.files.run import ingest_paths
+from judges.attribution.job import attribute_games
 from judges.rubric.files import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
@@ -26,6 +27,7 @@ from tests.games.seats import cotrace, seat_server, stats, turns
 from tests.games.seats import play as play_seats
 from tests.ingest.craft.craft_logs import published, write
 from tests.judges.judged_games import ask_model, counted, store_of, verdict_counts
+from tests.played import played_store
 from tests.schemas.lake.test_lake import contents
 from tests.servers.stub_server import stub_server
 
@@ -118,6 +120,18 @@ def test_the_engine_judges_on_a_cluster_as_it_does_here(nodes: Nodes, tmp_path: 
     assert nodes.killed == 1
     assert contents(there)["verdicts"] == contents(here)["verdicts"]
     assert len(contents(there)["verdicts"]) > 100
+
+
+def test_costs_are_put_down_to_links_on_a_cluster_as_here(nodes: Nodes, tmp_path: Path) -> None:
+    """A node is killed after the first game; findings and requests are the same rows."""
+    here, there = (played_store(tmp_path / name, judged=False) for name in ("here", "there"))
+    attribute_games(here)
+    with cluster.using("ray"):
+        attribute_games(there, on_progress=lambda done, _: nodes.kill_one() if done == 1 else None)
+    assert nodes.killed == 1
+    for table in ("attributions", "requests"):
+        assert contents(there)[table] == contents(here)[table]
+        assert len(contents(here)[table]) > 10
 
 
 def test_a_model_judges_from_all_nodes_once_and_within_one_budget(nodes: Nodes, tmp_path: Path) -> None:
