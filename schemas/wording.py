@@ -6,6 +6,8 @@
 | mean of scores from 0 to 1, coefficients | `.52`, `1.00`, `−.07` |
 | count | `11 047`, with thin no-break spaces |
 | other number | three significant digits: `3.59`, `148`, `0.036` |
+| difference, coefficient | the same with its sign: `+0.160`, `−1.24` |
+| p-value | `.043`, `.0004`, `< .0001` |
 | money | `$1.20`, below a cent two digits that count: `$0.0034` |
 | interval | `[.35, .47]` |
 | nothing | `–` |
@@ -21,18 +23,22 @@ from typing import Any, Final, TypeGuard
 
 __all__ = [
     "NOTHING",
+    "chance",
     "condition_in_words",
     "count",
+    "from_to",
     "in_words",
     "interval",
     "money",
     "number",
+    "p_is",
     "p_value",
     "score",
     "seconds",
     "share",
     "share_interval",
     "share_of",
+    "signed",
     "truth",
     "without_zero",
 ]
@@ -135,10 +141,36 @@ def share_interval(low: float | None, high: float | None) -> str:
 
 
 def p_value(value: float | None) -> str:
-    """`.043`; below a thousandth the digits mean nothing: `< .001`."""
+    """`.043`, below a thousandth one digit, `.0004`; below that, digits mean nothing: `< .0001`."""
     if not _is_number(value):
         return NOTHING
-    return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")  # noqa: PLR2004 - the last digit that is written
+    if value < 0.0001:  # noqa: PLR2004 - the last digit that is written
+        return "< .0001"
+    return without_zero(f"{value:.3f}" if value >= 0.001 else f"{value:.4f}")  # noqa: PLR2004 - the last of three digits
+
+
+def p_is(value: float | None) -> str:
+    """`p = .043`, `p < .0001`: as it stands in a sentence."""
+    said = p_value(value)
+    return f"p {said}" if said.startswith("<") else f"p = {said}"
+
+
+def chance(p: float, corrected: float, tests: int, what: str = "rows") -> str:
+    """`p = .004, .020 corrected for 25 rows`: with how many others a p-value was corrected, never one without the other."""
+    return f"{p_is(p)}, {p_value(corrected)} corrected for {count(tests)} {what}"
+
+
+def signed(value: float | None) -> str:
+    """A difference or a coefficient, with its sign and three digits that count: `+0.160`, `−1.24`, `0`."""
+    if not _is_number(value):
+        return NOTHING
+    text = number(abs(value))
+    return "0" if not float(text.replace(_THIN, "")) else f"{'+' if value > 0 else _MINUS}{text}"
+
+
+def from_to(low: float | None, high: float | None) -> str:
+    """The 95 % interval of such a number, as it stands in a sentence: `+0.106 to +0.213`."""
+    return f"{signed(low)} to {signed(high)}"
 
 
 def truth(value: object) -> str:

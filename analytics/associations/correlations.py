@@ -10,6 +10,7 @@ from analytics.comparison.game_values import game_values, numbers_of_games
 from analytics.statistics.partial_correlations import correlation, ranks, without
 from analytics.statistics.regressions import dummies
 from analytics.statistics.shifts import holm
+from schemas import wording
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def _advice(row: _Row, family: list[_Row]) -> str:
     rho = "" if row["spearman"] is None else f", rho = {row['spearman']:+.2f}"
     about += f" ({row['pearson_low']:+.2f} to {row['pearson_high']:+.2f}){rho}"
     if row["p_holm"] >= _SURE:
-        return f"{about}; none shown (p = {row['p']:.2g}, {row['p_holm']:.2g} corrected for {len(family)} rows)"
+        return f"{about}; none shown ({wording.chance(row['p'], row['p_holm'], len(family))})"
     return f"{about}; {_means(row)}{_against(row, family)}"
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from analytics.associations.unit_values import codes, game_rows, judge_columns, turn_rows
 from analytics.statistics.regressions import Coefficient, clustered_regression, dummies, mean_by, mixed_coefficient
 from analytics.statistics.shifts import holm
+from schemas import wording
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -189,10 +190,10 @@ def _held_fixed(
 
 
 def _advice(row: _Row, tests: int) -> str:
-    size = f"odds ratio {row['odds_ratio']:.3g}" if row["odds_ratio"] is not None else f"{row['coefficient']:+.3g}"
+    size = f"odds ratio {wording.number(row['odds_ratio'])}" if row["odds_ratio"] is not None else wording.signed(row["coefficient"])
     where = f"{row['n']} {row['unit']} of {row['tasks']} tasks"
-    about = f"{row['means']}: {row['outcome']} {size} ({row['scale']} {row['low']:+.3g} to {row['high']:+.3g}) on {where}"
-    chance = f"p = {row['p']:.2g}, {row['p_holm']:.2g} corrected for {tests} rows"
+    about = f"{row['means']}: {row['outcome']} {size} ({row['scale']} {wording.from_to(row['low'], row['high'])}) on {where}"
+    chance = wording.chance(row["p"], row["p_holm"], tests)
     if row["p_holm"] >= _SURE:
         return f"{about}: no effect shown ({chance}); one beyond that interval is unlikely"
     return f"{about}: they go together ({chance}), with the same team and task; {_caution(row)}"

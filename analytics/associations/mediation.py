@@ -11,6 +11,7 @@ from analytics.comparison.game_values import game_values
 from analytics.comparison.team_names import short_names
 from analytics.statistics.intervals import LEVEL
 from analytics.statistics.shifts import holm
+from schemas import wording
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -234,9 +235,9 @@ def _ends(value: float, drawn: Floats, stretch: float) -> tuple[float, float, fl
 
 
 def _advice(row: _Row, tests: int) -> str:
-    about = f"{row['team_a']} is ahead of {row['team_b']} by {row['total']:.3g} on {row['tasks']} shared tasks"
-    passes = f"{row['indirect']:+.3g} ({row['low']:+.3g} to {row['high']:+.3g}) goes with {row['mediator']}"
-    chance = f"p = {row['p']:.2g}, {row['p_holm']:.2g} corrected for {tests} rows"
+    about = f"{row['team_a']} is ahead of {row['team_b']} by {wording.number(row['total'])} on {row['tasks']} shared tasks"
+    passes = f"{wording.signed(row['indirect'])} ({wording.from_to(row['low'], row['high'])}) goes with {row['mediator']}"
+    chance = wording.chance(row["p"], row["p_holm"], tests)
     if row["p_holm"] >= _SURE:
         return f"{about}; {passes}: not shown ({chance})"
     hidden = (

@@ -10,6 +10,7 @@ from analytics.comparison.differences import FEWEST, MeanDifference, ValueRange,
 from analytics.comparison.game_values import game_values
 from analytics.comparison.team_names import short_names
 from analytics.statistics.shifts import holm
+from schemas import wording
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def _correct(family: list[_Row]) -> None:
 
 
 def _advice(row: _Row) -> str:
-    told = f"{_side(row, 'a')} against {_side(row, 'b')}: {row['difference']:+.3g}{_interval(row)} {_where(row)}"
+    told = f"{_side(row, 'a')} against {_side(row, 'b')}: {wording.signed(row['difference'])}{_interval(row)} {_where(row)}"
     if row["low"] is None:
         return f"{told}; one task, so nothing follows about others"
     return f"{told}; {_follows(row)}{_does_not_follow(row)}"
@@ -167,7 +168,7 @@ def _side(row: _Row, side: str) -> str:
 
 
 def _interval(row: _Row) -> str:
-    return "" if row["low"] is None else f" ({row['low']:+.3g} to {row['high']:+.3g})"
+    return "" if row["low"] is None else f" ({wording.from_to(row['low'], row['high'])})"
 
 
 def _where(row: _Row) -> str:
@@ -180,7 +181,7 @@ def _follows(row: _Row) -> str:
     if row["p"] is None:
         told = "" if row["low"] is None else f", and an interval from so few holds the truth in about {_HELD_BY_FEW} instead of 95 %"
         return f"fewer than {FEWEST} shared tasks cannot show a difference{told}: play more tasks"
-    chance = f"p = {row['p']:.2g}, {row['p_holm']:.2g} corrected for {row['tests']} comparisons"
+    chance = wording.chance(row["p"], row["p_holm"], row["tests"], "comparisons")
     if row["p_holm"] < _SURE:
         return f"a difference on tasks like these ({chance})"
     if row["p"] < _SURE:

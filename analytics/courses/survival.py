@@ -11,6 +11,7 @@ from analytics.comparison.team_names import short_names
 from analytics.query import query
 from analytics.statistics.intervals import LEVEL
 from analytics.statistics.shifts import holm
+from schemas import wording
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -244,7 +245,7 @@ def _advice(row: _Row, tests: int) -> str:
     if row["p"] is None:
         return f"{about}; not compared with {row['reference']}: fewer than five games or tasks, or one of them never has it"
     ratio = f"{row['hazard_ratio']:.2f} times as often per turn as {row['reference']} ({row['low']:.2f} to {row['high']:.2f})"
-    chance = f"p = {row['p']:.2g}, {row['p_holm']:.2g} corrected for {tests} rows"
+    chance = wording.chance(row["p"], row["p_holm"], tests)
     if row["p_holm"] >= _SURE:
         return f"{about}, {ratio}; no difference shown ({chance})"
     return f"{about}, {ratio}; {'it comes sooner' if row['hazard_ratio'] > 1 else 'it comes later'} on tasks like these ({chance})"

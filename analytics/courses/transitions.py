@@ -132,7 +132,7 @@ def _advice(row: _Row, tests: int) -> str:
     if row["p_holm"] is None:
         return f"{about}; too few turns or games that differ to compare with other turns"
     about += f", else in {wording.share(row['share_else'])}"
-    chance = f"p = {row['p']:.2g}, {row['p_holm']:.2g} corrected for {tests} rows"
+    chance = wording.chance(row["p"], row["p_holm"], tests)
     if row["p_holm"] >= _SURE:
         return f"{about}; no difference shown ({chance})"
     again = row["after"] == row["next"] and row["after"] in FAILURES and row["difference"] > 0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from analytics.agreement.measures import gwet_ac1, kappa, krippendorff_alpha, percent_agreement
 from analytics.statistics.cluster_intervals import NUDGE, PSEUDO, Pushed, Varied, coefficient_interval
 from analytics.statistics.intervals import LEVEL, Estimate
+from schemas import wording
 
 if TYPE_CHECKING:
     import numpy as np
@@ -168,7 +169,9 @@ def conclusion(metric: str, found: Sequence[Gain], run: int = 1) -> str:
     if p is not None and p <= _SURE and total.difference.high < 0:
         return f"worse: {name} changes {change} {where}{of_runs}; keep the rubric as it was"
     chance = (
-        "p is not defined" if p is None else f"p = {p:.2f}, corrected for {'further runs' if run == 1 else f'{run} runs and further ones'}"
+        "p is not defined"
+        if p is None
+        else f"{wording.p_is(p)}, corrected for {'further runs' if run == 1 else f'{run} runs and further ones'}"
     )
     return (
         f"no gain shown: {name} changes {change} {where}{of_runs}, which may be chance ({chance}); "

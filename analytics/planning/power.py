@@ -11,6 +11,7 @@ from analytics.comparison.differences import FEWEST
 from analytics.comparison.game_values import game_values
 from analytics.planning.labels_planned import labels_rows
 from analytics.statistics.intervals import LEVEL
+from schemas import wording
 from schemas.errors import UsageError
 from schemas.store import Store
 
@@ -246,4 +247,4 @@ def _advice(row: _Row) -> str:
     now = f"with the {row['tasks_now']} there are"
     if row["detectable_now"] is None:
         return f"{about}; {now} no difference can be shown"
-    return f"{about}; {now} the chance is {row['power_now']:.0%}, and {row['detectable_now']:.2g} would be seen"
+    return f"{about}; {now} the chance is {row['power_now']:.0%}, and {wording.number(row['detectable_now'])} would be seen"

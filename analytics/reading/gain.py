@@ -9,6 +9,7 @@ from analytics.statistics.cluster_intervals import share_interval
 from analytics.statistics.intervals import Estimate
 from analytics.statistics.shifts import Shift, paired_shift
 from judges.claims.scoring import TEXT, Count
+from schemas import wording
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,5 +88,5 @@ def conclusion(found: ReadingGain, authors: Sequence[str]) -> str:
         return f"gain: the score rises {change}, authors that it was not made from"
     if shift.p is not None and shift.p <= _SURE and shift.high is not None and shift.high < 0:
         return f"worse: the score changes {change}; keep the prompt as it was"
-    chance = "too few games for a test" if shift.p is None else f"p = {shift.p:.2f}"
+    chance = "too few games for a test" if shift.p is None else wording.p_is(shift.p)
     return f"no gain shown: the score changes {change}, which may be chance ({chance}); keep the prompt as it was, or bring more games"

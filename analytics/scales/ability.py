@@ -9,6 +9,7 @@ from analytics.comparison.team_names import unlike_names
 from analytics.statistics.few_games import FEW
 from analytics.statistics.intervals import LEVEL
 from analytics.statistics.regressions import cluster_covariance, mean_by
+from schemas import wording
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -258,7 +259,8 @@ def _apart(covariance: Floats) -> Floats:
 
 def _advice(row: _Row, name: str, islands: int) -> str:
     what = "would reach" if row["kind"] == "team" else "lets an average team reach"
-    about = f"{name}: {row['value']:+.3g} ({row['low']:+.3g} to {row['high']:+.3g}), {what} {row['expected']:.3g}"
+    reach = wording.number(row["expected"])
+    about = f"{name}: {wording.signed(row['value'])} ({wording.from_to(row['low'], row['high'])}), {what} {reach}"
     about += " on an average task" if row["kind"] == "team" else ""
     few = f"; {row['partners']} {'tasks' if row['kind'] == 'team' else 'teams'} say little" if row["partners"] < _FEWEST else ""
     apart = f"; comparable only inside island {row['island']} of {islands}: no games link it with the others" if islands > 1 else ""

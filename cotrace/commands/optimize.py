@@ -13,6 +13,7 @@ from cotrace.judging.search import in_figures, searched, upper_cost
 from cotrace.options.models import show_prompt, tell_models
 from cotrace.options.search import asked_model, cache_of, demonstrations_of, search_options, writer_of
 from cotrace.options.shared import say, store_option
+from schemas import wording
 from schemas.extras import needed
 from schemas.store import Store
 
@@ -184,7 +185,7 @@ def _tell_usage(found: OptimizationResult, plan: SearchEstimate) -> None:
 
 def _tell_gains(metric: str, found: Sequence[Gain]) -> None:
     for gain in found:
-        chance = "" if gain.p is None else f", p = {gain.p:.2g}"
+        chance = "" if gain.p is None else f", {wording.p_is(gain.p)}"
         say(
             f"  {gain.question}, {gain.units} held-out units of {gain.games} games: {metric} "
             f"{in_figures(gain.before)} -> {in_figures(gain.after)}, difference {in_figures(gain.difference)}{chance}"

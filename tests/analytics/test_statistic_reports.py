@@ -19,6 +19,8 @@ from tests.masters import published_store
 from tests.places import DOCS
 
 STATISTICS = [name for name, computed in COMPUTED.items() if computed.page == "docs/statistics.md"]
+CODE = re.compile(r"\d[eE][+-]?\d|\b(nan|None|inf)\b|p = (0|\.0+\b)")
+"""What no sentence says: powers of ten, values that are none, a probability of nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -32,15 +34,16 @@ def printed(store: Store, name: str, output_format: str) -> str:
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("name", [name for name in STATISTICS if name not in {"preferences", "judges-needed"}])
+@pytest.mark.parametrize("name", [name for name in ("compare", *STATISTICS) if name not in {"preferences", "judges-needed"}])
 def test_published_games_in_terminal_csv_and_python(engine_store: Store, name: str) -> None:
-    """The same rows, each with a sentence where the report has sentences."""
+    """The same rows, each with a sentence where the report has sentences; its numbers as in print (a p of 1.2e-05 stood there)."""
     rows = cotrace.open(engine_store.path).report(name).pl()
     told = list(csv.DictReader(io.StringIO(printed(engine_store, name, "csv"))))
     assert len(told) == len(rows) > 0
     assert list(told[0]) == rows.columns
     table = printed(engine_store, name, "table")
     assert all(line in table for line in rows["advice"].to_list()[:3]) if "advice" in rows.columns else table
+    assert [line for line in (rows["advice"] if "advice" in rows.columns else ()) if CODE.search(line)] == []
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ def test_a_table_fits_80_columns_with_every_column_readable(capsys: pytest.Captu
     assert max(map(len, out.splitlines())) <= 80
     assert printed < 60
     assert out.count("344") == printed
-    for text in ("craft", "oracle5", "outside", ".031 [.012, .050]", "< .001"):
+    for text in ("craft", "oracle5", "outside", ".031 [.012, .050]", "< .0001"):
         assert text in out
 
 

@@ -32,6 +32,14 @@ THIN = "\u202f"
         (wording.number, 148.21, "148"),
         (wording.number, 0.0363, "0.0363"),
         (wording.number, 7.0, "7"),
+        (wording.signed, 0.16, "+0.160"),
+        (wording.signed, -1.2368, "−1.24"),
+        (wording.signed, 0.0, "0"),
+        (wording.signed, -1e-9, "0"),
+        (wording.p_value, 0.0432, ".043"),
+        (wording.p_value, 1.0, "1.000"),
+        (wording.p_is, 0.00035, "p = .0003"),
+        (wording.p_is, 1.2e-05, "p < .0001"),
         (wording.money, 1.2, "$1.20"),
         (wording.money, 0.0034, "$0.0034"),
         (wording.seconds, 0.43, "0.4 s"),
@@ -43,7 +51,10 @@ def test_numbers(write: Callable[[float], str], value: float, text: str) -> None
     assert write(value) == text
 
 
-@pytest.mark.parametrize("write", [wording.share, wording.score, wording.count, wording.number, wording.money, wording.seconds])
+FORMS = (wording.share, wording.score, wording.count, wording.number, wording.signed, wording.money, wording.seconds)
+
+
+@pytest.mark.parametrize("write", FORMS)
 def test_nothing_is_a_dash(write: Callable[[float | None], str]) -> None:
     """Neither null nor a number that is none becomes a nought."""
     assert write(None) == write(math.nan) == write(math.inf) == "–"
