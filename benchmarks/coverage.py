@@ -1,8 +1,8 @@
 """How often 95 % intervals hold the truth, on simulated games whose truth is known.
 
-`python -m benchmarks.coverage` prints the tables, `--write` puts them into docs/coverage.md, `--table` takes that page into the
-reports, `--data-sets N` draws N data sets a scene
-instead of 200. It takes about five minutes; tests run some of the scenes with fixed seeds.
+`python -m benchmarks.coverage` prints the tables, `--write` puts them into docs/coverage.md and what reports say of their own intervals,
+`--only "hazard ratios"` (again and again) makes the sections of some methods alone, `--table` takes the page as it is into the
+reports, `--data-sets N` draws N data sets a scene instead of 200. All takes about twenty minutes; tests run some scenes with fixed seeds.
 """
 
 from __future__ import annotations
@@ -31,10 +31,22 @@ from analytics.rates.correction import (
     variance_parts,
 )
 from analytics.statistics.cluster_intervals import cluster_sums
-from benchmarks.plain_intervals import plain_tables
+from analytics.statistics.simulated import all_kinds
+from benchmarks.held import METHODS as BY_NAME
+from benchmarks.held import section
 from benchmarks.simulation import ANSWERS, SCORES, Data, Floats, Judged, Rated, agreeing_raters, judged_games
 
-__all__ = ["METHODS", "Coverage", "agreement_coverage", "agreement_scenes", "judged_scenes", "measured", "rate_coverage"]
+__all__ = [
+    "METHODS",
+    "Coverage",
+    "agreement_coverage",
+    "agreement_scenes",
+    "judged_scenes",
+    "measured",
+    "placed",
+    "rate_coverage",
+    "which_is_which",
+]
 
 _PAGE: Final = "docs/coverage.md"
 _TABLE: Final = "analytics/statistics/coverage.csv"
@@ -177,15 +189,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--write", action="store_true", help=f"put the tables into {_PAGE}")
     parser.add_argument("--data-sets", type=int, default=200, help="data sets a scene; agreement takes a fifth of them")
     parser.add_argument("--table", action="store_true", help=f"only take over into {_TABLE} what {_PAGE} says")
+    parser.add_argument("--only", action="append", choices=list(BY_NAME), metavar="METHOD", help="this method's section alone; repeatable")
     asked = parser.parse_args(arguments)
     if asked.table:
         Path(_TABLE).write_text(measured(Path(_PAGE).read_text(encoding="utf-8")), encoding="utf-8")
         return 0
+    if asked.only:
+        return _only(asked.only, 5 * asked.data_sets, write=asked.write)
     text = (
         "\n\n".join(
             [
                 _PREFACE,
-                *plain_tables(5 * asked.data_sets),
+                which_is_which(),
+                _PLAIN,
+                *(section(name, 5 * asked.data_sets) for name in BY_NAME),
                 *_rates(asked.data_sets),
                 *_agreement(max(1, asked.data_sets // 4)),
                 _needed(max(1, asked.data_sets // 5)),
@@ -209,6 +226,12 @@ need be. One scene's share is itself only known to about plus or minus 0.014 (1,
 of many scenes is lower than any of them is in truth; the mean of a row is known to less than 0.005."""
 
 
+_PLAIN: Final = """## Shares, means, differences, models
+
+72 scenes a method: every combination of 5, 10, 30 games (of what comes by task: tasks) of equal or unequal length; true share 0.03, 0.1,
+0.3, 0.5; intraclass correlation (icc) in a game 0, 0.1, 0.3. Methods that take a fit for every data set have 24 of these scenes: shares
+0.1 and 0.5, icc 0 and 0.3. Where there is no share, it stands for what makes the event rare, or for the size of the effect."""
+
 _RATES: Final = """every combination of 5, 10, 30, 100 games of equal or unequal length (a quarter
 to more than twice the mean); 30, 100, 300 labels, on turns drawn from all games or on whole games; intraclass correlation (icc) of the
 truth in a game 0, 0.1, 0.3; true rate 0.02 to 0.9; sensitivity and specificity 0.55 to 0.99, the same in all games or clustered with
@@ -217,6 +240,27 @@ icc 0.2. Only scenes in which at least nine of ten data sets have an interval ar
 _AGREEMENT: Final = """5, 10, 30, 100 games; 10 units a game or 1 to 60; three answers, in shares 0.4, 0.2, 0.4 or
 0.08, 0.04, 0.88; the second rater gives the same answer in 0.5 to 0.99; intraclass correlation of answers and of errors 0 or 0.2.
 Beside the intervals of the reports (games left out) stand those of a bootstrap of games, percentile method, from the same data."""
+
+
+def _only(names: Sequence[str], data_sets: int, *, write: bool) -> int:
+    """Makes some sections; each stands in the page as soon as it is through, so that what is interrupted is not lost."""
+    for name in names:
+        text = section(name, data_sets)
+        sys.stdout.write(f"{text}\n\n")
+        sys.stdout.flush()
+        if write:
+            page = placed(Path(_PAGE).read_text(encoding="utf-8"), name, text)
+            Path(_PAGE).write_text(page, encoding="utf-8")
+            Path(_TABLE).write_text(measured(page), encoding="utf-8")
+    return 0
+
+
+def placed(page: str, name: str, text: str) -> str:
+    """The page with one section in the place of its older one, in the order of the methods."""
+    before, rest = page.split("\n\n## Corrected rates", 1)
+    front, *old = before.split("\n\n### ")
+    sections = {one.partition(" (")[0]: f"### {one}" for one in old} | {name: text}
+    return "\n\n".join([front, *(sections[key] for key in BY_NAME if key in sections)]) + "\n\n## Corrected rates" + rest
 
 
 def _rates(data_sets: int) -> Iterator[str]:
@@ -336,6 +380,22 @@ def _needed(data_sets: int) -> str:
     return "\n".join(lines)
 
 
+def which_is_which() -> str:
+    """A table of docs/coverage.md: of which kind each interval of each report is."""
+    lines = [
+        "## Which interval is of which kind\n",
+        "Every interval that `cotrace report` prints, by report and column (the one of the lower end), from",
+        "`analytics/statistics/simulated.csv`. A report says by this table, and the numbers below, what its intervals are worth with as",
+        "many games as they rest on: in words, and as `held_least`. A test asks for a line of each.\n",
+        "| report | column | of rows with | kind of interval |",
+        "|---|---|---|---|",
+    ]
+    for kind in sorted(all_kinds(), key=lambda one: one.report):
+        rows = f"{kind.column} {kind.value}" if kind.column else ""
+        lines.append(f"| {kind.report} | {kind.low} | {rows} | {kind.method or 'not simulated'} |")
+    return "\n".join(lines)
+
+
 def measured(page: str) -> str:
     """The rows of docs/coverage.md about numbers of games as CSV: what reports say about their own intervals."""
     lines, method = ["method,games,least,mean,below,goal"], ""
@@ -346,7 +406,7 @@ def measured(page: str) -> str:
         found, of_raters = re.match(rf"\| (\d+) games \| {numbers}", line), re.match(rf"\| ([a-z]\w+) \| {numbers}", line)
         if found:
             lines.append(f'"{method}",{",".join(found.groups())},{_LOW}')
-        elif of_raters and method.endswith(" games"):  # one table for each number of games, one row for each coefficient
+        elif of_raters and re.fullmatch(r"\d+ games", method):  # one table for each number of games, one row for each coefficient
             name, *shares = of_raters.groups()
             lines.append(f'"agreement, {name}",{method.removesuffix(" games")},{",".join(shares)},0.92')
     return "\n".join(lines) + "\n"

@@ -9,6 +9,7 @@
 --   category  text  category inside the taxonomy, the one of turns that went right included
 --   turns  count  turns (of an agent, where agents are told apart) with this category; a turn can have several
 --   denominator  count  such turns with any category that counts (CRAFT: turns with candidates and a recorded move)
+--   games  count  games with such turns
 --   share  0..1  turns / denominator; null for a category outside the denominator, and if that is 0
 --   share_low  0..1  lower end of its 95 % interval over games (clustered_low); null where share is, and below two games
 --   share_high  0..1  upper end; null where share is
@@ -102,6 +103,7 @@ select
     category,
     turns,
     denominator,
+    games,
     case when counted then turns / nullif(denominator, 0) end as share,
     case when counted then clustered_low(turns, nullif(denominator, 0), games, turns_squared, turns_by_sizes, sizes_squared) end as share_low,
     case when counted then clustered_high(turns, nullif(denominator, 0), games, turns_squared, turns_by_sizes, sizes_squared) end as share_high,

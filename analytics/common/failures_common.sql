@@ -6,6 +6,7 @@
 --   common  text  kind of failure, as in failure_map; `unmapped` for categories of mapped taxonomies that failure_map does not list
 --   turns  count  turns with at least one category of this kind
 --   denominator  count  turns that a mapped taxonomy classifies and that count (failure_turns.counted)
+--   games  count  games with such turns
 --   share  0..1  turns / denominator; shares of one group may add up to more than 1, a turn can fail in several ways
 --   share_low  0..1  lower end of its 95 % interval over games (clustered_low); null below two games
 --   share_high  0..1  upper end
@@ -74,6 +75,7 @@ kinds as (
 select
     kinds.* exclude (turns_squared, turns_by_sizes),
     groups.denominator,
+    groups.games,
     kinds.turns / groups.denominator as share,
     clustered_low(kinds.turns, groups.denominator, games, turns_squared, turns_by_sizes, sizes_squared) as share_low,
     clustered_high(kinds.turns, groups.denominator, games, turns_squared, turns_by_sizes, sizes_squared) as share_high

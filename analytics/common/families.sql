@@ -16,6 +16,7 @@
 --   score_low  number  lower end of its 95 % interval over tasks, as in the leaderboard: playing a task again does not make it narrower; null
 --                      below two games
 --   score_high  number  upper end; null below two games
+--   score_max  number  upper bound of the score, whose lower one is 0; null where none is known
 --   commonest_failure  text  the kind of failure on most turns, as in failure_map; null if no turn failed or none is classified
 --   failing_turns  count  turns with that kind of failure; null with it
 --   turns  count  turns of all games
@@ -148,6 +149,7 @@ select
     scores.score_mean,
     case when over_tasks.score_max = 1 then share_low else scores.score_mean - t * nullif(over_tasks.score_sem, 0) end as score_low,
     case when over_tasks.score_max = 1 then share_high else scores.score_mean + t * nullif(over_tasks.score_sem, 0) end as score_high,
+    over_tasks.score_max,
     commonest.commonest_failure,
     commonest.failing_turns,
     scores.turns,

@@ -20,6 +20,7 @@
 --   score_low  number  lower end of its 95 % interval over tasks: clustered_low where the score has an upper bound (score_max of compared_games), else
 --                      Student's t, cut to no bounds and null where all are alike; null below two games
 --   score_high  number  upper end; null below two games
+--   score_max  number  upper bound of the score, whose lower one is 0; null where none is known (score_max of compared_games)
 --   successes  count  games that reached the goal, of the n
 --   success_n  count  games of the n of which the log says whether they reached it (a foreign log may give a score alone)
 --   success_rate  0..1  successes / success_n; null if that is 0
@@ -197,6 +198,7 @@ select
     over_tasks.score_sem,
     case when over_tasks.score_max is null then score_mean - t * nullif(over_tasks.score_sem, 0) else share_low * over_tasks.score_max end as score_low,
     case when over_tasks.score_max is null then score_mean + t * nullif(over_tasks.score_sem, 0) else share_high * over_tasks.score_max end as score_high,
+    over_tasks.score_max,
     summed.successes,
     summed.success_n,
     summed.successes / nullif(summed.success_n, 0) as success_rate,

@@ -104,6 +104,7 @@ ITEMS: Final = (
             _HANABI.format("'score'", "score::DOUBLE", _SELF) + " UNION ALL " + _HANABI.format("'bomb rate'", "bombed::INT::DOUBLE", _SELF)
         ),
     ),
+    PaperItem(kind="figure", number="1", title="Overview and maps (figures 1, 4 to 6)", needs="they hold no result"),
     PaperItem(
         kind="figure",
         number="2",

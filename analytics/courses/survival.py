@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["CURVES_SUMMARY", "EVENTS", "SUMMARY", "survival", "survival_curves"]
+__all__ = ["CURVES_SUMMARY", "EVENTS", "SUMMARY", "Times", "free_curve", "hazard_ratio", "survival", "survival_curves"]
 
 SUMMARY: Final = (
     "benchmark",
@@ -53,10 +53,11 @@ _SURE: Final = 0.05
 _FEWEST: Final = 5
 _SEPARATED: Final = 1e3
 """Hazard ratios above it, or below its inverse, come of an event that one of two never had: no number is shown."""
+_NO_EDGES: Final[dict[str, Any]] = {"free_low": None, "free_high": None}
 _Row = dict[str, Any]
 
 
-class _Times(NamedTuple):
+class Times(NamedTuple):
     """Of the games of several teams, shape (games,)."""
 
     turns: Floats
@@ -71,9 +72,9 @@ def survival(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
 
     Columns, in order:
 
-    - benchmark, condition; event: a key of `EVENTS`; team; games, events, cut: games that ended without it.
+    - benchmark, condition; event: a key of `EVENTS`; team; games, of so many tasks; events, cut: games that ended without it.
     - median: turns until half of the games have had it; null if fewer than half have. free, free_low, free_high: share of games without it
-      at the last turn that any game of the team was seen (Kaplan and Meier 1958), with Greenwood's interval on the log-log scale.
+      at the last turn that any game of the team was seen (Kaplan and Meier 1958), with its 95 % interval (`free_curve`).
     - reference: the team with the most games, the first by name of several; hazard_ratio, low, high: how many times as often per turn the
       event comes as for the reference (Cox 1972), 95 % interval clustered by task (Lin and Wei 1989); null for the reference, where one of
       both never has the event, and below five games or tasks. p: of a ratio of 1; p_holm: corrected for the benchmark's rows.
@@ -103,7 +104,7 @@ def survival(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
 def survival_curves(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
     """One row for each team, event and turn at which it happened: the curve, as steps.
 
-    Columns: benchmark, condition, event, team, turn; at_risk: games that run and have not had it; events at that turn; free: share of games
+    Columns: benchmark, condition, event, team, tasks, turn; at_risk: games that run and have not had it; events then; free: share of games
     without it after the turn, free_low, free_high: its 95 % interval.
 
     Args:
@@ -113,12 +114,15 @@ def survival_curves(store: Store, *, benchmark: str | None = None) -> pl.DataFra
     import polars as pl
 
     schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "condition", "event", "team"), pl.String())
-    schema |= dict.fromkeys(("turn", "at_risk", "events"), pl.Int64()) | dict.fromkeys(("free", "free_low", "free_high"), pl.Float64())
+    schema |= dict.fromkeys(("tasks", "turn", "at_risk", "events"), pl.Int64()) | dict.fromkeys(
+        ("free", "free_low", "free_high"), pl.Float64()
+    )
     rows = [
-        shared | {"team": team} | step
+        shared | {"team": team, "tasks": len(set(own.task.tolist()))} | step
         for shared, times in _groups(store, benchmark)
         for team in dict.fromkeys(times.team)
-        for step in _curve(_of(times, [team]))
+        for own in [_of(times, [team])]
+        for step in free_curve(own)
     ]
     return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -127,12 +131,12 @@ def _schema() -> dict[str, pl.DataType]:
     import polars as pl
 
     schema: dict[str, pl.DataType] = dict.fromkeys(("benchmark", "condition", "event", "team"), pl.String())
-    schema |= dict.fromkeys(("games", "events", "cut"), pl.Int64())
+    schema |= dict.fromkeys(("games", "tasks", "events", "cut"), pl.Int64())
     schema |= dict.fromkeys(("median", "free", "free_low", "free_high"), pl.Float64()) | {"reference": pl.String()}
     return schema | dict.fromkeys(("hazard_ratio", "low", "high", "p", "p_holm", "log_rank_p"), pl.Float64()) | {"advice": pl.String()}
 
 
-def _groups(store: Store, benchmark: str | None) -> Iterator[tuple[_Row, _Times]]:
+def _groups(store: Store, benchmark: str | None) -> Iterator[tuple[_Row, Times]]:
     """Games of one benchmark, condition and event, where the event happened at all."""
     for event, sql in EVENTS.items():
         games = query(
@@ -147,22 +151,23 @@ def _groups(store: Store, benchmark: str | None) -> Iterator[tuple[_Row, _Times]
             happened = part["turn"].is_not_null().to_numpy()
             turns = part["turn"].fill_null(part["turns_taken"]).to_numpy().astype(float)
             shared = {"benchmark": name, "condition": condition, "event": event}
-            yield shared, _Times(turns, happened, part["team_name"].to_list(), codes(part["task"]))
+            yield shared, Times(turns, happened, part["team_name"].to_list(), codes(part["task"]))
 
 
-def _teams(times: _Times) -> Iterator[_Row]:
+def _teams(times: Times) -> Iterator[_Row]:
     counts = {team: times.team.count(team) for team in sorted(set(times.team))}
     reference = max(counts, key=lambda team: (counts[team],))
     log_rank = _log_rank(times)
     for team, games in counts.items():
         own = _of(times, [team])
-        curve = list(_curve(own))
+        curve = list(free_curve(own))
         last = curve[-1] if curve else {"free": 1.0, "free_low": None, "free_high": None}
         half = [step["turn"] for step in curve if step["free"] <= 0.5]  # noqa: PLR2004 - the median
-        ratio = None if team == reference else _hazard_ratio(_of(times, [reference, team]), team)
+        ratio = None if team == reference else hazard_ratio(_of(times, [reference, team]), team)
         yield {
             "team": team,
             "games": games,
+            "tasks": len(set(own.task.tolist())),
             "events": int(own.happened.sum()),
             "cut": int((~own.happened).sum()),
             "median": float(half[0]) if half else None,
@@ -173,37 +178,53 @@ def _teams(times: _Times) -> Iterator[_Row]:
         }
 
 
-def _of(times: _Times, teams: list[str]) -> _Times:
+def _of(times: Times, teams: list[str]) -> Times:
     import numpy as np
 
     chosen = np.array([team in teams for team in times.team])
-    return _Times(times.turns[chosen], times.happened[chosen], [team for team in times.team if team in teams], times.task[chosen])
+    return Times(times.turns[chosen], times.happened[chosen], [team for team in times.team if team in teams], times.task[chosen])
 
 
-def _curve(times: _Times) -> Iterator[_Row]:
+def free_curve(times: Times) -> Iterator[_Row]:
+    """Each turn at which the event happened, with the share of games free of it after (Kaplan and Meier 1958) and its 95 % interval.
+
+    The interval is on the scale log(-log), with Student's t of tasks - 1 degrees of freedom. Games of a task are not independent, so the
+    variance is the larger one of Greenwood's and that of the tasks' influences (Ying and Wei 1994, Journal of Multivariate Analysis 50),
+    times tasks over tasks - 1; null where no game or every game is free, and of one task.
+    """
+    import numpy as np
     from scipy import stats
 
-    if not times.happened.any():
+    turns = np.unique(times.turns[times.happened])
+    if not len(turns):
         return
-    cut = stats.CensoredData(uncensored=times.turns[times.happened], right=times.turns[~times.happened])
-    found = stats.ecdf(cut).sf
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # at 0 and 1 there is no interval
-        ends = found.confidence_interval(LEVEL, method="log-log")
-    for turn, free, low, high in zip(found.quantiles, found.probabilities, ends.low.probabilities, ends.high.probabilities, strict=True):
-        here = int((times.happened & (times.turns == turn)).sum())
-        if here:
-            edges = {"free_low": _number(low), "free_high": _number(high)}
-            yield {"turn": int(turn), "at_risk": int((times.turns >= turn).sum()), "events": here, "free": float(free)} | edges
+    tasks = int(times.task.max()) + 1
+    here = (times.turns[:, None] == turns) & times.happened[:, None]
+    there = times.turns[:, None] >= turns
+    events, at_risk = np.zeros((2, tasks, len(turns)))
+    np.add.at(events, times.task, here)
+    np.add.at(at_risk, times.task, there)
+    kinds = len(np.unique(times.task))
+    happened, seen = events.sum(axis=0), at_risk.sum(axis=0)
+    free = np.cumprod(1 - happened / seen)
+    influence = np.cumsum((events - at_risk * happened / seen) / seen, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        greenwood = np.cumsum(happened / (seen * (seen - happened)))
+        variance = np.maximum(greenwood, kinds / (kinds - 1) * (influence**2).sum(axis=0)) / np.log(free) ** 2 if kinds > 1 else np.nan
+        half = stats.t.ppf((1 + LEVEL) / 2, max(kinds - 1, 1)) * np.sqrt(variance)
+        low, high = (np.exp(-np.exp(np.log(-np.log(free)) + side * half)) for side in (1, -1))
+    for place, turn in enumerate(turns):
+        edges = {"free_low": _number(low[place]), "free_high": _number(high[place])} if 0 < free[place] < 1 else _NO_EDGES
+        yield {"turn": int(turn), "at_risk": int(seen[place]), "events": int(happened[place]), "free": float(free[place])} | edges
 
 
 def _number(value: float) -> float | None:
     import math
 
-    return None if math.isnan(value) else float(value)
+    return float(value) if math.isfinite(value) else None
 
 
-def _log_rank(times: _Times) -> float | None:
+def _log_rank(times: Times) -> float | None:
     """Over all teams; null of one, or where nothing happened."""
     import numpy as np
     from statsmodels.duration.survfunc import survdiff
@@ -217,7 +238,8 @@ def _log_rank(times: _Times) -> float | None:
     return _number(float(p))
 
 
-def _hazard_ratio(times: _Times, team: str) -> tuple[float, float, float, float] | None:
+def hazard_ratio(times: Times, team: str) -> tuple[float, float, float, float] | None:
+    """How many times as often per turn `team` has the event as the other, its ends and p; None below five games or tasks."""
     import numpy as np
     from scipy import stats
     from statsmodels.duration.hazard_regression import PHReg

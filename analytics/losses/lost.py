@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from analytics.losses.words import amount, of_link
 from analytics.query import query
-from analytics.statistics.intervals import t_interval
+from analytics.statistics.cluster_intervals import mean_interval
+from analytics.statistics.intervals import LEVEL, Interval
 from schemas.store import Store
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["SUMMARY", "lost_report"]
+__all__ = ["SUMMARY", "losses_interval", "lost_report"]
 
 SUMMARY: Final = ("what", "name", "games", "sentence")
 """The columns that fit a terminal."""
 
 _NOTHING: Final = 1e-9
+_FEWEST: Final = 3
 _EVIDENCE: Final = 160
 """Characters of an evidence that a sentence quotes."""
 
@@ -49,7 +52,7 @@ def lost_report(store: Store) -> pl.DataFrame:
     - benchmark, model, condition: as in the view games; null in rows about all of them.
     - games: attributed games, of the condition or model, that the row is about. turns: turns that lost something of it.
     - lost: what it lost a game, in `unit`; of a category or of spirals what one of its turns lost. low, high: the 95 % interval of the mean
-      over games (Student's t, cut at 0 and, of progress and probability, at 1); null below two games, and for categories and spirals.
+      over games (`losses_interval`); null below two games, where losses without a bound are all alike, and for categories and spirals.
     - share: of all that the games which the row is about lost, 0 to 1.
     - unit: progress (0 to 1), steps, turns, points or probability.
     - sentence: the row in words.
@@ -98,12 +101,35 @@ def _schema() -> dict[str, Any]:
 
 
 def _mean(values: list[float], unit: object) -> _Row:
-    interval = t_interval(values)
-    return {
-        "lost": sum(values) / len(values),
-        "low": None if interval is None else max(interval.low, 0.0),
-        "high": None if interval is None else min(interval.high, 1.0) if unit in _UP_TO_ONE else interval.high,
-    }
+    ends = losses_interval(values, most=1.0 if unit in _UP_TO_ONE else None)
+    return {"lost": sum(values) / len(values), "low": ends and ends.low, "high": ends and ends.high}
+
+
+def losses_interval(values: Sequence[float], *, most: float | None) -> Interval | None:
+    """95 % interval of the mean of what games lost: of losses up to `most` the score interval of a bounded mean, else Student's t of logs.
+
+    Losses are skewed: often nothing, seldom much. Student's t of the losses themselves held the truth in 77 to 92 % of simulated data sets,
+    that of the mean's logarithm (error over mean, the delta method) in more (docs/coverage.md). None below two games, without a bound below
+    three, and where nothing bounds losses that are all alike: an interval without width would say that nothing is in doubt.
+
+    Args:
+        values: of each game, 0 or more.
+        most: that a game can lose; None: nobody knows.
+    """
+    import numpy as np
+    from scipy import stats
+
+    losses = np.array(values, dtype=float)
+    if len(losses) < 2:  # noqa: PLR2004 - a variance needs two
+        return None
+    if most is not None and losses.max() <= most:
+        ends = mean_interval(losses / most, np.ones(len(losses)))
+        return Interval(float(ends.low) * most, float(ends.high) * most)
+    mean, error = float(losses.mean()), float(stats.sem(losses))
+    if error <= _NOTHING or len(losses) < _FEWEST:
+        return None
+    half = float(stats.t.ppf((1 + LEVEL) / 2, len(losses) - 1)) * error / mean
+    return Interval(mean * math.exp(-half), mean * math.exp(half))
 
 
 def _with_interval(row: _Row) -> str:

@@ -41,6 +41,9 @@ ITEMS: Final = (
         needs=_RUNS,
         cells=units(_by_level(_CUT, SR="within_limit", PC="pc"), percent=("",), with_sem=False, by_cluster=True),
     ),
+    PaperItem(
+        kind="figure", number="2", title="Drawings of game, levels and prompts (figures 1, 2, 6, 7, 10 to 14)", needs="they hold no result"
+    ),
     PaperItem(kind="table", number="3", title="Levels of complexity", needs="it describes the tasks (docs/overcooked.md has them)"),
     PaperItem(kind="table", number="4", title="The thirty orders", needs="it lists the tasks (cotrace play overcooked --help has them)"),
     PaperItem(

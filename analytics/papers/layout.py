@@ -82,7 +82,8 @@ def _section(family: str, one: PaperTable) -> str:
 
 
 def _title(family: str, one: PaperTable) -> str:
-    return f"{family}, {one.item.name}: {one.item.title}"
+    ends = " (± standard error as the paper forms it, [95 % interval])" if one.cells["low"].is_not_null().any() else ""
+    return f"{family}, {one.item.name}: {one.item.title}{ends}"
 
 
 def _grid(one: PaperTable) -> list[list[str]]:

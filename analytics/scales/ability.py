@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["SUMMARY", "ability", "additive_scale", "rasch_scale"]
+__all__ = ["SUMMARY", "AbilityScale", "ability", "ability_ends", "additive_scale", "rasch_scale"]
 
 SUMMARY: Final = (
     "benchmark",
@@ -145,12 +145,11 @@ def _islands(team: NDArray[np.int64], task: NDArray[np.int64]) -> list[NDArray[n
 
 def _rows(kind: str, scale: AbilityScale, values: Floats, team: NDArray[np.int64], task: NDArray[np.int64]) -> list[_Row]:
     import numpy as np
-    from scipy import stats
 
     own, other = (team, task) if kind == "team" else (task, team)
     level, error = (scale.ability, scale.ability_error) if kind == "team" else (scale.difficulty, scale.difficulty_error)
     freedom = max(len(scale.difficulty) - 1, 1)
-    half = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * error
+    low, high = ability_ends(level, error, freedom)
     logistic = bool(np.isin(values, (0.0, 1.0)).all())
     apart = level if kind == "team" else scale.ability.mean() - level
     return [
@@ -161,12 +160,20 @@ def _rows(kind: str, scale: AbilityScale, values: Floats, team: NDArray[np.int64
             "partners": len(np.unique(other[own == place])),
             "observed": float(values[own == place].mean()),
             "value": float(level[place]),
-            "low": float(level[place] - half[place]),
-            "high": float(level[place] + half[place]),
+            "low": float(low[place]),
+            "high": float(high[place]),
             "expected": float(1 / (1 + np.exp(-apart[place])) if logistic else apart[place]),
         }
         for place in range(len(level))
     ]
+
+
+def ability_ends(level: Floats, error: Floats, freedom: int) -> tuple[Floats, Floats]:
+    """95 % intervals by Student's t; freedom is tasks - 1."""
+    from scipy import stats
+
+    half = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * error
+    return level - half, level + half
 
 
 def additive_scale(values: Floats, team: NDArray[np.int64], task: NDArray[np.int64]) -> AbilityScale:

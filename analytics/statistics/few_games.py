@@ -2,182 +2,167 @@
 
 from __future__ import annotations
 
-import csv
-from functools import cache
-from importlib.resources import files
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
+from analytics.statistics.simulated import Held, held_of, kinds_of
 from schemas.wording import count, share
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import polars as pl
 
-__all__ = ["FEW", "Held", "few_games", "held_of", "marked"]
+__all__ = ["FEW", "few_games", "marked"]
 
 FEW: Final = 10
 """Games (tasks) below which coverage leaves 93 to 97 % where answers are rare or games differ much (docs/coverage.md)."""
 
-_COUNTS: Final = ("labelled_games", "tasks", "games", "episodes")
-"""What the intervals of a report are over; the first that it has. Runs of one task are no news of other tasks, so tasks before games."""
+_COUNTS: Final = ("labelled_games", "tasks_now", "tasks", "games", "episodes", "questions")
+"""What the intervals of a report are over; the first that it has. Runs of one task are no news of other tasks, so tasks before games; of
+plans, whose tasks are those that are wished, tasks_now."""
 
 _BETWEEN: Final = "between teams"
 """Kind of the rows whose intervals are over teams, whatever number of tasks they played."""
-_MEASURED_KINDS: Final = {"correlations": "pooled"}
-"""Report -> kind of its rows whose intervals were simulated; of other reports all were."""
-
-_MEASURED: Final = "coverage.csv"
-"""Written by `python -m benchmarks.coverage --table` from docs/coverage.md."""
-_METHODS: Final = {
-    "leaderboard": "success by task",
-    "families": "success by task",
-    "compare": "differences on shared tasks",
-    "transitions": "shares, each game left out",
-    "judges-needed": "shares, each game left out",
-    "effects": "effects",
-    "correlations": "correlations, pooled",
-    "corrected-rates": "rate",
-    "failures": "shares of turns",
-    "judges": "shares of turns",
-    "remove-gap": "shares of turns",
-    "failures-common": "shares of turns",
-    "continuations": "shares of turns",
-    "coordination-qa": "shares of turns",
-    "agreement": "agreement, kappa",
-}
-"""Report -> the intervals of docs/coverage.md that it prints."""
 _UNMEASURED: Final = (
     "how often intervals of this report hold the truth was not simulated as in docs/coverage.md: 95 % is what they are made for, "
     "not what was counted"
 )
 
 
-class Held(NamedTuple):
-    """How often intervals of one kind held the truth with so many games, over simulated scenes."""
-
-    method: str
-    games: int
-    least: float
-    mean: float
-    below: float
-    """Share of the scenes in which they held it less often than `goal`."""
-    goal: float
-    """0.93; of agreement, whose scenes have fewer data sets, 0.92."""
-
-
 def few_games(rows: pl.DataFrame, report: str = "") -> str | None:
     """A sentence where intervals of a report hold the truth less often, or more often, than 95 %; None where none is known to.
 
-    That is where they rest on fewer than ten games; and, of a report whose intervals were simulated, with more games too, as measured. Of a
-    report whose intervals were not, that is said.
+    That is where they rest on fewer than ten games; and, of intervals that were simulated, with more games too, as measured. Of intervals
+    that were not, that is said.
 
     Args:
         report: its name; without, only few games are told.
         rows: of a report. Intervals are pairs of columns that end with `low` and `high`; what they are over is the first of
-            labelled_games, tasks, games, episodes.
+            labelled_games, tasks_now, tasks, games, episodes, questions; where a row has two sides, the games of the smaller one.
     """
     import polars as pl
 
-    over, rests = _over(rows), _rests_on_few(rows)
-    unmeasured = _unmeasured(rows, report)
-    if over is None or rests is None:
-        return unmeasured or None
-    short = "; ".join(said for said in (_short(rows, over, report), unmeasured) if said)
+    rests = _rests_on_few(rows)
+    if rests is None:
+        return _unmeasured(rows, report) or None
+    more = "; ".join(said for said in (_short(rows, report), _unmeasured(rows, report)) if said)
     if not rests.any():
-        return short or None
+        return more or None
     few = rows.filter(rests)
-    unit = "tasks" if over == "tasks" else "games"
+    unit = "tasks" if "tasks" in str(_over(rows)) else "games"
     unit += " or teams" if _is_between(few) else ""
     which = "this row rests" if len(rows) == 1 else f"{count(len(few))} of {count(len(rows))} rows rest"
-    least = int(few.select(_number(rows, over).cast(pl.Int64).min()).item())
-    return (
-        f"{which} on fewer than {FEW} {unit} (least: {least}); there a 95 % interval is no exact one: in simulation it holds the truth in "
-        "97 to 100 % where answers are rare, and where games differ much from 75 (corrected rates), 80 (kappa) or 89 % on "
-        "(docs/coverage.md)"
-    ) + (f"; {short}" if short else "")
-
-
-def _unmeasured(rows: pl.DataFrame, report: str) -> str:
-    if not report or not _lows(rows):
-        return ""
-    if report not in _METHODS:
-        return _UNMEASURED if rows.select(_has_interval(rows).any()).item() else ""
-    others = rows.filter(_has_interval(rows) & ~_was_measured(rows, report)).height
-    kind = _MEASURED_KINDS.get(report)
-    return f"{count(others)} of {count(len(rows))} rows are of other kinds than {kind}: {_UNMEASURED}" if others else ""
-
-
-@cache
-def held_of(report: str) -> tuple[Held, ...]:
-    """What was measured for a report's intervals, from few games to many; empty where they were not simulated."""
-    text = files("analytics.statistics").joinpath(_MEASURED).read_text(encoding="utf-8")
-    method = _METHODS.get(report, "")
-    found = (
-        Held(row["method"], int(row["games"]), *(float(row[name]) for name in Held._fields[2:]))
-        for row in csv.DictReader(text.splitlines())
+    least = int(few.select(_number(rows).cast(pl.Int64).min()).item())
+    return f"{which} on fewer than {FEW} {unit} (least: {least}); there a 95 % interval is no exact one: {_worth(few, report)}" + (
+        f"; {more}" if more else ""
     )
-    return tuple(sorted((one for one in found if method and one.method.startswith(method)), key=lambda one: one.games))
-
-
-def _short(rows: pl.DataFrame, over: str, report: str) -> str:
-    """Of the rows with ten games and more: those where the measured intervals fall short of the goal in some scenes."""
-    import polars as pl
-
-    held = [one for one in held_of(report) if one.games >= FEW]
-    told = []
-    for place, one in enumerate(held):
-        most = held[place + 1].games if place + 1 < len(held) else None
-        there = (pl.col(over) >= one.games) & (pl.col(over) < most if most else pl.lit(value=True))
-        many = rows.filter(_has_interval(rows) & _was_measured(rows, report) & there).height
-        if many and one.below > 0:
-            told.append(
-                f"{count(many)} of {count(len(rows))} rows rest on {one.games} {f'to {most - 1}' if most else 'or more'} {over}: there "
-                f"intervals of this kind held the truth in fewer than {share(one.goal)} of the data sets in {share(one.below)} of the "
-                "simulated scenes "
-                f"(least {share(one.least)}, mean {share(one.mean)}; docs/coverage.md)"
-            )
-    return "; ".join(told)
-
-
-def _has_interval(rows: pl.DataFrame) -> pl.Expr:
-    import polars as pl
-
-    return pl.any_horizontal(pl.col(_lows(rows)).is_not_null())
-
-
-def _lows(rows: pl.DataFrame) -> list[str]:
-    return [name for name in rows.columns if name == "low" or name.endswith("_low")]
 
 
 def marked(rows: pl.DataFrame, report: str = "") -> pl.DataFrame:
     """The rows with what their intervals are worth as last columns; without intervals none.
 
     few_games is true where an interval rests on fewer than ten games; held_least is the least share of the simulated data sets of a scene
-    whose intervals of this kind, with so many games or the next fewer that were simulated, held the truth: of a report that was simulated,
-    and there of the kinds of rows that were (of correlations the pooled ones).
+    whose intervals of this kind, with so many games or the next fewer that were simulated, held the truth; of the row's intervals the least
+    sure one; null where none of them was simulated.
     """
     import polars as pl
 
-    over, rests = _over(rows), _rests_on_few(rows)
-    if over is None or rests is None or "few_games" in rows.columns:
+    rests = _rests_on_few(rows)
+    if rests is None or "few_games" in rows.columns:
         return rows
+    n, worths = _number(rows), []
+    for method, applies in kinds_of(rows, report):
+        held = held_of(method)
+        if held:
+            least = pl.lit(held[0].least)
+            for one in held[1:]:
+                least = pl.when(n >= one.games).then(one.least).otherwise(least)
+            worths.append(pl.when(applies).then(least))
     rows = rows.with_columns(rests.alias("few_games"))
-    held = held_of(report)
+    return rows.with_columns(pl.min_horizontal(worths).alias("held_least")) if worths else rows
+
+
+def _worth(few: pl.DataFrame, report: str) -> str:
+    """Of rows that rest on few games: what was measured with the fewest games that were simulated."""
+    held = [found[0] for method, applies in kinds_of(few, report) if (found := held_of(method)) and few.select(applies.any()).item()]
     if not held:
-        return rows
-    least = pl.lit(held[0].least)
-    for one in held[1:]:
-        least = pl.when(pl.col(over) >= one.games).then(one.least).otherwise(least)
-    return rows.with_columns(pl.when(_has_interval(rows) & _was_measured(rows, report)).then(least).alias("held_least"))
+        return (
+            "in simulation it holds the truth in 97 to 100 % where answers are rare, and where games differ much from 75 (corrected "
+            "rates), 80 (kappa) or 89 % on (docs/coverage.md)"
+        )
+    worst, best = min(held, key=lambda one: one.least), max(held, key=lambda one: one.mean)
+    means = share(worst.mean) if best.method == worst.method else f"{share(min(one.mean for one in held))} to {share(best.mean)}"
+    return (
+        f"simulated with {worst.games} of them, intervals of this kind held the truth in {means} of the data sets, "
+        f"in the worst scene in {share(worst.least)} (docs/coverage.md)"
+    )
+
+
+def _short(rows: pl.DataFrame, report: str) -> str:
+    """Of the rows with ten games and more: those where the measured intervals fall short of the goal in some scenes."""
+    import polars as pl
+
+    n, told = _number(rows), []
+    for least, most, worst in _brackets(rows, report):
+        there = pl.any_horizontal([applies for _, applies in kinds_of(rows, report)]) & (n >= max(least, FEW))
+        many = rows.filter(there & (n < most) if most else there).height
+        over = str(_over(rows)).removesuffix("_now")
+        if many and worst.below > 0:
+            reach = f"to {most - 1}" if most else "or more"
+            told.append(
+                f"{count(many)} of {count(len(rows))} rows rest on {max(least, FEW)} {reach} {over}: there "
+                f"intervals of this kind held the truth in fewer than {share(worst.goal)} of the data sets in {share(worst.below)} of the "
+                f"simulated scenes (least {share(worst.least)}, mean {share(worst.mean)}; docs/coverage.md)"
+            )
+    return "; ".join(told)
+
+
+def _brackets(rows: pl.DataFrame, report: str) -> Iterator[tuple[int, int | None, Held]]:
+    """From how many games to how many (None: any), and the least sure kind of interval that rows with so many print."""
+    kinds = [(held, applies) for method, applies in kinds_of(rows, report) if (held := held_of(method))]
+    starts = sorted({one.games for held, _ in kinds for one in held})
+    for place, least in enumerate(starts):
+        most = starts[place + 1] if place + 1 < len(starts) else None
+        if most is not None and most <= FEW:
+            continue
+        n = _number(rows)
+        here = (n >= max(least, FEW)) & (n < most) if most else n >= max(least, FEW)
+        there = [
+            max((one for one in held if one.games <= least), key=lambda one: one.games)
+            for held, applies in kinds
+            if held[0].games <= least and rows.select((applies & here).any()).item()
+        ]
+        if there:
+            yield least, most, max(there, key=lambda one: one.below)
+
+
+def _unmeasured(rows: pl.DataFrame, report: str) -> str:
+    """Said of a report of whose intervals none was simulated, and of the rows of others whose were not."""
+    import polars as pl
+
+    kinds = [(held_of(method), applies) for method, applies in kinds_of(rows, report)] if report else []
+    printed = [(held, applies) for held, applies in kinds if rows.select(applies.any()).item()]
+    missing = [applies for held, applies in printed if not held]
+    if not missing:
+        return ""
+    if len(missing) == len(printed):
+        return _UNMEASURED
+    return f"of {count(rows.filter(pl.any_horizontal(missing)).height)} of {count(len(rows))} rows {_UNMEASURED}"
 
 
 def _over(rows: pl.DataFrame) -> str | None:
-    return next((name for name in _COUNTS if name in rows.columns and rows[name].dtype.is_integer()), None)
+    return next((name for name in _COUNTS if name in rows.columns and rows[name].dtype.is_numeric()), None)
 
 
-def _number(rows: pl.DataFrame, over: str) -> pl.Expr:
-    """How many games or tasks each row's interval is over; of a row between teams: teams."""
+def _number(rows: pl.DataFrame) -> pl.Expr:
+    """How many games or tasks each row's interval is over; of a row between teams: teams; of one with two sides: of the smaller one."""
     import polars as pl
 
+    over = _over(rows)
+    if over is None:
+        return pl.min_horizontal("own_games", "other_games")
+    if {"kind", "partners"} <= set(rows.columns):  # a team's partners are its tasks
+        return pl.when(pl.col("kind") == "team").then(pl.col("partners")).otherwise(pl.col(over))
     if not _is_between(rows):
         return pl.col(over)
     return pl.when(pl.col("kind") == _BETWEEN).then(pl.col("teams")).otherwise(pl.col(over))
@@ -187,18 +172,10 @@ def _is_between(rows: pl.DataFrame) -> bool:
     return {"kind", "teams"} <= set(rows.columns) and _BETWEEN in rows["kind"]
 
 
-def _was_measured(rows: pl.DataFrame, report: str) -> pl.Expr:
-    """Whether a row's interval is of the kind that was simulated."""
-    import polars as pl
-
-    kind = _MEASURED_KINDS.get(report)
-    return pl.lit(value=True) if kind is None or "kind" not in rows.columns else pl.col("kind") == kind
-
-
 def _rests_on_few(rows: pl.DataFrame) -> pl.Series | None:
     import polars as pl
 
-    over, lows = _over(rows), _lows(rows)
-    if over is None or not lows:
+    lows = [name for name in rows.columns if name == "low" or name.endswith("_low")]
+    if not lows or (_over(rows) is None and "own_games" not in rows.columns):
         return None
-    return rows.select((pl.any_horizontal(pl.col(lows).is_not_null()) & (_number(rows, over) < FEW)).fill_null(value=False)).to_series()
+    return rows.select((pl.any_horizontal(pl.col(lows).is_not_null()) & (_number(rows) < FEW)).fill_null(value=False)).to_series()

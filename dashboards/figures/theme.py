@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dashboards.figures.palette import OTHER, SERIES, mark_of
 
@@ -21,6 +21,8 @@ GRID = "#e6e7e4"
 
 MODEL_COLORS: tuple[str, ...] = SERIES
 """After the last they start again, with another symbol."""
+
+_BARS = "bars: 95 %"
 
 _RIGHT = frozenset({"correct", "no_error", "none_of_these", "followed"})
 
@@ -66,4 +68,19 @@ def styled(figure: go.Figure, *, height: int = 380, legend: bool = True) -> go.F
         figure.update_xaxes(showgrid=False)
     figure.update_xaxes(gridcolor=GRID, zerolinecolor=GRID, automargin=True, title_font_size=13)
     figure.update_yaxes(gridcolor=GRID, zerolinecolor=GRID, automargin=True, title_font_size=13)
+    for trace in figure.data:
+        for side in _sides_with_bars(trace):
+            _say_bars(figure.layout[f"{side}axis{(trace[f'{side}axis'] or side)[1:]}"])
     return figure
+
+
+def _sides_with_bars(trace: Any) -> list[str]:
+    ends = {side: trace[f"error_{side}"] for side in ("x", "y") if f"error_{side}" in trace}
+    return [side for side, bars in ends.items() if any([*(bars.array or ()), *(bars.arrayminus or ())])]
+
+
+def _say_bars(axis: Any) -> None:
+    """The same words on every figure with intervals, on the axis along which they lie."""
+    title = axis.title.text or ""
+    if _BARS not in title:
+        axis.title.text = f"{title} ({_BARS})" if title else _BARS

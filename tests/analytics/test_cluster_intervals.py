@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,14 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+import cotrace
+from analytics.reports import report_names, units_of
 from analytics.statistics.cluster_intervals import Varied, clustered_share, coefficient_interval, ratio_interval, share_interval
-from benchmarks.coverage import agreement_coverage
-from benchmarks.plain_intervals import Scene, held
+from analytics.statistics.simulated import Kind, all_kinds, held_of
+from benchmarks.coverage import agreement_coverage, measured, which_is_which
+from benchmarks.held import held
+from benchmarks.scenes import Scene
 from benchmarks.simulation import Rated
+from schemas import wording
 from schemas.errors import UsageError
+from tests.analytics.little_games import store_with
 from tests.places import ROOT
 
 DATA_SETS = 300
+KINDS = all_kinds()
 
 SCENES = {
     "five games": Rated(5, (0.4, 0.2, 0.4), 0.7, clustering=0.2, unequal=False),
@@ -141,59 +149,89 @@ def test_a_report_says_where_its_intervals_fall_short_with_many_games_too() -> N
     """At the number of games that each row has, by the table of docs/coverage.md; a report whose intervals hold says nothing."""
     import polars as pl
 
-    from analytics.statistics.few_games import few_games, held_of
-    from benchmarks.coverage import measured
+    from analytics.statistics.few_games import few_games
 
-    assert len(held_of("correlations")) == 3
+    pooled = held_of("correlations, pooled")
+    assert len(pooled) == 3
     rows = pl.DataFrame({"tasks": [12, 31, 400, 400], "pearson": [0.1] * 4, "pearson_low": [0.0, 0.0, 0.0, None]})
     said = few_games(rows, "correlations")
     assert said is not None
-    for one, reach in zip(
-        held_of("correlations")[1:], ("1 of 4 rows rest on 10 to 29 tasks", "2 of 4 rows rest on 30 or more"), strict=True
-    ):
+    for one, reach in zip(pooled[1:], ("1 of 4 rows rest on 10 to 29 tasks", "2 of 4 rows rest on 30 or more"), strict=True):
         assert reach in said
         assert f"{one.below:.0%}".replace("%", " %") in said
-    assert few_games(rows, "compare") is None
-    of_raters = few_games(rows.with_columns(games="tasks"), "agreement")
+    assert few_games(pl.DataFrame({"tasks": [12, 400], "low": [0.0, 0.1]}), "compare") is None
+    of_raters = few_games(pl.DataFrame({"games": [40], "kappa_low": [0.1]}), "agreement")
     assert of_raters is not None
     assert "fewer than 92 % of the data sets" in of_raters
-    unmeasured = few_games(rows, "survival")
+    unmeasured = few_games(rows, "a report of tomorrow")
     assert unmeasured is not None
     assert unmeasured.startswith("how often intervals of this report hold the truth was not simulated")
-    assert few_games(rows.filter(pl.col("pearson_low").is_null()), "survival") is None
+    assert few_games(rows.filter(pl.col("pearson_low").is_null()), "a report of tomorrow") is None
     page = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
     assert (ROOT / "analytics" / "statistics" / "coverage.csv").read_text(encoding="utf-8") == measured(page)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.report} {kind.low} {kind.value}")
+def test_where_intervals_of_a_kind_fell_short_the_report_says_so(kind: Kind) -> None:
+    """With as many games, of each report and each of its intervals; where they held the truth in every scene, not a word."""
+    import polars as pl
+
+    from analytics.statistics.few_games import FEW, few_games, marked
+
+    others = {other.column: "other" for other in KINDS if other.column and other.report == kind.report}
+    for one in held_of(kind.method):
+        over = {"tasks": one.games, "games": one.games, "labelled_games": one.games, "tasks_now": one.games, "teams": one.games}
+        rows = pl.DataFrame([over | others | ({kind.column: kind.value} if kind.column else {}) | {kind.low: 0.1}])
+        said, least = few_games(rows, kind.report) or "", marked(rows, kind.report)["held_least"].item()
+        assert least == one.least
+        assert (wording.share(one.least) in said) == (one.games < FEW or one.below > 0), said
+    if not kind.method:
+        rows = pl.DataFrame([{"games": 40, kind.column or "x": kind.value, kind.low: 0.1}])
+        assert "was not simulated" in str(few_games(rows, kind.report))
+
+
+def test_every_interval_that_a_report_prints_has_its_line_and_was_simulated(tmp_path: Path) -> None:
+    """A new report, or a new column, without a simulated interval is noticed here; and so is a line that no report needs."""
+    store = cotrace.open(store_with(tmp_path, []).path)
+    of_report = {name: list(units_of(name)) or store.report(name).pl().columns for name in report_names()}  # views say what they have
+    printed = {(name, low) for name, columns in of_report.items() for low in columns if low == "low" or low.endswith("_low")}
+    assert {(kind.report, kind.low) for kind in KINDS} == printed
+    unknown = {(kind.report, kind.low) for kind in KINDS if not held_of(kind.method)}
+    assert unknown == {("power", "tasks_low"), *(("labels-needed", f"labels_for_0_{width}_low") for width in ("10", "05", "02"))}
+    table = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
+    assert which_is_which() in table
 
 
 def test_rows_of_a_report_say_how_often_their_intervals_held_the_truth() -> None:
     """The terminal said it alone: CSV, JSON and Python had only the mark below ten games."""
     import polars as pl
 
-    from analytics.statistics.few_games import held_of, marked
+    from analytics.statistics.few_games import marked
 
-    few, some, many = (one.least for one in held_of("correlations"))
+    few, some, many = (one.least for one in held_of("correlations, pooled"))
     rows = pl.DataFrame({"tasks": [3, 12, 29, 30, 400], "pearson_low": [0.0, 0.0, 0.0, 0.0, None]})
     told = marked(rows, "correlations")
     assert told["held_least"].to_list() == [few, some, some, many, None]
     assert told["few_games"].to_list() == [True, False, False, False, False]
-    assert "held_least" not in marked(rows, "survival").columns
+    assert "held_least" not in marked(rows, "a report of tomorrow").columns
 
 
 def test_what_was_measured_of_pooled_rows_is_not_said_of_others() -> None:
-    """Five teams on forty tasks are five points; and nobody has simulated intervals over teams."""
+    """Five teams on forty tasks are five points: what was simulated with five teams holds of them, not that with forty tasks."""
     import polars as pl
 
-    from analytics.statistics.few_games import few_games, held_of, marked
+    from analytics.statistics.few_games import few_games, marked
 
     kinds = ["pooled", "within teams", "between teams", "between teams"]
     rows = pl.DataFrame({"kind": kinds, "teams": [5, 5, 5, 12], "tasks": [40] * 4, "pearson_low": [0.0] * 4})
     told = marked(rows, "correlations")
-    assert told["held_least"].to_list() == [held_of("correlations")[-1].least, None, None, None]
+    pooled, within, between = (held_of(f"correlations, {kind}") for kind in kinds[:3])
+    assert told["held_least"].to_list() == [pooled[2].least, within[2].least, between[0].least, between[1].least]
     assert told["few_games"].to_list() == [False, False, True, False]
     said = few_games(rows, "correlations")
     assert said is not None
     assert said.startswith("1 of 4 rows rest on fewer than 10 tasks or teams (least: 5)")
-    assert "3 of 4 rows are of other kinds than pooled" in said
+    assert f"in the worst scene in {wording.share(between[0].least)}" in said
 
 
 @pytest.mark.long

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -17,10 +18,12 @@ from click.testing import CliRunner
 from playwright.sync_api import Browser, Page
 
 from analytics.query import query
+from analytics.reports import report
 from analytics.views import ensure_installed
 from cotrace.cli import cli
 from dashboards.address import Address
 from dashboards.app import create_app, draw_page
+from dashboards.document import document
 from dashboards.grid import few
 from dashboards.markup import compact
 from dashboards.page_file import page_file
@@ -40,12 +43,18 @@ PATHS = [page.PATH for page in pages() if page.PATH not in {"/labelling", "/sql"
 
 
 @pytest.fixture(scope="module")
-def text_of(played: Store) -> Iterator[object]:
+def written_of(played: Store) -> object:
+    """Path -> the page's file, drawn once."""
+    return cache(lambda path: page_file(played, Address.parse(path, "")))
+
+
+@pytest.fixture(scope="module")
+def text_of(written_of: object) -> Iterator[object]:
     """Path -> what a reader of the page's file reads, each page drawn once."""
 
     @cache
     def text(path: str) -> str:
-        written = page_file(played, Address.parse(path, ""))
+        written = written_of(path)  # type: ignore[operator]
         body = re.sub(r"<(script|style)\b.*?</\1>", " ", written.partition("<body>")[2], flags=re.DOTALL)
         return html.unescape(re.sub(r"<[^>]*>", " ", body))
 
@@ -131,6 +140,42 @@ def test_a_turn_that_served_nobody_is_not_green(tmp_path: Path) -> None:
     assert "Whose cost" in drawn
     assert html.escape(evidence, quote=False) in drawn
     assert 'class="tried good"' not in drawn
+
+
+def bars_without_words(written: str) -> list[str]:
+    """Titles of the axes of figures whose traces have error bars, where none of them says what they are."""
+    figures = [
+        json.loads(data) for data in re.findall(r"<script type='application/json' id='[^']*-data'>(.*?)</script>", written, re.DOTALL)
+    ]
+    found = []
+    for figure in figures:
+        for side in ("x", "y"):
+            with_bars = [trace for trace in figure["data"] if any((trace.get(f"error_{side}") or {}).get("array") or ())]
+            for axis in {str(trace.get(f"{side}axis", side))[1:] for trace in with_bars}:
+                title = figure["layout"].get(f"{side}axis{axis}", {}).get("title", {}).get("text", "")
+                found += [] if "95 %" in title else [title]
+    return found
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_each_figure_with_intervals_says_on_its_axis_what_they_are(path: str, written_of: object) -> None:
+    """One convention, in the figure itself, since figures are copied without what stands below."""
+    assert bars_without_words(written_of(path)) == []  # type: ignore[operator]
+
+
+def test_there_are_figures_with_intervals(written_of: object) -> None:
+    """Of the overview and the judges; without the words the check fails."""
+    for path in ("/", "/judges"):
+        written = written_of(path)  # type: ignore[operator]
+        assert "bars: 95 %" in written, path
+        assert bars_without_words(written.replace("bars: 95 %", "")) != []
+
+
+def test_figures_of_a_printed_report_say_what_their_bars_are(played: Store) -> None:
+    """Those of `cotrace report leaderboard --format html`."""
+    written = document(played, {"leaderboard": report(played, "leaderboard")})
+    assert "bars: 95 %" in written
+    assert bars_without_words(written) == []
 
 
 def test_numbers_of_the_overview_are_those_of_sql(text_of: object, played: Store) -> None:

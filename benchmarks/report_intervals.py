@@ -1,0 +1,297 @@
+"""How often the intervals of models, curves, scales and paired tests hold the truth: those that take a fit each.
+
+Part of `python -m benchmarks.coverage`. All draws give the ends less the truth, so the truth is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analytics.associations.mediation import mediated
+from analytics.comparison.differences import ValueRange, unpaired
+from analytics.courses.survival import Times, free_curve, hazard_ratio
+from analytics.losses.lost import losses_interval
+from analytics.planning.power import pooled_spread
+from analytics.scales.ability import AbilityScale, ability_ends, additive_scale, rasch_scale
+from analytics.scales.preferences import bradley_terry
+from analytics.statistics.cluster_intervals import ratio_interval
+from analytics.statistics.intervals import t_interval, wilson
+from analytics.statistics.partial_correlations import correlation, without
+from analytics.statistics.regressions import clustered_regression, dummies, mean_by, mixed_coefficient
+from analytics.statistics.shifts import Cells, group_shift, paired_shift
+from benchmarks.scenes import Drawn, Method, Scene, few_scenes, hits_of, levels_of, many, sizes_of
+
+__all__ = ["SLOW"]
+
+Floats = NDArray[np.float64]
+Pair = tuple[float | None, float | None]
+Draw = Callable[[Scene, int, np.random.Generator], Drawn]
+
+_TEAMS: Final = 3
+_HORIZON: Final = 20
+_TURN: Final = 10
+"""At which curves are looked at."""
+_ABLE: Final = np.array([0.3, 0.0, -0.3])
+
+
+def _each(one: Callable[[Scene, np.random.Generator], Pair | None]) -> Draw:
+    """Of a draw of one data set, a draw of many."""
+
+    def draw(scene: Scene, data_sets: int, random: np.random.Generator) -> Drawn:
+        return many([one(scene, random) for _ in range(data_sets)])
+
+    return draw
+
+
+def _ends(found: tuple[float | None, ...] | None, truth: float = 0.0) -> Pair | None:
+    """The second and third of a result, which are its ends everywhere."""
+    if found is None or found[1] is None or found[2] is None:
+        return None
+    return found[1] - truth, found[2] - truth
+
+
+def _tasks(scene: Scene, runs: int) -> NDArray[np.int64]:
+    """Task of each game."""
+    return np.repeat(np.arange(scene.games), sizes_of(scene, runs).astype(int))
+
+
+def _numbers(scene: Scene, clusters: NDArray[np.int64], random: np.random.Generator) -> tuple[Floats, Floats]:
+    """Two numbers of a row that do not go together, whose levels differ between clusters each on its own."""
+    first, second = (levels_of(scene, 1, random)[0][clusters] + random.normal(0, 0.3, len(clusters)) for _ in range(2))
+    return first, second
+
+
+def _within(scene: Scene, random: np.random.Generator) -> Pair | None:
+    clusters = _tasks(scene, 20)
+    teams = np.arange(len(clusters)) % _TEAMS
+    x, y = (one + random.normal(0, 1, _TEAMS)[teams] for one in _numbers(scene, clusters, random))
+    held = dummies(teams.tolist(), "team ")
+    rest = without(np.column_stack([x, y]), held)
+    return _ends(correlation(rest[:, 0], rest[:, 1], clusters, len(held)))
+
+
+def _partial(scene: Scene, random: np.random.Generator) -> Pair | None:
+    clusters = _tasks(scene, 20)
+    teams, turn = np.arange(len(clusters)) % _TEAMS, (random.permutation(len(clusters)) % 20).astype(float)
+    x, y = (one + random.normal(0, 1, _TEAMS)[teams] + 0.05 * turn for one in _numbers(scene, clusters, random))
+    held = dummies(teams.tolist(), "team ") | dummies(clusters.tolist(), "task ")
+    held |= {"turn": turn, "turn squared": np.square(turn)}
+    rest = without(np.column_stack([x, y]), held)
+    return _ends(correlation(rest[:, 0], rest[:, 1], clusters, len(held)))
+
+
+def _between(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """Scene's games are teams; each counts once, with its means."""
+    teams = _tasks(scene, 20)
+    counts = np.bincount(teams)
+    x, y = (np.bincount(teams, weights=one) / counts for one in _numbers(scene, teams, random))
+    return _ends(correlation(x, y, np.arange(scene.games)))
+
+
+def _logistic(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """Log odds of a yes, which the predictor does not change inside tasks (whose levels go with it)."""
+    clusters = _tasks(scene, 20)
+    level = levels_of(scene, 1, random)[0][clusters]
+    followed = (random.random(len(clusters)) < np.clip(level + 0.2, 0, 1)).astype(float)
+    columns = {"followed": followed, "mean": mean_by(followed, clusters)}
+    outcome = (random.random(len(clusters)) < 0.4).astype(float)
+    found = clustered_regression(outcome, columns, clusters, yes_or_no=True).get("followed")
+    return _ends(found)
+
+
+def _mixed(scene: Scene, random: np.random.Generator) -> Pair | None:
+    clusters = _tasks(scene, 20)
+    level = levels_of(scene, 1, random)[0][clusters]
+    followed = (random.random(len(clusters)) < np.clip(level + 0.2, 0, 1)).astype(float)
+    columns = {"followed": followed, "mean": mean_by(followed, clusters)}
+    return _ends(mixed_coefficient(level + random.normal(0, 0.3, len(clusters)), columns, clusters, "followed"))
+
+
+def _mediation(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """The scene's share is what passes: a = b = its root; tasks differ in mediator and outcome; two runs of a task, or one to four."""
+    tasks = np.repeat(_tasks(scene, 2), 2)
+    side = (np.arange(len(tasks)) % 2).astype(float)
+    path = scene.rate**0.5
+    hard = random.normal(0, scene.icc**0.5, (2, scene.games))[:, tasks]
+    # what a team's message brings differs between tasks, too: errors are clustered
+    own = random.normal(0, 0.5 * scene.icc**0.5, (2, scene.games))[:, tasks] * (side - 0.5)
+    mediator = path * side + hard[0] + own[0] + random.normal(0, 0.5, len(tasks))
+    outcome = path * mediator + 0.1 * side + hard[1] + own[1] + random.normal(0, 0.5, len(tasks))
+    found = mediated(side, mediator[:, None], outcome, tasks)
+    return None if found is None else (found[2][0].low - scene.rate, found[2][0].high - scene.rate)
+
+
+def _courses(scene: Scene, teams: int, random: np.random.Generator) -> Times:
+    """Games of 20 turns, a tenth cut before; the event comes on each turn with the chance of the task, about a quarter of the share."""
+    tasks = np.repeat(_tasks(scene, 2), teams)
+    chance = np.clip(levels_of(scene, 1, random)[0], 1e-6, 1 - 1e-6)[tasks] / 4
+    happened_at = random.geometric(chance).astype(float)
+    last = np.where(random.random(len(tasks)) < 0.1, random.integers(1, _HORIZON, len(tasks)), _HORIZON).astype(float)
+    return Times(np.minimum(happened_at, last), happened_at <= last, [f"team {one % teams}" for one in range(len(tasks))], tasks)
+
+
+def _free(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """Share of games without the event after the tenth turn; the truth by the distribution of the tasks' chances."""
+    steps = [step for step in free_curve(_courses(scene, 1, random)) if step["turn"] <= _TURN]
+    if not steps or steps[-1]["free_low"] is None:
+        return None
+    truth = _free_truth(scene.rate, scene.icc)
+    return steps[-1]["free_low"] - truth, steps[-1]["free_high"] - truth
+
+
+def _free_truth(rate: float, icc: float) -> float:
+    if not icc:
+        return float((1 - rate / 4) ** _TURN)
+    strength = (1 - icc) / icc
+    drawn = np.random.default_rng(1).beta(rate * strength, (1 - rate) * strength, 200_000)
+    return float(((1 - drawn / 4) ** _TURN).mean())
+
+
+def _hazard(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """Log hazard ratio of two teams that do not differ."""
+    found = hazard_ratio(_courses(scene, 2, random), "team 1")
+    return None if found is None else (float(np.log(found[1])), float(np.log(found[2])))
+
+
+def _games_of_teams(scene: Scene) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Team and task of each game: each task once a team, or one to four times."""
+    runs = sizes_of(scene, 2 if scene.unequal else 1).astype(int)
+    tasks = np.repeat(np.arange(scene.games), runs * _TEAMS)
+    return np.arange(len(tasks)) % _TEAMS, tasks
+
+
+def _apart(scale: AbilityScale, freedom: int) -> Pair:
+    """Of the first team: how far it is from the mean of the teams."""
+    low, high = ability_ends(scale.ability - scale.ability.mean(), scale.ability_error, freedom)
+    return float(low[0] - _ABLE[0]), float(high[0] - _ABLE[0])
+
+
+def _additive(scene: Scene, random: np.random.Generator) -> Pair | None:
+    team, task = _games_of_teams(scene)
+    hard = levels_of(scene, 1, random)[0]
+    suits = random.normal(0, 0.3 * scene.icc**0.5, (_TEAMS, scene.games))  # a task suits one team better than another
+    values = _ABLE[team] - hard[task] + suits[team, task] + random.normal(0, 0.3, len(team))
+    return _apart(additive_scale(values, team, task), scene.games - 1)
+
+
+def _rasch(scene: Scene, random: np.random.Generator) -> Pair | None:
+    team, task = _games_of_teams(scene)
+    hard = random.normal(0, 2 * scene.icc**0.5, scene.games) + np.log(1 / scene.rate - 1) / 2
+    values = (random.random(len(team)) < 1 / (1 + np.exp(hard[task] - _ABLE[team]))).astype(float)
+    return None if np.ptp(values) == 0 else _apart(rasch_scale(values, team, task), scene.games - 1)
+
+
+def _difficulty(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """Of the first task: how much harder than the mean of the tasks."""
+    team, task = _games_of_teams(scene)
+    hard = levels_of(scene, 1, random)[0]
+    values = _ABLE[team] - hard[task] + random.normal(0, 0.3, len(team))
+    scale = additive_scale(values, team, task)
+    low, high = ability_ends(scale.difficulty, scale.difficulty_error, scene.games - 1)
+    return float(low[0] - hard[0] + hard.mean()), float(high[0] - hard[0] + hard.mean())
+
+
+def _strength(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """Of the first of three teams, by pairs of all; each task has pairs of its own, and a judge's taste of its own."""
+    tasks = _tasks(scene, 6)
+    first = np.arange(len(tasks)) % _TEAMS
+    second = (first + 1 + np.arange(len(tasks)) // _TEAMS % (_TEAMS - 1)) % _TEAMS
+    taste = random.normal(0, scene.icc**0.5, (_TEAMS, scene.games))
+    able = np.array([1.0, 0.0, -1.0]) * (0.5 - scene.rate)
+    chance = 1 / (1 + np.exp(able[second] - able[first] + taste[second, tasks] - taste[first, tasks]))
+    found = bradley_terry(first, second, (random.random(len(tasks)) < chance).astype(float), tasks)
+    low, high = found[1][0], found[2][0]
+    return None if np.isnan(low) else (float(low - able[0]), float(high - able[0]))
+
+
+def _asked_twice(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """A judge that answers alike before and after, apart from chance."""
+    sizes, level = sizes_of(scene, 20), levels_of(scene, 1, random)[0]
+    before, after = (random.binomial(sizes.astype(int), level) for _ in range(2))
+    return _ends(paired_shift((after - before).astype(float), sizes))
+
+
+def _groups(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """As many games before as after, or of a judge's own model as of others, equally good."""
+    sizes = np.concatenate([sizes_of(scene, 20)] * 2)
+    level = np.concatenate([levels_of(scene, 1, random)[0] for _ in range(2)])
+    late = np.arange(len(sizes)) >= scene.games
+    strata = np.zeros(len(sizes), dtype=np.int64)
+    cells = Cells(strata, np.arange(len(sizes)), late, sizes, random.binomial(sizes.astype(int), level).astype(float))
+    return _ends(group_shift(cells))
+
+
+def _unpaired(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """Two teams, equally good, each on tasks of its own, four runs a task or one to nine."""
+    runs = sizes_of(scene, 4)
+    sides = [hits_of(scene, runs, 1, random)[0] / runs for _ in range(2)]
+    return _ends(unpaired(sides[0], sides[1], ValueRange(1.0)))
+
+
+def _of_games(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """Each game once, each of a task of its own."""
+    found = wilson(int((random.random(scene.games) < scene.rate).sum()), scene.games)
+    return None if found is None else (found.low - scene.rate, found.high - scene.rate)
+
+
+def _losses(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """What games lose: often nothing, else as an exponential number; the scene's share are games that lose."""
+    losses = (random.random(scene.games) < scene.rate) * random.exponential(1.0, scene.games)
+    found = losses_interval(losses.tolist(), most=None)
+    return None if found is None else (found.low - scene.rate, found.high - scene.rate)
+
+
+def _without_bounds(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """Scores that have no upper end, such as points: means of a task's runs, gamma."""
+    found = t_interval(random.gamma(2.0, 1.0, scene.games).tolist())
+    return None if found is None else (found.low - 2.0, found.high - 2.0)
+
+
+def _ratio(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """Log of the sum of one error over the other: squared errors of two guesses, one twice as bad."""
+    games = _tasks(scene, 20)
+    spread = np.exp(random.normal(0, 2 * scene.icc, scene.games))[games] * scene.rate
+    one, other = (np.bincount(games, weights=spread * random.gamma(0.5, size, len(games))).astype(float) for size in (1.0, 2.0))
+    found = ratio_interval(one, other)
+    return None if found is None else (float(np.log(found.low) + np.log(2)), float(np.log(found.high) + np.log(2)))
+
+
+def _spread(scene: Scene, random: np.random.Generator) -> Pair | None:
+    """Standard deviation over tasks of differences of two teams' means of four runs."""
+    runs = sizes_of(scene, 4)
+    levels = levels_of(scene, 1, random)[0]
+    sides = [random.binomial(runs.astype(int), levels) / runs for _ in range(2)]
+    found = pooled_spread("paired", [(sides[0] - sides[1]).tolist()])
+    truth = float(np.sqrt(2 * scene.rate * (1 - scene.rate) * (1 - scene.icc) * (1 / runs).mean()))
+    return None if found is None else (found.low - truth, found.high - truth)
+
+
+SLOW: Final[dict[str, Method]] = {
+    "correlations, within teams": Method("correlations", _each(_within), fraction=0.2),
+    "correlations, between teams": Method("correlations; games are teams here", _each(_between), fraction=0.2),
+    "correlations, partial": Method("correlations", _each(_partial), fraction=0.2, scenes=few_scenes()),
+    "effects, log odds": Method("effects", _each(_logistic), fraction=0.2, scenes=few_scenes()),
+    "effects, mixed model": Method("effects", _each(_mixed), fraction=0.2, scenes=few_scenes()),
+    "mediation": Method("mediation; eight tasks in the place of five", _each(_mediation), fraction=0.2, scenes=few_scenes(least=8)),
+    "curves": Method("survival, survival-curves: share of games without the event", _each(_free), fraction=0.2, scenes=few_scenes()),
+    "hazard ratios": Method("survival", _each(_hazard), fraction=0.1, scenes=few_scenes()),
+    "abilities in units": Method("ability", _each(_additive), fraction=0.2, scenes=few_scenes()),
+    "abilities in log odds": Method("ability", _each(_rasch), fraction=0.1, scenes=few_scenes()),
+    "difficulties": Method("ability; in units", _each(_difficulty), fraction=0.2, scenes=few_scenes()),
+    "strengths": Method("preferences", _each(_strength), fraction=0.1, scenes=few_scenes()),
+    "units asked twice": Method("drift", _each(_asked_twice), fraction=0.2),
+    "different units": Method("drift, self-preference", _each(_groups), fraction=0.2),
+    "differences on different tasks": Method("compare", _each(_unpaired), fraction=0.1, scenes=few_scenes()),
+    "shares of games": Method(
+        "attribution-accuracy, asympuzl, leaderboard with one game a task: Wilson", _each(_of_games), scenes=few_scenes()
+    ),
+    "what games lose": Method("lost, in units without a bound, such as turns", _each(_losses), fraction=0.2, scenes=few_scenes()),
+    "scores without bounds": Method("leaderboard, continuations: Student's t", _each(_without_bounds), scenes=few_scenes()),
+    "skill": Method("calibration: ratios of sums", _each(_ratio), fraction=0.2, scenes=few_scenes()),
+    "standard deviations": Method("power; of them tasks needed and curves are functions", _each(_spread), fraction=0.2),
+}
+"""Name -> what reports print it, and how its ends are drawn."""
