@@ -18,7 +18,7 @@ _PREFACE: Final = """# Reliability
 
 What was tried on cotrace, what failed, and the worst that happened. Each section is written by the command it names (with `--write`), and
 says how much was tried; a small part of each runs among the tests. Run them again after a change: they need no network and no model.
-What has no section here (the soak of 1,000,000 verdicts and 2,000 pages, 300 mutants) has not been run at its full size.
+What has no section here has not been run at its full size.
 """
 SECTIONS: Final = ("fuzz", "faults", "kills", "soak", "mutants")
 

@@ -64,7 +64,7 @@ def test_mutants_of_sql_can_still_be_read_and_leave_comments_and_texts_alone() -
 
 
 def test_a_mutant_meets_the_tests_that_run_its_statement_and_the_quickest_first() -> None:
-    """A statement of several lines is one; what a fixture runs concerns its file; a view meets those that name it first."""
+    """A statement of several lines is one; what a fixture runs concerns its file; a view has those that name it."""
     source = "LIMIT = 1\ndef f(a):\n    return max(\n        a,\n        2,\n    )\n"
     runs = Runs(
         {"b.py::slow": 2.0, "a.py::quick": 0.1, "a.py::quicker": 0.01, "c.py::other": 0.0},
@@ -74,4 +74,4 @@ def test_a_mutant_meets_the_tests_that_run_its_statement_and_the_quickest_first(
     assert likeliest(runs, "f.py", source, 1) == ["a.py::quicker", "a.py::quick"]
     assert likeliest(runs, "f.py", source, 2) == []
     tests = {"tests/places.py::none": 1.0, "tests/analytics/test_leaderboard.py::test": 1.0}
-    assert likeliest(Runs(tests, {}), "analytics/common/leaderboard.sql", "", 1) == [*tests][::-1]
+    assert likeliest(Runs(tests, {}), "analytics/common/leaderboard.sql", "", 1) == ["tests/analytics/test_leaderboard.py::test"]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import sys
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
@@ -56,8 +58,9 @@ class Recorder:
         """Watch one test."""
         self._test = item.nodeid
         began = time.monotonic()
-        threading.settrace(self._entered)
-        sys.settrace(self._entered)
+        if any(file.endswith(".py") for file in self._files.values()):
+            threading.settrace(self._entered)
+            sys.settrace(self._entered)
         try:
             return (yield)
         finally:
@@ -95,14 +98,13 @@ class Recorder:
 
 
 def likeliest(runs: Runs, path: str, source: str, line: int) -> list[str]:
-    """The tests that run the statement of that line, the quickest files first; of SQL, those whose file names the view, then the others."""
+    """The tests that run the statement of that line, the quickest files first; of SQL, those whose file names it or what stands on it."""
     ran = _naming(runs, path) if path.endswith(".sql") else _run(runs, path, source, line)
     found = [test for test in runs.seconds if test in ran or _file(test) in ran]
     takes: defaultdict[str, float] = defaultdict(float)
     for test in found:
         takes[_file(test)] += runs.seconds[test]
-    others = [test for test in runs.seconds if test not in set(found)] if path.endswith(".sql") else []  # views stand on views
-    return sorted(found, key=lambda test: (takes[_file(test)], _file(test), runs.seconds[test])) + others
+    return sorted(found, key=lambda test: (takes[_file(test)], _file(test), runs.seconds[test]))
 
 
 def _file(test: str) -> str:
@@ -115,7 +117,18 @@ def _run(runs: Runs, path: str, source: str, line: int) -> set[str]:
 
 
 def _naming(runs: Runs, path: str) -> set[str]:
-    return {file for file in map(_file, runs.seconds) if Path(path).stem in (ROOT / file).read_text("utf-8")}
+    names = re.compile(rf"\b({'|'.join(_built_on(Path(path).stem))})\b")
+    return {file for file in map(_file, runs.seconds) if names.search((ROOT / file).read_text("utf-8"))}
+
+
+@cache
+def _built_on(view: str) -> frozenset[str]:
+    """The view, those that read it, those that read them, ..."""
+    texts = {path.stem: path.read_text("utf-8") for path in (ROOT / "analytics").rglob("*.sql")}
+    found = {view}
+    while more := {name for name, text in texts.items() if name not in found and any(re.search(rf"\b{one}\b", text) for one in found)}:
+        found |= more
+    return frozenset(found)
 
 
 def _statement(tree: ast.Module, line: int) -> Sequence[int]:

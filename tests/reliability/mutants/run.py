@@ -60,8 +60,7 @@ _NO_TESTS: Final = 5
 _ENOUGH: Final = 0.85
 _MOST_S: Final = 900.0
 _PATIENCE_S: Final = 20.0
-_TIMES_LONGER: Final = 3
-_MOST_PATIENCE_S: Final = 180.0
+_TIMES_LONGER: Final = 4
 
 
 class Tried(NamedTuple):
@@ -154,7 +153,7 @@ def _try(copies: SimpleQueue[Path], subject: Subject, one: Mutant, runs: Runs) -
 
 def _outcome(copy: Path, tests: Sequence[str], runs: Runs) -> str:
     files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
-    patience_s = min(_MOST_PATIENCE_S, _PATIENCE_S + _TIMES_LONGER * sum(runs.seconds[test] for test in tests))
+    patience_s = _PATIENCE_S + _TIMES_LONGER * sum(runs.seconds[test] for test in tests)
     code = _tests(copy, files, _Only(tests), patience_s)
     return "timeout" if code is None else "survived" if code in {_PASSED, _NO_TESTS} else "caught"
 
