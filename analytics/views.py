@@ -36,7 +36,19 @@ from schemas.tables import TABLES
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["FINGERPRINT", "NAMES", "VIEWS", "ViewColumn", "ViewFile", "comments", "ensure_installed", "fingerprint", "install", "view"]
+__all__ = [
+    "FINGERPRINT",
+    "NAMES",
+    "VIEWS",
+    "ViewColumn",
+    "ViewFile",
+    "are_current",
+    "comments",
+    "ensure_installed",
+    "fingerprint",
+    "install",
+    "view",
+]
 
 FINGERPRINT = "views_hash"
 """Name of the row of store_info that says which views a store has."""
@@ -128,11 +140,15 @@ def ensure_installed(store: Store) -> None:
         StoreError: the store cannot be read, or cannot be written and has other views.
     """
     with store.reading() as connection:
-        row = connection.execute("select value from store_info where name = ?", [FINGERPRINT]).fetchone()
-    if row == (fingerprint(),):
-        return
+        if are_current(connection):
+            return
     store.create()  # the views may read columns that an older store lacks
     store.define(install)
+
+
+def are_current(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether the store of this connection has the views of this cotrace."""
+    return connection.execute("select value from store_info where name = ?", [FINGERPRINT]).fetchall() == [(fingerprint(),)]
 
 
 @cache

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from dash import html
 
-from analytics.views import ensure_installed
+from analytics.views import are_current, ensure_installed
 from dashboards import filters
 from dashboards.address import FILTERS, Address
 from dashboards.computed import kept
@@ -23,8 +23,6 @@ from schemas.errors import CotraceError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import polars as pl
 
     from dashboards.reader import Reader
     from schemas.store import Store
@@ -67,8 +65,7 @@ def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (
         )
 
     def draw() -> Drawn:
-        kept(store.path, "views", partial(_with_views, store))
-        with reader(store, address, rubric_folders, is_whole=is_whole) as read:
+        with _with_views(store, address, rubric_folders, is_whole=is_whole) as read:
             found = read.rows(_GAMES)
             if found.is_empty():
                 return Drawn(navigation(address, pages(), page), None, _empty(store), page.TITLE)
@@ -102,12 +99,18 @@ def _edited(rubric_folders: Sequence[Path]) -> tuple[tuple[str, int], ...]:
     return tuple((str(file), file.stat().st_mtime_ns) for file in files if file.is_file())
 
 
-def _with_views(store: Store) -> pl.DataFrame:
-    """Asked once for each state of the store: opening it is half of what a step in a game takes."""
+@contextmanager
+def _with_views(store: Store, address: Address, rubric_folders: Sequence[Path], *, is_whole: bool) -> Iterator[Reader]:
+    """A reader of a store that has the views. Asked once for each state of the store, by what reads the page: to open it takes time."""
     import polars as pl
 
+    with reader(store, address, rubric_folders, is_whole=is_whole) as read:
+        if kept(store.path, "views", lambda: pl.DataFrame([are_current(read.connection)])).item():
+            yield read
+            return
     ensure_installed(store)
-    return pl.DataFrame()
+    with reader(store, address, rubric_folders, is_whole=is_whole) as read:
+        yield read
 
 
 def _headed(content: Part, title: str) -> Part:

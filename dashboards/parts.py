@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dash import dcc, html
 
 from schemas.text import printable
-from schemas.wording import NOTHING, count, share_of
+from schemas.wording import NOTHING, count, share, share_of
 from schemas.wording import number as wording_number
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dashboards.address import Address
     from dashboards.reader import Reader
 
-__all__ = ["Later", "Part", "aria", "card", "data", "figure", "link_choices", "note", "number", "pager", "rate", "stat", "table"]
+__all__ = ["Later", "Part", "aria", "card", "data", "figure", "link_choices", "note", "number", "pager", "rate", "stat", "stat_of", "table"]
 
 Part = Any
 """A Dash component; Dash ships no types."""
@@ -119,6 +119,11 @@ def stat(label: str, value: str, detail: str = "") -> Part:
         [html.Div(value, className="stat-value"), html.Div(label, className="stat-label"), html.Div(detail, className="stat-detail")],
         className="stat",
     )
+
+
+def stat_of(label: str, part: int, whole: int) -> Part:
+    """A share with its label and, below, what it is made of."""
+    return stat(label, share(part / whole) if whole else NOTHING, f"{count(part)} of {count(whole)}")
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -11,7 +11,7 @@ from dashboards.figures.dots import Axis, Dot, dot_plot
 from dashboards.figures.theme import MODEL_COLORS, plain, styled
 from dashboards.grid import Grid, fold
 from dashboards.pages import game
-from dashboards.parts import Part, card, figure, link_choices, note, stat
+from dashboards.parts import Part, card, figure, link_choices, note, stat, stat_of
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
 from games.asympuzl.feedback import FEEDBACK_MODES, PAPER_NAMES
@@ -231,8 +231,8 @@ def _stats(rows: pl.DataFrame, cut: int) -> Part:
         [
             stat("games solved", share(solved / games), f"{count(solved)} of {count(games)}{left}"),
             stat("right entries made wrong", count(int(rows["overcorrections"].sum())), f"in {count(answers)} answers"),
-            stat("repeated messages", share_of(int(rows["repeated"].sum()), answers)),
-            stat("answers without JSON", share_of(int(rows["no_json"].sum()), answers)),
+            stat_of("repeated messages", int(rows["repeated"].sum()), answers),
+            stat_of("answers without JSON", int(rows["no_json"].sum()), answers),
         ],
         className="stats",
     )

@@ -13,11 +13,11 @@ from dashboards.figures.theme import plain, styled
 from dashboards.grid import Grid, fold
 from dashboards.pages import game
 from dashboards.pages import turns as turns_page
-from dashboards.parts import Part, card, figure, link_choices, note, stat
+from dashboards.parts import Part, card, figure, link_choices, note, stat, stat_of
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
 from games.einstein.measures.labels import CATEGORIES, NO_ERROR
-from schemas.wording import count, in_words, number, share, share_of
+from schemas.wording import count, in_words, number, share
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -153,7 +153,7 @@ def _stats(read: Reader) -> Part:
     return html.Div(
         [
             stat("games", count(whole["games"]), f"{count(whole['steps'])} steps"),
-            stat("solved in time", share_of(whole["wins"], whole["games"])),
+            stat_of("solved in time", int(whole["wins"]), int(whole["games"])),
             stat("objects in their bins", share(whole["sub_r"])),
             stat("steps over optimum", number(whole["step_ratio"]), "solved games"),
         ],

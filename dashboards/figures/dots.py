@@ -18,6 +18,8 @@ __all__ = ["Axis", "Dot", "dot_plot"]
 
 _LINE: Final = 34
 """Height of a line, in pixels."""
+_LEGEND: Final = 12
+"""What each name of a legend beyond three adds to the height: on a narrow screen it has a line of its own."""
 _DETAIL: Final = 30
 """Characters of a line of small print."""
 _MARK_SYMBOLS: Final = {"●": "circle", "◆": "diamond", "✕": "x", "?": "triangle-up", "–": "line-ew-open", "○": "circle-open", "·": "circle"}
@@ -104,7 +106,11 @@ def dot_plot(dots: Sequence[Dot], axis: Axis, *, n_of: str = "games") -> go.Figu
     drawn.update_xaxes(title=axis.title, range=_range(dots, axis), tickformat=".0%" if axis.is_share else None, zeroline=False)
     legend = len(series) > 1
     tall = _LINE + 14 * max((len(_wrapped(dot.detail)) for dot in dots), default=0)
-    styled(drawn, height=(96 if legend else 66) + max(tall, 15 * len(series)) * max(1, len(lines)), legend=legend)
+    styled(
+        drawn,
+        height=(96 + _LEGEND * max(0, len(series) - 3) if legend else 66) + max(tall, 15 * len(series)) * max(1, len(lines)),
+        legend=legend,
+    )
     drawn.update_layout(margin={"l": 20, "r": 24, "t": 34 if legend else 8, "b": 46})
     return drawn
 

@@ -47,11 +47,20 @@ _HITS: Final = """
     )
 """
 _COUNTS: Final = """
-    SELECT kind, benchmark, model, task_id, episode_id, found.n
-    FROM (SELECT kind, episode_id, count(*) AS n FROM hits GROUP BY ALL) AS found INNER JOIN games USING (episode_id)
+    WITH said AS (
+        SELECT coalesce(channel = 'private', false) AS is_thought, episode_id, count(*) AS n FROM utterances WHERE {matches} GROUP BY ALL
+    ),
+    reasoned AS (SELECT episode_id, count(*) AS n FROM verdicts WHERE {matches_reason} GROUP BY ALL),
+    found AS (
+        SELECT CASE WHEN is_thought THEN 'thoughts' ELSE 'messages' END AS kind, episode_id, n FROM said
+        UNION ALL BY NAME
+        SELECT 'reasons' AS kind, episode_id, n FROM reasoned
+    )
+    SELECT kind, benchmark, model, task_id, episode_id, found.n FROM found INNER JOIN games USING (episode_id)
     WHERE {filters}
 """
-"""By game, so that only the games on the page are looked through again for their texts."""
+"""By game, so that only the games on the page are looked through again for their texts; each table by itself: grouping what both
+hold took longer than looking through it."""
 _LIST: Final = """
     SELECT * EXCLUDE (text), substr(text, greatest(1, strpos(lower(text), $word_0) - $before), $length) AS excerpt,
         strpos(lower(text), $word_0) > $before + 1 AS is_cut, length(text) AS characters
@@ -105,7 +114,7 @@ def _found(read: Reader, _: str) -> Part:
 def _run(read: Reader, words: Sequence[str], select: str, games: Sequence[str] | None = None, **parameters: object) -> pl.DataFrame:
     values = {f"word_{place}": word for place, word in enumerate(words)} | parameters
     values |= {f"game_{place}": game for place, game in enumerate(games or ())}
-    sql = f"WITH {_HITS} {select}" if select is not _NAMED else select
+    sql = f"WITH {_HITS} {select}" if select is _LIST else select
     names = "concat_ws(' ', task_id, replace(task_id, '_', ' '), model, file)"
     sql = sql.replace("{in_games}", "true" if games is None else f"episode_id IN ({', '.join(f'$game_{n}' for n in range(len(games)))})")
     for place, column in {"{matches}": "text", "{matches_reason}": "reason", "{matches_names}": names}.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import isfinite
@@ -21,7 +22,7 @@ from dashboards.playback.timeline import TONES
 from judges.evidence.transcript import ActionView, TurnView
 from judges.rubric.files import find, names
 from schemas.errors import CotraceError
-from schemas.text import excerpt, printable
+from schemas.text import printable
 from schemas.wording import in_words, number, share
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ _MIDDLE: Final = 0.5
 """A score below says no."""
 _EVIDENCE: Final = 140
 """Characters of a rule's evidence that stand in the sentence."""
+_RULE: Final = re.compile(r"^method rule(: )?")
 _FRESH_S: Final = 10
 """Seconds for which a rubric's file is not read again: it takes longer than all else of a step."""
 _BETTER: Final = 3
@@ -99,7 +101,14 @@ def _action(action: ActionView, draw: Drawing, *, went_wrong: bool) -> Part:
 def what_went_wrong(turn: TurnView, facts: GameFacts, draw: Drawing) -> str:
     """A sentence or two, made of what the store knows: what became of the turn, why by rule, and what it cost."""
     here = facts.at(turn.turn)
-    return " ".join(filter(None, [*_blamed(facts, turn.turn), _became(turn, facts, draw), _cost(facts, here)]))
+    return " ".join(filter(None, [*_blamed(facts, turn.turn), _became(turn, facts, draw), _cost(facts, here), _end(facts, here)]))
+
+
+def _end(facts: GameFacts, here: TurnFacts) -> str:
+    """Of the last turn of a lost game: many logs say of no turn that it failed, and yet the team did."""
+    if not facts.is_lost or not facts.acts or here is not facts.turns[-1]:
+        return ""
+    return f"Here the game ended, its goal not reached{f' ({in_words(facts.stop_reason)})' if facts.stop_reason else ''}."
 
 
 def _blamed(facts: GameFacts, turn: int) -> list[str]:
@@ -119,7 +128,7 @@ def _became(turn: TurnView, facts: GameFacts, draw: Drawing) -> str:
         told = "" if rule is None or rule["meaning"] in reason else f". {_capital(rule['meaning'])}"
         return _ended(f"{printable(refused.agent)}'s action {became}: {reason}{told}") + (_instead(turn, draw) if here.has_cost else "")
     if rule is not None:
-        evidence = excerpt(rule["evidence"] or "", _EVIDENCE)
+        evidence = _evidence(rule["evidence"] or "")
         return _ended(f"{printable(rule['agent'] or 'The team')}{why}{f' ({evidence})' if evidence else ''}") + _instead(
             turn, draw, rule["agent"]
         )
@@ -137,7 +146,13 @@ def _became(turn: TurnView, facts: GameFacts, draw: Drawing) -> str:
     }
     became = said.get(here.name, "It was tried without a verified action to hold it against.")
     linked = next((one["evidence"] for one in here.links if one["evidence"]), None)
-    return f"{became} {_capital(_ended(excerpt(linked, _EVIDENCE)))}" if linked else became
+    return f"{became} {_capital(_ended(_evidence(linked)))}" if linked else became
+
+
+def _evidence(text: str) -> str:
+    """What of a rule's evidence stands in the sentence: whole words, without the name of the rule."""
+    said = printable(_RULE.sub("", text))
+    return said if len(said) <= _EVIDENCE else f"{said[:_EVIDENCE].rsplit(' ', 1)[0]} …"
 
 
 def _cost(facts: GameFacts, here: TurnFacts) -> str:
@@ -169,7 +184,7 @@ def _capital(text: str) -> str:
 
 
 def _ended(text: str) -> str:
-    return text if text.endswith((".", "!", "?")) else f"{text}."
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def _links(here: TurnFacts) -> Part:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Iterator
@@ -13,9 +14,12 @@ from plotly.io.json import to_json_plotly as to_plotly_json
 from analytics.losses.words import amount
 from analytics.query import query
 from dashboards.address import Address
+from dashboards.boards import drawing_of
 from dashboards.document import document
 from dashboards.markup import to_html
 from dashboards.pages import failures, game, why
+from dashboards.playback.facts import facts_of
+from dashboards.playback.happened import what_went_wrong
 from dashboards.reader import reader
 from games.einstein.planted import play_planted
 from schemas.store import Store
@@ -80,6 +84,31 @@ def test_the_game_page_draws_what_was_lost_so_far(store: Store) -> None:
         shown = to_html(game.content(read))
     assert "<polyline" in shown
     assert "marked: the turn shown, and the decisive one" in shown
+
+
+def test_the_last_turn_of_a_lost_game_says_that_it_was_lost(store: Store) -> None:
+    """Many logs say of no turn that it failed, and a reader who opens the end was told that the turn was carried out."""
+    episode, turns = query(store, "select episode_id, turns_taken from games where not success order by episode_id limit 1").row(0)
+    with reader(store, Address("/game", {"episode": (episode,)})) as read:
+        facts, shown = facts_of(read, episode), read.game(episode)
+    assert shown is not None
+    draw = drawing_of(shown.benchmark)
+    assert "Here the game ended, its goal not reached (step limit)." in what_went_wrong(shown.turn(turns), facts, draw)
+    assert "Here the game ended" not in what_went_wrong(shown.turn(1), facts, draw)
+
+
+def test_evidence_in_the_sentence_ends_at_a_word(store: Store) -> None:
+    """It was cut in the middle of one, and began with the name of the rule."""
+    episode = query(store, "select min(episode_id) from games").item()
+    with reader(store, Address("/game", {"episode": (episode,)})) as read:
+        facts, shown = facts_of(read, episode), read.game(episode)
+    assert shown is not None
+    rule = {"agent": "B", "meaning": "a true fact of the partner changes nothing", "evidence": f"method rule: was told: {'position ' * 40}"}
+    first = dataclasses.replace(facts.turns[0], failures=[rule], accepted=True, outcome="no_oracle", links=())
+    turn = dataclasses.replace(shown.turn(1), actions=(), oracle=())
+    told = what_went_wrong(turn, dataclasses.replace(facts, turns=[first, *facts.turns[1:]]), drawing_of(shown.benchmark))
+    assert told.startswith("B: a true fact of the partner changes nothing (was told: position")
+    assert "position …)" in told
 
 
 def test_a_category_keeps_its_colour_whatever_weighs_it(store: Store) -> None:
