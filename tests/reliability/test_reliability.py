@@ -10,6 +10,7 @@ import pytest
 
 from tests.places import ROOT
 from tests.reliability.mutants.changes import Mutant, mutant, number_of_mutants
+from tests.reliability.mutants.explained import EXPLAINED
 from tests.reliability.mutants.lines import Runs, likeliest
 
 
@@ -75,3 +76,9 @@ def test_a_mutant_meets_the_tests_that_run_its_statement_and_the_quickest_first(
     assert likeliest(runs, "f.py", source, 2) == []
     tests = {"tests/places.py::none": 1.0, "tests/analytics/test_leaderboard.py::test": 1.0}
     assert likeliest(Runs(tests, {}), "analytics/common/leaderboard.sql", "", 1) == ["tests/analytics/test_leaderboard.py::test"]
+
+
+def test_lines_whose_survivors_are_explained_are_still_there() -> None:
+    """An explanation goes with its line."""
+    for path, line, _ in EXPLAINED:
+        assert line in map(str.strip, (ROOT / path).read_text("utf-8").splitlines()), (path, line)

@@ -31,6 +31,7 @@ import pytest
 
 from tests.places import ROOT
 from tests.reliability.mutants.changes import Mutant, as_it_is, mutant, number_of_mutants
+from tests.reliability.mutants.explained import why_it_survives
 from tests.reliability.mutants.lines import Recorder, Runs, likeliest
 from tests.reliability.mutants.subjects import SUBJECTS, Subject
 from tests.reliability.page import put
@@ -269,10 +270,15 @@ def _report(tried: Sequence[Tried], drawn: int, subjects: Sequence[Subject], *, 
         for subject in subjects:
             outcomes = [one.outcome for one in tried if one.subject == subject.name]
             rows.append((subject.name, len(outcomes), len(outcomes) - outcomes.count("survived"), outcomes.count("timeout")))
-        survived = [f"- `{one.mutant.path}:{one.mutant.line}`: {one.mutant.change}" for one in tried if one.outcome == "survived"]
+        survived = [_told(one.mutant) for one in tried if one.outcome == "survived"]
         notes = [
             f"{told}. Only quick tests of each part are run, and of them those that run the line.",
             "\n".join(["Survivors:", "", *survived]) if survived else "No survivors.",
         ]
         put("mutants", "python -m tests.reliability mutants", rows, notes)
     return 0 if caught >= _ENOUGH * len(tried) else 1
+
+
+def _told(survivor: Mutant) -> str:
+    why = why_it_survives(ROOT, survivor)
+    return f"- `{survivor.path}:{survivor.line}`: {survivor.change}{f' ({why})' if why else ''}"
