@@ -24,6 +24,7 @@ from typing import Any, Final, TypeGuard
 __all__ = [
     "NOTHING",
     "chance",
+    "coefficient",
     "condition_in_words",
     "count",
     "from_to",
@@ -166,6 +167,12 @@ def signed(value: float | None) -> str:
         return NOTHING
     text = number(abs(value))
     return "0" if not float(text.replace(_THIN, "")) else f"{'+' if value > 0 else _MINUS}{text}"
+
+
+def coefficient(value: float | None) -> str:
+    """A correlation, with its sign: `+.30`, `−.07`, `.00`, `+1.00`."""
+    text = score(value)
+    return f"+{text}" if _is_number(value) and value > 0 and text != ".00" else text
 
 
 def from_to(low: float | None, high: float | None) -> str:

@@ -152,17 +152,18 @@ def _measured(row: _Row, x: Floats, y: Floats, clusters: NDArray[np.int64], held
 
 
 def _advice(row: _Row, family: list[_Row]) -> str:
-    about = f"{row['x']} and {row['y']}, {row['unit']}, {row['kind']}: r = {row['pearson']:+.2f}"
+    about = f"{row['x']} and {row['y']}, {row['unit']}, {row['kind']}: r = {wording.coefficient(row['pearson'])}"
     if row["p"] is None:
         over = "teams" if row["kind"] == "between teams" else "tasks"
         if abs(row["pearson"]) > _ALL_ON_A_LINE:
             return f"{about}: all on one line, so leaving out {over} gives no interval; a definition may join them, or there are few {over}"
         return f"{about}; too few {over} for an interval: nothing follows"
-    rho = "" if row["spearman"] is None else f", rho = {row['spearman']:+.2f}"
-    about += f" ({row['pearson_low']:+.2f} to {row['pearson_high']:+.2f}){rho}"
+    rho = "" if row["spearman"] is None else f", rho = {wording.coefficient(row['spearman'])}"
+    about += f" ({wording.coefficient(row['pearson_low'])} to {wording.coefficient(row['pearson_high'])}){rho}"
+    chance = wording.chance(row["p"], row["p_holm"], len(family))
     if row["p_holm"] >= _SURE:
-        return f"{about}; none shown ({wording.chance(row['p'], row['p_holm'], len(family))})"
-    return f"{about}; {_means(row)}{_against(row, family)}"
+        return f"{about}; none shown ({chance})"
+    return f"{about}; {_means(row)} ({chance}){_against(row, family)}"
 
 
 def _means(row: _Row) -> str:

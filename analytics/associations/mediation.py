@@ -240,7 +240,6 @@ def _advice(row: _Row, tests: int) -> str:
     chance = wording.chance(row["p"], row["p_holm"], tests)
     if row["p_holm"] >= _SURE:
         return f"{about}; {passes}: not shown ({chance})"
-    hidden = (
-        "" if row["rho_zero"] is None else f"; a hidden cause that correlates their errors by {row['rho_zero']:+.2f} would explain it away"
-    )
+    rho = wording.coefficient(row["rho_zero"])
+    hidden = "" if row["rho_zero"] is None else f"; a hidden cause that correlates their errors by {rho} would explain it away"
     return f"{about}; {passes} ({chance}); that messages were set at random nobody says, so this is no proof of a path{hidden}"

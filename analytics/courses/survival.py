@@ -173,6 +173,7 @@ def _teams(times: Times) -> Iterator[_Row]:
             "median": float(half[0]) if half else None,
             **{name: last[name] for name in ("free", "free_low", "free_high")},
             "reference": reference,
+            "is_alone": len(counts) == 1,
             **dict(zip(("hazard_ratio", "low", "high", "p"), ratio or (None,) * 4, strict=True)),
             "log_rank_p": log_rank,
         }
@@ -263,7 +264,7 @@ def _advice(row: _Row, tests: int) -> str:
     when = f"half of the games by turn {row['median']:.0f}" if row["median"] else f"{row['events']} of {row['games']} games"
     about = f"{row['event']}, {row['team']}: {when}"
     if row["team"] == row["reference"]:
-        return f"{about}; the others are compared with it"
+        return f"{about}; {'there is no other team to compare with it' if row['is_alone'] else 'the others are compared with it'}"
     if row["p"] is None:
         return f"{about}; not compared with {row['reference']}: fewer than five games or tasks, or one of them never has it"
     ratio = f"{row['hazard_ratio']:.2f} times as often per turn as {row['reference']} ({row['low']:.2f} to {row['high']:.2f})"

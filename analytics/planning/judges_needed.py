@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from analytics.associations.unit_values import codes
 from analytics.query import query
 from analytics.statistics.cluster_intervals import share_interval
+from schemas import wording
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -202,8 +203,8 @@ def _advice(row: _Row, alone: float | None) -> str:
         )
     if row["accuracy"] is None:
         return f"{about} no accuracy without ten labelled units: label some"
-    interval = "" if row["low"] is None else f" ({row['low']:.2f} to {row['high']:.2f})"
-    about += f"{';' if row['judges'] > 1 else ''} right in {row['accuracy']:.2f}{interval} of {row['labelled']} labelled units"
+    interval = "" if row["low"] is None else f" {wording.interval(row['low'], row['high'])}"
+    about += f"{';' if row['judges'] > 1 else ''} right in {wording.score(row['accuracy'])}{interval} of {row['labelled']} labelled units"
     if row["judges"] > 1 and alone is not None and row["accuracy"] <= alone:
         return f"{about}; one of its judges alone is as good: do not pay for the panel"
     return about + ("" if row["frontier"] is None else "; worth its price" if row["frontier"] else "; a cheaper one is as accurate")

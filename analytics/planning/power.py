@@ -269,9 +269,9 @@ def _advice(row: _Row) -> str:
     if row["tasks"] is None:
         return f"a difference of {row['difference']:g} is too small to plan for"
     ends = f"{row['tasks_low'] or 'no'} to {row['tasks_high'] or 'more than 100,000'}"
-    wished = f"to see a difference of {row['difference']:g} with a chance of {row['power']:.0%}"
+    wished = f"to see a difference of {row['difference']:g} with a chance of {wording.share(row['power'])}"
     about = f"{wished}: {row['tasks']:,} {shared} ({ends}, as sure as the spread is)"
     now = f"with the {row['tasks_now']} there are"
     if row["detectable_now"] is None:
         return f"{about}; {now} no difference can be shown"
-    return f"{about}; {now} the chance is {row['power_now']:.0%}, and {wording.number(row['detectable_now'])} would be seen"
+    return f"{about}; {now} the chance is {wording.share(row['power_now'])}, and {wording.number(row['detectable_now'])} would be seen"

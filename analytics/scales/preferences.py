@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from analytics.associations.unit_values import codes
 from analytics.query import query
 from analytics.statistics.intervals import LEVEL
+from schemas import wording
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def _seldom(wins: Floats) -> Floats:
 
 
 def _advice(row: _Row) -> str:
-    about = f"{row['question']} by {row['judge']}: {row['team']} is preferred to an average team in {row['chance']:.0%}"
+    about = f"{row['question']} by {row['judge']}: {row['team']} is preferred to an average team in {wording.share(row['chance'])}"
     place = ""
     if abs(row["leans_first"] or 0) > 0.1:  # noqa: PLR2004
         liked = "first" if row["leans_first"] > 0 else "second"
@@ -179,4 +180,4 @@ def _advice(row: _Row) -> str:
         why = "too few for an interval" if row["tasks"] < _FEWEST_TASKS else "all alike: no interval, and nothing follows"
         return f"{about} of {row['pairs']} pairs; {row['tasks']} tasks are {why}{place}"
     sure = "above" if row["low"] > 0 else "below" if row["high"] < 0 else "not shown to differ from"
-    return f"{about} (strength {row['strength']:+.2f}, {row['low']:+.2f} to {row['high']:+.2f}): {sure} average{place}"
+    return f"{about} (strength {wording.signed(row['strength'])}, {wording.from_to(row['low'], row['high'])}): {sure} average{place}"

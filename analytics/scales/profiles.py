@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from analytics.query import query
+from schemas import wording
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ _SEED: Final = 7
 _MOST_COMPARED: Final = 1500
 """Games whose distances are all taken; of more, as many at random."""
 _MARKS: Final = 3
+_APART: Final = 0.01
+"""How much larger a share is than in all games before it marks a group."""
 _Row = dict[str, Any]
 
 
@@ -104,7 +107,9 @@ def _of_taxonomy(turns: pl.DataFrame, games: pl.DataFrame) -> Iterator[_Row]:
             "share": float(own.mean()),
             "marks": _marks(names, shares[own].mean(axis=0), shares.mean(axis=0)),
             "score": some["score"].mean(),
-            "teams": ", ".join(f"{team} {n / len(some):.0%}" for team, n in some["team_name"].value_counts(sort=True).head(3).rows()),
+            "teams": ", ".join(
+                f"{team} {wording.share(n / len(some))}" for team, n in some["team_name"].value_counts(sort=True).head(3).rows()
+            ),
             "groups": len(sizes),
             "silhouette": silhouette,
             "stability": float(stability[place]),
@@ -152,11 +157,16 @@ def grouped(shares: Floats, tasks: NDArray[Any]) -> tuple[NDArray[np.int64], flo
 
 def _marks(names: list[str], own: Floats, everywhere: Floats) -> str:
     above = sorted(zip(own - everywhere, names, own, everywhere, strict=True), reverse=True)[:_MARKS]
-    return ", ".join(f"{name} {share:.0%} (all {usual:.0%})" for apart, name, share, usual in above if apart > 0.01)  # noqa: PLR2004
+    return ", ".join(
+        f"{wording.in_words(name)} {wording.share(share)} (all {wording.share(usual)})"
+        for apart, name, share, usual in above
+        if apart > _APART
+    )
 
 
 def _advice(row: _Row) -> str:
     about = f"profile {row['profile']}: {row['games']} games with {row['marks'] or 'nothing above the others'}"
+    stable = f"(stability {wording.score(row['stability'])})"
     if row["stability"] < STABLE:
-        return f"{about}; in other samples of the tasks it would be another (stability {row['stability']:.2f}): do not read it"
-    return f"{about}; it is found again in other samples (stability {row['stability']:.2f}), which does not say why these games fail so"
+        return f"{about}; in other samples of the tasks it would be another {stable}: do not read it"
+    return f"{about}; it is found again in other samples {stable}, which does not say why these games fail so"

@@ -19,8 +19,8 @@ from tests.masters import published_store
 from tests.places import DOCS
 
 STATISTICS = [name for name, computed in COMPUTED.items() if computed.page == "docs/statistics.md"]
-CODE = re.compile(r"\d[eE][+-]?\d|\b(nan|None|inf)\b|p = (0|\.0+\b)")
-"""What no sentence says: powers of ten, values that are none, a probability of nothing."""
+CODE = re.compile(r"\d[eE][+-]?\d|\b(nan|None|inf)\b|p = (0|\.0+\b)|[-−]0?\.0+\b|\d%")
+"""What no sentence says: powers of ten, values that are none, a probability of nothing, minus nothing, 90% beside 90 %."""
 
 
 @pytest.fixture(scope="module")

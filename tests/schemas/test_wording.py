@@ -36,6 +36,9 @@ THIN = "\u202f"
         (wording.signed, -1.2368, "−1.24"),
         (wording.signed, 0.0, "0"),
         (wording.signed, -1e-9, "0"),
+        (wording.coefficient, 0.3, "+.30"),
+        (wording.coefficient, -0.001, ".00"),
+        (wording.coefficient, -1.0, "−1.00"),
         (wording.p_value, 0.0432, ".043"),
         (wording.p_value, 1.0, "1.000"),
         (wording.p_is, 0.00035, "p = .0003"),
@@ -51,7 +54,7 @@ def test_numbers(write: Callable[[float], str], value: float, text: str) -> None
     assert write(value) == text
 
 
-FORMS = (wording.share, wording.score, wording.count, wording.number, wording.signed, wording.money, wording.seconds)
+FORMS = (wording.share, wording.score, wording.count, wording.number, wording.signed, wording.coefficient, wording.money, wording.seconds)
 
 
 @pytest.mark.parametrize("write", FORMS)
