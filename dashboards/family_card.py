@@ -8,14 +8,14 @@ from typing import Any, Final
 from dash import html
 
 from dashboards.costs import Measure, cost_in_words, measure_of
-from dashboards.leaderboard import GAMES_APART, LEAST_GAMES, games_of_team, leaderboard_rows
+from dashboards.leaderboard import LEAST_GAMES, games_of_team, leaderboard_rows
 from dashboards.one_benchmark import narrowed
 from dashboards.parts import Part, card
 from dashboards.reader import Reader
 from dashboards.strip import StripLine, strip
 from dashboards.teams import team_names
 from schemas import wording
-from schemas.families import family, title_of
+from schemas.families import family, games_apart, title_of
 
 __all__ = ["family_card"]
 
@@ -145,7 +145,7 @@ def _strip(read: Reader, benchmark: str) -> Part:
     known = family(benchmark)
     if known is None or not known.score_unit.startswith("0"):
         return None
-    return _strip_of_games(read, benchmark) if GAMES_APART[benchmark] else _strip_of_teams(read, benchmark)
+    return _strip_of_games(read, benchmark) if games_apart(benchmark) else _strip_of_teams(read, benchmark)
 
 
 def _strip_of_games(read: Reader, benchmark: str) -> Part:

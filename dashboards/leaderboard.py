@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,20 +15,18 @@ from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
 from dashboards.teams import team_names
 from schemas import wording
-from schemas.families import family
+from schemas.families import family, games_apart
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-__all__ = ["GAMES_APART", "LEADERBOARD", "LEAST_GAMES", "games_of_team", "leaderboard", "leaderboard_card", "leaderboard_rows"]
+__all__ = ["LEADERBOARD", "LEAST_GAMES", "games_of_team", "leaderboard", "leaderboard_card", "leaderboard_rows"]
 
 _TEAMS: Final = 30
 """Teams that are drawn; the table has all."""
 LEAST_GAMES: Final = 2
 """Games from which on a team has an interval; single games stand in the table alone."""
-GAMES_APART: Final = defaultdict(bool, coordination=True)
-"""Families whose games have scores of different units: they are shown by game, the first word of their condition."""
 
 _LEADERBOARD = """
     SELECT * FROM leaderboard_by(levels := $levels) WHERE {filters}
@@ -47,7 +44,7 @@ def leaderboard_card(read: Reader, benchmark: str) -> Part:
     read = narrowed(read, benchmark)
     rows = leaderboard_rows(read)
     drawn: list[Part] = []
-    for game, own in _games_of(rows) if GAMES_APART[benchmark] else [("", rows)]:
+    for game, own in _games_of(rows) if games_apart(benchmark) else [("", rows)]:
         if (own["n"] >= LEAST_GAMES).any():
             title = html.H3(wording.condition_in_words({"game": game})) if game else None
             drawn += [title, figure(f"leaderboard-{benchmark}-{game}", leaderboard(read, own), label="teams by score")]
@@ -59,7 +56,7 @@ def leaderboard_card(read: Reader, benchmark: str) -> Part:
 
 
 def _games_of(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
-    """LLM-Coordination is five games whose scores have different units; the condition begins with the game's name."""
+    """Where games have scores of different units, the condition begins with the game's name."""
     import polars as pl
 
     named = rows.with_columns(game=pl.col("condition").str.split("/").list.first())

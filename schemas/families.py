@@ -19,7 +19,7 @@ from typing import Any
 from schemas.errors import UsageError
 from schemas.plugins import loaded
 
-__all__ = ["FAMILIES", "MODULES", "Family", "families", "family", "module", "modules", "offered", "title_of"]
+__all__ = ["FAMILIES", "MODULES", "Family", "families", "family", "games_apart", "module", "modules", "offered", "title_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +40,9 @@ class Family:
 
     score_words: str = ""
     """What it is in words; empty: the metric's name without its marks."""
+
+    games_apart: bool = False
+    """Whether its games have scores of different units: they are shown by game, the first word of their condition."""
 
     counted_turns: str = ""
     """Which turns its failure categories are shares of, in words; empty: those that its rules could classify."""
@@ -101,6 +104,7 @@ FAMILIES: tuple[Family, ...] = (
         score="accuracy of CoordinationQA",
         score_unit="0..1",
         score_words="right answers to CoordinationQA",
+        games_apart=True,
         roles=("player", "respondent", "alice", "bob"),
         plays={
             "coordination": "LLM-Coordination: Hanabi, Overcooked-AI, CollabCapture, CollabEscape.",
@@ -155,6 +159,12 @@ def families() -> tuple[Family, ...]:
 def family(name: str) -> Family | None:
     """The family of a benchmark; None for a benchmark that is played elsewhere and only read here."""
     return next((known for known in families() if known.name == name), None)
+
+
+def games_apart(benchmark: str) -> bool:
+    """Whether the games of a benchmark have scores of different units; False for one that is only read here."""
+    known = family(benchmark)
+    return known is not None and known.games_apart
 
 
 def title_of(benchmark: str) -> str:
