@@ -157,7 +157,7 @@ def _correct(family: list[_Row]) -> None:
 def _advice(row: _Row) -> str:
     told = f"{_side(row, 'a')} against {_side(row, 'b')}: {wording.signed(row['difference'])}{_interval(row)} {_where(row)}"
     if row["low"] is None:
-        return f"{told}; one task, so nothing follows about others"
+        return f"{told}; {'one task' if row['tasks'] == 1 else 'it is the same on every task'}, so nothing follows about others"
     return f"{told}; {_follows(row)}{_does_not_follow(row)}"
 
 

@@ -18,6 +18,7 @@ from games.players.player import Observation
 from judges.coordination.situation import QUESTIONS, game_of
 from judges.evidence.transcript import JsonObject, Transcript, TurnView
 from schemas.text import printable
+from schemas.wording import in_words
 
 __all__ = ["DRAWING", "CoordinationDrawing"]
 
@@ -62,11 +63,8 @@ class CoordinationDrawing:
         if game_of(game) == QUESTIONS:
             right = ", ".join(str(place + 1) for place in goal.get("correct_options", ()))
             return html.P(printable(f"Key {goal.get('key')}; in words: {goal.get('answer')}; right by the corrected key: option {right}"))
-        return (
-            html.P(printable("To reach: " + ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in goal.items())))
-            if goal
-            else None
-        )
+        told = [in_words(name) if value is True else f"{in_words(name)} {value}" for name, value in goal.items()]
+        return html.P(printable(f"To reach: {', '.join(told)}")) if told else None
 
     def seat(self, seen: Observation) -> Part:
         """The state as far as the player sees it: of Hanabi without its own cards."""

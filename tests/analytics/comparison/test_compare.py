@@ -216,7 +216,11 @@ def test_few_tasks_are_told(tmp_path: Path) -> None:
     assert "cannot show a difference" in row["advice"]
     (tmp_path / "right").mkdir()
     right = dict.fromkeys(EASE, 1.0)
-    (same,) = compare(store_with(tmp_path / "right", [*team("a", right), *team("b", right)]), metric="success").to_dicts()
+    alike = store_with(tmp_path / "right", [*team("a", right), *team("b", right)])
+    (still,) = compare(alike, metric="turns").to_dicts()
+    assert still["low"] is None
+    assert "it is the same on every task, so nothing follows" in still["advice"]  # it said that there was one task
+    (same,) = compare(alike, metric="success").to_dicts()
     assert (same["difference"], same["p"]) == (0, 1)
     assert same["low"] < -0.05
     assert same["high"] > 0.05

@@ -56,6 +56,7 @@ def test_every_kind_of_game_has_its_drawing(store: Store) -> None:
         shown = _drawn(store, "/game", f"?episode={episode}&turn=1")
         assert "could not be drawn" not in shown
         assert mark in shown, level
+        assert "captured True" not in shown  # what is to be reached is said in words, not as a program writes it
 
 
 def test_a_card_that_does_not_fit_was_played(store: Store) -> None:
