@@ -15,6 +15,7 @@ from schemas.store import Store
 __all__ = ["as_csv", "as_html", "as_notes", "as_tex", "as_text"]
 
 _MOST_NOTE_ROWS = 12
+_ROUNDING = 1e-9
 _TEX = str.maketrans({sign: f"\\{sign}" for sign in "&%$#_{}"} | {"\\": r"\textbackslash{}", "±": r"$\pm$", "–": "--"})
 _NUMBERS = ("value", "sem", "low", "high", "n", "paper", "paper_sem", "difference")
 
@@ -117,6 +118,13 @@ def _of(n: float | None) -> str:
     return f" (n = {n:.0f})" if n else ""
 
 
+def _plain(value: object) -> str:
+    """Four digits that count, and 0 for what only rounding makes differ from it: no powers of ten."""
+    if not isinstance(value, float):
+        return "" if value is None else str(value)
+    return "0" if abs(value) < _ROUNDING else f"{value:.4g}"
+
+
 def _number(value: float | None) -> str:
     if value is None:
         return "–"
@@ -138,9 +146,6 @@ def _note(store: Store, number: int, note: Note) -> str:
         return "\n".join([*lines, "   (the store has no such rows)"])
     shown = rows.head(_MOST_NOTE_ROWS)
     lines.append("   " + ", ".join(shown.columns))
-    lines += [
-        "   " + ", ".join("" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value) for value in row)
-        for row in shown.iter_rows()
-    ]
+    lines += ["   " + ", ".join(_plain(value) for value in row) for row in shown.iter_rows()]
     more = len(rows) - len(shown)
     return "\n".join([*lines, *([f"   and {more} rows more: cotrace sql with this query"] if more else [])])

@@ -11,8 +11,10 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from sklearn.metrics import cohen_kappa_score
 
 from analytics.papers.item import units
+from analytics.papers.layout import as_notes
 from analytics.papers.tables import items_of, notes_of, paper_table, papers
 from analytics.query import query
 from cotrace.cli import cli
@@ -126,6 +128,25 @@ def test_each_table_and_figure_of_a_paper_has_its_item_and_each_note_its_query(n
     assert {item.name for item in items if not item.cells} == set(OTHERS[name].split(", "))
     assert all(item.needs for item in items)
     assert all(note.sql for note in notes_of(name))
+
+
+@pytest.mark.shared
+def test_people_s_agreement_in_the_notes_is_that_of_the_published_validation(shared: Path, tmp_path: Path) -> None:
+    """The note's medians, from its query and by scikit-learn; the queries' answers have no powers of ten."""
+    validated = store_with(tmp_path, [])
+    published = shared / "data/craft/human_validation/craftValidationOutputs.csv"
+    assert CliRunner().invoke(cli, ["labels", "import", str(published), "--store", str(validated.path)]).exit_code == 0
+    (note,) = [one for one in notes_of("craft") if one.title.startswith("People agree")]
+    assert note.sql
+    rows = query(validated, note.sql)
+    medians = dict(rows.select("rubric", "median_kappa").iter_rows())
+    assert all(f"{median:.2f}".removeprefix("0") in note.says for median in medians.values())
+    given = query(validated, "SELECT unit_key, rubric, question, annotator, answer FROM labels WHERE NOT starts_with(annotator, 'llm:')")
+    pairs = given.join(given, on=["unit_key", "rubric", "question"], suffix="_b").filter(pl.col("annotator") < pl.col("annotator_b"))
+    kappas = [(rubric, cohen_kappa_score(part["answer"], part["answer_b"])) for (rubric, _), part in pairs.group_by("rubric", "question")]
+    for rubric, median in medians.items():
+        assert np.median([kappa for name, kappa in kappas if name == rubric]) == pytest.approx(median)
+    assert not re.search(r"\d[eE][+-]\d", as_notes(validated, notes_of("craft")))
 
 
 @pytest.mark.shared
