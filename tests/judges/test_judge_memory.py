@@ -12,7 +12,7 @@ import pytest
 from judges.rubric.files import find
 from judges.runs.journal import JournalHead
 from judges.runs.outcomes import About, CallOutcome, QuestionOutcome
-from judges.runs.verdict_store import Progressed, recover, save
+from judges.runs.verdict_store import Progressed, Replaces, recover, save
 from schemas import batches
 from schemas.contract import BadRowsError, checked
 from schemas.errors import StoreError
@@ -106,6 +106,21 @@ def test_one_table_has_the_same_bounds_both_ways() -> None:
         checked({"turn_metrics": [TurnMetric("e", -1, "craft.iou_score", 0.5)]})
 
 
+@pytest.mark.parametrize(("replaces", "stay"), [("nothing", {"PS1", "PS2"}), ("failed", {"PS1"}), ("all", set())])
+def test_a_later_run_replaces_nothing_or_what_failed_or_all(tmp_path: Path, replaces: Replaces, stay: set[str]) -> None:
+    """Of an earlier run with an answer to one question and none to the other."""
+    store = Store(tmp_path / "s.duckdb")
+    store.create()
+    failed = verdict(question="PS2", answer=None, score=None, status="failed")
+    save(store, Progressed(judge_run(), replaces="nothing"), [verdict(), failed])
+    later = [verdict(judge_run_id="later", question=question) for question in ("PS1", "PS2")]
+    save(store, Progressed(judge_run()._replace(judge_run_id="later"), replaces), later)
+    with store.reading() as connection:
+        found = connection.execute("SELECT question FROM verdicts WHERE judge_run_id = 'r'").fetchall()
+        assert {question for (question,) in found} == stay
+        assert connection.execute("SELECT count(*) FROM verdicts WHERE judge_run_id = 'later'").fetchone() == (2,)
+
+
 @pytest.mark.parametrize(("costs", "told"), [((0.25, 0.5), 0.75), ((0.25, 0.0), 0.25), ((0.25, None), None)])
 def test_what_a_killed_run_left_is_stored_with_its_scores_and_what_it_cost(
     tmp_path: Path, costs: tuple[float, float | None], told: float | None
@@ -115,7 +130,8 @@ def test_what_a_killed_run_left_is_stored_with_its_scores_and_what_it_cost(
     store.create()
     outcomes = [asked(f"g/{turn}", turn, cost) for turn, cost in enumerate(costs, start=1)]
     run = judge_run()._replace(cost=0.0)
-    recover(store, tmp_path / "none.jsonl", JournalHead(run, find("pragmatic_sufficiency"), process=1), outcomes, "interrupted")
+    job = JournalHead(run, find("pragmatic_sufficiency"), process=1)
+    assert recover(store, tmp_path / "none.jsonl", job, outcomes, "interrupted") == len(outcomes)
     with store.reading() as connection:
         assert connection.execute("SELECT status, finished_at, calls, tokens_in, tokens_out, cost FROM judge_runs").fetchall() == [
             ("interrupted", None, 4, 20, 6, told)
@@ -125,6 +141,7 @@ def test_what_a_killed_run_left_is_stored_with_its_scores_and_what_it_cost(
             ("PS2", "no", 0.0, 2),
             ("PS3", None, None, 2),
         ]
+        assert connection.execute("SELECT max(length(reason)) FROM verdicts").fetchone() == (4000,)
 
 
 def asked(unit: str, turn: int, cost: float | None) -> CallOutcome:
@@ -152,5 +169,5 @@ def asked(unit: str, turn: int, cost: float | None) -> CallOutcome:
         error=None,
         asked_at=datetime(2026, 1, 1),  # noqa: DTZ001 - times in the store have no zone
     )
-    answers = [QuestionOutcome("PS1", "yes", "so"), QuestionOutcome("PS2", "no", None), QuestionOutcome("PS3", None, "nothing said")]
+    answers = [QuestionOutcome("PS1", "yes", "so"), QuestionOutcome("PS2", "no", None), QuestionOutcome("PS3", None, "nothing said " * 500)]
     return CallOutcome(About(unit, "h", "g", turn, None, 0, 0, None), "answered", answers, call)
