@@ -14,6 +14,7 @@ from scipy import stats
 import cotrace
 from analytics.reports import report_names, units_of
 from analytics.statistics.cluster_intervals import Varied, clustered_share, coefficient_interval, ratio_interval, share_interval
+from analytics.statistics.intervals import t_interval
 from analytics.statistics.simulated import Kind, all_kinds, held_of
 from benchmarks.coverage import agreement_coverage, measured, which_is_which
 from benchmarks.held import held
@@ -243,3 +244,12 @@ def test_intervals_of_shares_hold_the_truth_as_often_as_they_say(scene: Scene) -
     """Neither too narrow nor too wide, with five games of unequal length, too; docs/coverage.md has all scenes."""
     share, _ = held("shares of turns", scene, 3000)
     assert 0.93 <= share <= 0.97
+
+
+def test_a_mean_of_few_values_has_students_interval() -> None:
+    """As SciPy gives it; one value has none."""
+    values = [1.0, 2.0, 4.0]
+    found = t_interval(values)
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx(stats.t.interval(0.95, 2, loc=np.mean(values), scale=stats.sem(values)))
+    assert t_interval(values[:1]) is None
