@@ -1,5 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
+# one process more than cores: a good part of the tests wait, for a server, a browser or a deadline
+WORKERS := $(shell echo $$(($$(nproc) + 1)))
 
 .PHONY: demo test test-long test-scale test-install setup check bench docs site clean
 
@@ -12,7 +14,7 @@ test test-long: export OPENBLAS_NUM_THREADS := 1
 test test-long: export POLARS_MAX_THREADS := 1
 
 test: setup check      ## set up, lint, type-check, check imports and docs, run the tests
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 test-long: setup       ## simulations, and more of what `make test` does in small: minutes
 	$(BIN)/python -m pytest -n auto --dist loadfile -m long
