@@ -26,3 +26,10 @@ def _masters(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> None:
     """Where stores that many tests copy are kept: beside the folders of all processes of the run."""
     base = tmp_path_factory.getbasetemp()
     keep_in(base if worker_id == "master" else base.parent)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say why a test was run again: one that passes the second time is not forgotten."""
+    for report in terminalreporter.stats.get("rerun", ()):
+        terminalreporter.section(f"first try of {report.nodeid}", sep="-")
+        terminalreporter.write_line(report.longreprtext)
