@@ -121,7 +121,7 @@ def _put(node: ast.AST, field: str, value: object, told: str) -> tuple[int, str]
 
 _APART: Final = re.compile(
     r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"[^\"]*\"|\$\$.*?\$\$"  # left alone
-    r"|<>|!=|<=|>=|::|->>?|:=|[<>=+*/-]|\b\d+(?:\.\d+)?\b|\bIS NOT NULL\b|\bIS NULL\b|\b\w+\b",
+    r"|<>|!=|<=|>=|::|->>?|:=|[<>=+*/-]|\b\d+(?:\.\d+)?(?:e[+-]?\d+)?\b|\bIS NOT NULL\b|\bIS NULL\b|\b\w+\b",
     re.DOTALL | re.IGNORECASE,
 )
 _SQL: Final = {
