@@ -188,11 +188,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage", description="How often 95 % intervals hold the truth.")
     parser.add_argument("--write", action="store_true", help=f"put the tables into {_PAGE}")
     parser.add_argument("--data-sets", type=int, default=200, help="data sets a scene; agreement takes a fifth of them")
-    parser.add_argument("--table", action="store_true", help=f"only take over into {_TABLE} what {_PAGE} says")
+    parser.add_argument("--table", action="store_true", help=f"only take over what {_PAGE} says into {_TABLE}, and the other way")
     parser.add_argument("--only", action="append", choices=list(BY_NAME), metavar="METHOD", help="this method's section alone; repeatable")
     asked = parser.parse_args(arguments)
     if asked.table:
-        Path(_TABLE).write_text(measured(Path(_PAGE).read_text(encoding="utf-8")), encoding="utf-8")
+        _put(Path(_PAGE).read_text(encoding="utf-8"))
         return 0
     if asked.only:
         return _only(asked.only, 5 * asked.data_sets, write=asked.write)
@@ -211,8 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         + "\n"
     )
     if asked.write:
-        Path(_PAGE).write_text(text, encoding="utf-8")
-        Path(_TABLE).write_text(measured(text), encoding="utf-8")
+        _put(text)
     else:
         sys.stdout.write(text)
     return 0
@@ -249,9 +248,7 @@ def _only(names: Sequence[str], data_sets: int, *, write: bool) -> int:
         sys.stdout.write(f"{text}\n\n")
         sys.stdout.flush()
         if write:
-            page = placed(Path(_PAGE).read_text(encoding="utf-8"), name, text)
-            Path(_PAGE).write_text(page, encoding="utf-8")
-            Path(_TABLE).write_text(measured(page), encoding="utf-8")
+            _put(placed(Path(_PAGE).read_text(encoding="utf-8"), name, text))
     return 0
 
 
@@ -378,6 +375,16 @@ def _needed(data_sets: int) -> str:
         told = f"{found.needed:,} | {reached}" if found.needed else "no number is enough | "
         lines.append(f"| {games} | {icc:g} | {rate:g} | {accuracy:g} | {wished:g} | {told} |")
     return "\n".join(lines)
+
+
+def _put(page: str) -> None:
+    """The page with the table of kinds as it is now, and its numbers for the reports."""
+    kinds = which_is_which()
+    before, heading, rest = page.partition(kinds.partition("\n")[0])
+    if heading:
+        page = before + kinds + rest[rest.index("\n\n## ") :]
+    Path(_PAGE).write_text(page, encoding="utf-8")
+    Path(_TABLE).write_text(measured(page), encoding="utf-8")
 
 
 def which_is_which() -> str:

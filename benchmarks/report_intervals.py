@@ -23,6 +23,7 @@ from analytics.statistics.intervals import t_interval, wilson
 from analytics.statistics.partial_correlations import correlation, without
 from analytics.statistics.regressions import clustered_regression, dummies, mean_by, mixed_coefficient
 from analytics.statistics.shifts import Cells, group_shift, paired_shift
+from benchmarks.label_plans import labels_drawn
 from benchmarks.scenes import Drawn, Method, Scene, few_scenes, hits_of, levels_of, many, sizes_of
 
 __all__ = ["SLOW"]
@@ -292,6 +293,7 @@ SLOW: Final[dict[str, Method]] = {
     "what games lose": Method("lost, in units without a bound, such as turns", _each(_losses), fraction=0.2, scenes=few_scenes()),
     "scores without bounds": Method("leaderboard, continuations: Student's t", _each(_without_bounds), scenes=few_scenes()),
     "skill": Method("calibration: ratios of sums", _each(_ratio), fraction=0.2, scenes=few_scenes()),
+    "numbers of labels": Method("labels-needed, power: 6 labels a game, judges of accuracy 0.85", labels_drawn, fraction=0.2),
     "standard deviations": Method("power; of them tasks needed and curves are functions", _each(_spread), fraction=0.2),
 }
 """Name -> what reports print it, and how its ends are drawn."""

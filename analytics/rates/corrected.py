@@ -19,6 +19,7 @@ from analytics.rates.correction import (
     labels_needed,
     prediction_powered,
     rogan_gladen,
+    tails,
     variance_parts,
 )
 from analytics.statistics.intervals import LEVEL
@@ -27,7 +28,7 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["NEEDED_SUMMARY", "SUMMARY", "corrected_rates", "labels_needed_report"]
+__all__ = ["NEEDED_SUMMARY", "SUMMARY", "corrected_rates", "labels_needed_report", "needed_ends", "spread_of"]
 
 SUMMARY: Final = (
     "rubric",
@@ -61,6 +62,8 @@ NEEDED_SUMMARY: Final = (
 """Columns of `labels_needed_report` that fit a terminal, beside the advice."""
 
 _HALF_WIDTHS: Final = {"labels_for_0_10": 0.10, "labels_for_0_05": 0.05, "labels_for_0_02": 0.02}
+_FEWEST_TAILS: Final = 5
+"""Labelled games below which nothing is seen of the tails of their influences."""
 _ASSUMED_ERRORS: Final = 0.2
 _MIDDLE: Final = 0.5
 _FEW_ERROR_GAMES: Final = 10
@@ -88,11 +91,11 @@ class _Judged:
 
     def units(self) -> Units:
         """Judge's scores by game."""
-        return Units(_column(self.own, "judged"), _column(self.own, "units"))
+        return _units(self.own)
 
     def labelled(self) -> Labelled:
         """Differences by game."""
-        return Labelled(_column(self.own, "label_sum"), _column(self.own, "labelled_score"), _column(self.own, "labels"))
+        return _labelled(self.own)
 
 
 def corrected_rates(store: Store, *, rubric: str | None = None) -> pl.DataFrame:
@@ -133,9 +136,8 @@ def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataF
     Columns: rubric, question, judge, model, units, games, labels (as in `corrected_rates`); half_width: of the interval today;
     error_variance: of label minus judge's score; design_effect: how much larger clusters make the variance of its mean;
     labels_for_0_10, labels_for_0_05, labels_for_0_02: for plus or minus that, null where the judged units alone leave more, so that more
-    games must be judged first; each with _low and _high, the numbers at the ends of the variances' 95 % intervals (chi-squared, degrees of
-    freedom of the labelled games less one), null also below two labelled games; advice. Without labels of at least two games a judge that
-    errs in 20 % is assumed.
+    games must be judged first; each with _low and _high, the numbers at the ends of the variances' 95 % intervals (`needed_ends`), null
+    also below two labelled games; advice. Without labels of at least two games a judge that errs in 20 % is assumed.
 
     Args:
         store: a store with the views.
@@ -294,13 +296,21 @@ def _interval(row: dict[str, Any], name: str) -> str:
     return f"{row[name]:.2f} ({row[f'{name}_low']:.2f} to {row[f'{name}_high']:.2f})"
 
 
+def _units(own: pl.DataFrame) -> Units:
+    return Units(_column(own, "judged"), _column(own, "units"))
+
+
+def _labelled(own: pl.DataFrame) -> Labelled:
+    return Labelled(_column(own, "label_sum"), _column(own, "labelled_score"), _column(own, "labels"))
+
+
 def _needed_row(judged: _Judged) -> dict[str, object]:
     own = judged.own
     units, labels = int(own["units"].sum()), int(own["labels"].sum())
     powered = prediction_powered(judged.units(), judged.labelled())
-    spread = _spread(judged)
+    spread = spread_of(own)
     known = {name: labels_needed(half, spread) for name, half in _HALF_WIDTHS.items()}
-    ends = {f"{name}_{end}": found for name, half in _HALF_WIDTHS.items() for end, found in _needed_ends(judged, spread, half).items()}
+    ends = {f"{name}_{end}": found for name, half in _HALF_WIDTHS.items() for end, found in needed_ends(own, spread, half).items()}
     about = f"{judged.question}, {judged.model or 'games outside the store'}"
     finest = next((name for name in reversed(known) if known[name] is not None), None)
     advice = (
@@ -325,15 +335,31 @@ def _needed_row(judged: _Judged) -> dict[str, object]:
     }
 
 
-def _needed_ends(judged: _Judged, spread: Spread, half: float) -> dict[str, int | None]:
-    """The number of labels if variances are at the ends of their intervals."""
+def needed_ends(own: pl.DataFrame, spread: Spread, half: float) -> dict[str, int | None]:
+    """The number of labels, `low` and `high`, if variances are at the ends of their intervals; None where no number is enough.
+
+    Bonett's interval of a variance (2006, Computational Statistics and Data Analysis 50) over labelled games, which asks how few of them
+    make the variance (`tails`), with Student's t in the place of the normal quantile; below five, the chi-squared one. Where answers are
+    rare and come in few games it still holds the truth too seldom (docs/coverage.md, numbers of labels).
+
+    Args:
+        own: one row a game, as `spread_of` takes it.
+        spread: what it gave.
+        half: wished half-width, 0 to 1.
+    """
     from scipy import stats
 
-    games = int((judged.own["labels"] > 0).sum())
+    games = int((own["labels"] > 0).sum())
     if games < 2:  # noqa: PLR2004 - a variance between games needs two
         return {"low": None, "high": None}
-    factors = {"low": (1 + LEVEL) / 2, "high": (1 - LEVEL) / 2}
-    found = {end: (games - 1) / float(stats.chi2.ppf(quantile, games - 1)) for end, quantile in factors.items()}
+    if games < _FEWEST_TAILS:
+        factors = {"low": (1 + LEVEL) / 2, "high": (1 - LEVEL) / 2}
+        found = {end: (games - 1) / float(stats.chi2.ppf(quantile, games - 1)) for end, quantile in factors.items()}
+    else:
+        quantile = float(stats.t.ppf((1 + LEVEL) / 2, games - 1))
+        widened = games / (games - quantile)
+        error = widened * math.sqrt((float(tails(_units(own), _labelled(own))) - (games - 3) / games) / (games - 1))
+        found = {end: widened * math.exp(side * quantile * error) for end, side in (("low", -1), ("high", 1))}
     return {
         end: labels_needed(half, spread._replace(errors=spread.errors * factor, truth=spread.truth * factor))
         for end, factor in found.items()
@@ -348,16 +374,20 @@ def _sure(ends: dict[str, int | None], finest: str | None) -> str:
     return f", as sure as labels of few games are: {ends[f'{finest}_low']} to {most}"
 
 
-def _spread(judged: _Judged) -> Spread:
-    """From the labels; where two games with two labels are not there, of a judge that errs in 20 %, and the truth as the judge sees it."""
-    own = judged.own
+def spread_of(own: pl.DataFrame) -> Spread:
+    """From the labels; where two games with two labels are not there, of a judge that errs in 20 %, and the truth as the judge sees it.
+
+    Args:
+        own: one row a game: judged, units; labels and, over labelled units, sums: label_sum, labelled_score, label_squares, score_squares,
+            products.
+    """
     units, games = int(own["units"].sum()), len(own)
     labelled = own.filter(own["labels"] > 0)
     n = int(labelled["labels"].sum())
     if len(labelled) < 2 or n <= len(labelled):  # noqa: PLR2004 - a variance between games needs two
         return Spread(units, games, _ASSUMED_ERRORS * (1 - _ASSUMED_ERRORS), _judged_variance(own))
-    parts = variance_parts(judged.units(), judged.labelled())
-    errors = max(_error_variance(labelled, float(judge_weight(judged.units(), judged.labelled()))), 1 / n)
+    parts = variance_parts(_units(own), _labelled(own))
+    errors = max(_error_variance(labelled, float(judge_weight(_units(own), _labelled(own)))), 1 / n)
     clustered = float(parts.errors) / max(1 / n - 1 / units, 1e-12)
     return Spread(units, games, errors, float(parts.truth), max(1.0, clustered / errors))
 

@@ -170,6 +170,22 @@ def variance_parts(units: Units, labelled: Labelled) -> VarianceParts:
     return VarianceParts(np.maximum(variance - errors, 0), np.minimum(errors, variance))
 
 
+def tails(units: Units, labelled: Labelled) -> Floats:
+    """Kurtosis of the games' influences on the prediction-powered estimate, shape (...): how far few games make its variance.
+
+    Fourth moment over the squared second, around 0; never below that of a uniform number, 1.8.
+    """
+    import numpy as np
+
+    of_labels, of_scores, of_units = _influences(units, labelled)
+    seen = of_scores - of_units
+    products, squares = of_labels * seen, seen**2
+    influence = of_labels - _slope(_sum(products) - products, _sum(squares) - squares) * seen
+    games = (labelled.sizes > 0).sum(axis=-1)
+    found: Floats = np.fmax(games * (influence**4).sum(axis=-1) / _positive(_squares(influence) ** 2), 1.8)
+    return found
+
+
 def _influences(units: Units, labelled: Labelled) -> tuple[Floats, Floats, Floats]:
     """How the mean label, the mean score of the labelled units, and that of all units change where a game is left out, shape (..., games).
 
