@@ -43,13 +43,22 @@ def compared(pairs: Mapping[str, tuple[Any, Any]]) -> list[ReplayDifference]:
 _GAMES: Final = {HanabiStep: "hanabi", KitchenStep: "overcooked", CaptureStep: "collab_capture", EscapeStep: "collab_escape"}
 
 
+_OF_THE_GAME: Final[Mapping[type, Sequence[str]]] = {
+    HanabiStep: ("seed",),
+    KitchenStep: ("layout",),
+    CaptureStep: ("scenario",),
+    EscapeStep: ("seed", "scenario"),
+}
+"""What every line says alike."""
+
+
 def _of_line(step: Step, *, last: bool, first: Step) -> Iterator[ReplayDifference]:
     if step.terminal and not last:
         yield ReplayDifference("terminal", "True", "False")
     if step.game not in {None, _GAMES[type(step)]}:
         yield ReplayDifference("game", repr(step.game), repr(_GAMES[type(step)]))
-    for name in ("seed", "scenario", "layout"):
-        if getattr(step, name, None) != getattr(first, name, None):
+    for name in _OF_THE_GAME[type(step)]:
+        if getattr(step, name) != getattr(first, name):
             yield ReplayDifference(name, repr(getattr(step, name)), repr(getattr(first, name)))
 
 

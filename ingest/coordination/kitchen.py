@@ -63,7 +63,6 @@ def _metrics(steps: Sequence[KitchenStep]) -> dict[str, float]:
 
 def _turn(layout: Layout, entry: KitchenStep, states: tuple[KitchenState, KitchenState], ticked: Ticked) -> TurnParts:
     before, after = states
-    pots = sum(row.count("P") for row in layout.grid)
     asked = [action for action in entry.actions if action.new_macro]
     differences = list(_state_differences("state", ticked.state, after))
     if ticked.reward != entry.sparse_reward:
@@ -71,7 +70,7 @@ def _turn(layout: Layout, entry: KitchenStep, states: tuple[KitchenState, Kitche
     return TurnParts(
         before=shown_state(before, entry.score - entry.sparse_reward, layout),
         after=shown_state(after, entry.score, layout),
-        progress=min(1.0, entry.score / DELIVERY / (pots * TICKS / COOKING_TICKS)),
+        progress=min(1.0, entry.score / DELIVERY / (layout.pots * TICKS / COOKING_TICKS)),
         goal_reached=False,
         said=[PrivateReply(action.player, action.response) for action in asked if action.response],
         acts=[_act(action, number, before, ticked.state) for number, action in enumerate(entry.actions)],
@@ -122,8 +121,7 @@ def _state(entry: KitchenStep, layout: Layout) -> KitchenState:
         raise BadInputError(f"tick {entry.tick} does not have both players once, Alice first: the game is left out")
     cooks = tuple(Cook(Spot(*by_name[player].position), by_name[player].orientation, _item(by_name[player].held)) for player in PLAYERS)
     objects = {Spot(*found.position): item for found in entry.objects if (item := _item(found)) is not None}
-    inside = set(layout.spots)
-    if any(cook.spot not in inside or layout.tile(cook.spot) != " " for cook in cooks) or not set(objects) <= inside:
+    if any(cook.spot not in layout.spots or layout.tile(cook.spot) != " " for cook in cooks) or not objects.keys() <= set(layout.spots):
         raise BadInputError(f"tick {entry.tick} has a cook or an object outside the floor or the kitchen: the game is left out")
     return KitchenState(cooks, objects)
 

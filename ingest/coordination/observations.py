@@ -64,8 +64,11 @@ def told_in_hanabi(step: HanabiStep) -> Iterator[ReplayDifference]:
 
 def told_in_kitchen(step: KitchenStep) -> Iterator[ReplayDifference]:
     """What both hold, where both are told of."""
+    told = [action for action in step.actions if action.observation_text]
+    if not told:
+        return
     held: dict[Player, str] = {cook.name: _words(cook.held) for cook in step.players}
-    for action in step.actions:
+    for action in told:
         if set(held) == set(PLAYERS):
             due = (held[action.player], held[partner_of(action.player)])
             yield from _differing(action.player, _HOLDING, action.observation_text, due)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar
 
 from games.coordination.capture import moves as capture_moves
 from games.coordination.capture import rules as capture
@@ -31,8 +32,9 @@ def capture_game(steps: Sequence[CaptureStep]) -> GameParts:
         BadInputError: an action is none of those that the rules list.
     """
     first, last = steps[0], steps[-1]
-    turns = [_capture_turn(step) for step in steps]
-    for turn, values in zip(turns, capture_values([_capture_moved(step) for step in steps]), strict=True):
+    moved = [_capture_moved(step) for step in steps]
+    turns = [_capture_turn(step, read.before) for step, read in zip(steps, moved, strict=True)]
+    for turn, values in zip(turns, capture_values(moved), strict=True):
         turn.values = values
     if first.scenario in capture.SCENARIOS:
         begins = _differences({"start.rooms": (dict(first.rooms_before), dict(capture.start(first.scenario).rooms))})
@@ -67,10 +69,11 @@ def escape_game(steps: Sequence[EscapeStep]) -> GameParts:
     turns: list[TurnParts] = []
     scenario = steps[0].scenario or escape.PUBLISHED
     state = escape.SCENARIOS.get(scenario, escape.START)
-    for step in steps:
-        turn, state = _escape_turn(step, state)
+    moved = [_escape_moved(step) for step in steps]
+    for step, read in zip(steps, moved, strict=True):
+        turn, state = _escape_turn(step, read, state)
         turns.append(turn)
-    for turn, values in zip(turns, escape_values([_escape_moved(step) for step in steps]), strict=True):
+    for turn, values in zip(turns, escape_values(moved), strict=True):
         turn.values = values
     last = steps[-1]
     escaped = last.outcome == "win"
@@ -103,11 +106,10 @@ def _differences(pairs: Mapping[str, tuple[object, object]]) -> list[ReplayDiffe
     return [ReplayDifference(name, repr(logged), repr(replayed)) for name, (logged, replayed) in pairs.items() if logged != replayed]
 
 
-def _capture_turn(step: CaptureStep) -> TurnParts:
-    before = _capture_moved(step).before
+def _capture_turn(step: CaptureStep, before: capture.CaptureState) -> TurnParts:
     players: dict[Player, CapturePlayer] = {player.player: player for player in step.players}
     chosen = {name: _listed(before, name, player.executed, step.turn) for name, player in players.items()}
-    turned = capture.step(before, chosen, first=step.turn == 1)
+    turned, moves = _captured(tuple(before.rooms.items()), tuple(before.doors.items()), tuple(chosen.items()), first=step.turn == 1)
     return TurnParts(
         before={"rooms": step.rooms_before, "doors": step.doors_before},
         after={"rooms": step.rooms_after, "doors": step.doors_after, "captured": step.captured},
@@ -116,7 +118,7 @@ def _capture_turn(step: CaptureStep) -> TurnParts:
         said=[PrivateReply(player.player, player.response) for player in step.players if player.response],
         acts=[Act(name, action.verb, {"room": action.room}, players[name].intended) for name, action in chosen.items()],
         categories=[
-            *(Category("capture_move", name, *capture_moves.move_category(before, name, action)) for name, action in chosen.items()),
+            *moves,
             *(
                 _grounding(player.player, player.intended, player.executed, slip=player.grounding_ok is False)
                 for player in step.players
@@ -126,13 +128,27 @@ def _capture_turn(step: CaptureStep) -> TurnParts:
         injected={player.player: player.injected for player in step.players},
         differences=_differences(
             {
-                **_listed_actions({name: [_short(action) for action in before.actions(name)] for name in PLAYERS}, step.players),
-                "rooms_after": (dict(step.rooms_after), dict(turned.state.rooms)),
-                "doors_after": (dict(step.doors_after), dict(turned.state.doors)),
+                **_listed_actions({name: _shorts(before.actions(name)) for name in PLAYERS}, step.players),
+                "rooms_after": (step.rooms_after, turned.state.rooms),
+                "doors_after": (step.doors_after, turned.state.doors),
                 "capture_kind": (step.capture_kind, turned.capture),
             }
         ),
     )
+
+
+@lru_cache(maxsize=65536)  # positions come again, in other games of a scenario above all
+def _captured(
+    rooms: tuple[tuple[str, int], ...],
+    doors: tuple[tuple[str, bool], ...],
+    chosen: tuple[tuple[Player, capture.Action], ...],
+    *,
+    first: bool,
+) -> tuple[capture.Turned, tuple[Category, ...]]:
+    """What the rules make of a position and both actions."""
+    before = capture.CaptureState(dict(rooms), dict(doors))
+    moves = tuple(Category("capture_move", name, *capture_moves.move_category(before, name, action)) for name, action in chosen)
+    return capture.step(before, dict(chosen), first=first), moves
 
 
 def _capture_moved(step: CaptureStep) -> CaptureTurn:
@@ -141,9 +157,10 @@ def _capture_moved(step: CaptureStep) -> CaptureTurn:
     return CaptureTurn(step.turn, before, after, step.captured)
 
 
-def _short(action: capture.Action) -> str | int:
-    """An action as the log lists it."""
-    return action.room if action.verb == "move" else action.text
+@lru_cache(maxsize=1024)
+def _shorts(actions: tuple[capture.Action, ...]) -> list[str | int]:
+    """Actions as the log lists them."""
+    return [action.room if action.verb == "move" else action.text for action in actions]
 
 
 def _listed_actions(
@@ -168,47 +185,74 @@ def _unlisted(player: Player, text: str, turn: int) -> BadInputError:
     return BadInputError(f"{player}'s action {excerpt(text)!r} of turn {turn} is none that the rules list: the game is left out")
 
 
-def _escape_turn(step: EscapeStep, expected: escape.EscapeState) -> tuple[TurnParts, escape.EscapeState]:
+def _escape_turn(step: EscapeStep, moved: EscapeTurn, expected: escape.EscapeState) -> tuple[TurnParts, escape.EscapeState]:
     """A turn replayed from the logged rooms and generators; whom the killer has seen is carried on, since no log says it."""
-    state = escape.EscapeState(_rooms(step.rooms_before), _generators(step.generators_before), expected.seen, expected.target)
-    players: dict[Player, EscapePlayer] = {player.player: player for player in step.players}
-    chosen = {name: player.executed for name, player in players.items()}
+    chosen, due = moved.chosen, {name: escape.actions(moved, name) for name in PLAYERS}
     for name in PLAYERS:
-        if chosen.get(name) not in escape.actions(state, name):
+        if chosen.get(name) not in due[name]:
             raise _unlisted(name, str(chosen.get(name)), step.turn)
-    room = escape.room_in(step.adversary_choice)
-    options = escape.killer_options(state)
-    choice = next((option for option in options if option.room == room), options[0])
-    after, outcome = escape.step(state, choice, chosen)
-    logged_outcome = "continue" if step.outcome == "turn_cap" else step.outcome
+    position = tuple(moved.rooms.items()), tuple(moved.generators.items()), expected.seen, expected.target
+    choice, after, outcome, moves, acts = _escaped(_Hunted(*position, tuple(chosen.items()), moved.killer))
     repaired = sum(min(counter, escape.FIXES_NEEDED) for counter in step.generators_after.values())
     turn = TurnParts(
-        before=_shown(step.rooms_before, step.generators_before, gate=step.exit_gate_before)
+        before=_shown(moved.rooms, moved.generators, gate=step.exit_gate_before)
         | {"adversary_target": step.adversary_target, "adversary_choice": step.adversary_choice},
-        after=_shown(step.rooms_after, step.generators_after, gate=step.exit_gate_after) | {"outcome": step.outcome},
+        after=_shown(moved.rooms_after, moved.generators_after, gate=step.exit_gate_after) | {"outcome": step.outcome},
         progress=(repaired + (step.outcome == "win")) / (_REPAIRS + 1),
         goal_reached=step.outcome == "win",
         said=[PrivateReply(player.player, call.text) for player in step.players for call in player.calls],
-        acts=[_escape_act(name, chosen, state, players[name].intended) for name in PLAYERS],
+        acts=[act._replace(raw=player.intended) for act, player in zip(acts, step.players, strict=True)],
         categories=[
-            *(Category("escape_move", name, *escape_moves.move_category(state, name, chosen)) for name in PLAYERS),
+            *moves,
             *(_grounding(p.player, p.intended, p.executed, slip=p.intended != p.executed) for p in step.players if p.intended),
         ],
         injected={player.player: player.injected for player in step.players},
         differences=_differences(
             {
-                **_listed_actions({name: escape.actions(state, name) for name in PLAYERS}, step.players),
-                "rooms_before": (_rooms(step.rooms_before), dict(expected.rooms)),
-                "adversary_choice": (room, choice.room),
+                **_listed_actions(due, step.players),
+                "rooms_before": (moved.rooms, expected.rooms),
+                "adversary_choice": (moved.killer, choice.room),
                 "adversary_target": (step.adversary_target, choice.target),
-                "rooms_after": (_rooms(step.rooms_after), dict(after.rooms)),
-                "generators_after": (_generators(step.generators_after), dict(after.generators)),
+                "rooms_after": (moved.rooms_after, after.rooms),
+                "generators_after": (moved.generators_after, after.generators),
                 "exit_gate_after": (step.exit_gate_after, after.gate_open),
-                "outcome": (logged_outcome, outcome),
+                "outcome": (moved.outcome, outcome),
             }
         ),
     )
     return turn, after
+
+
+class _Hunted(NamedTuple):
+    """A position of CollabEscape, mappings as pairs, and what everybody is said to do there."""
+
+    rooms: tuple[tuple[str, int], ...]
+    generators: tuple[tuple[int, int], ...]
+    seen: frozenset[Player]
+    target: Player | None
+    chosen: tuple[tuple[Player, str], ...]
+    killer: int
+
+
+class _Escaped(NamedTuple):
+    """What the rules make of it."""
+
+    choice: escape.KillerChoice
+    """The killer's: as logged where the rules allow that, else the first that they do."""
+
+    after: escape.EscapeState
+    outcome: escape.Outcome
+    moves: tuple[Category, ...]
+    acts: tuple[Act, ...]
+
+
+@lru_cache(maxsize=65536)
+def _escaped(position: _Hunted) -> _Escaped:
+    state = escape.EscapeState(dict(position.rooms), dict(position.generators), position.seen, position.target)
+    chosen, options = dict(position.chosen), escape.killer_options(state)
+    choice = next((option for option in options if option.room == position.killer), options[0])
+    moves = tuple(Category("escape_move", name, *escape_moves.move_category(state, name, chosen)) for name in PLAYERS)
+    return _Escaped(choice, *escape.step(state, choice, chosen), moves, tuple(_escape_act(name, chosen, state) for name in PLAYERS))
 
 
 def _escape_moved(step: EscapeStep) -> EscapeTurn:
@@ -224,12 +268,12 @@ def _escape_moved(step: EscapeStep) -> EscapeTurn:
     )
 
 
-def _escape_act(player: Player, chosen: Mapping[Player, str], state: escape.EscapeState, intended: str | None) -> Act:
+def _escape_act(player: Player, chosen: Mapping[Player, str], state: escape.EscapeState) -> Act:
     verb = chosen[player].split(" ", 1)[0]
     arguments = {} if (room := escape.room_in(chosen[player])) is None else {"room": room}
     deadly = escape_moves.is_deadly(state, player, chosen[player])
     fault = ("deadly", "the killer was known to go to that room") if deadly else None
-    return Act(player, verb, arguments, intended, fault, undoes=escape_moves.abandons(state, player, chosen))
+    return Act(player, verb, arguments, None, fault, undoes=escape_moves.abandons(state, player, chosen))
 
 
 def _grounding(player: Player, intended: str | None, executed: str, *, slip: bool) -> Category:
@@ -249,5 +293,5 @@ def _generators(record: Mapping[Any, int]) -> dict[int, int]:
     return {escape.room_in(str(room)) or 0: counter for room, counter in record.items()}
 
 
-def _shown(rooms: Mapping[Any, str], generators: Mapping[Any, int], *, gate: bool) -> dict[str, object]:
-    return {"rooms": _rooms(rooms), "generators": {str(room): count for room, count in _generators(generators).items()}, "exit_gate": gate}
+def _shown(rooms: Mapping[str, int], generators: Mapping[int, int], *, gate: bool) -> dict[str, object]:
+    return {"rooms": rooms, "generators": {str(room): count for room, count in generators.items()}, "exit_gate": gate}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 from typing import Final
 
 from games.coordination.players import PLAYERS, Player
@@ -29,6 +30,8 @@ from schemas.records import (
 __all__ = ["game_rows"]
 
 _BENCHMARK: Final = "coordination"
+
+_NAME: Final = itemgetter(0)
 
 _UNKNOWN: Final = "unknown"
 """`episodes.model` of a game whose log names neither player; of two, the known one alone names the game."""
@@ -74,7 +77,7 @@ def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str
 
 def _fingerprint(parts: GameParts) -> str:
     """Hash of what was done: the same game in another log has the same, also where that log does not know the seed."""
-    done = [(act.agent, act.verb, sorted(_facts(act.arguments), key=str)) for turn in parts.turns for act in turn.acts]
+    done = [(act.agent, act.verb, sorted(_facts(act.arguments), key=_NAME)) for turn in parts.turns for act in turn.acts]
     return hashlib.blake2b(repr((sorted(parts.condition.items()), done)).encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from games.coordination.players import PLAYERS, Player
@@ -76,13 +77,27 @@ class CaptureState:
 
     def reachable(self, room: int) -> tuple[int, ...]:
         """Neighbours through open doors, in listed order."""
-        return tuple(other for other in ROOMS[room] if self.doors.get(f"{min(room, other)}-{max(room, other)}", True))
+        return _reachable(room, tuple(self.doors.items()))
 
     def actions(self, player: Player) -> tuple[Action, ...]:
         """What a player may choose, in listed order."""
-        room = self.rooms[player]
-        moves = tuple(Action("move", other) for other in self.reachable(room))
-        return (Action("stay", room), *moves, *((Action("press", room),) if room in BUTTONS else ()))
+        return _actions(self.rooms[player], tuple(self.doors.items()))
+
+
+_Doors = tuple[tuple[str, bool], ...]
+"""Doors and whether they are open."""
+
+
+@lru_cache(maxsize=1024)
+def _reachable(room: int, doors: _Doors) -> tuple[int, ...]:
+    is_open = dict(doors)
+    return tuple(other for other in ROOMS[room] if is_open.get(f"{min(room, other)}-{max(room, other)}", True))
+
+
+@lru_cache(maxsize=1024)
+def _actions(room: int, doors: _Doors) -> tuple[Action, ...]:
+    moves = tuple(Action("move", other) for other in _reachable(room, doors))
+    return (Action("stay", room), *moves, *((Action("press", room),) if room in BUTTONS else ()))
 
 
 class Turned(NamedTuple):
@@ -128,12 +143,17 @@ def step(state: CaptureState, actions: Mapping[Player, Action], *, first: bool) 
 
 def distance(state: CaptureState, start_room: int, end_room: int) -> int | None:
     """Moves on the shortest way through open doors; None where there is none."""
+    return _distances(start_room, tuple(state.doors.items())).get(end_room)
+
+
+@lru_cache(maxsize=1024)
+def _distances(start_room: int, doors: _Doors) -> Mapping[int, int]:
     found = {start_room: 0}
     waiting = deque([start_room])
     while waiting:
         room = waiting.popleft()
-        for other in state.reachable(room):
+        for other in _reachable(room, doors):
             if other not in found:
                 found[other] = found[room] + 1
                 waiting.append(other)
-    return found.get(end_room)
+    return found

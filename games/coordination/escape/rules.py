@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from random import Random
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, Protocol
 
 from games.coordination.players import PLAYERS, Player
 from schemas.errors import UsageError
@@ -89,15 +90,25 @@ class KillerChoice(NamedTuple):
     target: Player | None
 
 
+@lru_cache(maxsize=4096)
 def room_in(action: str) -> int | None:
     """The room that an action names."""
     last = action.rpartition(" ")[2]
     return int(last) if last.isdecimal() else None
 
 
-def actions(state: EscapeState, player: Player) -> tuple[str, ...]:
+class _Placed(Protocol):
+    @property
+    def rooms(self) -> Mapping[str, int]: ...
+
+
+def actions(state: _Placed, player: Player) -> tuple[str, ...]:
     """What a player may choose, in listed order; repairing is listed for a fixed generator too."""
-    room = state.rooms[player]
+    return _actions(state.rooms[player])
+
+
+@cache
+def _actions(room: int) -> tuple[str, ...]:
     moves = tuple(f"move to room {other}" for other in ROOMS[room])
     fix = (f"fix generator in room {room}",) if room in GENERATORS else ()
     return (*moves, *fix, WAIT)
@@ -105,12 +116,17 @@ def actions(state: EscapeState, player: Player) -> tuple[str, ...]:
 
 def killer_options(state: EscapeState) -> tuple[KillerChoice, ...]:
     """What the killer may decide: one choice where it sees somebody, else each neighbour with equal probability."""
-    here = state.rooms["Adversary"]
-    near = [player for player in PLAYERS if state.rooms[player] in ROOMS[here]]
+    return _killer_options(tuple(state.rooms[who] for who in (*PLAYERS, "Adversary")), state.seen, state.target)
+
+
+@lru_cache(maxsize=65536)
+def _killer_options(rooms: tuple[int, ...], seen: frozenset[Player], target: Player | None) -> tuple[KillerChoice, ...]:
+    *players, here = rooms
+    near = {player: room for player, room in zip(PLAYERS, players, strict=True) if room in ROOMS[here]}
     if not near:
         return tuple(KillerChoice(room, frozenset(), None) for room in ROOMS[here])
-    target = _target(state, near)
-    return (KillerChoice(state.rooms[target], frozenset(near), target),)
+    lured = _target(list(near), seen, target)
+    return (KillerChoice(near[lured], frozenset(near), lured),)
 
 
 def killer_choice(state: EscapeState, rng: Random) -> KillerChoice:
@@ -118,14 +134,14 @@ def killer_choice(state: EscapeState, rng: Random) -> KillerChoice:
     return rng.choice(killer_options(state))
 
 
-def _target(state: EscapeState, near: list[Player]) -> Player:
+def _target(near: list[Player], seen: frozenset[Player], target: Player | None) -> Player:
     """One near player; of two, the newly seen one lures the killer away."""
     if len(near) == 1:
         return near[0]
-    new = [player for player in near if player not in state.seen]
+    new = [player for player in near if player not in seen]
     if len(new) == 1:
         return new[0]
-    return state.target if state.target is not None and not new else "Alice"
+    return target if target is not None and not new else "Alice"
 
 
 def step(state: EscapeState, choice: KillerChoice, chosen: Mapping[Player, str]) -> tuple[EscapeState, Outcome]:

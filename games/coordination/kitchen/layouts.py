@@ -61,10 +61,15 @@ class Layout:
         found["s"] = list(self.shared)
         return {f"{letter}{number}": spot for letter, spots in found.items() for number, spot in enumerate(spots)}
 
-    @property
+    @cached_property
     def spots(self) -> tuple[Spot, ...]:
         """All tiles, row by row."""
         return tuple(Spot(x, y) for y, row in enumerate(self.grid) for x in range(len(row)))
+
+    @cached_property
+    def pots(self) -> int:
+        """How many pots there are."""
+        return sum(row.count("P") for row in self.grid)
 
 
 def _layout(name: str, drawn: tuple[str, ...]) -> Layout:

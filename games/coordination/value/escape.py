@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from games.coordination.escape.rules import GENERATORS, ROOMS, START, EscapeState, KillerChoice, Outcome, killer_options, step
@@ -70,7 +71,8 @@ class EscapeWorth(NamedTuple):
 
 def turn_worths(turns: Sequence[EscapeTurn]) -> Iterator[tuple[EscapeWorth, bool]]:
     """Value the turns of a game; with each whether the value is exact."""
-    for worth, other in zip(_read(turns, keeps=False), _read(turns, keeps=True), strict=True):
+    known = [_known(turn) for turn in turns]
+    for worth, other in zip(_read(known, keeps=False), _read(known, keeps=True), strict=True):
         yield worth, worth == other
 
 
@@ -100,18 +102,50 @@ def choice_turns(state: EscapeState, chosen: Mapping[Player, str]) -> float:
     return 1 + sum(found.mean for found in ends) / len(ends)
 
 
-def _read(turns: Sequence[EscapeTurn], *, keeps: bool) -> Iterator[EscapeWorth]:
+def _read(turns: Sequence[_Known], *, keeps: bool) -> Iterator[EscapeWorth]:
+    seen, target = START.seen, START.target
+    for turn in turns:
+        worth, taken = _taken(turn, seen, target, keeps=keeps)
+        seen, target = taken.seen, taken.target
+        yield worth
+
+
+class _Known(NamedTuple):
+    """A turn as logged, its mappings as pairs, so that equal ones of other games are found again."""
+
+    turn: int
+    rooms: tuple[tuple[str, int], ...]
+    generators: tuple[tuple[int, int], ...]
+    chosen: tuple[tuple[Player, str], ...]
+    killer: int
+    rooms_after: tuple[tuple[str, int], ...]
+    generators_after: tuple[tuple[int, int], ...]
+    outcome: Outcome
+
+
+def _known(turn: EscapeTurn) -> _Known:
+    return _Known(
+        turn.turn,
+        tuple(turn.rooms.items()),
+        tuple(turn.generators.items()),
+        tuple(turn.chosen.items()),
+        turn.killer,
+        tuple(turn.rooms_after.items()),
+        tuple(turn.generators_after.items()),
+        turn.outcome,
+    )
+
+
+@lru_cache(maxsize=65536)
+def _taken(known: _Known, seen: frozenset[Player], target: Player | None, *, keeps: bool) -> tuple[EscapeWorth, KillerChoice]:
+    """What a turn is worth, and what the killer did in it."""
     from games.coordination.value.escape_tables import tables  # compiled code takes a second to load
 
-    table = tables(keeps=keeps)
-    state = START
-    for turn in turns:
-        state = EscapeState(turn.rooms, turn.generators, state.seen, state.target)
-        options = _options(state, keeps=keeps)
-        taken = next((option for option in options if option.room == turn.killer), options[0])
-        after = EscapeState(turn.rooms_after, turn.generators_after, taken.seen, taken.target)
-        yield _worth(table, turn, state, after, options)
-        state = after
+    before = EscapeState(dict(known.rooms), dict(known.generators), seen, target)
+    options = _options(before, keeps=keeps)
+    taken = next((option for option in options if option.room == known.killer), options[0])
+    after = EscapeState(dict(known.rooms_after), dict(known.generators_after), taken.seen, taken.target)
+    return _worth(tables(keeps=keeps), known, before, after, options), taken
 
 
 def _options(state: EscapeState, *, keeps: bool) -> tuple[KillerChoice, ...]:
@@ -122,9 +156,9 @@ def _options(state: EscapeState, *, keeps: bool) -> tuple[KillerChoice, ...]:
     return options
 
 
-def _worth(table: Tables, turn: EscapeTurn, before: EscapeState, after: EscapeState, options: Sequence[KillerChoice]) -> EscapeWorth:
+def _worth(table: Tables, turn: _Known, before: EscapeState, after: EscapeState, options: Sequence[KillerChoice]) -> EscapeWorth:
     now, left = _number(before), max(0, _LAST_TURN - turn.turn + 1)
-    drawn = [step(before, option, turn.chosen) for option in options]
+    drawn = [step(before, option, dict(turn.chosen)) for option in options]
     ends = [
         _end(table, replace(state, seen=o.seen, target=o.target), outcome, left - 1)
         for (state, outcome), o in zip(drawn, options, strict=True)
