@@ -13,7 +13,7 @@ utensil in the order in which they are passed (formats/overcooked.md, section 3.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import permutations
 from typing import Final, NamedTuple
 
@@ -119,7 +119,7 @@ class _Edge(NamedTuple):
     target: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class SearchedReferences:
     """All references of an order, as a graph without cycles: nodes are numbered so that edges lead to larger numbers."""
 
@@ -131,14 +131,19 @@ class SearchedReferences:
 
     def longest_match(self, agent: int, done: Trajectory) -> int:
         """Give D_max of what an agent did against the best of its references, in actions."""
-        return max(matched for matched, _ in self._followed(agent, done).values())
+        return self._best(agent, tuple(done))[0]
 
     def next_actions(self, agent: int, done: Trajectory) -> tuple[str, ...]:
         """Give the actions that would make the longest match of an agent longer by one, sorted."""
+        return self._best(agent, tuple(done))[1]
+
+    @lru_cache(maxsize=16384)  # noqa: B019 - there is one of an order and kitchen, kept for good; games of an order begin alike
+    def _best(self, agent: int, done: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
+        """Length of the longest match, and what would make it longer."""
         reached = self._followed(agent, done)
         best = max(matched for matched, _ in reached.values())
         ends = [state for state, (matched, _) in reached.items() if matched == best]
-        return tuple(sorted({edge.action for state in ends for edge in self.edges[state] if edge.agent == agent}))
+        return best, tuple(sorted({edge.action for state in ends for edge in self.edges[state] if edge.agent == agent}))
 
     def _followed(self, agent: int, done: Trajectory) -> dict[int, tuple[int, int]]:
         """State -> (own actions matched, how much of `done` that took); the least taken wins, matched follows."""

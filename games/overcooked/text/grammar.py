@@ -1,6 +1,7 @@
 """What agents write: the plan's actions and requests, and the three labelled fields (formats/overcooked.md, section 5)."""
 
 import re
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 __all__ = [
@@ -57,6 +58,7 @@ def normalised(action: str) -> str:
     return action.replace(" ", "")
 
 
+@lru_cache(maxsize=16384)
 def parse_call(text: str) -> WrittenAction | None:
     """Read the first action in a text, whatever stands around it (logs have `1. wait(4)`); None if there is none."""
     found = _CALL.search(text)

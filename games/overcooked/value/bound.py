@@ -16,7 +16,7 @@ from games.overcooked.engine.layout import DISH, Cell, Layout, kitchen, neighbou
 from games.overcooked.engine.workflow import WorkUnit
 from games.overcooked.text.grammar import parse_call
 from games.overcooked.value.left import Left, State, left_of, on_counters
-from games.overcooked.value.walks import Aim, Stand, after, duration, set_up, targets
+from games.overcooked.value.walks import Aim, Stand, after, approach, duration, set_up, targets
 
 __all__ = ["steps_left"]
 
@@ -163,8 +163,7 @@ def _jobs(scene: _Scene, left: Mapping[str, Left], ends: Mapping[str, _Ends], ta
     for found in own:
         work = duration(scene.layout, agent, found.actions)
         walks = [set_up(scene.layout, agent, other.actions[-1], found.actions[0]) for other in own if other is not found]
-        here = after(scene.layout, {_standing(scene.state, agent): 0}, agent, map(Aim, targets(scene.layout, agent, found.actions[0])))
-        walk = min([*walks, min(here.values()) - 1])
+        walk = min([*walks, approach(scene.layout, agent, _standing(scene.state, agent), found.actions[0])])
         name = found.unit.name
         jobs.append(_Job(max(0, min(ends[name].values()) - work - walk), work + walk, tails[name]))
     return jobs

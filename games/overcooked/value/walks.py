@@ -14,7 +14,7 @@ from games.overcooked.engine.layout import DELIVERY, STEPS, Cell, Layout, neighb
 from games.overcooked.engine.vocabulary import DELIVER, PLACE
 from games.overcooked.text.grammar import parse_call
 
-__all__ = ["Aim", "Stand", "after", "duration", "set_up", "stands_at", "targets"]
+__all__ = ["Aim", "Stand", "after", "approach", "duration", "set_up", "stands_at", "targets"]
 
 
 class Stand(NamedTuple):
@@ -51,6 +51,13 @@ def after(layout: Layout, stands: Mapping[Stand, int], agent: int, aims: Iterabl
     }
 
 
+@cache
+def approach(layout: Layout, agent: int, stand: Stand, action: str) -> int:
+    """Steps from where an agent stands to where it can do an action."""
+    return min(after(layout, {stand: 0}, agent, map(Aim, targets(layout, agent, action))).values()) - 1
+
+
+@cache
 def targets(layout: Layout, agent: int, action: str) -> tuple[Cell, ...]:
     """What an action can be aimed at, as far as both agents profit."""
     call = parse_call(action)
