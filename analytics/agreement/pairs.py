@@ -125,13 +125,20 @@ class _Asked(NamedTuple):
     matched: Sequence[_Matched]
 
 
-def comparisons(answers: pl.DataFrame) -> Iterator[Comparison]:
+def comparisons(answers: pl.DataFrame, counted: pl.DataFrame) -> Iterator[Comparison]:
     """Every comparison that the answers allow: each question, each rubric as a whole, and all of them.
 
     Args:
         answers: as `analytics.agreement.answers.numbered_answers` gives them.
+        counted: likewise; they say which answers there are, and nothing is compared with them.
     """
-    parts = answers.partition_by("rubric", "question", as_dict=True, include_key=False)
+    import polars as pl
+
+    all_answers = pl.concat(
+        [answers, counted.select("rubric", "question", "role", "rater", "answer", unit=None, game=None, score="score")],
+        how="vertical_relaxed",
+    )
+    parts = all_answers.partition_by("rubric", "question", as_dict=True, include_key=False)
     asked = [_asked(part, str(rubric), str(question)) for (rubric, question), part in sorted(parts.items())]
     for one in asked:
         yield from _compared([one], one.rubric, one.question)
@@ -168,7 +175,8 @@ def _asked(part: pl.DataFrame, rubric: str, question: str) -> _Asked:
     names = scores["answer"].drop_nulls().unique().sort().to_list()
     raters = scores.select("role", "rater").unique().rows()
     raters.sort(key=lambda rater: (_ORDER.index(rater[0]), rater[1]))
-    sides = {rater: _counts(part.filter(pl.col("rater") == rater[1]), names) for rater in raters}
+    compared = part.drop_nulls("unit")
+    sides = {rater: _counts(compared.filter(pl.col("rater") == rater[1]), names) for rater in raters}
     matched = [
         _matched(sides, first, second)
         for index, first in enumerate(raters)

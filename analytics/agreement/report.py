@@ -92,7 +92,7 @@ def agreement_report(store: Store, *, rubric: str | None = None, na_score: float
     """
     import polars as pl
 
-    found = list(comparisons(numbered_answers(store, rubric)))
+    found = list(comparisons(*numbered_answers(store, rubric)))
     of_kind = Counter(compared.kind for compared in found)
     rows = [_row(compared, na_score, of_kind[compared.kind]) for compared in found]
     told = advice(rows)

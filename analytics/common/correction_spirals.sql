@@ -33,23 +33,34 @@ before_first_turn as (
     where turn_metrics.turn = 0 and turn_metrics.metric = episodes.benchmark || '.overall_progress'
 ),
 
+-- states as numbers: texts of a million turns are slow to sort and to join, and equal ones within a game have equal numbers
+states as (
+    select
+        episode_id,
+        turn,
+        changed,
+        case when before_state is not null then hash(before_state) end as before_state,
+        case when after_state is not null then hash(after_state) end as after_state
+    from turn_states
+),
+
 steps as (
     select
         turns.episode_id,
         turns.turn,
-        turn_states.before_state,
-        turn_states.after_state,
-        turn_states.changed,
+        states.before_state,
+        states.after_state,
+        states.changed,
         turns.progress,
         coalesce(lag(turns.progress) over game, before_first_turn.progress, 0) as progress_before,
         coalesce(
-            sum(turn_states.changed::int) over (
+            sum(states.changed::int) over (
                 partition by turns.episode_id order by turns.turn rows between unbounded preceding and 1 preceding
             ),
             0
         ) as changes_before
     from turns
-    inner join turn_states using (episode_id, turn)
+    inner join states using (episode_id, turn)
     left join before_first_turn using (episode_id)
     window game as (partition by turns.episode_id order by turns.turn)
 ),

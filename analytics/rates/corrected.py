@@ -62,6 +62,10 @@ NEEDED_SUMMARY: Final = (
 """Columns of `labels_needed_report` that fit a terminal, beside the advice."""
 
 _HALF_WIDTHS: Final = {"labels_for_0_10": 0.10, "labels_for_0_05": 0.05, "labels_for_0_02": 0.02}
+_RATER: Final = ("rubric", "question", "role", "rater")
+_REFERENCES: Final = (("people", "people"), ("truth", "planted truth"))
+"""Role and rater of who corrects a judge: the first that there is."""
+_SUMS: Final = ("label_sum", "labelled_score", "label_squares", "score_squares", "products")
 _FEWEST_TAILS: Final = 5
 """Labelled games below which nothing is seen of the tails of their influences."""
 _ASSUMED_ERRORS: Final = 0.2
@@ -160,55 +164,71 @@ def labels_needed_report(store: Store, *, rubric: str | None = None) -> pl.DataF
 def _all_judged(store: Store, rubric: str | None) -> Iterator[_Judged]:
     import polars as pl
 
-    models = query(store, "SELECT hash(episode_id) AS game, model FROM episodes").sort("model", "game")
-    given = numbered_answers(store, rubric, random_only=True).drop_nulls("score")
-    scored = given.group_by("rubric", "question", "role", "rater", "unit", "game").agg(pl.col("score").mean())
-    parts = scored.partition_by("rubric", "question", as_dict=True, include_key=False)
-    for (name, question), part in sorted(parts.items()):
-        role = "people" if (part["role"] == "people").any() else "truth"
-        labels = part.filter(pl.col("role") == role).select("unit", label="score")
-        judged = part.filter(pl.col("role").is_in(["engine", "judge"])).partition_by("role", "rater", as_dict=True, include_key=False)
-        for (_, judge), said in sorted(judged.items()):
-            units = (
-                said.join(labels, on="unit", how="left").join(models, on="game", how="left").sort("model", "game", "unit", nulls_last=True)
+    models = query(store, "SELECT hash(episode_id) AS game, model FROM episodes")
+    given = numbered_answers(store, rubric, random_only=True, by_game=True)
+    scored = given.units.drop_nulls("score").group_by(*_RATER, "unit", "game").agg(pl.col("score").mean())
+    said = scored.partition_by(_RATER, as_dict=True, include_key=False)
+    nothing = scored.clear().drop(_RATER)
+    for (name, question, role, judge), games in sorted(_totals(scored, given.counted).partition_by(_RATER, as_dict=True).items()):
+        whose, labels = next(
+            ((found, said[key]) for found, rater in _REFERENCES if (key := (name, question, found, rater)) in said), ("truth", nothing)
+        )
+        labelled = (
+            said.get((name, question, role, judge), nothing).join(labels.select("unit", label="score"), on="unit").sort("game", "unit")
+        )
+        counts = games.join(_by_game(labelled), on="game", how="left").with_columns(
+            pl.col("labels").fill_null(0), pl.col(_SUMS).fill_null(0.0), pl.col("yes", "no").fill_null(value=False)
+        )
+        counts = counts.join(models, on="game", how="left").sort("model", "game", nulls_last=True)
+        errors = _error_counts(labelled)
+        for (model,), own in counts.group_by("model", maintain_order=True):
+            yield _Judged(
+                rubric=str(name),
+                question=str(question),
+                judge=str(judge),
+                model=None if model is None else str(model),
+                reference="people" if whose == "people" else "planted truth",
+                own=own,
+                errors=errors,
             )
-            errors = _error_counts(units)
-            for (model,), own in units.group_by("model", maintain_order=True):
-                yield _Judged(
-                    rubric=str(name),
-                    question=str(question),
-                    judge=str(judge),
-                    model=None if model is None else str(model),
-                    reference="people" if role == "people" else "planted truth",
-                    own=_by_game(own),
-                    errors=errors,
-                )
 
 
-def _by_game(own: pl.DataFrame) -> pl.DataFrame:
+def _totals(scored: pl.DataFrame, counted: pl.DataFrame) -> pl.DataFrame:
+    """One row is a judge's question in a game: judged, the sum of its scores, and units."""
     import polars as pl
 
-    labelled = pl.col("score").filter(pl.col("label").is_not_null())
-    return own.group_by("game", maintain_order=True).agg(
-        judged=pl.col("score").sum(),
-        units=pl.len(),
-        labels=pl.col("label").count(),
+    by_unit = scored.filter(pl.col("role").is_in(["engine", "judge"])).join(counted, on="rubric", how="anti")
+    rows = pl.concat(
+        [
+            counted.drop_nulls("score").select(*_RATER, "game", "n", total=pl.col("score") * pl.col("n")),
+            by_unit.select(*_RATER, "game", n=pl.lit(1, pl.Int64), total="score"),
+        ]
+    )
+    return rows.group_by(*_RATER, "game").agg(judged=pl.col("total").sum(), units=pl.col("n").sum())
+
+
+def _by_game(labelled: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    score = pl.col("score")
+    return labelled.group_by("game", maintain_order=True).agg(
+        labels=pl.col("label").count().cast(pl.Int64),
         label_sum=pl.col("label").sum(),
-        labelled_score=labelled.sum(),
+        labelled_score=score.sum(),
         label_squares=(pl.col("label") ** 2).sum(),
-        score_squares=(labelled**2).sum(),
-        products=(pl.col("label") * pl.col("score")).sum(),
+        score_squares=(score**2).sum(),
+        products=(pl.col("label") * score).sum(),
         yes=(pl.col("label") > _MIDDLE).any(),
         no=(pl.col("label") < _MIDDLE).any(),
     )
 
 
-def _error_counts(units: pl.DataFrame) -> pl.DataFrame:
+def _error_counts(labelled: pl.DataFrame) -> pl.DataFrame:
     """Labelled yes and no by game, of all models; labels at the middle are neither."""
     import polars as pl
 
     yes, no = pl.col("label") > _MIDDLE, pl.col("label") < _MIDDLE
-    return units.group_by("game", maintain_order=True).agg(
+    return labelled.group_by("game", maintain_order=True).agg(
         yes=yes.sum(), yes_found=pl.col("score").filter(yes).sum(), no=no.sum(), no_found=(1 - pl.col("score")).filter(no).sum()
     )
 

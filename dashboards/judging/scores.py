@@ -55,10 +55,30 @@ _MEANS = """
     clustered_high(sum(k), sum(n), count(*), sum(k * k), sum(k * n), sum(n * n)) AS high
 """
 _KINDS = """
-    SELECT count(score) > 0 AS has_scores,
-        count(*) FILTER (status = 'answered' AND score IS NULL AND lower(answer) NOT IN ('na', 'n/a')) > 0 AS has_categories
-    FROM verdicts WHERE rubric = $rubric AND judge = $judge AND coalesce(variant, '') = $variant
-        AND episode_id IN (SELECT episode_id FROM games WHERE {filters})
+    WITH kinds AS (
+        SELECT answer, status = 'answered' AND score IS NULL AS has_no_score, count(score) AS scores, max(repeat) AS repeats
+        FROM verdicts WHERE rubric = $rubric AND judge = $judge AND coalesce(variant, '') = $variant
+            AND episode_id IN (SELECT episode_id FROM games WHERE {filters})
+        GROUP BY ALL
+    )
+    SELECT coalesce(sum(scores), 0) > 0 AS has_scores,
+        count(*) FILTER (has_no_score AND lower(answer) NOT IN ('na', 'n/a')) > 0 AS has_categories,
+        coalesce(max(repeats), 1) > 1 AS asked_again
+    FROM kinds
+"""
+# Where nobody was asked twice each scored answer is a unit of its own; telling ten million of them apart by name takes most of the time.
+_BY_QUESTION_ONCE = f"""
+    WITH by_game AS (
+        SELECT
+            said.question, CASE WHEN said.turn IS NULL THEN 'episode' ELSE outcome END AS outcome, said.episode_id,
+            count(*) AS n, sum(said.score) AS k, count(*) AS answers
+        FROM verdicts_newest AS said LEFT JOIN outcomes ON said.episode_id = outcomes.episode_id AND said.turn = outcomes.turn
+        WHERE said.rubric = $rubric AND said.judge = $judge AND coalesce(said.variant, '') = $variant AND said.score IS NOT NULL
+            AND said.episode_id IN (SELECT episode_id FROM games WHERE {{filters}})
+            AND (said.turn IS NULL OR outcomes.turn IS NOT NULL)
+        GROUP BY ALL
+    )
+    SELECT question, outcome, {_MEANS} FROM by_game GROUP BY question, outcome ORDER BY question, outcome
 """
 _BY_QUESTION = f"""
     WITH by_unit AS (
@@ -128,14 +148,14 @@ def content(read: Reader, rubric: str) -> Part:
         choices(address, "Visible evidence", "variant", shown, variant) if len(shown) > 1 else None,
     ]
     asked = {"rubric": rubric, "judge": judge, "variant": variant}
-    has_scores, has_categories = read.rows(_KINDS, asked).row(0)
+    has_scores, has_categories, asked_again = read.rows(_KINDS, asked).row(0)
     if not has_scores and not has_categories:
         return html.Div([*chooser, note("No answer under these filters."), fold(read, COUNTS, rubric, is_open=True)])
     questions = _questions(read, rubric)
     ways = (["question", "team"] if has_scores else []) + (["category"] if has_categories else [])
     by = chosen("team" if address.one("question") else address.one("by"), ways)
     draw = {
-        "question": lambda: _scores_card(read, read.rows(_BY_QUESTION, asked), questions, judge),
+        "question": lambda: _scores_card(read, read.rows(_BY_QUESTION if asked_again else _BY_QUESTION_ONCE, asked), questions, judge),
         "team": lambda: _teams_card(read, questions, asked),
         "category": lambda: _categories_card(read.rows(_CATEGORIES, asked), judge),
     }

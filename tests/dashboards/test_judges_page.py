@@ -13,6 +13,7 @@ import plotly.utils
 import polars as pl
 import pytest
 from playwright.sync_api import Page
+from polars.testing import assert_frame_equal
 
 from analytics.agreement.report import agreement_report
 from analytics.drift.report import drift_report
@@ -23,7 +24,9 @@ from analytics.views import ensure_installed
 from dashboards.address import Address
 from dashboards.app import draw_page
 from dashboards.computed import computed
+from dashboards.judging.scores import _BY_QUESTION, _BY_QUESTION_ONCE
 from dashboards.pages.judges import SECTIONS
+from dashboards.reader import reader
 from judges.perturbation.perturbations import as_probe
 from judges.runs.runner import run
 from schemas import batches, wording
@@ -152,6 +155,16 @@ def test_the_filter_of_models_narrows_corrected_rates(site: str, page: Page) -> 
     page.wait_for_url("**model=layer_confused**")
     every = "rows => rows.length && rows.every(row => row.innerText.includes('layer_confused'))"
     page.wait_for_function(f"({every})([...document.querySelectorAll('.cotrace-grid .ag-row')])")
+
+
+@pytest.mark.parametrize("filters", ["", "level=simple"])
+def test_means_of_answers_given_once_are_those_of_units(store: Store, filters: str) -> None:
+    """Where nobody was asked twice the page does not tell units apart by name, and shows the same numbers."""
+    with reader(store, Address.parse("/judges", filters)) as read:
+        asked = {"rubric": PS, "judge": "engine", "variant": ""}
+        once, by_unit = (read.rows(sql, asked) for sql in (_BY_QUESTION_ONCE, _BY_QUESTION))
+    assert len(once) > 5
+    assert_frame_equal(once, by_unit)
 
 
 def test_agreement_shows_the_reports_numbers(store: Store) -> None:
