@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Final
 from dash.development.base_component import Component
 
 from dashboards.address import Address
-from dashboards.computed import state_of
 from dashboards.drawing import draw_page, draw_part
 from dashboards.pages import pages
 from dashboards.reader import reader
 from schemas.errors import CotraceError
+from schemas.stores import state_of
 
 if TYPE_CHECKING:
     from pathlib import Path

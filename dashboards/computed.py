@@ -8,12 +8,14 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
+from schemas.stores import state_of
+
 if TYPE_CHECKING:
     import polars as pl
 
     from schemas.store import Store
 
-__all__ = ["computed", "forget_kept", "kept", "kept_already", "state_of"]
+__all__ = ["computed", "forget_kept", "kept", "kept_already"]
 
 T = TypeVar("T")
 
@@ -81,10 +83,3 @@ def forget_kept() -> None:
     """Let everything go, as a change of the store does: for measuring what the first visit takes."""
     with _LOCK:
         _FOUND.clear()
-
-
-def state_of(path: Path) -> tuple[object, ...]:
-    """What changes with every write: DuckDB writes to the file, or first to the log beside it; a lake gets a new entry in its log."""
-    files = (path, path.with_name(f"{path.name}.wal"), Path(str(path).removeprefix("lake:").partition("?")[0]) / "_delta_log")
-    stats = [file.stat() for file in files if file.exists()]
-    return (path.resolve(), *((stat.st_ino, stat.st_mtime_ns, stat.st_size) for stat in stats))

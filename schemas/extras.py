@@ -32,6 +32,9 @@ EXTRAS: Final[Mapping[str, str]] = {
     "litellm": "litellm",
     "botocore": "bedrock",
     "deltalake": "lake",
+    "fsspec": "s3",
+    "s3fs": "s3",
+    "gcsfs": "gcs",
     "ray": "ray",
 }
 """Package as it is imported -> extra."""

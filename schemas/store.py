@@ -43,7 +43,7 @@ class Store:
     """Gives a store without rows that new ones begin as a copy of; None where there is none. Set by who knows the views."""
 
     def __init__(self, path: str | Path, *, lock_wait_s: float = 30.0) -> None:
-        self.path = Path(path)
+        self.path = path if isinstance(path, Path) else Path(path)
         self.lock_wait_s = lock_wait_s
         """How long to wait for another process that holds the file, in seconds."""
 

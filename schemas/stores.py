@@ -1,4 +1,4 @@
-"""Which kind of store a name stands for: a DuckDB file, or with `lake:` in front a folder in Delta Lake's format."""
+"""Which kind of store a name stands for: a DuckDB file, or with `lake:` in front a folder or bucket in Delta Lake's format."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from urllib.parse import parse_qsl
 from schemas.errors import UsageError
 from schemas.store import Store
 
-__all__ = ["store_at"]
+__all__ = ["state_of", "store_at"]
 
 _LAKE: Final = "lake:"
 _PARTS: Final = ("benchmark", "run")
 
 
 def store_at(name: str | Path) -> Store:
-    """The store of a name, such as `cotrace.duckdb`, `lake:FOLDER` or `lake:FOLDER?benchmark=craft`; it need not exist.
+    """The store of a name: `cotrace.duckdb`, `lake:FOLDER`, `lake:s3://BUCKET/PREFIX` or `lake:FOLDER?benchmark=craft`; it need not exist.
 
     Raises:
         UsageError: the name of a lake asks for something that there is not, or the package that lakes need is not installed.
@@ -26,10 +26,29 @@ def store_at(name: str | Path) -> Store:
         return Store(Path(name))
     from schemas.lake.store import LakeStore
 
-    folder, _, asked = text.removeprefix(_LAKE).partition("?")
-    parts = dict(parse_qsl(asked, keep_blank_values=True))
-    if not folder or "://" in folder:
-        raise UsageError(f"--store {text}: write lake:FOLDER, a folder of this machine or of a file system that it has mounted")
+    folder, parts = _asked(text)
+    if not folder:
+        raise UsageError(f"--store {text}: write lake:FOLDER or lake:s3://BUCKET/PREFIX")
     if unknown := parts.keys() - set(_PARTS):
         raise UsageError(f"--store {text}: a lake is cut by {' and '.join(_PARTS)}, not by {', '.join(sorted(unknown))}")
     return LakeStore(folder, benchmark=parts.get("benchmark"), run=parts.get("run"))
+
+
+def state_of(path: Path) -> tuple[object, ...]:
+    """What changes with every write to the store of that path: DuckDB writes to the file, or first to the log beside it.
+
+    Raises:
+        StoreError: the lake's object store cannot be reached.
+    """
+    if str(path).startswith(_LAKE):
+        from schemas.lake.place import place_of
+
+        return path, *place_of(_asked(str(path))[0]).state()
+    stats = [file.stat() for file in (path, path.with_name(f"{path.name}.wal")) if file.exists()]
+    return (path.resolve(), *((stat.st_ino, stat.st_mtime_ns, stat.st_size) for stat in stats))
+
+
+def _asked(text: str) -> tuple[str, dict[str, str]]:
+    """Where a lake lies, and which part of it is asked for."""
+    folder, _, asked = text.removeprefix(_LAKE).partition("?")
+    return folder, dict(parse_qsl(asked, keep_blank_values=True))

@@ -53,7 +53,7 @@ def store_option(command: F) -> F:
         envvar="COTRACE_STORE",
         default=DEFAULT_STORE,
         show_default=True,
-        help="The DuckDB file to work on, or lake:FOLDER (or set COTRACE_STORE).",
+        help="The DuckDB file to work on, or lake:FOLDER or lake:s3://BUCKET/PREFIX (or set COTRACE_STORE).",
     )(command)
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
 
-from dashboards.computed import state_of
 from dashboards.grid import Grid, grid, table_links
 from dashboards.parts import Part, card, data, link_choices, stat
 from dashboards.tables import GridColumn, TableRows
+from schemas.stores import state_of
 from schemas.wording import count, money
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ class DataFile(NamedTuple):
     """A Parquet file of the lake."""
 
     path: str
-    """Absolute."""
+    """Absolute, or an address."""
     logged: str
     """As the log of the lake calls it."""
     benchmark: str | None
@@ -41,7 +41,7 @@ class Snapshot:
         return [file.path for file in self.files.get(table, ())]
 
 
-def snapshot_of(delta: DeltaTable, root: Path, *, benchmark: str | None = None, run: str | None = None) -> Snapshot:
+def snapshot_of(delta: DeltaTable, uri: str, *, benchmark: str | None = None, run: str | None = None) -> Snapshot:
     """What the lake holds now; where a benchmark or a run is asked for, without the files that can hold none of it."""
     import pyarrow as pa
 
@@ -51,7 +51,7 @@ def snapshot_of(delta: DeltaTable, root: Path, *, benchmark: str | None = None, 
     files: dict[str, list[DataFile]] = {}
     for logged, size, table, of_benchmark, of_run in zip(*(column.to_pylist() for column in rows.columns), strict=True):
         if _fits(of_benchmark, benchmark) and _fits(of_run, run):
-            files.setdefault(table, []).append(DataFile(str(root / logged), logged, of_benchmark, of_run, size))
+            files.setdefault(table, []).append(DataFile(f"{uri}/{logged}", logged, of_benchmark, of_run, size))
     return Snapshot(delta.version(), {table: sorted(found, key=_age) for table, found in files.items()})
 
 

@@ -11,7 +11,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -19,7 +19,8 @@ from schemas.errors import StoreError
 from schemas.extras import needed
 from schemas.lake.files import Snapshot, quoted, selection, snapshot_of
 from schemas.lake.layout import LAKE_TABLES, PARTITION, TABLE, lake_schema
-from schemas.lake.transaction import lake_transaction, unlink
+from schemas.lake.place import Address, Place, place_of
+from schemas.lake.transaction import added, lake_transaction
 from schemas.read_only_sql import SEALED
 from schemas.store import SCHEMA_VERSION, Store
 from schemas.transaction import Transaction
@@ -34,8 +35,6 @@ __all__ = ["LakeStore"]
 
 T = TypeVar("T")
 
-_OWN: Final = "_cotrace"
-"""Folder beside the data for what is no data; Delta passes over names that begin so."""
 _KIND: Final = "cotrace lake, schema version "
 _TRIES_FOR_S: Final = 120.0
 _LONGEST_REST_S: Final = 2.0
@@ -44,26 +43,27 @@ _LONGEST_REST_S: Final = 2.0
 class _Views(Store):
     """The views of a lake: a store with empty tables, in whose place a connection sees the lake's."""
 
-    def __init__(self, root: Path) -> None:
-        super().__init__(root / _OWN / "views.duckdb")
-        self._root = root
+    def __init__(self, place: Place) -> None:
+        super().__init__(place.own / "views.duckdb")
+        self._place = place
         self._sealed_with = {name: value for name, value in SEALED.items() if name != "enable_external_access"}
 
     def _seal(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Leave the lake's data in reach, and nothing else."""
+        self._place.serve(connection)
         if connection.execute("SELECT current_setting('lock_configuration')").fetchall() == [(True,)]:
             return
-        folders = ", ".join(quoted(str(self._root / f"{TABLE}={spec.name}")) for spec in LAKE_TABLES)
+        folders = ", ".join(quoted(f"{self._place.uri}/{TABLE}={spec.name}") for spec in LAKE_TABLES)
         connection.execute(f"SET allowed_directories = [{folders}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
 
 
 class LakeStore(Store):
-    """A store in a folder, `lake:FOLDER`; of one benchmark or run alone: `lake:FOLDER?benchmark=B&run=R`.
+    """A store in a folder, `lake:FOLDER`, or a bucket, `lake:s3://BUCKET/PREFIX`; of one benchmark or run: `...?benchmark=B&run=R`.
 
     Args:
-        root: the folder.
+        root: the folder, or the address.
         benchmark: leave out the games of others, without opening their files.
         run: the same, for the id of one run.
     """
@@ -72,11 +72,11 @@ class LakeStore(Store):
 
     def __init__(self, root: str | Path, *, benchmark: str | None = None, run: str | None = None) -> None:
         needed("deltalake", "a lake")
-        self.root = Path(root).absolute()
+        self.place = place_of(root)
         asked = "&".join(f"{name}={value}" for name, value in (("benchmark", benchmark), ("run", run)) if value is not None)
-        super().__init__(f"lake:{self.root}{f'?{asked}' if asked else ''}")
+        super().__init__(Address(f"lake:{self.place.uri}{f'?{asked}' if asked else ''}"))
         self._parts = {"benchmark": benchmark, "run": run}
-        self._views = _Views(self.root)
+        self._views = _Views(self.place)
         self._state: tuple[DeltaTable, Snapshot] | None = None
         self._looking = threading.Lock()
 
@@ -88,57 +88,58 @@ class LakeStore(Store):
 
     @property
     def journals(self) -> Path:
-        """Beside the data, so that whoever has the lake has them."""
-        return self.root / _OWN / "journal"
+        """Beside the data, so that whoever has the lake has them; those of one in a bucket lie on the machine that runs."""
+        return self.place.own / "journal"
 
     @property
     def folder(self) -> Path:
         """Where it takes up space."""
-        return self.root.parent
+        return self.place.disk
 
     def size(self) -> int:
         """What its files take up now, in bytes; older ones that have not been deleted yet are left out."""
         return sum(file.bytes for files in self.snapshot().files.values() for file in files)
 
     def exists(self) -> bool:
-        """Whether there is a lake in the folder."""
-        from deltalake import DeltaTable
-
-        return DeltaTable.is_deltatable(str(self.root))
+        """Whether there is a lake in the place."""
+        return self.place.holds_table()
 
     def create(self) -> None:
         """Make the lake if there is none, and the columns that an older cotrace did not know."""
         from deltalake import DeltaTable, Field, Schema
         from deltalake.exceptions import CommitFailedError
 
-        try:
-            (self.root / _OWN).mkdir(exist_ok=True, parents=True)
+        place, parts = self.place, list(PARTITION)
+        with place.told():
             if not self.exists():
-                DeltaTable.create(
-                    str(self.root), lake_schema(), "ignore", list(PARTITION), name="cotrace", description=f"{_KIND}{SCHEMA_VERSION}"
-                )
-        except CommitFailedError:
-            pass  # another process has just made it
-        except OSError as error:
-            raise StoreError(f"no lake can be made in {self.root}: {error.strerror}; name another place with --store") from error
+                with suppress(CommitFailedError):  # another process has just made it
+                    told = f"{_KIND}{SCHEMA_VERSION}"
+                    DeltaTable.create(
+                        place.uri, lake_schema(), "ignore", parts, name="cotrace", description=told, storage_options=place.options
+                    )
         delta, _ = self._now()
         wanted = Schema.from_arrow(lake_schema())
         there = {column.name for column in delta.schema().fields}
         new: list[Field] = [column for column in wanted.fields if column.name not in there]
         if new:
             delta.alter.add_columns(new)
-        self._views.create()
+        self._make_views()
 
     @contextmanager
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A read-only connection that sees the lake as it is now and can reach nothing else; closed on leaving."""
         _, snapshot = self._now()
         if not self._views.exists():
-            self._views.create()
+            self._make_views()
         with self._views.reading() as connection, self._loss_told():
             for spec in LAKE_TABLES:
                 connection.execute(f"CREATE OR REPLACE TEMP VIEW {spec.name} AS {selection(spec, snapshot.paths(spec.name))}")
             yield connection
+
+    def _make_views(self) -> None:
+        with self.place.told():
+            self.place.own.mkdir(exist_ok=True, parents=True)
+        self._views.create()
 
     @contextmanager
     def _loss_told(self) -> Iterator[None]:
@@ -167,8 +168,8 @@ class LakeStore(Store):
         """Do work on the lake as it is; where others commit meanwhile, do it again."""
 
         def write(snapshot: Snapshot) -> tuple[T, Actions]:
-            with lake_transaction(snapshot) as transaction:
-                return work(transaction), transaction.write(self.root)
+            with lake_transaction(self.place, snapshot) as transaction:
+                return work(transaction), transaction.write(self.place)
 
         return self.commit(write)
 
@@ -202,52 +203,65 @@ class LakeStore(Store):
 
     def vacuum(self, keep_hours: float) -> int:
         """Delete the files that only versions of the lake older than that need, and what killed writers left; gives how many."""
-        from deltalake import DeltaTable
-
-        delta = DeltaTable(str(self.root))
-        return len(delta.vacuum(int(keep_hours), dry_run=False, enforce_retention_duration=False, full=True))
+        with self.place.told():
+            return len(self.place.delta().vacuum(int(keep_hours), dry_run=False, enforce_retention_duration=False, full=True))
 
     def _committed(self, version: int, actions: Actions) -> bool:
         """Make files part of the lake, unless somebody has committed since that version; they are taken away then."""
-        from deltalake import CommitProperties, DeltaTable
-        from deltalake.exceptions import CommitFailedError
+        from deltalake import CommitProperties
+        from deltalake.exceptions import DeltaError
 
         if not actions:
             return True
-        at = DeltaTable(str(self.root), version=version)
+        with self.place.told():
+            at = self.place.delta(version)
         try:
             at.create_write_transaction(
                 actions, "append", at.schema(), list(PARTITION), commit_properties=CommitProperties(max_commit_retries=0)
             )
-        except CommitFailedError as error:
-            unlink(self.root, actions)
-            if self._now()[0].version() == version:
+        except (DeltaError, OSError) as error:
+            now = self._now()[0]
+            if now.version() == version:
+                self._drop(actions)
                 raise StoreError(f"{self.path} cannot be written: {error}") from error
-            return False
+            if not self._is_ours(now, actions):
+                self._drop(actions)
+                return False
+        self.place.committed()
         return True
+
+    def _is_ours(self, now: DeltaTable, actions: Actions) -> bool:
+        """Whether a commit counts whose answer was lost on the way: its files must not be taken away."""
+        new = set(added(actions))
+        return any(file.logged in new for files in snapshot_of(now, self.place.uri).files.values() for file in files)
+
+    def _drop(self, actions: Actions) -> None:
+        for logged in added(actions):
+            self.place.drop(logged)
 
     def _now(self) -> tuple[DeltaTable, Snapshot]:
         """The lake and what it holds; looked up again only where it has changed."""
-        from deltalake import DeltaTable
-        from deltalake.exceptions import DeltaError, TableNotFoundError
+        from deltalake.exceptions import TableNotFoundError
 
-        with self._looking:
+        with self._looking, self.place.told():
             try:
-                delta = self._state[0] if self._state else DeltaTable(str(self.root))
+                delta = self._state[0] if self._state else self.place.delta()
                 delta.update_incremental()
             except TableNotFoundError:
-                raise StoreError(f"no lake at {self.root}: make one with `cotrace ingest PATH --store {self.path}`") from None
-            except DeltaError as error:
-                raise StoreError(f"lake {self.root} cannot be read: {error}") from error
+                raise StoreError(f"no lake at {self.place.uri}: make one with `cotrace ingest PATH --store {self.path}`") from None
             if self._state is None or self._state[1].version != delta.version():
                 self._check_kind(delta)
-                self._state = (delta, snapshot_of(delta, self.root, **self._parts))
+                snapshot = snapshot_of(delta, self.place.uri, **self._parts)
+                self.place.know(file for files in snapshot.files.values() for file in files)
+                self._state = (delta, snapshot)
             return self._state
 
     def _check_kind(self, delta: DeltaTable) -> None:
         told = delta.metadata().description or ""
         version = told.removeprefix(_KIND)
         if not told.startswith(_KIND) or not version.isdecimal():
-            raise StoreError(f"{self.root} is a Delta table but no cotrace lake: name another with --store")
+            raise StoreError(f"{self.place.uri} is a Delta table but no cotrace lake: name another with --store")
         if int(version) > SCHEMA_VERSION:
-            raise StoreError(f"lake {self.root} has schema version {version}, this cotrace knows up to {SCHEMA_VERSION}: upgrade cotrace")
+            raise StoreError(
+                f"lake {self.place.uri} has schema version {version}, this cotrace knows up to {SCHEMA_VERSION}: upgrade cotrace"
+            )

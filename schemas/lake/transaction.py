@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import orjson
 
@@ -16,6 +15,7 @@ from schemas.batches import insert
 from schemas.contract import Columns, insert_columns
 from schemas.lake.files import DataFile, Snapshot, quoted, selection
 from schemas.lake.layout import BENCHMARK, LAKE_TABLES, RUN, TABLE, is_partitioned, layout_of
+from schemas.lake.place import Place
 from schemas.tables import Table, table
 from schemas.transaction import Parameters, Transaction
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Actions = list[AddAction | RemoveAction]
     """What a commit says: files that come, files that go."""
 
-__all__ = ["LakeTransaction", "lake_transaction", "removed", "scratch", "unlink", "written"]
+__all__ = ["LakeTransaction", "added", "lake_transaction", "removed", "scratch", "written"]
 
 _HEAD = "SELECT new.*, {benchmark} AS " + BENCHMARK + ", {run} AS " + RUN + " FROM new_{table} AS new"
 
@@ -97,22 +97,30 @@ class LakeTransaction(Transaction):
         new = f" UNION ALL SELECT * FROM new_{spec.name}" if spec.name in self._touched else ""
         self.connection.execute(f"CREATE OR REPLACE VIEW {spec.name} AS {selection(spec, list(self._files[spec.name]))}{new}")
 
-    def write(self, root: Path) -> Actions:
+    def write(self, place: Place) -> Actions:
         """Write the files of the transaction; what a commit has to say of them and of those that they replace."""
-        return [*(action for name in sorted(self._touched) for action in self._written(table(name), root)), *self._gone]
+        with place.receiving() as folder:
+            return [*(action for name in sorted(self._touched) for action in self._written(table(name), folder)), *self._gone]
 
-    def _written(self, spec: Table, root: Path) -> Iterator[AddAction]:
+    def _written(self, spec: Table, folder: Path) -> Iterator[AddAction]:
         if self.connection.execute(f"SELECT 1 FROM new_{spec.name} LIMIT 1").fetchone() is None:
             return
         query = _HEAD.format(table=spec.name, benchmark="NULL::VARCHAR", run="NULL::VARCHAR")
         if is_partitioned(spec):
             query = _HEAD.format(table=spec.name, benchmark="games.benchmark", run="games.run_id")
             query += " LEFT JOIN episodes AS games USING (episode_id)"
-        yield from written(self.connection, query, spec, root)
+        yield from written(self.connection, query, spec, folder)
 
 
 def written(connection: duckdb.DuckDBPyConnection, query: str, spec: Table, root: Path) -> Iterator[AddAction]:
-    """Write rows of a table, with the two columns of their part, to files of the lake; they belong to it once a commit says so."""
+    """Write rows of a table, with the two columns of their part, to files of the lake; they belong to it once a commit says so.
+
+    Args:
+        connection: runs the query.
+        query: gives the rows.
+        spec: the table.
+        root: what the lake's place receives (`Place.receiving`).
+    """
     from deltalake.transaction import AddAction
 
     folder = root / f"{TABLE}={spec.name}"
@@ -153,28 +161,25 @@ def _logged(path: str) -> str:
     return quote(path, safe="/=-_.~")
 
 
-def scratch() -> duckdb.DuckDBPyConnection:
+def scratch(place: Place) -> duckdb.DuckDBPyConnection:
     """An empty database in memory, which reads and writes the files of a lake without a word."""
     import duckdb
 
     connection = duckdb.connect(config={"autoinstall_known_extensions": "false", "python_enable_replacements": "false"})
     connection.execute("SET enable_progress_bar = false")
+    place.serve(connection)
     return connection
 
 
 @contextmanager
-def lake_transaction(snapshot: Snapshot) -> Iterator[LakeTransaction]:
+def lake_transaction(place: Place, snapshot: Snapshot) -> Iterator[LakeTransaction]:
     """A transaction over what the lake holds; its changes are gone on leaving unless they were written and committed."""
-    with scratch() as connection:
+    with scratch(place) as connection:
         yield LakeTransaction(connection, snapshot)
 
 
-def unlink(root: Path, actions: Actions) -> None:
-    """Take away files that no commit has made part of the lake."""
-    from urllib.parse import unquote
-
+def added(actions: Actions) -> list[str]:
+    """The files that a commit would make part of the lake, as its log calls them."""
     from deltalake.transaction import AddAction
 
-    for action in actions:
-        if isinstance(action, AddAction):
-            os.unlink(root / unquote(action.path))  # noqa: PTH108
+    return [unquote(action.path) for action in actions if isinstance(action, AddAction)]

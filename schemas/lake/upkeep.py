@@ -50,11 +50,11 @@ def copy_from(lake: LakeStore, store: Store) -> int:
             raise UsageError(f"{lake.path} holds games already: name a new folder, or read the logs with cotrace ingest")
         rows = 0
         actions: Actions = []
-        with scratch() as connection:
+        with scratch(lake.place) as connection, lake.place.receiving() as folder:
             connection.execute(f"ATTACH {quoted(str(store.path))} AS source (READ_ONLY)")
             for spec in LAKE_TABLES:
                 if count := _count(connection, f"source.{spec.name}"):
-                    actions += written(connection, _stored(spec), spec, lake.root)
+                    actions += written(connection, _stored(spec), spec, folder)
                     rows += count
         return rows, actions
 
@@ -79,6 +79,7 @@ def copy_to(lake: LakeStore, store: Store) -> int:
     store.create()
     snapshot = lake.snapshot()
     with store.writing() as connection:
+        lake.place.serve(connection)
         if any(_count(connection, spec.name) for spec in LAKE_TABLES):
             raise UsageError(f"{store.path} holds games already: name a new file")
         for spec in LAKE_TABLES:
@@ -117,8 +118,8 @@ def _compacted(lake: LakeStore, spec: Table, snapshot: Snapshot) -> Actions:
     for _, found in groupby(small, key=_part):
         files = list(found)
         if len(files) > 1:
-            with scratch() as connection:
-                actions += written(connection, _together(spec, files), spec, lake.root)
+            with scratch(lake.place) as connection, lake.place.receiving() as folder:
+                actions += written(connection, _together(spec, files), spec, folder)
             actions += (removed(spec, file) for file in files)
     return actions
 

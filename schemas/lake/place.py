@@ -1,0 +1,115 @@
+"""Where a lake lies: in a folder, or in a bucket of an object store (`schemas.lake.bucket`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PosixPath
+from typing import TYPE_CHECKING, Final
+
+from schemas.errors import StoreError
+
+if TYPE_CHECKING:
+    import duckdb
+    from deltalake import DeltaTable
+
+    from schemas.lake.files import DataFile
+
+__all__ = ["Address", "Place", "place_of"]
+
+_OWN: Final = "_cotrace"
+"""Folder beside the data for what is no data; Delta passes over names that begin so."""
+_REMOTE: Final = re.compile(r"^(\w+):/+(?=[^/])")
+
+
+class Address(PosixPath):
+    """A path that may hold an address, of which a plain one would take the second slash: `lake:s3://bucket/games`."""
+
+    def __str__(self) -> str:
+        return re.sub(r"^(lake:\w+):/(?=[^/])", r"\1://", super().__str__())
+
+
+class Place:
+    """A folder of this machine, or of a file system that it has mounted."""
+
+    options: dict[str, str] | None = None
+    """What deltalake is told beside the address."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.uri = str(Path(folder).absolute())
+        """What deltalake calls it, and how the names of all its files begin."""
+        self.own = Path(self.uri) / _OWN
+        """A folder of this machine for views and journals."""
+        self.disk = Path(self.uri).parent
+        """Where it takes up space on this machine."""
+
+    def delta(self, version: int | None = None) -> DeltaTable:
+        """The Delta table as it is now, or as it was.
+
+        Raises:
+            TableNotFoundError: there is none.
+        """
+        from deltalake import DeltaTable
+
+        return DeltaTable(self.uri, version=version, storage_options=self.options)
+
+    def holds_table(self) -> bool:
+        """Whether there is a Delta table."""
+        from deltalake import DeltaTable
+
+        with self.told():
+            return DeltaTable.is_deltatable(self.uri, self.options)
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Say in one line why deltalake or the file system cannot do what it is asked for.
+
+        Raises:
+            StoreError: what it says.
+        """
+        from deltalake.exceptions import DeltaError
+
+        try:
+            yield
+        except DeltaError as error:
+            raise StoreError(f"lake {self.uri} cannot be used: {error}") from error
+        except OSError as error:
+            raise StoreError(f"lake {self.uri} cannot be used: {error.strerror or error}; name another place with --store") from error
+
+    @contextmanager
+    def receiving(self) -> Iterator[Path]:
+        """A folder into which files are written, in the lake's own order; they are in the lake's place on leaving."""
+        yield Path(self.uri)
+
+    def drop(self, logged: str) -> None:
+        """Delete a file that no version of the lake names."""
+        Path(self.uri, logged).unlink()
+
+    def serve(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Let a connection read the lake's files by their names."""
+
+    def state(self) -> tuple[object, ...]:
+        """What changes with every commit."""
+        log = Path(self.uri, "_delta_log")
+        stat = log.stat() if log.exists() else None
+        return (self.uri, *((stat.st_ino, stat.st_mtime_ns, stat.st_size) if stat else ()))
+
+    def know(self, files: Iterable[DataFile]) -> None:
+        """Be told of files of the lake: a connection can read no others."""
+
+    def committed(self) -> None:
+        """Be told that this process has committed."""
+
+
+def place_of(name: str | Path) -> Place:
+    """The place that a folder's name or an address stands for (`games`, `s3://bucket/games`; `s3:/bucket/games` is the same).
+
+    Raises:
+        UsageError: no such addresses are known, or the package that they need is not installed.
+    """
+    if _REMOTE.match(str(name)) is None:
+        return Place(name)
+    from schemas.lake.bucket import bucket_at
+
+    return bucket_at(_REMOTE.sub(r"\1://", str(name)).rstrip("/"))

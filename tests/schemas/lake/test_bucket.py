@@ -1,0 +1,201 @@
+"""A lake in a bucket holds what a DuckDB store would; a real S3 server, in a process of its own, stands for Amazon's."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from click.testing import CliRunner
+
+from analytics.query import query
+from cotrace.cli import cli
+from ingest.files.run import ingest_paths
+from judges.rubric.files import find
+from judges.runs.job import JudgeRequest
+from judges.runs.runner import run
+from schemas.batches import to_arrow
+from schemas.errors import StoreError
+from schemas.lake.bucket import bucket_at
+from schemas.lake.store import LakeStore
+from schemas.records import EpisodeMetric
+from schemas.store import Store
+from schemas.stores import state_of, store_at
+from schemas.transaction import Transaction
+from tests.schemas.lake.test_lake import KILLED, contents, logs_in
+from tests.servers.s3_server import BUCKET, s3_server
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+
+PLACE = f"lake:s3://{BUCKET}"
+COUNT_ON = """
+import sys
+from schemas.batches import to_arrow
+from schemas.records import EpisodeMetric
+LakeStore(sys.argv[1]).transact(lambda it: it.insert(to_arrow({"episode_metrics": [EpisodeMetric("game", "number", 0.0)]})))
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with s3_server() as url, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield url
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("logs")
+    logs_in(folder / "one", "ab")
+    return logs_in(folder / "two", "c", num_oracle=3).parent
+
+
+@pytest.fixture(scope="module")
+def filled(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[LakeStore, Store]:
+    """A lake in a bucket and a DuckDB store that the same was done to."""
+    lake, store = store_at(f"{PLACE}/filled"), Store(tmp_path_factory.mktemp("filled") / "s.duckdb")
+    assert isinstance(lake, LakeStore)
+    for each in (lake, store):
+        ingest_paths([logs / "one"], each, workers=1)
+        ingest_paths([logs], each, workers=1)
+        run(JudgeRequest(rubric=find("spatial_grounding")), each)
+    return lake, store
+
+
+def test_a_bucket_holds_what_a_file_holds(filled: tuple[LakeStore, Store]) -> None:
+    """Row by row in every table, and in the views."""
+    lake, store = filled
+    assert contents(lake) == contents(store)
+    assert len(contents(lake)["verdicts"]) > 10
+    for view in ("outcomes", "judge_scores"):
+        assert query(lake, f"SELECT * FROM {view} ORDER BY ALL").equals(query(store, f"SELECT * FROM {view} ORDER BY ALL")), view
+
+
+def test_ingesting_again_writes_nothing(filled: tuple[LakeStore, Store], logs: Path) -> None:
+    lake, _ = filled
+    before = lake.snapshot().version
+    ingest_paths([logs], lake, workers=1)
+    assert lake.snapshot().version == before
+
+
+def test_commands_take_the_address(filled: tuple[LakeStore, Store], tmp_path: Path) -> None:
+    """Report, SQL, store to bucket, compacted, and back to a file."""
+    lake, store = filled
+    for command in (["report", "failures", "--format", "csv"], ["sql", "SELECT count(*) FROM turns", "--format", "csv"]):
+        printed = [CliRunner().invoke(cli, [*command, "--store", str(each.path)], catch_exceptions=False) for each in (lake, store)]
+        assert printed[0].stdout == printed[1].stdout != ""
+    steps = (["from", str(store.path)], ["compact", "--keep-hours", "0"], ["to", str(tmp_path / "back.duckdb")])
+    for step in steps:
+        told = CliRunner().invoke(cli, ["lake", *step, "--store", f"{PLACE}/copy"], catch_exceptions=False)
+        assert f"{PLACE}/copy" in told.stderr
+    assert contents(Store(tmp_path / "back.duckdb")) == contents(store)
+
+
+def test_pages_know_of_every_commit(logs: Path) -> None:
+    """By one number; nothing is kept of a lake that has changed."""
+    lake = store_at(f"{PLACE}/watched")
+    states = [state_of(lake.path)]
+    for folder in (logs / "one", logs / "two"):
+        ingest_paths([folder], lake, workers=1)
+        states.append(state_of(lake.path))
+    assert len(set(states)) == 3
+    assert state_of(Path(lake.path)) == states[-1]
+
+
+def count_on(transaction: Transaction) -> None:
+    """Give the next number."""
+    row = transaction.execute("SELECT coalesce(max(value), 0) FROM episode_metrics").fetchone()
+    assert row is not None
+    transaction.insert(to_arrow({"episode_metrics": [EpisodeMetric("game", "number", row[0] + 1)]}))
+
+
+def test_writers_at_once_and_one_that_is_killed_lose_and_double_nothing() -> None:
+    """A process is killed when its file is in the bucket and its commit is not; three others each count on from what there is."""
+    lake = LakeStore(f"s3://{BUCKET}/shared")
+    lake.create()
+    killed = subprocess.run([sys.executable, "-c", KILLED + COUNT_ON, lake.place.uri], capture_output=True, check=False)
+    assert (killed.returncode, killed.stderr) == (-signal.SIGKILL, b"")
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(lambda _: LakeStore(lake.place.uri).transact(count_on), range(6)))
+    assert [row[2] for row in sorted(contents(lake)["episode_metrics"], key=lambda row: row[2])] == list(range(1, 7))
+    assert lake.vacuum(0) == 1
+
+
+def test_a_commit_whose_answer_is_lost_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its files stay: the lake names them."""
+    from deltalake import DeltaTable
+    from deltalake.exceptions import CommitFailedError
+
+    lake = LakeStore(f"s3://{BUCKET}/lost")
+    lake.create()
+    commit = DeltaTable.create_write_transaction
+
+    def lose_the_answer(*arguments: Any, **options: Any) -> None:
+        commit(*arguments, **options)
+        raise CommitFailedError("connection closed before message completed")
+
+    monkeypatch.setattr(DeltaTable, "create_write_transaction", lose_the_answer)
+    lake.transact(count_on)
+    assert [row[2] for row in contents(LakeStore(lake.place.uri))["episode_metrics"]] == [1]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT * FROM read_text('s3://{bucket}/filled/_delta_log/00000000000000000000.json')",
+        "SELECT * FROM read_text('s3://{bucket}/filled/table=turns/../_delta_log/00000000000000000000.json')",
+        "SELECT * FROM read_parquet('s3://{bucket}/copy/table=turns/**')",
+        "SELECT * FROM read_text('s3://other-bucket/secret')",
+        "SELECT * FROM read_text('/etc/passwd')",
+        "COPY (SELECT 1) TO 's3://{bucket}/filled/table=turns/more.parquet'",
+        "COPY (SELECT 1) TO '{known}'",
+        "ATTACH 's3://{bucket}/filled/table=turns/x.duckdb'",
+    ],
+)
+def test_a_connection_reaches_the_lakes_own_data_and_nothing_else(filled: tuple[LakeStore, Store], statement: str) -> None:
+    """The gate for people's SQL stands before it; this is the second line."""
+    lake, _ = filled
+    known = lake.snapshot().paths("turns")[0]
+    with lake.reading() as connection:
+        assert connection.execute(f"SELECT count(*) FROM read_parquet('{known}')").fetchall() != [(0,)]
+        with pytest.raises((duckdb.Error, PermissionError)):
+            connection.execute(statement.format(bucket=BUCKET, known=known)).fetchall()
+    assert contents(lake)["turns"]
+
+
+NOBODY = {
+    "AWS_ACCESS_KEY_ID": None,
+    "AWS_SECRET_ACCESS_KEY": None,
+    "AWS_CONFIG_FILE": os.devnull,
+    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+}
+
+
+@pytest.mark.parametrize(
+    ("address", "changed", "told"),
+    [
+        ("s3://no-such-bucket/x", {}, "there is no such bucket"),
+        (f"s3://{BUCKET}/nothing", {}, "no lake at"),
+        (f"s3://{BUCKET}/x", {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}, "cannot be reached at http://127.0.0.1:9"),
+        (f"s3://{BUCKET}/x", NOBODY, "no credentials were found: set AWS_ACCESS_KEY_ID"),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line(
+    address: str, changed: dict[str, str | None], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bucket_at(address), "options", {"max_retries": "1"})
+    for name, value in changed.items():
+        monkeypatch.setenv(name, value) if value is not None else monkeypatch.delenv(name)
+    done = CliRunner().invoke(cli, ["report", "leaderboard", "--store", f"lake:{address}"])
+    assert isinstance(done.exception, SystemExit | StoreError)
+    text = str(done.exception) if isinstance(done.exception, StoreError) else done.stderr
+    assert told in text
+    assert address in text
+    assert len(text.strip().splitlines()) == 1
