@@ -7,6 +7,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from schemas.errors import BadInputError, StoreError
+from schemas.imports import arrow_without_pandas
 from schemas.tables import Column, Table, table
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def to_arrow(rows: Rows, coded: Mapping[str, Sequence[Coded]] | None = None) -> 
     """
     import pyarrow as pa
 
+    arrow_without_pandas()
     tables = {name: _to_arrow(table(name), records) for name, records in rows.items() if records}
     for name, parts in (coded or {}).items():
         found = _decoded(table(name), parts)

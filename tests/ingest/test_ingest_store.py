@@ -328,3 +328,20 @@ def test_report_counts_the_rows_of_the_store(store: Store, logs: Path) -> None:
     found = {name: len(records) for name, records in everything(store).items() if records and name != "store_info"}
     assert report.rows == found
     assert report.timing.wall_s > 0
+
+
+def test_rows_are_made_without_importing_pandas_which_arrow_still_finds_when_it_needs_it() -> None:
+    code = """
+import sys
+from schemas.batches import to_arrow
+from schemas.records import EpisodeMetric
+tables = to_arrow({"episode_metrics": [EpisodeMetric("e", "m", 1.0)]})
+print("pandas" in sys.modules)
+frame = tables["episode_metrics"].to_pandas()
+import pyarrow
+print(type(frame).__module__, pyarrow.array(frame["value"]).to_pylist())
+"""
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split("\n")
+    assert told[0] == "False"
+    assert told[1].startswith("pandas")
+    assert told[1].endswith("[1.0]")

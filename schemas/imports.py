@@ -1,0 +1,53 @@
+"""Imports that libraries try and cotrace does not need."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
+__all__ = ["arrow_without_pandas"]
+
+
+@cache
+def arrow_without_pandas() -> None:
+    """Have Arrow make its first array while pandas cannot be found.
+
+    Before its first array Arrow imports pandas if it is there, in case what it is given is a Series: that takes longer than reading fifty
+    games. It asks again where it needs pandas, such as in `to_pandas`, so nothing is lost.
+    """
+    if "pandas" in sys.modules:
+        return
+    import pyarrow as pa
+
+    with _hidden("pandas"):
+        pa.array([""])
+
+
+class _Hiding:
+    """A finder that stands before all others and finds that a module is not there."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:  # noqa: ARG002 - the protocol's
+        if fullname == self._name:
+            raise ModuleNotFoundError(f"{fullname} is not looked for now", name=fullname)
+        return None
+
+
+@contextmanager
+def _hidden(name: str) -> Iterator[None]:
+    finder = _Hiding(name)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
