@@ -8,7 +8,7 @@ import io
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -49,23 +49,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Every figure is a ratio to a base measured in the same run.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which to run: {', '.join(NAMES)}; all by default")
     parser.add_argument("--write", action="store_true", help=f"put the figures into {_PAGE}, each benchmark as soon as it is through")
+    parser.add_argument("--turns", type=int, action="append", help="size of the store that `browser` opens; may be given again")
     asked = parser.parse_args(arguments)
     unknown = sorted(set(asked.names) - set(NAMES))
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}: there are {', '.join(NAMES)}")
     for name in asked.names or NAMES:
-        result = _run(name)
+        result = _run(name, {"sizes": asked.turns} if asked.turns and name == "browser" else {})
         if asked.write:
             _write(Path(_PAGE), result)
     return 0
 
 
-def _run(name: str) -> Result:
+def _run(name: str, given: Mapping[str, object]) -> Result:
     module = import_module(f"benchmarks.{name}")
     about = (module.__doc__ or "").strip()
     print(f"\n{about.splitlines()[0]}\n", flush=True)
     machine, began = _machine(), time.perf_counter()
-    figures: list[Figure] = module.run() if "run" in module.__all__ else []
+    figures: list[Figure] = module.run(**given) if "run" in module.__all__ else []
     result = Result(name, about, figures, "" if figures else _printed(module.main), machine)
     print(table(figures) if figures else result.lines.rstrip())
     print(f"({time.perf_counter() - began:.0f} s)", flush=True)

@@ -50,14 +50,10 @@ _COUNTS: Final = """
     WITH said AS (
         SELECT coalesce(channel = 'private', false) AS is_thought, episode_id, count(*) AS n FROM utterances WHERE {matches} GROUP BY ALL
     ),
-    reasoned AS (SELECT episode_id, count(*) AS n FROM verdicts WHERE {matches_reason} GROUP BY ALL),
-    found AS (
-        SELECT CASE WHEN is_thought THEN 'thoughts' ELSE 'messages' END AS kind, episode_id, n FROM said
-        UNION ALL BY NAME
-        SELECT 'reasons' AS kind, episode_id, n FROM reasoned
-    )
-    SELECT kind, benchmark, model, task_id, episode_id, found.n FROM found INNER JOIN games USING (episode_id)
-    WHERE {filters}
+    reasoned AS (SELECT episode_id, count(*) AS n FROM verdicts WHERE {matches_reason} GROUP BY ALL)
+    SELECT CASE WHEN is_thought THEN 'thoughts' ELSE 'messages' END AS kind, episode_id, n FROM said
+    UNION ALL BY NAME
+    SELECT 'reasons' AS kind, episode_id, n FROM reasoned
 """
 """By game, so that only the games on the page are looked through again for their texts; each table by itself: grouping what both
 hold took longer than looking through it."""
@@ -65,17 +61,15 @@ _LIST: Final = """
     SELECT * EXCLUDE (text), substr(text, greatest(1, strpos(lower(text), $word_0) - $before), $length) AS excerpt,
         strpos(lower(text), $word_0) > $before + 1 AS is_cut, length(text) AS characters
     FROM (
-        SELECT kind, episode_id, coalesce(turn, 1) AS turn, agent, question, games.benchmark, games.model, games.task_id, text
-        FROM hits INNER JOIN games USING (episode_id) WHERE ($kind = '' OR kind = $kind)
-        ORDER BY benchmark, model, task_id, episode_id, turn, kind, agent, question, text LIMIT $rows OFFSET $start
+        SELECT kind, episode_id, coalesce(turn, 1) AS turn, agent, question, text FROM hits WHERE ($kind = '' OR kind = $kind)
+        ORDER BY list_position([{games}], episode_id), turn, kind, agent, question, text LIMIT $rows OFFSET $start
     )
-    ORDER BY benchmark, model, task_id, episode_id, turn, kind, agent, question, text
+    ORDER BY list_position([{games}], episode_id), turn, kind, agent, question, text
 """
 """The excerpts of what is shown alone: cutting every text that holds a common word takes most of a second at 100,000 turns."""
-_NAMED: Final = """
-    SELECT episode_id, benchmark, model, task_id, file FROM games
-    WHERE {filters} AND {matches_names} ORDER BY benchmark, model, task_id, episode_id LIMIT $most
-"""
+_GAMES: Final = "SELECT episode_id, benchmark, model, task_id, file FROM games WHERE {filters}"
+"""Asked for once, and put beside what was found: finding out which games count takes as long as looking through what they said."""
+_ORDER: Final = ("benchmark", "model", "task_id", "episode_id")
 
 
 def title(read: Reader) -> str:
@@ -95,7 +89,8 @@ def content(read: Reader) -> Part:
 def _found(read: Reader, _: str) -> Part:
     words = words_of(read.address.one("q"))
     start = read.address.number("from", 0)
-    counts = _run(read, words, _COUNTS)
+    games = read.rows(_GAMES)
+    counts = _run(read, words, _COUNTS).join(games, on="episode_id")
     kind = read.address.one("kind") if read.address.one("kind") in _KINDS else ""
     total = int(counts.filter(counts["kind"] == kind)["n"].sum() if kind else counts["n"].sum())
     lead = f"{count(total)} {_KINDS.get(kind, 'texts')} hold {' and '.join(f'“{printable(word)}”' for word in words)}."
@@ -104,7 +99,7 @@ def _found(read: Reader, _: str) -> Part:
         [
             html.P(lead, className="lead"),
             _facets(read, counts, kind),
-            _named(read, words),
+            _named(read, words, games),
             listed,
             *_pages(read, start, total),
         ]
@@ -115,9 +110,8 @@ def _run(read: Reader, words: Sequence[str], select: str, games: Sequence[str] |
     values = {f"word_{place}": word for place, word in enumerate(words)} | parameters
     values |= {f"game_{place}": game for place, game in enumerate(games or ())}
     sql = f"WITH {_HITS} {select}" if select is _LIST else select
-    names = "concat_ws(' ', task_id, replace(task_id, '_', ' '), model, file)"
-    sql = sql.replace("{in_games}", "true" if games is None else f"episode_id IN ({', '.join(f'$game_{n}' for n in range(len(games)))})")
-    for place, column in {"{matches}": "text", "{matches_reason}": "reason", "{matches_names}": names}.items():
+    sql = sql.replace("{in_games}", "episode_id IN ({games})").replace("{games}", ", ".join(f"$game_{n}" for n in range(len(games or ()))))
+    for place, column in {"{matches}": "text", "{matches_reason}": "reason"}.items():
         sql = sql.replace(place, " AND ".join(f"contains(lower({column}), $word_{number})" for number in range(len(words))))
     return read.rows(sql, values)
 
@@ -156,8 +150,13 @@ def _first_turn(row: Mapping[str, Any]) -> str:
     return Address("/game").to(episode=row["episode_id"], turn=1)
 
 
-def _named(read: Reader, words: Sequence[str]) -> Part:
-    rows = _run(read, words, _NAMED, most=_GAMES_SHOWN)
+def _named(read: Reader, words: Sequence[str], games: pl.DataFrame) -> Part:
+    import polars as pl
+
+    task = pl.col("task_id")
+    names = pl.concat_str(task, task.str.replace_all("_", " ", literal=True), "model", "file", separator=" ", ignore_nulls=True)
+    has_words = pl.all_horizontal(names.str.to_lowercase().str.contains(word, literal=True) for word in words)
+    rows = games.filter(has_words).sort(_ORDER, nulls_last=True).head(_GAMES_SHOWN)
     if rows.is_empty() or read.address.number("from", 0):
         return None
     lines = [
@@ -179,8 +178,7 @@ def _on_page(counts: pl.DataFrame, start: int) -> tuple[list[str], int]:
     """The games whose texts stand on the page, and how many texts of the first of them stand on pages before."""
     import polars as pl
 
-    order = ["benchmark", "model", "task_id", "episode_id"]
-    games = counts.group_by(order).agg(n=_sum()).sort(order, nulls_last=True).with_columns(end=pl.col("n").cum_sum())
+    games = counts.group_by(_ORDER).agg(n=_sum()).sort(_ORDER, nulls_last=True).with_columns(end=pl.col("n").cum_sum())
     shown = games.filter((pl.col("end") > start) & (pl.col("end") - pl.col("n") < start + _SHOWN))
     before = shown.select(pl.col("end") - pl.col("n"))
     return shown["episode_id"].to_list(), start - before.item(0, 0) if len(before) else 0
@@ -191,6 +189,8 @@ def _list(read: Reader, words: Sequence[str], counts: pl.DataFrame, kind: str, s
     if not games:
         return note("There are no more texts.")
     rows = _run(read, words, _LIST, games, kind=kind, rows=_SHOWN, start=skipped, before=_BEFORE, length=_EXCERPT)
+    named = counts.select("episode_id", "model", "task_id").unique()
+    rows = rows.join(named, on="episode_id", maintain_order="left")
     alike = [
         list(group) for _, group in groupby(rows.iter_rows(named=True), key=itemgetter("model", "task_id", "turn", "agent", "excerpt"))
     ]
