@@ -13,7 +13,14 @@ from scipy import stats
 
 import cotrace
 from analytics.reports import report_names, units_of
-from analytics.statistics.cluster_intervals import Varied, clustered_share, coefficient_interval, ratio_interval, share_interval
+from analytics.statistics.cluster_intervals import (
+    Varied,
+    clustered_share,
+    coefficient_interval,
+    mean_interval,
+    ratio_interval,
+    share_interval,
+)
 from analytics.statistics.intervals import t_interval
 from analytics.statistics.simulated import Kind, all_kinds, held_of
 from benchmarks.coverage import agreement_coverage, measured, which_is_which
@@ -249,3 +256,18 @@ def test_a_mean_of_few_values_has_students_interval() -> None:
     assert found is not None
     assert (found.low, found.high) == pytest.approx(stats.t.interval(0.95, 2, loc=np.mean(values), scale=stats.sem(values)))
     assert t_interval(values[:1]) is None
+
+
+def test_intervals_lie_around_their_estimate_on_both_sides() -> None:
+    """A coefficient's, and a mean's: games without a unit are none, and what every game says twice as often says no more."""
+    games = np.array([0.35, 0.45, 0.55, 0.65])
+    ends = coefficient_interval(Varied(np.array(0.5), np.array(0.5), games, (), np.full(4, 10.0)))
+    assert max(ends.low, 1 - ends.high) < 0.4
+
+    random = np.random.default_rng(7)
+    sizes = np.full(60, 5.0)
+    sums = random.choice([0.0, 2.0, 5.0], 60)
+    found = mean_interval(sums, sizes)
+    assert mean_interval(np.append(sums, 0.0), np.append(sizes, 0.0)) == found
+    assert mean_interval(10 * sums, 10 * sizes).low == pytest.approx(found.low, abs=0.01)
+    assert found.low < sums.sum() / sizes.sum() < found.high

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from analytics.drift.report import drift_report
 from analytics.query import query
 from analytics.statistics.cluster_intervals import clustered_share
+from analytics.statistics.intervals import wilson
 from analytics.statistics.shifts import Cells, Shift, group_shift, holm, paired_shift
 from analytics.views import ensure_installed
 from cotrace.cli import cli
@@ -305,3 +306,26 @@ def test_a_real_drift_is_seen(simulated: Callable[..., Shift | None]) -> None:
     """Thirty points in forty games nearly always."""
     random = np.random.default_rng(12)
     assert np.mean([(shift.p or 1) < 0.05 for _ in range(200) if (shift := simulated(random, 40, -0.3))]) > 0.9
+
+
+def test_a_shift_between_games_that_are_all_alike_ends_at_the_possible() -> None:
+    """Five games of no, nine of yes: what may hide behind the five is taken off, and nothing is above 1."""
+    late = np.array([False] * 5 + [True] * 9)
+    found = group_shift(Cells(np.zeros(14, dtype=np.int64), np.arange(14), late, np.full(14, 3.0), np.where(late, 3.0, 0.0)))
+    few = wilson(0, 5)
+    assert found is not None
+    assert few is not None
+    assert (found.low, found.high) == (pytest.approx(1 - few.high), 1.0)
+
+
+def test_an_answer_that_a_later_run_never_gives_has_the_rate_zero_without_spread(tmp_path: Path) -> None:
+    """Its interval is as narrow at the end as that of the answer given always."""
+    first, later = job("a", judge="llm:x/y"), job("b", judge="llm:x/y")
+    answers = ["yes", "yes", "yes", "yes", "yes", "no", "yes", "no", "no"]
+    given = [verdict(first, unit, answer) for unit, answer in zip(UNITS, answers, strict=True)]
+    store = judged(tmp_path, [first, later], [*given, *(verdict(later, unit, "yes") for unit in UNITS)])
+    ensure_installed(store)
+    asked = "SELECT rate, rate_low, rate_high FROM answer_rates WHERE judge_run_id = 'b' ORDER BY answer"
+    no, yes = query(store, asked).to_dicts()
+    assert (no["rate"], no["rate_low"], yes["rate"], yes["rate_high"]) == (0, 0, 1, 1)
+    assert no["rate_high"] == pytest.approx(1 - yes["rate_low"])

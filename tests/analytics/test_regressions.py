@@ -122,3 +122,15 @@ def test_correlations_inside_teams_are_held_as_often_as_promised(rho: float, gro
         assert found.high is not None
         held += found.low <= rho <= found.high
     assert 0.92 <= held / 300 <= 0.985
+
+
+def test_an_interval_of_a_correlation_lies_around_it_and_one_game_has_none() -> None:
+    """The lower end is the lower one; a regression within a single game says nothing of others."""
+    random = np.random.default_rng(3)
+    x = random.normal(size=40)
+    found = correlation(x, x + random.normal(size=40), np.arange(40))
+    assert found is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 < found.low < found.value < found.high < 1
+    assert clustered_regression(x + random.normal(size=40), {"x": x}, np.zeros(40, dtype=np.int64), yes_or_no=False) == {}

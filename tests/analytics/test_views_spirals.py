@@ -217,6 +217,10 @@ def test_only_turns_that_stay_at_or_below_the_start_are_wasted(tmp_path: Path) -
         Step(B, progress=0.3),
     ]
     assert spirals(tmp_path, steps) == [Spiral("undo_loop", 2, 5, 3)]
+    again = tmp_path / "again"
+    again.mkdir()
+    worse_then_as_before = [Step(B, progress=0.3), Step(C, progress=0.4), Step(D, progress=0.1), Step(B, progress=0.3)]
+    assert spirals(again, worse_then_as_before) == [Spiral("undo_loop", 2, 4, 2)]
 
 
 def test_the_first_turn_is_measured_against_the_progress_of_the_start_board(tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ def test_second_ingest_changes_nothing(store: Store, logs: Path) -> None:
     first = ingest_paths([logs], store)
     before = everything(store)
     assert (first.ingested, first.episodes, first.turns) == (3, len(before["episodes"]), len(before["turns"]))
+    assert (first.others, first.timing.replay_s > 0) == ([], True)
     report = ingest_paths([logs], store)
     assert (report.unchanged, report.ingested, report.replaced, report.rows) == (4, 0, 0, {})
     assert [Path(reject.path).name for reject in report.rejected] == ["bad.json"]

@@ -12,12 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from judges.rubric.files import find
+from judges.runs.planning import Tally
+from judges.runs.recorder import Recorder
 from judges.runs.runner import run
 from schemas import batches
 from schemas.errors import StoreError, UsageError
 from schemas.records import Utterance
 from schemas.store import Store
 from tests.judges.judged_games import ask_model, counted, mark, store_of, verdict_counts
+from tests.judges.test_judge_memory import asked, judge_run
 from tests.servers.stub_server import stub_server
 
 CALLS = 120
@@ -241,3 +245,28 @@ def test_impossible_token_counts_of_a_server_cost_no_answers(tmp_path: Path, bil
     assert (first.failed, second.failed) == (0, 0)
     assert min(first.tokens_in, first.tokens_out) == 0
     assert verdict_counts(store)["answered"] == first.answered + second.answered
+
+
+def test_what_a_run_took_is_counted_once_and_stored_while_it_goes(tmp_path: Path) -> None:
+    """Each call and its price; one that was cached costs nothing; what has come is in the store before the run ends."""
+    store = Store(tmp_path / "s.duckdb")
+    store.create()
+    store.save_every_s = 0.01
+    recorder = Recorder(store, find("pragmatic_sufficiency"), judge_run()._replace(cost=0.0), Tally(units=3, calls=3), "nothing")
+    outcomes = [asked("g/1", 1, 0.25), asked("g/2", 2, 0.5), asked("g/3", 3, None)._replace(call=None)]
+
+    async def go() -> None:
+        saving = asyncio.create_task(recorder.save_regularly())
+        for outcome in outcomes:
+            recorder.add(outcome)
+        deadline = time.monotonic() + 5
+        while not await asyncio.to_thread(verdict_counts, store):
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.01)
+        saving.cancel()
+        await recorder.finish("finished")
+
+    asyncio.run(go())
+    assert (recorder.done, recorder.from_cache) == (3, 1)
+    assert (recorder.run.calls, recorder.run.tokens_in, recorder.run.tokens_out, recorder.run.cost) == (4, 20, 6, 0.75)
+    assert verdict_counts(store) == {"answered": 9}

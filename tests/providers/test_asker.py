@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -361,3 +362,25 @@ def test_a_file_that_is_no_cache_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("no database, but long enough to be looked at " * 10)
     with pytest.raises(StoreError, match="name another file or folder with --cache"):
         ReplyCache(tmp_path / "notes.txt")
+
+
+def test_a_line_is_waited_for_unless_it_need_not_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the disk is busy, a line that need not be forced goes on at once; a journal that is gone is closed all the same."""
+    disk = threading.Event()
+    monkeypatch.setattr(journal_module, "_force", lambda _: disk.wait(20))
+    path = tmp_path / "j.jsonl"
+
+    async def write() -> None:
+        disk.set()
+        journal: Journal[dict[str, str], str] = Journal(path, {"job": "x"}, str)
+        disk.clear()
+        await asyncio.wait_for(journal.write("soon", forced=False), 5)
+        kept = asyncio.create_task(journal.write("now"))
+        done, _ = await asyncio.wait([kept], timeout=0.05)
+        assert not done
+        disk.set()
+        await asyncio.wait_for(kept, 5)
+        path.unlink()
+        await journal.close(delete=True)
+
+    asyncio.run(write())

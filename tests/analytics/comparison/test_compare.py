@@ -22,6 +22,7 @@ from analytics.comparison.compare import compare
 from analytics.comparison.differences import MeanDifference, ValueRange, paired, unpaired
 from analytics.comparison.game_values import game_values
 from analytics.comparison.team_names import short_names
+from analytics.statistics.intervals import wilson
 from analytics.statistics.permutation import exchange_p, sign_flip_p
 from cotrace.cli import cli
 from schemas.errors import UsageError
@@ -297,3 +298,13 @@ def test_any_number_of_the_store_can_be_compared(engine_store: Store, metric: st
     found: list[dict[str, Any]] = rows.filter(pl.col("tasks") == 20).to_dicts()
     assert len(found) >= 6
     assert all(np.isfinite(row["difference"]) for row in found)
+
+
+@pytest.mark.parametrize("span", [1.0, None])
+def test_what_hides_behind_teams_that_never_vary_is_known_where_the_values_end(span: float | None) -> None:
+    """Six tasks of 1 against six of .5: Wilson's bound of none of six on either side, inside the possible; nobody knows without ends."""
+    found = unpaired(np.ones(6), np.full(6, 0.5), ValueRange(span))
+    unseen = wilson(0, 6)
+    assert unseen is not None
+    wanted = (None, None) if span is None else (pytest.approx(0.5 - unseen.high), pytest.approx(0.5 + unseen.high))
+    assert (found.low, found.high) == wanted

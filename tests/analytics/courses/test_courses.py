@@ -106,3 +106,11 @@ def test_curves_tests_and_ratios_are_those_of_other_libraries(tmp_path: Path, ti
 def _first(game: Game) -> tuple[int, bool]:
     refused = [turn for turn, step in enumerate(game.steps, start=1) if not step.moves[0].accepted]
     return (refused[0], True) if refused else (len(game.steps), False)
+
+
+def test_a_game_that_holds_all_units_but_one_leaves_a_share_to_compare() -> None:
+    """One unit is enough without it; none is not."""
+    ones = np.ones(4)
+    found = share_difference(np.array([2.0, 1, 0, 0]), np.array([5.0, 1, 0, 0]), np.array([1.0, 0, 1, 0]), ones)
+    assert found.p is not None
+    assert share_difference(np.array([2.0, 0, 0, 0]), np.array([5.0, 0, 0, 0]), np.array([1.0, 0, 1, 0]), ones).p is None

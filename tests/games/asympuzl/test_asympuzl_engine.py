@@ -490,3 +490,8 @@ def test_the_record_is_the_example_of_the_format_description() -> None:
         "message_tokens": 8,
         "latency_s": None,
     }
+
+
+def test_a_game_may_have_one_turn() -> None:
+    """The least of both settings is allowed."""
+    assert Game.drawn(size=5, seed=1, settings=GameSettings(max_turns=1, history_length=1)).max_turns == 1

@@ -8,6 +8,7 @@ from games.craft.engine.board import EMPTY_BOARD, Board
 from games.craft.engine.errors import ERROR_CODES, MESSAGES, ErrorCode, category_of, code_of, same_message
 from games.craft.engine.flags import Flags, placement_flags
 from games.craft.engine.move import Move
+from games.craft.engine.oracle import DEFAULT_SAMPLE
 from games.craft.engine.rules import accepts, execute, validate
 
 ONE = Board.from_json({"(0,0)": ["gs"]})
@@ -204,3 +205,13 @@ def test_flags_follow_the_target_at_the_named_cell(start: dict[str, list[str]], 
     outcome = execute(Board.from_json(start), move)
     found = placement_flags(outcome, TARGET)
     assert (found.correct_structure_placement, found.correct_side_placement, found.overall_structure_correctness) == flags
+
+
+def test_a_large_block_without_a_second_cell_covers_one() -> None:
+    """The rules refuse the move, and still ask what it covers."""
+    assert Move("place", "bl", "(0,0)", 0).covered() == {"(0,0)"}
+
+
+def test_five_candidates_are_listed_as_in_the_published_runs() -> None:
+    """Unless a condition says otherwise."""
+    assert DEFAULT_SAMPLE == 5

@@ -7,13 +7,14 @@ import subprocess
 import sys
 from dataclasses import replace
 from itertools import combinations
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from games.einstein.engine.actions import Action, Ask, Move, Pass, Share, action_type, parse_action, parse_answer, write_answer
-from games.einstein.engine.bins import DESTINATIONS, RelationKind, bin_at_offset, relation_between
+from games.einstein.engine.bins import COMMON, DESTINATIONS, RelationKind, bin_at_offset, relation_between
 from games.einstein.engine.generator import generate
 from games.einstein.engine.items import Grounding, Item, Relation, relation
 from games.einstein.engine.knowledge import ContradictionError, infer_goals
@@ -331,3 +332,31 @@ def test_no_candidates_is_an_error() -> None:
     """There is nothing to choose from."""
     with pytest.raises(UsageError, match="at least one"):
         choose((), ())
+
+
+def test_what_is_no_share_and_no_id_is_refused() -> None:
+    """A parenthesis that is missing on one side; an anchor that is the object itself."""
+    text = Share(PUZZLE.items[0]).text
+    assert parse_action(text) == Share(PUZZLE.items[0])
+    assert parse_action(text.removesuffix(")")) is None
+    assert parse_action(text.replace("(", "", 1)) is None
+    with pytest.raises(BadInputError, match="must be an earlier object"):
+        parse_game_id("4_0022_2130_0120_120")
+
+
+def test_each_player_keeps_the_flags_of_its_own_turn_and_both_those_of_what_is_told() -> None:
+    """Random play: nobody has seen a placement at the start, and what a step flags is the acting player's."""
+    random = Random(5)
+    differ = 0
+    for puzzle in PUZZLES:
+        where, table = Setting(puzzle, ("provide_seek", "provide_seek"), RULES["sane"]), start_table(puzzle)
+        assert table.placed == 0
+        for _ in range(12):
+            moves = [Move(b, table.positions[b], to) for b in range(puzzle.num_objects) for to in (COMMON, puzzle.goals[b])]
+            found = advance(where, table, random.choice([*moves, *map(Share, puzzle.items)]))
+            told = found.table.shared & ~table.shared
+            assert found.table.flags[table.player] == found.options.flags | told
+            assert found.table.flags[1 - table.player] == table.flags[1 - table.player] | told
+            table = found.table
+            differ += table.flags[0] != table.flags[1]
+    assert differ > 0

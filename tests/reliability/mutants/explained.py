@@ -28,6 +28,39 @@ EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
         'name = written.rsplit("/", 1)[-1].split(".", 1)[0]',
         "1 -> 2",
     ): "the first and the last part are the same, however often the text is split",
+    (
+        "providers/journal.py",
+        'self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")',
+        "1 -> 2",
+    ): "one wait for the disk is begun when the one before has ended, so a second thread has nothing to do",
+    (
+        "judges/runs/journal.py",
+        'lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)',
+        "420 -> 421",
+    ): "whether others may execute an empty file to lock on",
+    ("ingest/files/writer.py", "_BATCH_ROWS: Final = 500_000", "500000 -> 500001"): "a transaction of one row more",
+    ("ingest/files/writer.py", "self._waiting_rows = 0", "0 -> 1"): "a transaction of one row less",
+    (
+        "analytics/common/correction_spirals.sql",
+        "where steps.changed and first_left.left_turn < steps.turn",
+        "< -> <=",
+    ): "a turn that leaves a state and changes something does not end in that state",
+    (
+        "games/einstein/engine/generator.py",
+        'starts = tuple(digits for digits in _strings("02", num_objects) if abs(2 * digits.count("0") - num_objects) <= num_objects % 2)',
+        "2 -> 3",
+    ): "puzzles have 4, 5 or 6 objects, of which the difference can only be even, odd, even; the other 2 of the line is noticed",
+    (
+        "analytics/statistics/regressions.py",
+        "groups = int(clusters.max()) + 1 if len(clusters) else 0",
+        "0 -> 1",
+    ): "no game and a single one have no interval alike",
+    ("analytics/statistics/shifts.py", "if abs(difference) <= _NOTHING:", "LtE -> Lt"): "a bound for rounding, met by nothing exactly",
+    (
+        "analytics/statistics/partial_correlations.py",
+        "found: Floats = np.where(steady, np.nan, np.clip((xy - x * y / n) / np.sqrt(np.where(steady, 1, spread)), -1, 1))",
+        "1 -> 2",
+    ): "what a steady column is divided by is replaced by no number",
 }
 """File, its line, the change -> why."""
 

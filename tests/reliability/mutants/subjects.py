@@ -32,6 +32,7 @@ SUBJECTS: Final = (
             "tests/analytics/test_rate_correction.py",
             "tests/analytics/test_statistic_reports.py",
             "tests/analytics/planning/test_planning.py",
+            "tests/analytics/test_views_statistics.py",
         ),
     ),
     Subject(
