@@ -352,8 +352,8 @@ def test_each_player_keeps_the_flags_of_its_own_turn_and_both_those_of_what_is_t
         where, table = Setting(puzzle, ("provide_seek", "provide_seek"), RULES["sane"]), start_table(puzzle)
         assert table.placed == 0
         for _ in range(12):
-            moves = [Move(b, table.positions[b], to) for b in range(puzzle.num_objects) for to in (COMMON, puzzle.goals[b])]
-            found = advance(where, table, random.choice([*moves, *map(Share, puzzle.items)]))
+            tried: list[Action] = [Move(b, table.positions[b], to) for b in range(puzzle.num_objects) for to in (COMMON, puzzle.goals[b])]
+            found = advance(where, table, random.choice([*tried, *map(Share, puzzle.items)]))
             told = found.table.shared & ~table.shared
             assert found.table.flags[table.player] == found.options.flags | told
             assert found.table.flags[1 - table.player] == table.flags[1 - table.player] | told
