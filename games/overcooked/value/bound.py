@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
+
+import orjson
 
 from games.overcooked.engine.layout import DISH, Cell, Layout, kitchen, neighbour
 from games.overcooked.engine.workflow import WorkUnit
@@ -47,6 +50,12 @@ def steps_left(order: str, state: State, *, delivered: bool, layout: Layout | No
     """
     if delivered:
         return 0
+    return _left(order, orjson.dumps(state), layout)
+
+
+@lru_cache(maxsize=16384)  # games of an order begin alike, and who waits changes nothing
+def _left(order: str, state_json: bytes, layout: Layout | None) -> int:
+    state = orjson.loads(state_json)
     scene = _Scene(layout or kitchen(), state)
     left = left_of(order, state, layout)
     ends = _ends(scene, left)
