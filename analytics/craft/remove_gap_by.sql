@@ -12,7 +12,7 @@
 --   attempted_rate  0..1  n_attempted_remove / n_attempted; null if n_attempted is 0
 --   gap  -1..1  attempted_rate - oracle_rate; null where either is
 --   paired_gap  -1..1  the same with both rates over the n games alone; null if n is 0
--- Reads: craft_turn_facts.
+-- Reads: craft_removals.
 create or replace macro remove_gap_by(reading, levels := null) as table
 
 with readings as (
@@ -29,7 +29,7 @@ with readings as (
             when 'share' then oracle_remove_share
             else error('remove_gap_by: no reading "' || reading || '"; choose any, first or share')
         end as oracle_remove
-    from craft_turn_facts
+    from craft_removals
     where levels is null or list_contains(levels, level)
 ),
 

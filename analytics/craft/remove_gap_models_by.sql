@@ -17,14 +17,37 @@
 --   gap_sem  number  its standard error over targets (clustered_sem; with one game a target it is that of the sample); null below two games
 --   gap_low  -1..1  lower end of its 95 % interval over targets, and over games where there is one target alone (clustered_low); null below two games
 --   gap_high  -1..1  upper end; null below two games
--- Reads: craft_game_facts, compared_games, intervals.
+-- Reads: craft_removals, compared_games, episodes, run_conditions, intervals.
 create or replace macro remove_gap_models_by(levels := null) as table
 
-with chosen as (
-    select craft_game_facts.*, compared_games.task
-    from craft_game_facts
+with counted as (
+    select
+        episode_id,
+        count(attempted_remove) as n_attempted,
+        count(*) filter (attempted_remove) as n_attempted_remove,
+        count(*) filter (oracle_available) as n_oracle_turns,
+        count(*) filter (oracle_remove_any) as n_oracle_remove_any,
+        count(*) filter (oracle_remove_first) as n_oracle_remove_first,
+        sum(oracle_remove_share) as sum_oracle_remove_share
+    from craft_removals
+    where levels is null or list_contains(levels, level)
+    group by all
+),
+
+-- a game without turns has nothing to add, but its team has a row
+chosen as (
+    select
+        episodes.episode_id,
+        run_conditions.condition,
+        episodes.model,
+        episodes.team ->> 'builder' as builder,
+        counted.* exclude (episode_id),
+        compared_games.task
+    from episodes
+    inner join run_conditions using (run_id)
+    left join counted using (episode_id)
     left join compared_games using (episode_id)
-    where levels is null or list_contains(levels, complexity)
+    where episodes.benchmark = 'craft' and (levels is null or list_contains(levels, episodes.level))
 ),
 
 readings as (
@@ -36,11 +59,7 @@ readings as (
             when 'first' then n_oracle_remove_first
             else sum_oracle_remove_share
         end as oracle_remove,
-        case reading
-            when 'any' then remove_gap_any
-            when 'first' then remove_gap_first
-            else remove_gap_share
-        end as game_gap
+        n_attempted_remove / nullif(n_attempted, 0) - oracle_remove / nullif(n_oracle_turns, 0) as game_gap
     from chosen as facts
     cross join (values ('any'), ('first'), ('share')) as names (reading)
 ),

@@ -53,3 +53,7 @@ def test_only_the_targets_of_the_chosen_tiers_count(tmp_path: Path, tier: str) -
     alone = query(stores[tier], f"select {columns} remove_gap_models order by reading").rows()
     assert query(both, f"select {columns} remove_gap_models_by(levels := ['{tier}']) order by reading").rows() == alone
     assert query(both, f"select {columns} remove_gap_models order by reading").rows() != alone
+    kept = [column for column, *_ in query(both, "describe craft_removals").rows()]
+    assert "oracle_remove_share" in kept
+    turns = [f"select {', '.join(kept)} from {view} order by episode_id, turn" for view in ("craft_removals", "craft_turn_facts")]
+    assert query(both, turns[0]).rows() == query(both, turns[1]).rows() != []
