@@ -14,47 +14,16 @@
 --   words  number  words of the turn's public messages, mean over messages; null without one
 --   progress  0..1  after the turn; null if the log measures none
 --   gain  -1..1  progress after the turn minus progress before it; null where either is
--- Reads: outcomes, compared_games, turn_metrics, utterances.
+-- Reads: compared_steps, utterances.
 create or replace view compared_turns as
 
-with starts as (
-    select episode_id, max(value) as progress
-    from turn_metrics
-    where turn = 0 and metric like '%.overall_progress'
-    group by all
-),
-
-spoken as (
+with spoken as (
     select episode_id, turn, avg(len(regexp_extract_all(text, '\S+'))) as words
     from utterances
     where channel = 'public' and not superseded
     group by all
 )
 
-select
-    outcomes.episode_id,
-    outcomes.turn,
-    outcomes.benchmark,
-    outcomes.condition,
-    compared_games.team_name,
-    compared_games.task,
-    case
-        when not outcomes.accepted then 'refused'
-        when outcomes.outcome <> 'no_oracle' then outcomes.outcome
-        when outcomes.accepted then 'accepted'
-        else 'no_move'
-    end as step,
-    case outcomes.outcome when 'followed' then 1.0::double when 'not_followed' then 0.0::double end as followed,
-    outcomes.accepted::int::double as accepted,
-    outcomes.undoes::int::double as undoes,
-    spoken.words,
-    outcomes.progress,
-    outcomes.progress - lag(outcomes.progress, 1, starts.progress) over (
-        partition by outcomes.episode_id, starts.progress
-        order by outcomes.turn
-    ) as gain
-from outcomes
-inner join compared_games using (episode_id)
-left join starts using (episode_id)
-left join spoken on outcomes.episode_id = spoken.episode_id and outcomes.turn = spoken.turn
-where compared_games.ending = 'ended';
+select compared_steps.* exclude (progress, gain), spoken.words, compared_steps.progress, compared_steps.gain
+from compared_steps
+left join spoken using (episode_id, turn);

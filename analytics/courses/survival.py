@@ -43,7 +43,7 @@ CURVES_SUMMARY: Final = ("benchmark", "event", "team", "turn", "at_risk", "event
 """Likewise of the curves."""
 
 EVENTS: Final[dict[str, str]] = {
-    "first refused action": "SELECT episode_id, min(turn) AS turn FROM compared_turns WHERE step = 'refused' GROUP BY 1",
+    "first refused action": "SELECT episode_id, min(turn) AS turn FROM compared_steps WHERE step = 'refused' GROUP BY 1",
     "completion": "SELECT episode_id, turns_taken AS turn FROM compared_games WHERE success",
     "first spiral": "SELECT episode_id, min(start_turn) AS turn FROM correction_spirals GROUP BY 1",
 }

@@ -81,7 +81,7 @@ def _pairs(store: Store) -> pl.DataFrame:
         store,
         "SELECT benchmark, condition, team_name, episode_id, turn, step AS after, "
         "lead(step) OVER game AS next, lead(gain) OVER game > 1e-9 AS rises, "
-        "lead(turn) OVER game = turn + 1 AS adjacent FROM compared_turns "
+        "lead(turn) OVER game = turn + 1 AS adjacent FROM compared_steps "
         "WINDOW game AS (PARTITION BY episode_id ORDER BY turn) "
         "QUALIFY adjacent ORDER BY benchmark, team_name, condition, episode_id, turn",
     )
