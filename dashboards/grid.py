@@ -84,6 +84,9 @@ def grid(read: Reader, table: Grid, part: str = "") -> Part:
                 "blockLoadDebounceMillis": 60,
                 "multiSortKey": "ctrl",
             },
+            eventListeners={
+                name: ["cotraceEdge(params)"] for name in ("firstDataRendered", "gridSizeChanged", "bodyScroll", "columnResized")
+            },
             style={"height": height, "width": "100%"},
             className="cotrace-grid",
         ),

@@ -51,6 +51,10 @@ def card(title: str, *children: Part, hint: str = "", lead: Part = None, menu: P
     return html.Section([*head, *said, *read, *children], className="card wide" if wide else "card")
 
 
+_LEGEND_ROOM, _LEGEND_LINE = 3, 20
+"""Names of a legend for which a figure has room, and pixels of a line: on a narrow screen each has its own."""
+
+
 def figure(name: str, chart: go.Figure, *, label: str = "") -> Part:
     """A figure; points whose customdata begins with an address lead there when clicked.
 
@@ -67,7 +71,7 @@ def figure(name: str, chart: go.Figure, *, label: str = "") -> Part:
                 figure=chart,
                 config=config,
                 responsive=True,
-                style={"height": f"{chart.layout.height or 380}px"},
+                style={"height": f"calc({chart.layout.height or 380}px + var(--narrow) * {_legend_lines(chart) * _LEGEND_LINE}px)"},
             ),
             html.Div(
                 [
@@ -86,6 +90,12 @@ def figure(name: str, chart: go.Figure, *, label: str = "") -> Part:
         role="group",
         **aria(label=label or name.replace("-", " ")),
     )
+
+
+def _legend_lines(chart: go.Figure) -> int:
+    """Lines that the legend takes where each name has one of its own, beyond those that any figure has room for."""
+    named = sum(trace.showlegend is not False and bool(trace.name) for trace in chart.data) if chart.layout.showlegend else 0
+    return max(0, named - _LEGEND_ROOM)
 
 
 class Later(NamedTuple):

@@ -29,3 +29,11 @@ window.dashAgGridComponentFunctions.CotraceLink = (props) =>
 
 window.dashAgGridComponentFunctions.CotraceCondition = (props) =>
   React.createElement("span", { title: props.data && props.data["→ code"] }, props.value);
+
+// Columns beyond the right edge: it fades while there are some.
+window.dashAgGridFunctions.cotraceEdge = (params) => {
+  const root = document.querySelector(`[grid-id="${params.api.getGridId()}"]`);
+  const box = root && root.closest(".grid-box");
+  const shown = root && root.querySelector(".ag-center-cols-viewport");
+  if (box && shown) box.classList.toggle("more", shown.scrollLeft + shown.clientWidth < shown.scrollWidth - 2);
+};

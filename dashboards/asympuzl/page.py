@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dash import html
 
 from dashboards.figures.dots import Axis, Dot, dot_plot
-from dashboards.figures.theme import MODEL_COLORS, plain, styled
+from dashboards.figures.theme import MODEL_COLORS, numbered, plain, styled
 from dashboards.grid import Grid, fold
 from dashboards.pages import game
 from dashboards.parts import Part, card, figure, link_choices, note, stat, stat_of
@@ -173,7 +173,7 @@ def by_turn(rows: pl.DataFrame) -> go.Figure:
             ],
             hovertemplate="%{fullData.name}, turn %{x}: %{customdata}<extra></extra>",
         )
-    drawn.update_xaxes(title="turn", dtick=1, rangemode="tozero")
+    drawn.update_xaxes(title="turn", **numbered(int(rows["k"].max() or 1)), rangemode="tozero")
     drawn.update_yaxes(title="solved so far", range=[-0.03, 1.03], tickformat=".0%")
     return styled(drawn, height=420)
 
@@ -207,7 +207,7 @@ def writes(rows: pl.DataFrame, games: int, size: int) -> go.Figure:
             row=1,
             col=column,
         )
-    drawn.update_xaxes(title="turn", dtick=1, showgrid=False)
+    drawn.update_xaxes(title="turn", **numbered(turns), showgrid=False)
     drawn.update_yaxes(autorange="reversed", dtick=1, showgrid=False)
     drawn.update_yaxes(title="position", col=1)
     drawn.update_layout(coloraxis={"colorscale": "Blues", "cmin": 0, "colorbar": {"title": "actions<br>a game"}})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any, Final
 
 from dash import html
@@ -31,6 +32,10 @@ REPORT = "remove-gap"
 FILTERS = ("condition", "model", "level")
 
 _READINGS: Final = {"share": "share of listed removals", "any": "any listed removal", "first": "first listed is a removal"}
+_NAME_ROOM: Final = 0.2
+"""Of the width of the points, left and right of them: names stand beside them."""
+_PANEL_LETTERS: Final = 15
+"""Of a line over a panel."""
 _PANELS: Final = 6
 """Teams whose turns are drawn at first: those with most moves."""
 
@@ -194,7 +199,9 @@ def by_turn(read: Reader, rows: pl.DataFrame) -> go.Figure:
 
 
 def _title(name: TeamName) -> str:
-    return f"{plain(name.model)}<br><sup>{plain(name.detail)}</sup>" if name.detail else plain(name.model)
+    """Lines so short that those of neighbours do not touch on a narrow screen."""
+    lines = textwrap.wrap(name.detail, _PANEL_LETTERS, max_lines=2, placeholder=" …") if name.detail else []
+    return "<br>".join([plain(name.model), *(f"<sup>{plain(line)}</sup>" for line in lines)])
 
 
 def gap_and_progress(read: Reader, teams: pl.DataFrame) -> go.Figure:
@@ -203,6 +210,9 @@ def gap_and_progress(read: Reader, teams: pl.DataFrame) -> go.Figure:
 
     rows = [row for row in teams.iter_rows(named=True) if row["gap_low"] is not None and row["progress"] is not None]
     rows.sort(key=lambda row: (row["progress"], row["model"]))
+    ends = [row[end] for row in rows for end in ("gap_low", "gap_high")]
+    room = _NAME_ROOM * (max(ends, default=1) - min(ends, default=0))
+    middle = (min(ends, default=0) + max(ends, default=1)) / 2  # names point to it, and those of neighbours in progress up and down
     drawn = go.Figure()
     for place, (name, row) in enumerate(zip(team_names(read, rows), rows, strict=True)):
         told = f"gap {wording.score(row['gap_mean_of_games'])} {wording.interval(row['gap_low'], row['gap_high'])}"
@@ -211,7 +221,7 @@ def gap_and_progress(read: Reader, teams: pl.DataFrame) -> go.Figure:
             y=[row["progress"]],
             mode="markers+text",
             text=[plain(name.model)],
-            textposition="bottom right" if place % 2 else "top left",  # neighbours in progress do not write over one another
+            textposition=f"{'bottom' if place % 2 else 'top'} {'left' if row['gap_mean_of_games'] > middle else 'right'}",
             name=plain(name),
             marker={"size": 10, "color": SERIES[0]},
             error_x=_ends(row) | {"color": SERIES[0], "thickness": 1.2, "width": 0},
@@ -219,7 +229,7 @@ def gap_and_progress(read: Reader, teams: pl.DataFrame) -> go.Figure:
             hovertemplate="%{customdata[1]}<extra></extra>",
         )
     drawn.add_vline(x=0, line={"color": "#8a8f9c", "width": 1, "dash": "dot"})
-    drawn.update_xaxes(title="remove gap (attempted − oracle)")
+    drawn.update_xaxes(title="remove gap (attempted − oracle)", range=[min(ends, default=0) - room, max(ends, default=1) + room])
     drawn.update_yaxes(title="mean progress", range=[-0.04, 1.1])
     return styled(drawn, height=330, legend=False)
 

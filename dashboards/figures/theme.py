@@ -14,7 +14,7 @@ from dashboards.figures.palette import OTHER, SERIES, mark_of
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["INK", "MODEL_COLORS", "color_of", "plain", "styled"]
+__all__ = ["INK", "MODEL_COLORS", "color_of", "numbered", "plain", "styled"]
 
 INK = "#1b1f27"
 GRID = "#e6e7e4"
@@ -23,6 +23,9 @@ MODEL_COLORS: tuple[str, ...] = SERIES
 """After the last they start again, with another symbol."""
 
 _BARS = "bars: 95 %"
+
+_ALL_NAMED, _MANY = 10, 60
+"""Turns up to which each is named, and from which on Plotly chooses."""
 
 _RIGHT = frozenset({"correct", "no_error", "none_of_these", "followed"})
 
@@ -72,6 +75,11 @@ def styled(figure: go.Figure, *, height: int = 380, legend: bool = True) -> go.F
         for side in _sides_with_bars(trace):
             _say_bars(figure.layout[f"{side}axis{(trace[f'{side}axis'] or side)[1:]}"])
     return figure
+
+
+def numbered(turns: int) -> dict[str, Any]:
+    """Which turns an axis names: all where they are few, so that numbers do not touch on a narrow screen either."""
+    return {"tick0": 0, "dtick": 1 if turns <= _ALL_NAMED else 5} if turns <= _MANY else {}
 
 
 def _sides_with_bars(trace: Any) -> list[str]:

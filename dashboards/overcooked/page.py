@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dash import html
 
-from dashboards.figures.palette import look
-from dashboards.figures.theme import color_of, plain, styled
+from dashboards.figures.dots import Axis, Dot, dot_plot
+from dashboards.figures.theme import color_of, styled
 from dashboards.grid import Grid, fold
 from dashboards.pages import game
 from dashboards.parts import Part, card, figure, link_choices, note, stat
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
 from games.overcooked.measures.taxonomy import INITIATING, RESPONDING
-from schemas.wording import count, in_words, share, share_interval, share_of
+from schemas.wording import count, in_words, share, share_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -183,39 +183,20 @@ def report_figure(read: Reader) -> go.Figure | None:
 
 
 def rates(read: Reader, rows: pl.DataFrame, measure: _Measure) -> go.Figure:
-    """A share by level with its 95 % interval, teams side by side."""
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
-    models = rows["model"].unique(maintain_order=True).to_list()
-    for number, model in enumerate(models):
-        part = rows.filter(model=model)
-        shift = 0.7 * ((number + 0.5) / len(models) - 0.5)
-        value, low, high = part[measure.value], part[measure.low], part[measure.high]
-        color, symbol = look(number)
-        drawn.add_scatter(
-            x=[int(level) + shift for level in part["level"]],
-            y=value.to_list(),
-            mode="markers",
-            name=plain(model),
-            marker={"size": 9, "color": color, "symbol": symbol},
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": (high - value).fill_null(0).to_list(),
-                "arrayminus": (value - low).fill_null(0).to_list(),
-                "thickness": 1.5,
-                "width": 0,
-            },
-            customdata=[
-                [_games_of(read, row), f"{share(row[measure.value])} {share_interval(row[measure.low], row[measure.high])}", row["n_games"]]
-                for row in part.iter_rows(named=True)
-            ],
-            hovertemplate="%{fullData.name}: %{customdata[1]}, %{customdata[2]} games<extra></extra>",
+    """A share with its 95 % interval: a line a level, teams below one another."""
+    dots = [
+        Dot(
+            line=f"level {row['level']}",
+            series=row["model"],
+            value=row[measure.value],
+            low=row[measure.low],
+            high=row[measure.high],
+            n=row["n_games"],
+            link=_games_of(read, row),
         )
-    drawn.update_xaxes(title="level", dtick=1, range=[0.5, 6.5])
-    drawn.update_yaxes(title=measure.title, range=[-0.03, 1.03], tickformat=".0%")
-    return styled(drawn, height=400)
+        for row in rows.sort("level", "model").iter_rows(named=True)
+    ]
+    return dot_plot(dots, Axis(title=measure.title, is_share=True))
 
 
 def confusion(rows: pl.DataFrame) -> go.Figure:

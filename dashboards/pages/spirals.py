@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dash import html
 
 from dashboards.figures.palette import mark_of
-from dashboards.figures.theme import plain, styled
+from dashboards.figures.theme import numbered, plain, styled
 from dashboards.grid import Grid, fold
 from dashboards.one_benchmark import OTHER_FILTERS, benchmark_choices, narrowed, shown_benchmark
 from dashboards.pages import game
@@ -31,7 +31,7 @@ REPORT = "spirals"
 _ROWS = 24
 """Games a page: what two screens hold."""
 _WIDE = 60
-"""Turns from which on cells are too narrow for gaps between them and a number below each."""
+"""Turns from which on cells are too narrow for gaps between them and a sign in each."""
 
 _OUTCOMES = ("followed", "not_followed", "no_oracle", "clarify", "no_move")
 _FADED = 0.42
@@ -204,7 +204,7 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
     labels = [f"{plain(wording.in_words(row['task_id']))} · {plain(row['model'])}" for row in episodes.iter_rows(named=True)]
     drawn.update_layout(shapes=shapes)
     drawn.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, range=[len(labels) - 0.5, -0.5], showgrid=False, zeroline=False)
-    drawn.update_xaxes(title="turn", dtick=1 if width <= _WIDE else None, range=[0.5, width + 0.5], showgrid=False, zeroline=False)
+    drawn.update_xaxes(title="turn", **numbered(width), range=[0.5, width + 0.5], showgrid=False, zeroline=False)
     return styled(drawn, height=130 + 27 * len(labels))
 
 

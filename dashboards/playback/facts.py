@@ -39,7 +39,7 @@ _BLAMED: Final = """
         AND NOT starts_with(source, 'planted') AND NOT starts_with(annotator, 'llm:') AND at_turn IS NOT NULL
     ORDER BY ALL
 """
-_LOST: Final = "SELECT stop_reason FROM episodes WHERE episode_id = $id AND NOT success"
+_ENDED: Final = "SELECT benchmark, success, score, stop_reason, error FROM episodes WHERE episode_id = $id"
 _DECISIVE: Final = "SELECT turn, why, cost, unit, lost_in_game, share FROM decisive_turns WHERE episode_id = $id"
 
 
@@ -123,10 +123,20 @@ class GameFacts:
     """Whose mistake decided the game by people's labels, and on which turn."""
     acts: bool = True
     """Its log holds actions."""
-    is_lost: bool = False
-    """It ended without its goal."""
+    episode_id: str = ""
+    benchmark: str = ""
+    success: bool | None = None
+    """Whether it reached its goal, as far as its log says."""
+    score: float | None = None
     stop_reason: str = ""
-    """Why it ended, where it was lost and its log says so."""
+    """Why it ended, where its log says so."""
+    error: str = ""
+    """What broke it off, where its log says so."""
+
+    @property
+    def is_lost(self) -> bool:
+        """It ended without its goal."""
+        return self.success is False
 
     def noted(self, turn: int) -> list[Mapping[str, Any]]:
         """The notes on a turn."""
@@ -168,7 +178,7 @@ def facts_of(read: Reader, episode_id: str) -> GameFacts:
     decisive = [Decisive(**row) for row in read.rows(_DECISIVE, asked).iter_rows(named=True)]
     spirals = [Spiral(**row) for row in read.rows(_SPIRALS, asked).iter_rows(named=True)]
     notes = list(read.rows(_NOTES, asked).iter_rows(named=True))
-    lost = read.rows(_LOST, asked)["stop_reason"].to_list()
+    ended = next(read.rows(_ENDED, asked).iter_rows(named=True), {})
     return GameFacts(
         turns=turns,
         spirals=spirals,
@@ -176,6 +186,10 @@ def facts_of(read: Reader, episode_id: str) -> GameFacts:
         notes=notes,
         blamed=read.rows(_BLAMED, asked).rows(),
         acts=not read.rows("SELECT 1 FROM actions WHERE episode_id = $id LIMIT 1", asked).is_empty(),
-        is_lost=bool(lost),
-        stop_reason=next(iter(lost), None) or "",
+        episode_id=episode_id,
+        benchmark=ended.get("benchmark", ""),
+        success=ended.get("success"),
+        score=ended.get("score"),
+        stop_reason=ended.get("stop_reason") or "",
+        error=ended.get("error") or "",
     )

@@ -22,13 +22,14 @@ from dashboards.playback.timeline import TONES
 from judges.evidence.transcript import ActionView, TurnView
 from judges.rubric.files import find, names
 from schemas.errors import CotraceError
+from schemas.families import module
 from schemas.text import printable
-from schemas.wording import in_words, number, share
+from schemas.wording import in_words, number, score, share
 
 if TYPE_CHECKING:
     from dashboards.reader import Reader
 
-__all__ = ["happened_column", "objections_of", "tried", "what_went_wrong"]
+__all__ = ["happened_column", "objections_of", "tried", "unexplained", "what_went_wrong"]
 
 _MIDDLE: Final = 0.5
 """A score below says no."""
@@ -53,6 +54,7 @@ def happened_column(turn: TurnView, facts: GameFacts, draw: Drawing, verdicts: S
         [
             html.H2("What happened"),
             html.P(what_went_wrong(turn, facts, draw), className="why"),
+            unexplained(turn, facts),
             _links(here),
             *losses,
             _rules(here),
@@ -138,7 +140,7 @@ def _became(turn: TurnView, facts: GameFacts, draw: Drawing) -> str:
     instead = _instead(turn, draw)
     said = {
         "clarify": "Somebody asked instead of acting.",
-        "no_move": f"Nobody acted.{instead}" if facts.acts or here.cost is not None else "This log holds what was said, and no actions.",
+        "no_move": f"Nobody acted.{instead}" if facts.acts or here.cost is not None else _only_said(turn),
         "not_followed": f"What was tried is no verified action.{instead}",
         "wrong": f"It was carried out, but it is no verified action.{instead}" if instead else "It was carried out, but did not lead on.",
         "followed": "A verified action was carried out.",
@@ -147,6 +149,10 @@ def _became(turn: TurnView, facts: GameFacts, draw: Drawing) -> str:
     became = said.get(here.name, "It was tried without a verified action to hold it against.")
     linked = next((one["evidence"] for one in here.links if one["evidence"]), None)
     return f"{became} {_capital(_ended(_evidence(linked)))}" if linked else became
+
+
+def _only_said(turn: TurnView) -> str:
+    return f"The turn broke off: {_ended(printable(turn.error))}" if turn.error else "This log holds what was said, and no actions."
 
 
 def _evidence(text: str) -> str:
@@ -203,6 +209,30 @@ def _links(here: TurnFacts) -> Part:
         for one in here.links
     ]
     return html.Div([html.H3("Whose cost"), html.Ul(lines, className="plain")])
+
+
+def unexplained(turn: TurnView, facts: GameFacts) -> Part:
+    """Where nobody was charged and no person said whose mistake it was: what is known all the same, and the way to knowing more."""
+    if facts.success or facts.blamed or any(one.links for one in facts.turns):
+        return None
+    has_rules = module(facts.benchmark, "judges", "attribution") is not None
+    if has_rules and not facts.at(turn.turn).is_failure and turn.turn != facts.turns[-1].turn:
+        return None
+    said = "Nobody is charged for it: attribution has not run." if has_rules else _log_in_words(facts)
+    command = "cotrace attribute" if has_rules else "cotrace attribute --model PROVIDER/MODEL"
+    return html.P([f"{said} Next: ", html.Code(command)], className="hint unexplained")
+
+
+def _log_in_words(facts: GameFacts) -> str:
+    """How a game ended, in the words of its own log."""
+    known = [
+        "its goal was not reached" if facts.success is False else "nothing of a goal",
+        f"the score is {score(facts.score)}" if facts.score is not None else "",
+        f"it ended because of {in_words(facts.stop_reason)}" if facts.stop_reason else "",
+        f"it broke off: {printable(facts.error)}" if facts.error else "",
+        f"its last turn is {facts.turns[-1].turn}",
+    ]
+    return _ended(f"Nobody is charged: no engine follows this game. Its log says: {', '.join(filter(None, known))}")
 
 
 def _whose(one: Mapping[str, Any]) -> str:

@@ -18,10 +18,11 @@ from dashboards.boards import drawing_of
 from dashboards.document import document
 from dashboards.markup import to_html
 from dashboards.pages import failures, game, why
-from dashboards.playback.facts import facts_of
-from dashboards.playback.happened import what_went_wrong
+from dashboards.playback.facts import GameFacts, TurnFacts, facts_of
+from dashboards.playback.happened import unexplained, what_went_wrong
 from dashboards.reader import reader
 from games.einstein.planted import play_planted
+from judges.evidence.transcript import TurnView
 from schemas.store import Store
 from tests.judges.attribution.test_craft_attribution import attributed
 
@@ -148,3 +149,16 @@ def test_failures_weighted_by_what_their_turns_lost(store: Store) -> None:
     assert expected > 0
     assert "of all that was lost" in shown
     assert "share of what was lost" in shown
+
+
+def test_a_game_whose_loss_nobody_is_charged_for_says_so_and_what_comes_next() -> None:
+    """Where an engine has rules, attribution has not run; where none has, the page says what the log itself knows, its error included."""
+    turn = TurnFacts(turn=3, outcome="no_move", accepted=None, progress=None, cost=None, unit=None, failures=())
+    lost = GameFacts(turns=[turn], spirals=(), decisive=None, success=False, score=0.25, stop_reason="token_limit", benchmark="craft")
+    seen = TurnView(3, {}, {}, (), (), (), None, None, "the tool broke", None)
+    (craft, foreign) = (to_html(unexplained(seen, dataclasses.replace(lost, benchmark=name))) for name in ("craft", "inspect"))
+    assert "attribution has not run. Next: <code>cotrace attribute</code>" in craft
+    assert "Its log says: its goal was not reached, the score is .25, it ended because of token limit, its last turn is 3." in foreign
+    assert "--model" in foreign
+    assert unexplained(seen, dataclasses.replace(lost, success=True)) is None
+    assert "The turn broke off: the tool broke." in what_went_wrong(seen, dataclasses.replace(lost, acts=False), drawing_of("inspect"))

@@ -53,8 +53,8 @@ def test_rates_have_their_intervals(store: Store) -> None:
         figure = overcooked.report_figure(read)
     assert figure is not None
     (trace,) = figure.data
-    assert list(trace.y) == [1.0]
-    assert trace.error_y.arrayminus[0] == pytest.approx(1 - 0.3424, abs=0.0001)
+    assert list(trace.x) == [1.0]
+    assert trace.error_x.arrayminus[0] == pytest.approx(1 - 0.3424, abs=0.0001)
 
 
 def test_one_game_has_no_interval_of_progress(store: Store) -> None:
@@ -64,7 +64,7 @@ def test_one_game_has_no_interval_of_progress(store: Store) -> None:
         rows = read.at(one).rows(overcooked.LEVELS.make(read, "").sql).head(1)
         rows = rows.with_columns(pl.lit(None, pl.Float64).alias(end) for end in ("pc_low", "pc_high"))
         (trace,) = overcooked.rates(read, rows, overcooked.MEASURES["pc"]).data
-    assert (list(trace.error_y.array), list(trace.error_y.arrayminus)) == ([0.0], [0.0])
+    assert (list(trace.error_x.array), list(trace.error_x.arrayminus)) == ([0.0], [0.0])
 
 
 def test_the_matrix_counts_conversations(store: Store) -> None:

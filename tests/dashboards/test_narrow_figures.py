@@ -1,0 +1,32 @@
+"""Figures on narrow screens: numbers and names that do not touch, room for a legend of many lines."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+import pytest
+
+from dashboards.craft.page import _title
+from dashboards.figures.theme import numbered, styled
+from dashboards.markup import to_html
+from dashboards.parts import figure
+from dashboards.teams import TeamName
+
+
+@pytest.mark.parametrize(("turns", "step"), [(1, 1), (10, 1), (11, 5), (20, 5), (60, 5), (61, None)])
+def test_turns_are_named_so_that_numbers_do_not_touch_at_420_pixels(turns: int, step: int | None) -> None:
+    """The axes of Spirals and AsymPuzl wrote twenty numbers over one another."""
+    assert numbered(turns).get("dtick") == step
+
+
+def test_a_figure_with_many_names_is_taller_where_each_has_a_line_of_its_own() -> None:
+    """AsymPuzl's legend was scrolled in half of the figure; a screen that is wide has all names in a line or two."""
+    few, many = (go.Figure([go.Scatter(y=[1], name=f"team {one}") for one in range(names)]) for names in (3, 9))
+    told = [to_html(figure("f", styled(drawn, height=300))) for drawn in (few, many)]
+    assert ["calc(300px + var(--narrow) * 0px)" in told[0], "calc(300px + var(--narrow) * 120px)" in told[1]] == [True, True]
+
+
+def test_a_panel_of_a_team_has_a_title_of_short_lines() -> None:
+    """Three panels share 420 pixels: the conditions of neighbours ran into each other."""
+    lines = _title(TeamName("edge", "12 turns, starts from D1's wall, run 3")).split("<br>")
+    assert lines[0] == "edge"
+    assert max(len(line.removeprefix("<sup>").removesuffix("</sup>")) for line in lines) <= 15
