@@ -45,7 +45,7 @@ _WIDTHS: Final = {"words": 520, "team": 300, "text": 170, "name": 190, "conditio
 _LEAST: Final = {"when": 156, "team": 170, "text": 118, "name": 112, "family": 112, "condition": 150, "words": 240}
 _LEAST_NUMBER, _LEAST_WITH_ENDS = 76, 146
 """Pixels below which a column of its kind cannot be read: what does not fit beside one another is scrolled to."""
-_LETTER, _AROUND, _WIDEST_HEADING = 8, 36, 170
+_LETTER, _AROUND, _WIDEST_HEADING = 8, 52, 170
 """Of a heading: a letter's width, what stands around it, and the most that its longest word is given."""
 _LONG_HEADING: Final = 16
 """Characters from which on a heading stands in two lines."""

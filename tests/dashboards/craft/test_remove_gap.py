@@ -33,7 +33,8 @@ def test_every_team_has_a_panel(tmp_path: Path) -> None:
     store = played(tmp_path, "s", request)
     page = document(store, {"remove-gap": report(store, "remove-gap")})
     assert page.count('"name":"attempted"') == len(PERSONAS) * len(BUILDERS)
-    assert all(page.count(f"\\u003cbr\\u003e\\u003csup\\u003ebuilder {builder}\\u003c") == len(PERSONAS) for builder in BUILDERS)
+    broken = page.replace("\\u003c\\u002fsup\\u003e\\u003cbr\\u003e\\u003csup\\u003e", " ")  # a title of several lines
+    assert all(broken.count(f"\\u003cbr\\u003e\\u003csup\\u003ebuilder {builder}\\u003c") == len(PERSONAS) for builder in BUILDERS)
 
 
 @pytest.mark.parametrize("tier", ["simple", "complex"])
