@@ -173,7 +173,7 @@ def by_turn(rows: pl.DataFrame) -> go.Figure:
             ],
             hovertemplate="%{fullData.name}, turn %{x}: %{customdata}<extra></extra>",
         )
-    drawn.update_xaxes(title="turn", **numbered(int(rows["k"].max() or 1)), rangemode="tozero")
+    drawn.update_xaxes(title="turn", **numbered(max(rows["k"].to_list(), default=1)), rangemode="tozero")
     drawn.update_yaxes(title="solved so far", range=[-0.03, 1.03], tickformat=".0%")
     return styled(drawn, height=420)
 
