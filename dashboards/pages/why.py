@@ -48,8 +48,10 @@ _FLOWS: Final = """
     FROM attributed_costs WHERE {filters} AND cost > 0 AND isfinite(cost) GROUP BY ALL ORDER BY cost DESC, model, link, role
     """
 _COUNT: Final = """
-    SELECT count(DISTINCT (episode_id, turn)) AS turns FROM attributed_costs WHERE {filters} AND cost > 0 AND isfinite(cost)
+    SELECT count(DISTINCT (episode_id, turn)) AS turns FROM attributions
+    WHERE cost > 0 AND isfinite(cost) AND episode_id IN (SELECT episode_id FROM games WHERE {filters})
     """
+_BENCHMARKS: Final = "SELECT DISTINCT benchmark FROM games WHERE {filters} AND episode_id IN (SELECT episode_id FROM attributions)"
 _CURVE: Final = """
     WITH lost AS (
         SELECT model, episode_id, turn, greatest(cost, 0) AS cost FROM turn_costs WHERE {filters} AND isfinite(cost)
@@ -129,7 +131,7 @@ def report_figure(read: Reader) -> go.Figure | None:
 
 
 def _benchmarks(read: Reader) -> list[str]:
-    found = read.rows("SELECT DISTINCT benchmark FROM attributed_costs WHERE {filters}", filter_on=OTHER_FILTERS)
+    found = read.rows(_BENCHMARKS, filter_on=OTHER_FILTERS)
     return in_order(found["benchmark"].to_list())
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import polars as pl
 import pytest
 from plotly.io.json import to_json_plotly as to_plotly_json
 
@@ -32,6 +33,16 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     folder = tmp_path_factory.mktemp("why")
     play_planted(folder / "logs", 12, seed=4)
     return attributed(folder / "logs", folder)
+
+
+@pytest.mark.parametrize("filters", ["", "level=simple", "level=none"])
+def test_turns_and_benchmarks_are_those_of_attributed_costs(store: Store, filters: str) -> None:
+    """The page asks the rows for them, not the view with all its columns."""
+    with reader(store, Address.parse("/why", filters)) as read:
+        whole = read.rows("SELECT * FROM attributed_costs WHERE {filters}")
+        costly = whole.filter((pl.col("cost") > 0) & pl.col("cost").is_finite())
+        assert read.rows(why._COUNT)["turns"].item() == costly.select("episode_id", "turn").n_unique()
+        assert set(read.rows(why._BENCHMARKS)["benchmark"]) == set(whole["benchmark"])
 
 
 def test_the_page_says_where_the_chain_broke(store: Store) -> None:
