@@ -1,14 +1,17 @@
 """One machine to its end: `python -m benchmarks.million --share 0.1` goes towards 1,000,000 turns in games of 100 and of 20 turns.
 
 At 1 there are 10,000 games of 100 turns, and 50,000 of 20; each share is measured after half of it, so that growth shows: the exponent e is
-that of CPU time ~ turns^e between the two. Every step runs in a process of its own, whose memory is told (its workers' apart).
+that of CPU time ~ turns^e between the two. Every step runs in a process of its own, whose memory is told (its workers' apart); what is
+compiled or imported once has been so by a few games before. With `--keep FOLDER` logs, stores and the figures of each step stay there, and
+the same command goes on where it was stopped. `--write` puts the table into docs/scale.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
-import resource
+import os
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -18,8 +21,9 @@ from typing import Final, NamedTuple
 
 from analytics.reports import report
 from analytics.views import ensure_installed
-from benchmarks.timing import Measured, measured
-from benchmarks.workload import fresh, scratch
+from benchmarks.marked import written
+from benchmarks.timing import Measured, held_mb, measured
+from benchmarks.workload import scratch
 from games.craft.play import PlayRequest, play
 from games.craft.players.personas import PERSONAS
 from ingest.files.run import ingest_paths
@@ -29,6 +33,8 @@ from judges.runs.runner import run
 from schemas.store import Store
 
 _TURNS: Final = 1_000_000
+_LENGTHS: Final = (100, 20)
+_HEAD: Final = "| games of | step | turns | clock, s | CPU, s | CPU, ms a turn | memory, MB | bytes a turn | e |"
 _PERSONAS: Final = tuple(PERSONAS)[:10]
 _REPORTS: Final = ("leaderboard", "failures", "spirals", "judges")
 
@@ -39,6 +45,25 @@ class Step(NamedTuple):
     turns: int
     taken: Measured
     peak_mb: float
+    bytes: int
+    """Of the store after it."""
+
+
+class Steps:
+    """What every step took, on record as soon as it is through."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "steps.jsonl"
+        lines = self._path.read_text(encoding="utf-8").splitlines() if self._path.exists() else []
+        self._done = {key: Step(turns, Measured(*taken), peak, size) for key, (turns, taken, peak, size) in map(json.loads, lines)}
+
+    def of(self, key: str, measure: Callable[[], Step]) -> Step:
+        """What a step took when it was done, now or before."""
+        if key not in self._done:
+            self._done[key] = measure()
+            with self._path.open("a", encoding="utf-8") as out:
+                out.write(json.dumps([key, self._done[key]]) + "\n")
+        return self._done[key]
 
 
 def main() -> None:
@@ -46,33 +71,48 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.million", description=__doc__)
     parser.add_argument("--share", type=float, default=0.01, help="of 1,000,000 turns")
     parser.add_argument("--judged", type=float, default=1.0, help="of the games, which the engine judges")
+    parser.add_argument("--keep", type=Path, help="a folder: work goes on there where it was stopped")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/scale.md")
     asked = parser.parse_args()
-    print("games of step                       turns   wall s    CPU s CPU ms a turn     MB bytes a turn     e")
-    for length in (100, 20):
+    folder: Path = asked.keep or scratch()
+    folder.mkdir(parents=True, exist_ok=True)
+    steps, load = Steps(folder), os.getloadavg()[0]
+    for length in _LENGTHS:
+        _measured(folder / "warm", steps, length, 2 * len(_PERSONAS), 1.0)
+    print(_HEAD, flush=True)
+    lines = [_HEAD, "| --- " * _HEAD.count(" | ") + "| --- |"]
+    for length in _LENGTHS:
         before: dict[str, Step] = {}
         for share in (asked.share / 2, asked.share):
-            before = _measured(length, round(_TURNS * share / length), asked.judged, before)
+            taken = _measured(folder, steps, length, round(_TURNS * share / length), asked.judged)
+            for name, step in taken.items():
+                lines.append(_told(length, name, step, before.get(name)))
+                print(lines[-1], flush=True)
+            before = taken
+    if asked.write:
+        machine = f"(`python -m benchmarks.million --share {asked.share:g}`; {os.cpu_count()} cores, load average {load:.1f} before)"
+        written(Path("docs/scale.md"), "million", "\n".join([*lines, "", machine]))
 
 
-def _measured(length: int, games: int, judged: float, before: dict[str, Step]) -> dict[str, Step]:
-    out = scratch() / f"{length}-{games}"
+def _measured(folder: Path, steps: Steps, length: int, games: int, judged: float) -> dict[str, Step]:
+    """One size of a store, step by step."""
+    out = folder / f"{length}-{games}"
     structures = -(-games // len(_PERSONAS))
-    play(PlayRequest(out=out, personas=_PERSONAS, builders=("literal",), structures=structures, turns=length))
-    store = Store(fresh(f"{length}-{games}.duckdb"))
-    steps: dict[str, Step] = {}
+    store = Store(folder / f"{length}-{games}.duckdb")
     actions: dict[str, Callable[[], object]] = {
         "ingest": partial(_ingest, out, store),
         "views": partial(ensure_installed, store),
         "engine judge": partial(_judge, store, judged),
         **{f"report {name}": partial(_report, store, name) for name in _REPORTS},
     }
-    for name, action in actions.items():
+
+    def measure(action: Callable[[], object]) -> Step:
+        play(PlayRequest(out=out, personas=_PERSONAS, builders=("literal",), structures=structures, turns=length))
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
             taken, peak = alone.submit(_alone, action).result()
-        turns = _turns(store)
-        steps[name] = Step(turns, taken, peak)
-        _tell(length, name, steps[name], before.get(name), store.size() / turns if name in {"ingest", "engine judge"} else None)
-    return steps
+        return Step(_turns(store), taken, peak, store.size())
+
+    return {name: steps.of(f"{folder.name} {length} {games} {judged} {name}", partial(measure, action)) for name, action in actions.items()}
 
 
 def _ingest(out: Path, store: Store) -> None:
@@ -88,7 +128,7 @@ def _report(store: Store, name: str) -> None:
 
 
 def _alone(action: Callable[[], object]) -> tuple[Measured, float]:
-    return measured(action), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return measured(action), held_mb() or math.nan
 
 
 def _turns(store: Store) -> int:
@@ -97,15 +137,12 @@ def _turns(store: Store) -> int:
     return int(row[0]) if row else 0
 
 
-def _tell(length: int, name: str, step: Step, before: Step | None, size: float | None) -> None:
+def _told(length: int, name: str, step: Step, before: Step | None) -> str:
     grown = "" if before is None else f"{math.log(step.taken.cpu_s / before.taken.cpu_s) / math.log(step.turns / before.turns):.2f}"
+    size = f"{step.bytes / step.turns:,.0f}" if name in {"ingest", "engine judge"} else ""
     each = 1000 * step.taken.cpu_s / step.turns
-    told = "" if size is None else f"{size:,.0f}"
-    print(
-        f"{length:>8} {name:<22} {step.turns:>9,} {step.taken.wall_s:>8.1f} {step.taken.cpu_s:>8.1f} {each:>13.3f} "
-        f"{step.peak_mb:>6.0f} {told:>12} {grown:>5}",
-        flush=True,
-    )
+    taken = f"{step.taken.wall_s:.1f} | {step.taken.cpu_s:.1f} | {each:.3f}"
+    return f"| {length} | {name} | {step.turns:,} | {taken} | {step.peak_mb:.0f} | {size} | {grown} |"
 
 
 if __name__ == "__main__":

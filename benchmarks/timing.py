@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final, NamedTuple
 
-__all__ = ["Measured", "measured", "medians", "peak_mb"]
+__all__ = ["Measured", "held_mb", "measured", "medians", "peak_mb"]
 
 _STATUS: Final = Path("/proc/self/status")
 
@@ -53,6 +53,11 @@ def peak_mb(action: Callable[[Path], object], argument: Path) -> float | None:
 
 def _peak_of(action: Callable[[Path], object], argument: Path) -> float | None:
     action(argument)
+    return held_mb()
+
+
+def held_mb() -> float | None:
+    """The most memory that this process has held; None where the system does not tell."""
     if not _STATUS.exists():
         return None
     # not ru_maxrss: a process inherits that from the one it was started by

@@ -50,6 +50,9 @@ class Store:
     save_every_s = 1.0
     """How often a run that goes on for long writes what it has, in seconds."""
 
+    rows_a_write = 10_000
+    """How many rows a run gathers that need no time to come by; they are in memory until then."""
+
     @property
     def journals(self) -> Path:
         """The folder in which runs on this store keep their journals."""

@@ -26,8 +26,6 @@ from schemas.store import Store
 
 __all__ = ["run_engine"]
 
-_ROWS_A_TRANSACTION = 50_000
-
 
 def run_engine(
     request: JudgeRequest, store: Store, on_progress: OnProgress | None = None, *, checks: Mapping[str, Check] | None = None
@@ -108,7 +106,7 @@ class _Sink:
         if self.first_error is None:
             self.first_error = next((verdict.reason for verdict in game.verdicts if verdict.status == "failed"), None)
         self._unsaved += game.verdicts
-        if len(self._unsaved) >= _ROWS_A_TRANSACTION:
+        if len(self._unsaved) >= self._store.rows_a_write:
             self._save()
 
     def finish(self, status: RunStatus) -> None:

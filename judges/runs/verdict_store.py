@@ -121,11 +121,18 @@ def save(store: Store, state: Progressed, verdicts: Sequence[Verdict], calls: Se
 
     def write(transaction: Transaction) -> None:
         transaction.delete("judge_runs", "judge_run_id = ?", [state.run.judge_run_id])
-        if state.replaces != "nothing" and verdicts:
+        if state.replaces != "nothing" and verdicts and _has_earlier(transaction, state.run):
             _delete_earlier(transaction, state, verdicts)
         transaction.insert_columns(columns)
 
     store.transact(write)
+
+
+def _has_earlier(transaction: Transaction, run: JudgeRun) -> bool:
+    """Whether another run of the same job stands in the store: only then are its verdicts looked for, which reads all there are."""
+    job = [run.rubric, run.judge, run.variant, run.judge_run_id]
+    same = "rubric = ? AND judge = ? AND variant IS NOT DISTINCT FROM ? AND judge_run_id <> ?"
+    return transaction.execute(f"SELECT 1 FROM judge_runs WHERE {same} LIMIT 1", job).fetchone() is not None
 
 
 def _delete_earlier(transaction: Transaction, state: Progressed, verdicts: Sequence[Verdict]) -> None:

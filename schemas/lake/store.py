@@ -69,6 +69,7 @@ class LakeStore(Store):
     """
 
     save_every_s = 10.0  # each time makes new files
+    rows_a_write = 50_000
 
     def __init__(self, root: str | Path, *, benchmark: str | None = None, run: str | None = None) -> None:
         needed("deltalake", "a lake")
