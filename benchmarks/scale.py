@@ -51,7 +51,7 @@ def run() -> list[Figure]:
         return figures
     file, _ = ingest(paths, "judged.duckdb")
     lake = _into_lake(paths, "judged")
-    actions = {
+    actions: dict[str, Callable[[], object]] = {
         "ingest": partial(_into_file, paths),
         "ingest into a lake": partial(_into_lake, paths),
         "engine judge": partial(judge, file, _RUBRIC),
