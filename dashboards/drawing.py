@@ -68,7 +68,7 @@ def draw_page(store: Store, address: Address, rubric_folders: Sequence[Path] = (
         with _with_views(store, address, rubric_folders, is_whole=is_whole) as read:
             found = read.rows(_GAMES)
             if found.is_empty():
-                return Drawn(navigation(address, pages(), page), None, _empty(store), page.TITLE)
+                return Drawn(navigation(address, pages(), page), None, _headed(_empty(store), page.TITLE), page.TITLE)
             head = navigation(address, pages(), page, found["benchmark"].unique())
             used: Sequence[str] = page.filters_of(address) if hasattr(page, "filters_of") else getattr(page, "FILTERS", FILTERS)
             return Drawn(head, filters.bar(read, found, used), _headed(page.content(read), page.TITLE), _title(page, read))
