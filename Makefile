@@ -26,7 +26,7 @@ test-scale: setup .venv/ray   ## the tests of work on a Ray cluster; Ray lies in
 	PYTHONPATH=.venv/ray $(BIN)/python -m pytest -n 0 tests/scale
 
 .venv/ray:
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $@ "ray>=2.60,<3" "msgpack>=1.1,<2" "protobuf>=6,<8"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $@ "ray>=2.60,<3" "msgpack>=1.1,<2" "protobuf>=6,<8" "grpcio>=1.70,<2"
 
 setup: .venv/.done     ## set up only
 
