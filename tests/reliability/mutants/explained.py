@@ -41,6 +41,11 @@ EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
     ("ingest/files/writer.py", "_BATCH_ROWS: Final = 500_000", "500000 -> 500001"): "a transaction of one row more",
     ("ingest/files/writer.py", "self._waiting_rows = 0", "0 -> 1"): "a transaction of one row less",
     (
+        "analytics/judging/answer_rates.sql",
+        "coalesce(counted.n_squared, 0)::double as n_squared,",
+        "0 -> 1",
+    ): "of an answer that was never given all of the variance is assumed, whatever was seen",
+    (
         "analytics/common/correction_spirals.sql",
         "where steps.changed and first_left.left_turn < steps.turn",
         "< -> <=",
