@@ -157,6 +157,14 @@ def test_answer_rates_by_hand(tmp_path: Path) -> None:
     assert yes["rate_high"] == pytest.approx(whole.high, abs=0.1)
 
 
+def test_answer_rates_count_variants_and_leave_probes_out(tmp_path: Path) -> None:
+    """A job on evidence that was changed for good is one of its own; one that probes the judge is none."""
+    runs = [job("plain"), job("opened", variant="published"), job("probe", variant="probe:order")]
+    store = judged(tmp_path, runs, [verdict(run, UNITS[0], "yes") for run in runs])
+    ensure_installed(store)
+    assert set(query(store, "SELECT judge_run_id FROM answer_rates")["judge_run_id"]) == {"plain", "opened"}
+
+
 @pytest.mark.parametrize("games", [5, 10])
 def test_answer_rates_hold_the_truth_with_few_games(tmp_path: Path, games: int) -> None:
     """Games of 1 to 60 answers whose rates differ (intraclass correlation 0.2): 300 jobs, each with its interval, in at least 93 %."""

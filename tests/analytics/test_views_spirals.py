@@ -9,6 +9,8 @@ from typing import NamedTuple
 import pytest
 
 from analytics.query import query
+from schemas import batches
+from schemas.records import TurnMetric
 from tests.analytics.little_games import Candidate, Game, Move, Step, board, store_with
 
 A, B, C, D = '"A"', '"B"', '"C"', '"D"'
@@ -226,6 +228,16 @@ def test_only_turns_that_stay_at_or_below_the_start_are_wasted(tmp_path: Path) -
 def test_the_first_turn_is_measured_against_the_progress_of_the_start_board(tmp_path: Path) -> None:
     """A board that begins at 0.2 and stays there has wasted its turns, though 0.2 is above 0."""
     assert spirals(tmp_path, [Step(A, (ASK,), progress=0.2)] * 3, at_start=0.2) == [Spiral("stall", 1, 3, 3)]
+
+
+def test_progress_of_a_stretch_is_that_before_and_after_it(tmp_path: Path) -> None:
+    """A loop that falls from 0.3 to 0.1 and is back at 0.3; other metrics of the game, and of the start, do not change its rows."""
+    store = store_with(tmp_path, [Game([Step(B, progress=0.2), Step(C, progress=0.1), Step(A, progress=0.4)], start=A, start_progress=0.3)])
+    others = [TurnMetric("game", 0, "einstein.other", 0.9), TurnMetric("game", 2, "einstein.overall_progress", 0.8)]
+    with store.writing() as connection:
+        batches.insert(connection, batches.to_arrow({"turn_metrics": others}))
+    found = query(store, "select turns, turns_wasted, progress_start, progress_end from correction_spirals")
+    assert found.rows() == [(3, 2, 0.3, 0.4)]
 
 
 def test_evidence_names_turns_and_actions(tmp_path: Path) -> None:

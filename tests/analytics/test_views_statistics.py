@@ -128,3 +128,8 @@ def test_clustered_share_by_hand(sql: duckdb.DuckDBPyConnection) -> None:
     assert low == pytest.approx((0.75 + f / 2 - math.sqrt(f * (3 / 16 + f / 4))) / (1 + f), abs=2e-4)
     assert high == pytest.approx((0.75 + f / 2 + math.sqrt(f * (3 / 16 + f / 4))) / (1 + f), abs=2e-4)
     assert number(sql, "clustered_low(1, 2, 1, 1, 2, 4)") is None
+
+
+def test_shares_of_games_without_a_trial_have_no_error(sql: duckdb.DuckDBPyConnection) -> None:
+    """Two games, neither with a turn that counts: nothing is known, which is not an error of 0."""
+    assert number(sql, "clustered_sem(0, 0, 2, 0, 0, 0)") is None

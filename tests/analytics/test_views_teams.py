@@ -160,3 +160,10 @@ def test_tasks_without_a_level_have_their_own_row(tmp_path: Path) -> None:
     """A null level is a group like any other, with its counts."""
     game = Game([Step("1", categories=(("t", "wrong"),))], level=None)
     assert query(store_with(tmp_path, [game]), "select level, turns, share from failure_breakdown").rows() == [(None, 1, 1.0)]
+
+
+def test_one_taxonomy_of_a_benchmark_is_shown_where_none_is_asked_for(tmp_path: Path) -> None:
+    """The published one, also where another says more."""
+    step = Step("1", categories=(("einstein_published", "wrong"), ("mine", "slow"), ("mine", "late")))
+    found = query(store_with(tmp_path, [Game([step])]), "select distinct taxonomy, is_default from failure_breakdown order by taxonomy")
+    assert found.rows() == [("einstein_published", True), ("mine", False)]

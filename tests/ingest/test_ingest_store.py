@@ -280,7 +280,9 @@ def breaking(column: str, value: object) -> Any:
 def test_faulty_rows_of_one_file_cost_only_that_file(
     store: Store, logs: Path, monkeypatch: pytest.MonkeyPatch, fault: tuple[str, object], reason: str
 ) -> None:
-    """A bug of an adapter becomes a reject of the file that met it; files that share its transaction go in."""
+    """A bug of an adapter becomes a reject of the file that met it; files that share its transaction go in, one without a game is told."""
+    whole = (logs / "game0.json").read_text("utf-8")
+    (logs / "cut.json").write_text(whole[: len(whole) // 2], encoding="utf-8")
 
     class Broken:
         FORMAT, VERSION, PATH_PARTS = craft.FORMAT, craft.VERSION, craft.PATH_PARTS
@@ -289,8 +291,10 @@ def test_faulty_rows_of_one_file_cost_only_that_file(
 
     monkeypatch.setattr(worker, "recognise", lambda head: Broken())  # noqa: ARG005
     report = ingest_paths([logs], store)
-    assert (report.ingested, report.refused) == (2, 1)
-    assert reason in report.rejected[0].reason
+    assert (report.ingested, report.refused) == (2, 2)
+    reasons = {Path(reject.path).name: reject.reason for reject in report.rejected}
+    assert set(reasons) == {"game1.json", "cut.json"}
+    assert reason in reasons["game1.json"]
     assert rows(store, "SELECT file FROM episodes ORDER BY file") == [("game0.json",), ("game2.json",)]
     assert rows(store, "SELECT count(*) FROM turns") == [(10,)]
 

@@ -16,7 +16,7 @@ from judges.runs.verdict_store import Progressed, Replaces, recover, save
 from schemas import batches
 from schemas.contract import BadRowsError, checked
 from schemas.errors import StoreError
-from schemas.records import Call, Json, JudgeRun, TurnMetric, Verdict
+from schemas.records import Call, Json, JudgeRun, TurnMetric, Utterance, Verdict
 from schemas.store import Store
 from tests.judges.judged_games import store_of
 from tests.servers.stub_server import stub_server
@@ -87,6 +87,18 @@ def test_rows_without_arrow_come_out_as_they_were(tmp_path: Path) -> None:
     with store.reading() as connection:
         assert sorted(map(repr, connection.execute("FROM verdicts").fetchall())) == sorted(repr(tuple(row)) for row in rows)
         assert connection.execute("FROM judge_runs").fetchall() == [tuple(run)]
+
+
+def test_rows_that_share_everything_stay_as_many_as_they_were(tmp_path: Path) -> None:
+    """Equal rows of numbers and texts, and such with lists."""
+    store = Store(tmp_path / "s.duckdb")
+    store.create()
+    said = Utterance("e", 1, 1, "a", "public", ["a", "b"], "so", None, superseded=False)
+    rows = checked({"turn_metrics": [TurnMetric("e", 1, "craft.iou_score", 0.5)] * 3, "utterances": [said] * 2})
+    store.transact(lambda transaction: transaction.insert_columns(rows))
+    with store.reading() as connection:
+        assert connection.execute("FROM turn_metrics").fetchall() == [("e", 1, "craft.iou_score", 0.5)] * 3
+        assert connection.execute("FROM utterances").fetchall() == [tuple(said)] * 2
 
 
 @pytest.mark.parametrize("row", [verdict(reason="half \ud800"), verdict(repeat=2**70)], ids=["half a surrogate pair", "a huge number"])

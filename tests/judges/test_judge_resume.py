@@ -270,3 +270,14 @@ def test_what_a_run_took_is_counted_once_and_stored_while_it_goes(tmp_path: Path
     assert (recorder.done, recorder.from_cache) == (3, 1)
     assert (recorder.run.calls, recorder.run.tokens_in, recorder.run.tokens_out, recorder.run.cost) == (4, 20, 6, 0.75)
     assert verdict_counts(store) == {"answered": 9}
+
+
+@pytest.mark.parametrize("costs", [(0.25, None), (None, 0.25)])
+def test_one_call_without_a_price_leaves_what_the_run_took_unknown(tmp_path: Path, costs: tuple[float | None, float | None]) -> None:
+    """Whether it comes before or after one that has a price."""
+    recorder = Recorder(
+        Store(tmp_path / "s.duckdb"), find("pragmatic_sufficiency"), judge_run()._replace(cost=0.0), Tally(units=2, calls=2), "nothing"
+    )
+    for turn, cost in enumerate(costs, start=1):
+        recorder.add(asked(f"g/{turn}", turn, cost))
+    assert (recorder.run.cost, recorder.run.calls) == (None, 4)

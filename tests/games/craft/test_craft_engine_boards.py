@@ -11,7 +11,7 @@ from games.craft.engine.board import EMPTY_BOARD, Board
 from games.craft.engine.move import Move
 from games.craft.engine.oracle import candidates, sample
 from games.craft.engine.rules import execute
-from games.craft.engine.views import View, ViewKind, director_view, is_mirrored, large_seen_as_small, wall_cells
+from games.craft.engine.views import View, ViewKind, all_views, director_view, is_mirrored, large_seen_as_small, views_json, wall_cells
 from games.craft.measures.metrics import progress
 from games.craft.measures.removal import oracle_remove_any, oracle_remove_first, oracle_remove_share
 from games.craft.targets.start_boards import StartBoard, start_board
@@ -98,6 +98,17 @@ def _codes(view: View) -> list[str]:
 def test_views_show_a_wall_by_layers(director: str, kind: ViewKind, rows: list[str]) -> None:
     """Colour initial and apparent size, left to right; large only where both halves lie on the wall."""
     assert _codes(director_view(TARGET, director, kind)) == rows
+
+
+def test_views_as_logs_have_them() -> None:
+    """Each director's rows by layer, the bottom one first, a block as its colour and size."""
+    views = views_json(all_views(TARGET))
+    assert list(views) == ["D1", "D2", "D3"]
+    assert views["D2"] == {
+        "row_0": [{"color": "green", "size": 2}, {"color": "green", "size": 2}, {"color": "red", "size": 1}],
+        "row_1": [{"color": "blue", "size": 1}, {"color": "none", "size": 1}, {"color": "none", "size": 1}],
+        "row_2": [{"color": "none", "size": 1}] * 3,
+    }
 
 
 def test_mirrored_walls_name_the_cells_the_rows_stand_for() -> None:

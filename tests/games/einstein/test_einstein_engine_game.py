@@ -12,6 +12,7 @@ from games.einstein.engine.modes import ACTION_MODES, ActionMode
 from games.einstein.engine.puzzle import parse_game_id
 from games.einstein.engine.rules import RulesName
 from games.einstein.engine.table import items_of
+from games.einstein.engine.table_json import goal_json, table_json
 from games.einstein.game import AGENTS, Game, GameSettings
 from games.einstein.measures.planner import plan
 from games.einstein.text.prompts import HistoryEntry, bin_contents, history_line, read_system_prompt, read_user_prompt, system_prompt
@@ -157,6 +158,12 @@ def test_who_may_share_when(mode: ActionMode, unasked: bool, reply: bool | None)
     assert (beside.outcome.accepted, beside.labels) == (mode == "provide_seek", ("wrong_share_after_seek",))
 
 
+@pytest.mark.parametrize(("mode", "may"), [("provide_seek", True), ("provide", False), ("seek", True), ("none", False)])
+def test_who_may_ask(mode: ActionMode, may: bool) -> None:  # noqa: FBT001
+    """Only where the action space has seeking."""
+    assert game(mode=mode).act("Player1", Ask(2)).outcome.accepted is may
+
+
 @pytest.mark.parametrize(("rules", "accepted"), [("sane", True), ("published", False)])
 def test_reply_of_a_seek_only_player_in_a_mixed_pair(rules: RulesName, accepted: bool) -> None:  # noqa: FBT001
     """The published class for mixed pairs refuses such replies."""
@@ -195,3 +202,26 @@ def test_several_answers_need_a_verifier() -> None:
     """Without one nobody chooses."""
     with pytest.raises(UsageError, match="no verifier to choose"):
         game().act("Player1", ["<ACTION>pass</ACTION>"] * 2)
+
+
+def test_state_and_goal_as_logs_and_pages_have_them() -> None:
+    """Bins by name, and of each player what it was given or told and what follows from it."""
+    bins = dict.fromkeys(
+        ("top_left_bin", "player2_bin", "top_right_bin", "commonbin", "bottom_left_bin", "player1_bin", "bottom_right_bin")
+    )
+    solved = {"top_left_bin": ["block3"], "top_right_bin": ["block0"], "bottom_left_bin": ["block1"], "bottom_right_bin": ["block2"]}
+    assert goal_json(PUZZLE) == {"bins": {name: solved.get(name, []) for name in bins}}
+    played = game()
+    played.act("Player1", Share(Relation(0, 3, "row")))
+    given = ["(block0, in, top_right_bin)", "(block0, block1, same, diagonal)"]
+    goals = {"block0": "top_right_bin", "block1": "bottom_left_bin"}
+    assert table_json(PUZZLE, played.state().table) == {
+        "bins": {name: {"player1_bin": ["block0", "block1"], "player2_bin": ["block2", "block3"]}.get(name, []) for name in bins},
+        "knowledge": {
+            "Player1": {"items": [*given, "(block0, block3, same, row)"], "infers": {**goals, "block3": "top_left_bin"}},
+            "Player2": {
+                "items": [*given, "(block1, block2, same, row)", "(block0, block3, same, row)"],
+                "infers": {**goals, "block2": "bottom_right_bin", "block3": "top_left_bin"},
+            },
+        },
+    }

@@ -350,7 +350,7 @@ def test_each_player_keeps_the_flags_of_its_own_turn_and_both_those_of_what_is_t
     differ = 0
     for puzzle in PUZZLES:
         where, table = Setting(puzzle, ("provide_seek", "provide_seek"), RULES["sane"]), start_table(puzzle)
-        assert table.placed == 0
+        assert (table.placed, table.flags) == (0, (0, 0))
         for _ in range(12):
             tried: list[Action] = [Move(b, table.positions[b], to) for b in range(puzzle.num_objects) for to in (COMMON, puzzle.goals[b])]
             found = advance(where, table, random.choice([*tried, *map(Share, puzzle.items)]))

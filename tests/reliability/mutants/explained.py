@@ -11,6 +11,7 @@ from tests.reliability.mutants.changes import Mutant
 __all__ = ["EXPLAINED", "why_it_survives"]
 
 EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
+    ("schemas/batches.py", "return False", "returns None"): "whoever asks takes no answer for a no",
     ("schemas/tables.py", "return []", "returns None"): "Pandera takes no checks for none",
     ("providers/journal.py", "if whole < len(content):", "Lt -> LtE"): "cutting a file to the length that it has changes nothing",
     (
@@ -38,6 +39,11 @@ EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
         'lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)',
         "420 -> 421",
     ): "whether others may execute an empty file to lock on",
+    (
+        "providers/journal.py",
+        "self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)",
+        "420 -> 421",
+    ): "whether others may execute a file of JSON lines",
     ("ingest/files/writer.py", "_BATCH_ROWS: Final = 500_000", "500000 -> 500001"): "a transaction of one row more",
     ("ingest/files/writer.py", "self._waiting_rows = 0", "0 -> 1"): "a transaction of one row less",
     (
@@ -45,6 +51,11 @@ EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
         "coalesce(counted.n_squared, 0)::double as n_squared,",
         "0 -> 1",
     ): "of an answer that was never given all of the variance is assumed, whatever was seen",
+    (
+        "analytics/common/failure_breakdown.sql",
+        "coalesce(counts.turns_squared, 0) as turns_squared,",
+        "0 -> 1",
+    ): "of a category that never occurred, likewise",
     (
         "analytics/common/correction_spirals.sql",
         "where steps.changed and first_left.left_turn < steps.turn",
