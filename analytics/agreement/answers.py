@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from analytics.query import query
 from judges.rubric.files import find, names
 from schemas.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import polars as pl
 
-__all__ = ["BY_DISAGREEMENT", "Given", "Role", "answers", "numbered_answers"]
+__all__ = ["BY_DISAGREEMENT", "Role", "answers", "numbers_of_answers"]
 
 BY_DISAGREEMENT = "dashboard:disagreements"
 """`labels.source` of what a person labelled on the dashboard in disagreement-first order; in random order it is `dashboard`."""
@@ -79,7 +77,6 @@ judged as (
         score
     from verdicts_latest
     where ($rubric is null or rubric = $rubric)
-        and (not list_contains($alone, rubric) or unit_id in (select unit from labelled where unit is not null))
 ),
 
 given as (
@@ -89,13 +86,6 @@ given as (
     select * from judged
 )
 """
-_ALONE: Final = """
-SELECT rubric FROM verdicts WHERE ($rubric IS NULL OR rubric = $rubric) AND (variant IS NULL OR NOT starts_with(variant, 'probe:'))
-    AND rubric NOT IN (SELECT rubric FROM labels WHERE starts_with(annotator, 'llm:'))
-GROUP BY rubric HAVING max(repeat) = 1 AND min(judge) = max(judge) AND min(coalesce(variant, '')) = max(coalesce(variant, ''))
-"""
-"""Rubrics whose units have one verdict each: a question of which only one judge was asked, and once."""
-
 _ANSWERS = f"""
 {_GIVEN},
 
@@ -112,40 +102,6 @@ select counted.* exclude (own_score, n), case when known.answer is null then own
 from counted
 left join known using (rubric, question, answer)
 """
-# Texts of a million units take most of the time of a report. That two units of a question have one number by chance happens in one of ten
-# million stores of a million units.
-_NUMBERED = f"{_GIVEN} select rubric, question, role, rater, hash(unit) as unit, hash(game) as game, answer, score from given"
-_COUNTED = """
-with counted as (
-    select rubric, question, judge, variant, status, answer, {game} as game, max(score) as score, count(*) as n
-    from verdicts_latest
-    where list_contains($alone, rubric)
-    group by all
-)
-
-select
-    rubric,
-    question,
-    case when judge = 'engine' then 'engine' else 'judge' end as role,
-    case when variant is null then judge else judge || ' (' || variant || ')' end as rater,
-    case when status = 'answered' then replace(lower(answer), '/', '') end as answer,
-    hash(game) as game,
-    score,
-    n
-from counted
-"""
-_KIND: Final = ("rubric", "question", "role", "rater", "answer")
-
-
-class Given(NamedTuple):
-    """Answers, without the names of units and games."""
-
-    units: pl.DataFrame
-    """A row each time that one was given about a unit which others may have answered, too: rubric, question, role, rater, answer, score,
-    and as numbers unit and game (`hash` of DuckDB); in no order."""
-    counted: pl.DataFrame
-    """Of rubrics whose units have one verdict each, all verdicts: rubric, question, role, rater, answer, score, game (null where not asked
-    for) and their number n."""
 
 
 def answers(store: Store, rubric: str | None = None, *, random_only: bool = False) -> pl.DataFrame:
@@ -163,49 +119,8 @@ def answers(store: Store, rubric: str | None = None, *, random_only: bool = Fals
     Raises:
         StoreError: the store cannot be read.
     """
-    found = query(store, _ANSWERS, _asked(rubric, random_only=random_only))
+    found = query(store, _ANSWERS, {"rubric": rubric, "random_only": random_only, "by_disagreement": BY_DISAGREEMENT})
     return _in_order(found).update(_numbers(found["rubric"].unique().to_list()), on=["rubric", "answer"], include_nulls=True)
-
-
-def numbered_answers(store: Store, rubric: str | None = None, *, random_only: bool = False, by_game: bool = False) -> Given:
-    """As `answers`, for reports that ask neither for units nor for games by name.
-
-    A unit that has one verdict and no label is only counted: with millions of them, nothing is compared about most.
-
-    Args:
-        store: a store with the views.
-        rubric: only this one; None: all.
-        random_only: as in `answers`.
-        by_game: count by game.
-
-    Raises:
-        StoreError: the store cannot be read.
-    """
-    import polars as pl
-
-    alone = query(store, _ALONE, {"rubric": rubric})["rubric"].to_list()
-    found = query(store, _NUMBERED, _asked(rubric, random_only=random_only, alone=alone))
-    counted = query(store, _COUNTED.format(game="episode_id" if by_game else "NULL"), {"alone": alone})
-    units, counted = (rows.with_columns(pl.col(*_KIND).cast(pl.Categorical)) for rows in (found, counted))
-    of_answer = ["rubric", "question", "answer"]
-    judged = units.filter(pl.col("role").is_in(["engine", "judge"]) & ~pl.col("rubric").is_in(alone))
-    said = pl.concat([rows.select(*of_answer, "score") for rows in (judged, counted)]).drop_nulls("answer")
-    known = said.group_by(of_answer).agg(known_score=pl.col("score").max(), is_known=pl.lit(value=True))
-    rubrics = {*found["rubric"].unique(), *alone}
-    built_in = _numbers(sorted(rubrics)).with_columns(pl.col("rubric", "answer").cast(pl.Categorical))
-    scores = (
-        pl.concat([units.select(of_answer), counted.select(of_answer)])
-        .unique()
-        .join(known, on=of_answer, how="left")
-        .join(built_in.rename({"score": "built_in"}).with_columns(is_built_in=True), on=["rubric", "answer"], how="left")
-    )
-    score = pl.when("is_built_in").then("built_in").when("is_known").then("known_score").otherwise("score")
-    units, counted = (rows.join(scores, on=of_answer, how="left").with_columns(score=score) for rows in (units, counted))
-    return Given(units.select(*_KIND, "unit", "game", "score"), counted.select(*_KIND, "game", "score", "n"))
-
-
-def _asked(rubric: str | None, *, random_only: bool, alone: Sequence[str] = ()) -> dict[str, object]:
-    return {"rubric": rubric, "random_only": random_only, "by_disagreement": BY_DISAGREEMENT, "alone": list(alone)}
 
 
 def _in_order(rows: pl.DataFrame) -> pl.DataFrame:
@@ -220,10 +135,14 @@ def _in_order(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.sort(place)
 
 
+def numbers_of_answers(rubric: str) -> dict[str, float | None]:
+    """The numbers of the answers of a rubric, where it comes with cotrace, by the answers as `answers` has them; else none."""
+    found = find(rubric).answers if rubric in names() else {}
+    return {answer.lower().replace("/", ""): score for answer, score in found.items()}
+
+
 def _numbers(rubrics: list[str]) -> pl.DataFrame:
-    """The numbers of the answers of those rubrics that come with cotrace."""
     import polars as pl
 
-    built_in = [find(name) for name in rubrics if name in names()]
-    rows = [(rubric.name, answer.lower().replace("/", ""), score) for rubric in built_in for answer, score in rubric.answers.items()]
+    rows = [(rubric, answer, score) for rubric in rubrics for answer, score in numbers_of_answers(rubric).items()]
     return pl.DataFrame(rows, schema={"rubric": pl.String, "answer": pl.String, "score": pl.Float64}, orient="row")

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from analytics.agreement.measures import coincidences, cross_pairs, inner_pairs, unit_agreement
+from analytics.agreement.ways import ORDER, Answered, Rater, numbered, sums_by
 
 if TYPE_CHECKING:
     import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Codes = NDArray[np.int64]
 
 __all__ = ["ALL", "Comparison", "comparisons"]
 
@@ -31,7 +32,6 @@ _KINDS = {
     ("judge", "judge"): "judge_judge",
 }
 """(role of b, role of a) -> kind of the comparison; a is the reference."""
-_ORDER = ("truth", "people", "engine", "judge")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,14 +104,17 @@ class Comparison:
         return agreeing, (tables.sum(axis=1) + tables.sum(axis=2)) / 2
 
 
-class _Matched(NamedTuple):
-    """Two raters, or one twice, about the units of a question."""
+class _Pair(NamedTuple):
+    """What two raters, or one twice, said of the units of a question that they were asked about."""
 
-    first: tuple[str, str]
-    """Role and rater."""
-    second: tuple[str, str]
-    rows: pl.DataFrame
-    """Units that both answered: game, `a yes` and so on, `b yes` and so on, and in `units` how many there are like that."""
+    games: Codes
+    """Of each row, a place in `_Asked.games`."""
+    ways: Codes
+    """Of each row, a place in `counts`."""
+    units: Floats
+    """How many there are like that."""
+    counts: Floats
+    """How often each of `_Asked.names` was given by the first, then by the second: shape (ways, 2 * names)."""
     unanswered: int
 
 
@@ -120,30 +123,24 @@ class _Asked(NamedTuple):
 
     rubric: str
     question: str
-    scores: pl.DataFrame
-    """Of each role and rater the answers that were given, with their scores."""
-    matched: Sequence[_Matched]
+    names: Sequence[str]
+    """Its answers."""
+    scores: dict[Rater, dict[str | None, float | None]]
+    """Of each rater the answers that it gave, with their numbers."""
+    games: NDArray[np.uint64]
+    pairs: dict[tuple[Rater, Rater], _Pair]
 
 
-def comparisons(answers: pl.DataFrame, counted: pl.DataFrame) -> Iterator[Comparison]:
+def comparisons(answered: Iterable[Answered]) -> Iterator[Comparison]:
     """Every comparison that the answers allow: each question, each rubric as a whole, and all of them.
 
     Args:
-        answers: as `analytics.agreement.answers.numbered_answers` gives them.
-        counted: likewise; they say which answers there are, and nothing is compared with them.
+        answered: as `analytics.agreement.units.answered` gives it of everybody.
     """
-    import polars as pl
-
-    all_answers = pl.concat(
-        [answers, counted.select("rubric", "question", "role", "rater", "answer", unit=None, game=None, score="score")],
-        how="vertical_relaxed",
-    )
-    parts = all_answers.partition_by("rubric", "question", as_dict=True, include_key=False)
-    asked = [_asked(part, str(rubric), str(question)) for (rubric, question), part in sorted(parts.items())]
+    asked = [_asked(one, question) for one in answered for question in one.questions]
     for one in asked:
         yield from _compared([one], one.rubric, one.question)
-    rubrics = list(dict.fromkeys(one.rubric for one in asked))
-    for rubric in rubrics:
+    for rubric in dict.fromkeys(one.rubric for one in asked):
         own = [one for one in asked if one.rubric == rubric]
         yield from _compared(_of_several(own, "question"), rubric, ALL)
     yield from _compared(_of_several(asked, "rubric"), ALL, ALL)
@@ -151,105 +148,108 @@ def comparisons(answers: pl.DataFrame, counted: pl.DataFrame) -> Iterator[Compar
 
 def _of_several(asked: Sequence[_Asked], what: str) -> list[_Asked]:
     """The answers of raters who answered about more than one of them: of others there is nothing to pool."""
-    seen: dict[tuple[str, str], set[str]] = {}
+    seen: dict[Rater, set[str]] = {}
     for one in asked:
-        for rater in one.scores.select("role", "rater").unique().rows():
+        for rater in one.scores:
             seen.setdefault(rater, set()).add(getattr(one, what))
     kept = {rater for rater, about in seen.items() if len(about) > 1}
     return [
         one._replace(
-            scores=one.scores.filter([rater in kept for rater in one.scores.select("role", "rater").rows()]),
-            matched=[pair for pair in one.matched if pair.first in kept and pair.second in kept],
+            scores={rater: scores for rater, scores in one.scores.items() if rater in kept},
+            pairs={raters: pair for raters, pair in one.pairs.items() if kept.issuperset(raters)},
         )
         for one in asked
     ]
 
 
-def _asked(part: pl.DataFrame, rubric: str, question: str) -> _Asked:
+def _asked(answered: Answered, question: str) -> _Asked:
     """The pairs of raters of a question."""
-    import polars as pl
-
-    scores = (
-        part.group_by("role", "rater", "answer").agg(pl.col("score").max()).with_columns(pl.col("role", "rater", "answer").cast(pl.String))
-    )
-    names = scores["answer"].drop_nulls().unique().sort().to_list()
-    raters = scores.select("role", "rater").unique().rows()
-    raters.sort(key=lambda rater: (_ORDER.index(rater[0]), rater[1]))
-    compared = part.drop_nulls("unit")
-    sides = {rater: _counts(compared.filter(pl.col("rater") == rater[1]), names) for rater in raters}
-    matched = [
-        _matched(sides, first, second)
-        for index, first in enumerate(raters)
-        for second in raters[index:]
-        if _kind(first, second) is not None
-    ]
-    return _Asked(rubric, question, scores, matched)
+    scores: dict[Rater, dict[str | None, float | None]] = {}
+    for (own, rater, answer), score in answered.scores.items():
+        if own == question:
+            scores.setdefault(rater, {})[answer] = score
+    pairs = {
+        raters: pair for raters in answered.pairs if _kind(*raters) is not None and (pair := _pair(answered, *raters, question)) is not None
+    }
+    return _Asked(answered.rubric, question, answered.answers, scores, answered.games, pairs)
 
 
-def _kind(first: tuple[str, str], second: tuple[str, str]) -> str | None:
+def _kind(first: Rater, second: Rater) -> str | None:
     if first == second:
         return {"people": "people", "judge": "judge_repeats"}.get(first[0])
     return _KINDS.get((second[0], first[0]))
 
 
-def _counts(part: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """One row a unit: unit, game, and how often each answer was given."""
-    import polars as pl
-
-    given = part.select("unit", "game", *((pl.col("answer") == name).fill_null(value=False).cast(pl.UInt32).alias(name) for name in names))
-    return given.group_by("unit", "game").agg(pl.col(*names).sum()) if names else given.unique()
-
-
-def _matched(sides: dict[tuple[str, str], pl.DataFrame], first: tuple[str, str], second: tuple[str, str]) -> _Matched:
+def _pair(answered: Answered, first: Rater, second: Rater, question: str) -> _Pair | None:
     """What both said about the units that both answered; inside one side, about those that at least two answered."""
-    import polars as pl
+    import numpy as np
 
-    names = sides[first].columns[2:]
-    a, b = (sides[rater].rename({name: f"{side} {name}" for name in names}) for side, rater in (("a", first), ("b", second)))
-    both = a.join(b.drop("game"), on="unit", how="inner").drop("unit")
-    of_a, of_b = (pl.sum_horizontal(pl.lit(0), *(f"{side} {name}" for name in names)) for side in "ab")
-    is_usable = of_a > 1 if first == second else (of_a > 0) & (of_b > 0)
-    unanswered = 0 if first == second else both.select(((of_a > 0) & (of_b == 0)).sum()).item()
-    return _Matched(first, second, both.filter(is_usable).group_by(both.columns).agg(units=pl.len()), int(unanswered))
+    found = answered.matched(first, second, question)
+    of_first, of_second = (counts[:, :-1].sum(axis=1) for counts in (found.counts_first, found.counts_second))
+    a, b = of_first[found.first], of_second[found.second]
+    is_usable = a > 1 if first == second else (a > 0) & (b > 0)
+    was_asked = found.counts_second.sum(axis=1)[found.second] > 0
+    unanswered = 0 if first == second else int(found.units[(a > 0) & (b == 0) & was_asked].sum())
+    if not (is_usable.any() or unanswered):
+        return None
+    counts = np.hstack(
+        [
+            np.repeat(found.counts_first[:, :-1], len(found.counts_second), axis=0),
+            np.tile(found.counts_second[:, :-1], (len(found.counts_first), 1)),
+        ]
+    )
+    ways = (found.first * len(found.counts_second) + found.second)[is_usable]
+    return _Pair(found.games[is_usable], ways, found.units[is_usable], counts, unanswered)
 
 
 def _compared(asked: Sequence[_Asked], rubric: str, question: str) -> Iterator[Comparison]:
     """The pairs of raters, over all of these questions."""
     import numpy as np
-    import polars as pl
 
     if not asked:
         return
-    scored = pl.concat([one.scores for one in asked]).drop_nulls("answer").group_by("answer").agg(pl.col("score").max())
-    scored = scored.sort("score", "answer", nulls_last=True)
-    names: tuple[str, ...] = tuple(scored["answer"])
-    scores = scored["score"].cast(pl.Float64).fill_null(np.nan).to_numpy()
-    pairs: dict[tuple[tuple[str, str], tuple[str, str]], list[_Matched]] = {}
-    for pair in (pair for one in asked for pair in one.matched):
-        pairs.setdefault((pair.first, pair.second), []).append(pair)
-    order = sorted(pairs, key=lambda pair: [(_ORDER.index(role), rater) for role, rater in pair])
-    for first, second in order:
-        found = pairs[first, second]
-        rows = pl.concat([pair.rows for pair in found], how="diagonal_relaxed")
-        if rows.is_empty():
+    scored: dict[str, float | None] = {}
+    for answer, score in (item for one in asked for scores in one.scores.values() for item in scores.items()):
+        if answer is not None:
+            scored[answer] = max((number for number in (scored.get(answer), score) if number is not None), default=None)
+    names = sorted(scored, key=lambda name: (scored[name] is None, scored[name], name))
+    scores = np.array([np.nan if scored[name] is None else scored[name] for name in names], dtype=float)
+    games = asked[0].games if len({id(one.games) for one in asked}) == 1 else np.unique(np.concatenate([one.games for one in asked]))
+    raters = {pair for one in asked for pair in one.pairs}
+    for first, second in sorted(raters, key=lambda pair: [(ORDER.index(role), rater) for role, rater in pair]):
+        found = [(one, one.pairs[first, second]) for one in asked if (first, second) in one.pairs]
+        if not any(len(pair.units) for _, pair in found):
             continue
-        rows = rows.with_columns(
-            pl.lit(0).alias(column) for name in names for column in (f"a {name}", f"b {name}") if column not in rows.columns
-        )
-        columns = [f"{side} {name}" for side in "ab" for name in names]
-        rows = rows.fill_null(0).group_by("game", *columns).agg(pl.col("units").sum()).sort("game", *columns)
-        a, b = (rows.select([f"{side} {name}" for name in names]).to_numpy().astype(float) for side in "ab")
+        rows = _pooled(found, names, games)
         yield Comparison(
             rubric=rubric,
             question=question,
             kind=str(_kind(first, second)),
             rater_a=first[1],
             rater_b=second[1],
-            answers=names,
+            answers=tuple(names),
             scores=scores,
-            counts_a=a,
-            counts_b=b,
-            clusters=rows["game"].rank("dense").to_numpy().astype(np.int64) - 1,
-            weights=rows["units"].to_numpy().astype(float),
-            unanswered=sum(pair.unanswered for pair in found),
+            counts_a=rows.counts[rows.ways, : len(names)],
+            counts_b=rows.counts[rows.ways, len(names) :],
+            clusters=numbered(rows.games)[0],
+            weights=rows.units,
+            unanswered=rows.unanswered,
         )
+
+
+def _pooled(found: Sequence[tuple[_Asked, _Pair]], names: Sequence[str], games: NDArray[np.uint64]) -> _Pair:
+    """The same pair about several questions as one, over these names of answers and games; a row for each way in each game."""
+    import numpy as np
+
+    counts, ways, places, start = [], [], [], 0
+    for one, pair in found:
+        columns = [one.names.index(name) if name in one.names else -1 for name in names]
+        sides = np.hstack([pair.counts, np.zeros((len(pair.counts), 1))])
+        counts.append(sides[:, columns + [column + len(one.names) if column >= 0 else -1 for column in columns]])
+        ways.append(pair.ways + start)
+        places.append(pair.games if one.games is games else np.searchsorted(games, one.games)[pair.games])
+        start += len(pair.counts)
+    different, way = np.unique(np.concatenate(counts), axis=0, return_inverse=True)
+    keys = np.concatenate(places) * len(different) + way.ravel()[np.concatenate(ways)]
+    keys, units = sums_by(keys, np.concatenate([pair.units for _, pair in found]), len(games) * len(different))
+    return _Pair(keys // len(different), keys % len(different), units, different, sum(pair.unanswered for _, pair in found))

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import orjson
 
 from analytics.agreement.advice import advice
-from analytics.agreement.answers import numbered_answers
 from analytics.agreement.measures import gwet_ac1, kappa, krippendorff_alpha, percent_agreement, rate_of_answer
 from analytics.agreement.pairs import Comparison, comparisons
 from analytics.agreement.scores import COLUMNS as SCORE_COLUMNS
 from analytics.agreement.scores import score_columns
+from analytics.agreement.units import answered
 from analytics.statistics.cluster_intervals import NUDGE, PSEUDO, Ends, Pushed, Varied, cluster_sums, coefficient_interval, share_interval
 from schemas.store import Store
 
@@ -92,7 +92,7 @@ def agreement_report(store: Store, *, rubric: str | None = None, na_score: float
     """
     import polars as pl
 
-    found = list(comparisons(*numbered_answers(store, rubric)))
+    found = list(comparisons(answered(store, rubric)))
     of_kind = Counter(compared.kind for compared in found)
     rows = [_row(compared, na_score, of_kind[compared.kind]) for compared in found]
     told = advice(rows)

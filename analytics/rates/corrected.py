@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from analytics.agreement.answers import numbered_answers
+from analytics.agreement.answers import Role
+from analytics.agreement.units import answered
+from analytics.agreement.ways import Answered, Matched, Rater
 from analytics.query import query
 from analytics.rates.correction import (
     Corrected,
@@ -26,7 +28,11 @@ from analytics.statistics.intervals import LEVEL
 from schemas.store import Store
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 __all__ = ["NEEDED_SUMMARY", "SUMMARY", "corrected_rates", "labels_needed_report", "needed_ends", "spread_of"]
 
@@ -62,10 +68,10 @@ NEEDED_SUMMARY: Final = (
 """Columns of `labels_needed_report` that fit a terminal, beside the advice."""
 
 _HALF_WIDTHS: Final = {"labels_for_0_10": 0.10, "labels_for_0_05": 0.05, "labels_for_0_02": 0.02}
-_RATER: Final = ("rubric", "question", "role", "rater")
-_REFERENCES: Final = (("people", "people"), ("truth", "planted truth"))
-"""Role and rater of who corrects a judge: the first that there is."""
-_SUMS: Final = ("label_sum", "labelled_score", "label_squares", "score_squares", "products")
+_REFERENCES: Final[tuple[Rater, ...]] = (("people", "people"), ("truth", "planted truth"))
+"""Who corrects a judge: the first that there is."""
+_COUNTED: Final = ("units", "labels", "yes", "no")
+_SUMS: Final = ("judged", "label_sum", "labelled_score", "label_squares", "score_squares", "products")
 _FEWEST_TAILS: Final = 5
 """Labelled games below which nothing is seen of the tails of their influences."""
 _ASSUMED_ERRORS: Final = 0.2
@@ -165,72 +171,79 @@ def _all_judged(store: Store, rubric: str | None) -> Iterator[_Judged]:
     import polars as pl
 
     models = query(store, "SELECT hash(episode_id) AS game, model FROM episodes")
-    given = numbered_answers(store, rubric, random_only=True, by_game=True)
-    scored = given.units.drop_nulls("score").group_by(*_RATER, "unit", "game").agg(pl.col("score").mean())
-    said = scored.partition_by(_RATER, as_dict=True, include_key=False)
-    nothing = scored.clear().drop(_RATER)
-    for (name, question, role, judge), games in sorted(_totals(scored, given.counted).partition_by(_RATER, as_dict=True).items()):
-        whose, labels = next(
-            ((found, said[key]) for found, rater in _REFERENCES if (key := (name, question, found, rater)) in said), ("truth", nothing)
-        )
-        labelled = (
-            said.get((name, question, role, judge), nothing).join(labels.select("unit", label="score"), on="unit").sort("game", "unit")
-        )
-        counts = games.join(_by_game(labelled), on="game", how="left").with_columns(
-            pl.col("labels").fill_null(0), pl.col(_SUMS).fill_null(0.0), pl.col("yes", "no").fill_null(value=False)
-        )
-        counts = counts.join(models, on="game", how="left").sort("model", "game", nulls_last=True)
-        errors = _error_counts(labelled)
-        for (model,), own in counts.group_by("model", maintain_order=True):
-            yield _Judged(
-                rubric=str(name),
-                question=str(question),
-                judge=str(judge),
-                model=None if model is None else str(model),
-                reference="people" if whose == "people" else "planted truth",
-                own=own,
-                errors=errors,
+    for answered_about in answered(store, rubric, random_only=True, of="judges"):
+        for question in answered_about.questions:
+            for judge, whose, games in _by_judge(answered_about, question):
+                own = games.filter(pl.col("units") > 0).join(models, on="game", how="left").sort("model", "game", nulls_last=True)
+                errors = games.filter(pl.col("labels") > 0).select("game", "yes", "yes_found", "no", "no_found")
+                own = own.with_columns(pl.col("yes", "no") > 0)
+                for (model,), of_model in own.group_by("model", maintain_order=True):
+                    yield _Judged(
+                        rubric=answered_about.rubric,
+                        question=question,
+                        judge=judge,
+                        model=None if model is None else str(model),
+                        reference="people" if whose == "people" else "planted truth",
+                        own=of_model,
+                        errors=errors,
+                    )
+
+
+def _by_judge(answers: Answered, question: str) -> Iterator[tuple[str, Role, pl.DataFrame]]:
+    """Each judge, whose labels correct it, and its scores and theirs summed by game: the columns of `_Judged.own` and `_Judged.errors`."""
+    import numpy as np
+    import polars as pl
+
+    said = {rater for (asked, rater, _), score in answers.scores.items() if asked == question and score is not None}
+    reference = next((rater for rater in _REFERENCES if rater in said), None)
+    nothing = np.zeros(len(answers.games))
+    for judge in sorted(rater for rater in said if rater[0] in {"engine", "judge"}):
+        sums = dict.fromkeys((*_COUNTED, *_SUMS, "yes_found", "no_found"), nothing)
+        judged = answers.matched(judge, judge, question)
+        scores = _means(answers, judge, question, judged.counts_first)[judged.first]
+        sums |= _sums(judged, ~np.isnan(scores), len(nothing), units=1.0, judged=scores)
+        if reference is not None and (reference, judge) in answers.pairs:
+            both = answers.matched(reference, judge, question)
+            label = _means(answers, reference, question, both.counts_first)[both.first]
+            score = _means(answers, judge, question, both.counts_second)[both.second]
+            sums |= _sums(
+                both,
+                ~np.isnan(label) & ~np.isnan(score),
+                len(nothing),
+                labels=1.0,
+                label_sum=label,
+                labelled_score=score,
+                label_squares=label**2,
+                score_squares=score**2,
+                products=label * score,
+                yes=label > _MIDDLE,
+                no=label < _MIDDLE,
+                yes_found=np.where(label > _MIDDLE, score, 0),
+                no_found=np.where(label < _MIDDLE, 1 - score, 0),
             )
+        games = pl.DataFrame({"game": answers.games} | sums).with_columns(pl.col(_COUNTED).cast(pl.Int64))
+        yield judge[1], reference[0] if reference else "truth", games
 
 
-def _totals(scored: pl.DataFrame, counted: pl.DataFrame) -> pl.DataFrame:
-    """One row is a judge's question in a game: judged, the sum of its scores, and units."""
-    import polars as pl
+def _means(answers: Answered, rater: Rater, question: str, counts: Floats) -> Floats:
+    """Mean number of the answers of each way that a unit was answered; NaN where none has one."""
+    import numpy as np
 
-    by_unit = scored.filter(pl.col("role").is_in(["engine", "judge"])).join(counted, on="rubric", how="anti")
-    rows = pl.concat(
-        [
-            counted.drop_nulls("score").select(*_RATER, "game", "n", total=pl.col("score") * pl.col("n")),
-            by_unit.select(*_RATER, "game", n=pl.lit(1, pl.Int64), total="score"),
-        ]
-    )
-    return rows.group_by(*_RATER, "game").agg(judged=pl.col("total").sum(), units=pl.col("n").sum())
+    scores = [answers.scores.get((question, rater, answer)) for answer in answers.answers]
+    kept = [place for place, score in enumerate(scores) if score is not None]
+    values, given = np.array([scores[place] for place in kept], dtype=float), counts[:, kept]
+    n = given.sum(axis=1)
+    means: Floats = np.divide(given @ values, n, out=np.full(len(n), np.nan), where=n > 0)
+    return means
 
 
-def _by_game(labelled: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
+def _sums(matched: Matched, kept: NDArray[np.bool_], games: int, **of_unit: Floats | NDArray[np.bool_] | float) -> dict[str, Floats]:
+    """Sums by game of numbers that each row's units have, over the rows that are kept."""
+    import numpy as np
 
-    score = pl.col("score")
-    return labelled.group_by("game", maintain_order=True).agg(
-        labels=pl.col("label").count().cast(pl.Int64),
-        label_sum=pl.col("label").sum(),
-        labelled_score=score.sum(),
-        label_squares=(pl.col("label") ** 2).sum(),
-        score_squares=(score**2).sum(),
-        products=(pl.col("label") * score).sum(),
-        yes=(pl.col("label") > _MIDDLE).any(),
-        no=(pl.col("label") < _MIDDLE).any(),
-    )
-
-
-def _error_counts(labelled: pl.DataFrame) -> pl.DataFrame:
-    """Labelled yes and no by game, of all models; labels at the middle are neither."""
-    import polars as pl
-
-    yes, no = pl.col("label") > _MIDDLE, pl.col("label") < _MIDDLE
-    return labelled.group_by("game", maintain_order=True).agg(
-        yes=yes.sum(), yes_found=pl.col("score").filter(yes).sum(), no=no.sum(), no_found=(1 - pl.col("score")).filter(no).sum()
-    )
+    places, units = matched.games[kept], matched.units[kept]
+    values = {name: value if isinstance(value, float) else value[kept] for name, value in of_unit.items()}
+    return {name: np.bincount(places, weights=units * value, minlength=games).astype(float) for name, value in values.items()}
 
 
 def _rate_row(judged: _Judged) -> dict[str, object]:

@@ -8,11 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from polars.testing import assert_frame_equal
 
-from analytics.agreement import answers
-from analytics.agreement.answers import numbered_answers
-from analytics.agreement.report import agreement_report
 from analytics.rates.corrected import corrected_rates, labels_needed_report
 from analytics.rates.correction import Labelled, Units, prediction_powered
 from cotrace.cli import cli
@@ -76,17 +72,6 @@ def test_the_estimate_is_that_of_the_formula(tmp_path: Path) -> None:
     expected = prediction_powered(Units(judged, units), Labelled(*labelled))
     row = corrected_rates(store).filter(pl.col("model") == "m").row(0, named=True)
     assert (row["rate"], row["rate_low"], row["rate_high"]) == pytest.approx(tuple(map(float, expected)))
-
-
-def test_a_unit_that_one_judge_answered_once_is_counted_without_being_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reports say the same where every verdict is told apart by its unit, as they are where several judges answered."""
-    store, _ = simulated(tmp_path, labels_a_game=2)
-    reports = (corrected_rates, labels_needed_report, agreement_report)
-    counted = [report(store) for report in reports]
-    assert len(numbered_answers(store).units) == GAMES * 2 * 2 < GAMES * TURNS
-    monkeypatch.setattr(answers, "_ALONE", "SELECT rubric FROM verdicts WHERE false AND $rubric IS NULL")
-    for rows, report in zip(counted, reports, strict=True):
-        assert_frame_equal(rows, report(store))
 
 
 def test_without_labels_nothing_is_corrected(tmp_path: Path) -> None:
