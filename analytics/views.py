@@ -8,6 +8,7 @@ The header of each file is its documentation, and data: ``docs/views.md`` and th
 
     -- <name>: <what it is>
     -- One row is <grain>
+    -- Materialized: by game                      (its rows are kept: `analytics.materialized`)
     -- Parameters: <name: what it is>            (table macros)
     --   <column>  <unit or type>  <meaning>     (two blanks between the three; deeper indented lines continue the meaning)
     -- Columns as in: <view or table>.           (instead, or for those that are not listed)
@@ -28,6 +29,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analytics.materialized import BASIS, expanded, materialize
 from schemas.errors import UsageError
 from schemas.families import families
 from schemas.store import Store
@@ -52,7 +54,7 @@ __all__ = [
 
 FINGERPRINT = "views_hash"
 """Name of the row of store_info that says which views a store has."""
-_SECTION = re.compile(r"^-- (One row is|Parameters:|Macros:|Columns as in:|Report:|Shows:|Reads:) ?(.*)$")
+_SECTION = re.compile(r"^-- (One row is|Materialized:|Parameters:|Macros:|Columns as in:|Report:|Shows:|Reads:) ?(.*)$")
 _COLUMN = re.compile(r"^-- {3}(\w+(?:\([\w, ]+\))?) {2,}(\S+) {2,}(\S.*)$")
 _EVERY = re.compile(r"every_family\('(\w+)'\)")
 _READS_EVERY = re.compile(r"every family's (\w+)")
@@ -109,6 +111,7 @@ def view(name: str) -> ViewFile:
 
 def install(connection: duckdb.DuckDBPyConnection) -> None:
     """Make all views and macros anew in the store of this connection, and remember which they are; the caller holds the transaction."""
+    connection.execute(BASIS)
     for spec in VIEWS:
         connection.execute(spec.sql)
         if spec.kind == "view":
@@ -144,6 +147,7 @@ def ensure_installed(store: Store) -> None:
             return
     store.create()  # the views may read columns that an older store lacks
     store.define(install)
+    materialize(store)
 
 
 def are_current(connection: duckdb.DuckDBPyConnection) -> bool:
@@ -154,7 +158,7 @@ def are_current(connection: duckdb.DuckDBPyConnection) -> bool:
 @cache
 def fingerprint() -> str:
     """Over the views and the tables: reports read both, so an older store is brought up to date in either."""
-    return hashlib.sha256("\0".join([*(spec.sql for spec in VIEWS), *(spec.ddl() for spec in TABLES)]).encode()).hexdigest()
+    return hashlib.sha256("\0".join([BASIS, *(spec.sql for spec in VIEWS), *(spec.ddl() for spec in TABLES)]).encode()).hexdigest()
 
 
 def _load(name: str, sql: str, known: dict[str, tuple[ViewColumn, ...]]) -> ViewFile:
@@ -174,7 +178,7 @@ def _load(name: str, sql: str, known: dict[str, tuple[ViewColumn, ...]]) -> View
         parameters=sections.get("Parameters:", ""),
         shows=_names(sections.get("Shows:", "")),
         report=_report(name, sections["Report:"]) if "Report:" in sections else None,
-        sql=sql,
+        sql=expanded(sql) if "Materialized:" in sections else sql,
     )
 
 
@@ -302,3 +306,4 @@ def _blank() -> Path | None:
 
 
 Store.blank = staticmethod(_blank)  # whoever knows the views begins new stores with them
+Store.settle = staticmethod(materialize)

@@ -73,6 +73,7 @@ def multiply(store: Store, copies: int) -> None:
         for spec in TABLES:
             if "episode_id" in spec.column_names:
                 _multiply(connection, spec.name, spec.column_names, copies)
+    Store.settle(store)
 
 
 def _multiply(connection: duckdb.DuckDBPyConnection, name: str, columns: tuple[str, ...], copies: int) -> None:

@@ -55,7 +55,7 @@ QUESTIONS: Final[Mapping[str, str]] = {
     "What is in the store?": """
         SELECT table_name, estimated_size AS n
         FROM duckdb_tables()
-        WHERE NOT internal
+        WHERE schema_name = 'main'
         ORDER BY n DESC
     """,
 }

@@ -42,6 +42,9 @@ class Store:
     blank: ClassVar[Callable[[], Path | None]] = staticmethod(lambda: None)
     """Gives a store without rows that new ones begin as a copy of; None where there is none. Set by who knows the views."""
 
+    settle: ClassVar[Callable[[Store], None]] = staticmethod(lambda _: None)
+    """Called when many games have come: finds out ahead what readers need of them. Set by who knows the views."""
+
     def __init__(self, path: str | Path, *, lock_wait_s: float = 30.0) -> None:
         self.path = path if isinstance(path, Path) else Path(path)
         self.lock_wait_s = lock_wait_s
@@ -297,7 +300,7 @@ def _known_columns(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str,
     """Of each table there is, its columns and whether they may be null; asked once, since DuckDB lists those of all tables each time."""
     known: dict[str, dict[str, bool]] = defaultdict(dict)
     for name, column, nullable in connection.execute(
-        "SELECT table_name, column_name, is_nullable FROM duckdb_columns() WHERE NOT internal"
+        "SELECT table_name, column_name, is_nullable FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
     ).fetchall():
         known[name][column] = nullable
     return known

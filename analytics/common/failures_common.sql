@@ -12,30 +12,18 @@
 --   share_high  0..1  upper end
 -- Report: failures-common, ordered by benchmark, model, condition, turns desc, common
 -- Shows: benchmark, model, common, turns, share
--- Reads: failure_turns, failure_map, intervals.
+-- Reads: game_failures, games, intervals.
 create or replace view failures_common as
 
-with mapped_taxonomies as (
-    select distinct taxonomy from failure_map
-),
-
-classified as (
-    select
-        failure_turns.benchmark,
-        failure_turns.condition,
-        failure_turns.model,
-        failure_turns.episode_id,
-        failure_turns.turn,
-        coalesce(failure_map.common, 'unmapped') as common
-    from failure_turns
-    inner join mapped_taxonomies using (taxonomy)
-    left join failure_map using (taxonomy, category)
-    where failure_turns.counted
+with counted as (
+    select games.benchmark, games.condition, games.model, game_failures.*
+    from game_failures
+    inner join games using (episode_id)
 ),
 
 game_sizes as (
-    select benchmark, condition, model, episode_id, count(distinct turn) as size
-    from classified
+    select benchmark, condition, model, episode_id, any_value(classified_turns) as size
+    from counted
     group by all
 ),
 
@@ -51,24 +39,17 @@ groups as (
     group by all
 ),
 
-game_kinds as (
-    select benchmark, condition, model, episode_id, common, count(distinct turn) as turns
-    from classified
-    where common <> 'none'
-    group by all
-),
-
 kinds as (
     select
-        game_kinds.benchmark,
-        game_kinds.condition,
-        game_kinds.model,
-        game_kinds.common,
+        benchmark,
+        condition,
+        model,
+        common,
         sum(turns)::bigint as turns,
         sum(turns * turns) as turns_squared,
-        sum(turns * size) as turns_by_sizes
-    from game_kinds
-    inner join game_sizes using (episode_id)
+        sum(turns * classified_turns) as turns_by_sizes
+    from counted
+    where common <> 'none'
     group by all
 )
 

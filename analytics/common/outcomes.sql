@@ -20,65 +20,19 @@
 --   progress  0..1  after the turn
 -- Report: outcomes, ordered by model, condition, task_id, episode_id, turn
 -- Shows: benchmark, model, task_id, turn, outcome, accepted, progress
--- Reads: episodes, run_conditions, turns, actions, turn_metrics.
+-- Reads: turn_outcomes, episodes, run_conditions.
 create or replace view outcomes as
 
-with acted as (
-    select
-        episode_id,
-        turn,
-        count(*) filter (verb <> 'clarify') > 0 as has_move,
-        bool_and(accepted) filter (verb <> 'clarify') as accepted,
-        bool_or(undoes) filter (verb <> 'clarify') as undoes
-    from actions
-    group by all
-),
-
-readings as (
-    select
-        episode_id,
-        turn,
-        split_part(metric, '.', 2) as reading,
-        value = 1 as followed
-    from turn_metrics
-    where metric like '%.followed_%'
-),
-
-adherence as (
-    select
-        episode_id,
-        turn,
-        bool_or(followed) filter (reading = 'followed_full') as followed_full,
-        bool_or(followed) filter (reading = 'followed_physical') as followed_physical,
-        bool_or(followed) filter (reading = 'followed_action_position_layer') as followed_action_position_layer
-    from readings
-    group by all
-)
-
 select
-    turns.episode_id,
-    turns.turn,
+    turn_outcomes.episode_id,
+    turn_outcomes.turn,
     episodes.benchmark,
     run_conditions.condition,
     episodes.model,
     episodes.team,
     episodes.task_id,
     episodes.level,
-    case
-        when acted.has_move is null then 'no_move'
-        when not acted.has_move then 'clarify'
-        when coalesce(adherence.followed_full, turns.oracle_followed) then 'followed'
-        when turns.oracle_available then 'not_followed'
-        else 'no_oracle'
-    end as outcome,
-    adherence.followed_full,
-    adherence.followed_physical,
-    adherence.followed_action_position_layer,
-    acted.accepted,
-    acted.undoes,
-    turns.progress
-from turns
+    turn_outcomes.* exclude (episode_id, turn)
+from turn_outcomes
 inner join episodes using (episode_id)
-inner join run_conditions using (run_id)
-left join acted using (episode_id, turn)
-left join adherence using (episode_id, turn);
+inner join run_conditions using (run_id);

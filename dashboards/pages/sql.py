@@ -188,11 +188,13 @@ def register(app: Dash, store: Store, rubric_folders: Sequence[Path]) -> None:
     @app.server.get("/-/words.json")  # type: ignore[untyped-decorator]
     def words() -> Any:
         with reader(store, Address(PATH), rubric_folders) as read:
-            rows = frame(
-                read.connection, "SELECT table_name, list(column_name) FROM duckdb_columns() WHERE NOT internal GROUP BY ALL ORDER BY ALL"
-            )
+            rows = frame(read.connection, _WORDS)
         return jsonify(dict(rows.rows()))
 
+
+_WORDS: Final = """
+SELECT table_name, list(column_name) FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal GROUP BY ALL ORDER BY ALL
+"""
 
 RESULT: Final = Grid("sql", _rows, "Result")
 TABLES = (RESULT,)

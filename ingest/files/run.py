@@ -29,6 +29,8 @@ __all__ = ["ingest_paths"]
 
 _PORTION_BYTES: Final = 4 << 20
 _PORTION_FILES: Final = 64
+_MANY_TURNS: Final = 2_000
+"""From here on it takes readers longer to find out what follows from the turns than it takes to open the store once more."""
 
 
 def ingest_paths(
@@ -74,6 +76,8 @@ def ingest_paths(
         files = [orphan.found for orphan in writer.finish()]
         known = _known(store) if files else known
     writer.finish()
+    if report.rows.get("turns", 0) >= _MANY_TURNS:
+        Store.settle(store)
     report.without_logs = list(_without_logs(paths, found, report))
     report.timing.wall_s = time.perf_counter() - started
     return report

@@ -81,7 +81,7 @@ def test_tables_views_and_their_columns_say_in_the_store_what_they_are(store: St
     said = query(
         store,
         "SELECT table_name, column_name, comment FROM duckdb_columns() WHERE NOT internal AND database_name = current_database() "
-        "AND table_name <> 'store_info'",
+        "AND schema_name = 'main' AND table_name <> 'store_info'",
     )
     made = {(spec.name, column.name) for spec in TABLES if spec.name != "store_info" for column in spec.columns}
     made |= {(spec.name, column.name) for spec in VIEWS if spec.kind == "view" for column in spec.columns}
@@ -89,6 +89,7 @@ def test_tables_views_and_their_columns_say_in_the_store_what_they_are(store: St
     assert [row[:2] for row in said.rows() if not row[2]] == []
     views = query(store, "SELECT view_name FROM duckdb_views() WHERE NOT internal AND comment IS NULL")
     assert views.is_empty()
+    assert query(store, "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'materialized' AND comment IS NULL").is_empty()
 
 
 _MADE_FOR_JOINS = ("scored_turns", "judged_units", "attributed_faults", "correction_spirals")

@@ -1,0 +1,102 @@
+"""Materialized views: what is kept equals what the same SQL finds, whatever has happened to the games meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import ingest.files.run
+from analytics.forgetting import forget
+from analytics.materialized import materialize
+from analytics.query import query
+from analytics.views import VIEWS
+from ingest.files.run import ingest_paths
+from schemas.store import Store
+from tests.played import played_store
+
+KEPT = [spec.name for spec in VIEWS if "create or replace table materialized." in spec.sql]
+READERS = [*KEPT, "failures_common", "leaderboard"]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """Nine games in a store of the test's own, all of them materialized."""
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([played_store(tmp_path, judged=False).path.parent / "logs"], store, workers=1)
+    materialize(store)
+    return store
+
+
+def kept(store: Store) -> int:
+    """How many games count as materialized."""
+    return int(query(store, "select count(*) from materialized.unchanged").item())
+
+
+def rows(store: Store) -> dict[str, list[str]]:
+    """All rows of the views that are materialized and of some that read them, floating numbers rounded."""
+    found = {name: query(store, f"select * from {name}").rows() for name in READERS}
+    return {
+        name: sorted(repr([round(value, 9) if isinstance(value, float) else value for value in row]) for row in lines)
+        for name, lines in found.items()
+    }
+
+
+def emptied(store: Store) -> Store:
+    """The same store with nothing kept: every reader computes everything."""
+    with store.writing() as connection:
+        for name in [*KEPT, "games"]:
+            connection.execute(f"delete from materialized.{name}")
+    return store
+
+
+def test_kept_rows_are_those_that_the_views_compute(store: Store) -> None:
+    """Whether all games are kept, some or none, no number depends on it."""
+    assert kept(store) == 9
+    all_kept = rows(store)
+    with store.writing() as connection:
+        connection.execute("delete from materialized.games where episode_id in (select episode_id from episodes order by 1 limit 4)")
+    assert kept(store) == 5
+    assert rows(store) == all_kept == rows(emptied(store))
+    assert all(all_kept.values())
+
+
+def test_a_log_that_has_changed_counts_anew(store: Store, tmp_path: Path) -> None:
+    """The rows of the old log are still there, and nobody sees them; the next time they are replaced."""
+    log = next((tmp_path / "logs").rglob("*.json*"))
+    text = log.read_bytes()
+    log.write_bytes(text.replace(b'"max_turns":12', b'"max_turns":13') + b"\n")
+    assert log.read_bytes() != text + b"\n"
+    ingest_paths([tmp_path / "logs"], store, workers=1)
+    assert kept(store) < 9
+    before = rows(store)
+    materialize(store)
+    assert kept(store) == query(store, "select count(*) from episodes").item()
+    assert rows(store) == before
+
+
+def test_forgotten_games_are_gone(store: Store) -> None:
+    """From the views at once, and from the tables when the next games come."""
+    source = query(store, "select file from sources limit 1").item()
+    forget(store, "source", source, really=True)
+    gone = "select count(*) from turn_outcomes where episode_id not in (select episode_id from episodes)"
+    assert query(store, gone).item() == 0
+    materialize(store)
+    assert query(store, gone.replace("turn_outcomes", "materialized.turn_outcomes")).item() == 0
+
+
+def test_many_turns_are_kept_as_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading logs ends with it; a few turns are not worth opening the store once more."""
+    logs = [played_store(tmp_path, judged=False).path.parent / "logs"]
+    ingest_paths(logs, Store(tmp_path / "few.duckdb"), workers=1)
+    monkeypatch.setattr(ingest.files.run, "_MANY_TURNS", 50)
+    ingest_paths(logs, Store(tmp_path / "many.duckdb"), workers=1)
+    assert (kept(Store(tmp_path / "few.duckdb")), kept(Store(tmp_path / "many.duckdb"))) == (0, 9)
+
+
+def test_a_store_that_is_held_is_left_as_it_is(store: Store) -> None:
+    """Who cannot write now has lost nothing: readers compute."""
+    emptied(store)
+    with store.reading():
+        materialize(Store(store.path, lock_wait_s=0.01))
+    assert kept(store) == 0
