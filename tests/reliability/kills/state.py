@@ -32,7 +32,9 @@ def state_of(folder: Path) -> dict[str, Any]:
 
 def _tables(path: Path) -> dict[str, list[str]]:
     with duckdb.connect(str(path), read_only=True) as connection:
-        names = [row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' ORDER BY 1").fetchall()]
+        names = [
+            row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' ORDER BY 1").fetchall()
+        ]
         return {name: _rows(connection, name) for name in names if name not in _OF_THE_RUN}
 
 
