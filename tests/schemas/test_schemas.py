@@ -66,7 +66,7 @@ def test_store_has_exactly_the_documented_columns(tmp_path: Path) -> None:
     with store.reading() as connection:
         found = connection.execute(
             "select table_name, column_name, data_type, is_nullable from duckdb_columns() "
-            "where schema_name = 'main' and table_name in (select table_name from duckdb_tables())"
+            "where schema_name = 'main' and table_name in (select table_name from duckdb_tables() where schema_name = 'main')"
         ).fetchall()
     assert sorted(found) == sorted((spec.name, c.name, c.sql_type, c.nullable) for spec in TABLES for c in spec.columns)
 
