@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from analytics.agreement.answers import BY_DISAGREEMENT, numbers_of_answers
 from analytics.agreement.ways import ORDER, Answered, Layout, Pair, Rater, layout_for
-from analytics.query import query
+from analytics.query import frame, query
 from schemas.store import Store
 
 if TYPE_CHECKING:
+    import duckdb
     import polars as pl
 
 __all__ = ["answered"]
@@ -141,6 +142,11 @@ class _Given(NamedTuple):
         is_several = (pl.col("first_source").min() != pl.col("last_source").max()) | ~pl.col("has_own_key").all()
         return self.labelled.group_by("annotator").agg(is_several=is_several).filter("is_several")["annotator"].to_list()
 
+    def people(self) -> int:
+        """Most annotators that are one rater, as people are."""
+        raters = self.labelled.partition_by("rater")
+        return max((rows["annotator"].n_unique() for rows in raters), default=1)
+
     def repeats(self) -> int:
         """Most often that a judge was asked about a unit."""
         return max((int(times) for times in self.judged["repeats"]), default=1)
@@ -166,12 +172,14 @@ def answered(
     """
     for name in query(store, _RUBRICS)["rubric"].to_list() if rubric is None else [rubric]:
         asked: dict[str, Any] = {"rubric": name, "random_only": random_only, "by_disagreement": BY_DISAGREEMENT}
-        given = _Given(query(store, _LABELLED, asked), query(store, _JUDGED, {"rubric": name}))
-        if len(given.all()):
-            yield _matched(store, asked, given, of)
+        with store.reading() as connection:
+            given = _Given(frame(connection, _LABELLED, asked), frame(connection, _JUDGED, {"rubric": name}))
+            found = _matched(connection, asked, given, of) if len(given.all()) else None
+        if found is not None:
+            yield found
 
 
-def _matched(store: Store, asked: dict[str, Any], given: _Given, of: str) -> Answered:
+def _matched(connection: duckdb.DuckDBPyConnection, asked: dict[str, Any], given: _Given, of: str) -> Answered:
     raters = sorted(((_role(name), name) for name in given.all()["rater"].unique()), key=lambda rater: (ORDER.index(rater[0]), rater[1]))
     questions, answers = (given.all()[column].drop_nulls().unique().sort().to_list() for column in ("question", "answer"))
     asked |= {
@@ -186,11 +194,12 @@ def _matched(store: Store, asked: dict[str, Any], given: _Given, of: str) -> Ans
     while True:
         layout = layout_for(len(questions), len(answers) + 1, width)
         fields = {"stride": layout.stride, "a_word": layout.a_word, "width": width}
-        rows = query(store, _sql(layout, given, asked, of), asked | fields)
+        rows = frame(connection, _sql(layout, given, asked, of), asked | fields)
         of_raters = rows.filter(rows["game"].is_null())
         if not of_raters["units"].sum():
             break
-        width *= 2  # a field had no room for what was to be counted in it
+        # a field had no room for what was to be counted in it; most often each unit has but one of the people who labelled
+        width = max(2 * width, given.people().bit_length())
     return _read(Answered(asked["rubric"], tuple(questions), tuple(answers), layout), raters, rows, of_raters, given)
 
 

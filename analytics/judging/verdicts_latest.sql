@@ -7,8 +7,5 @@ create or replace view verdicts_latest as
 select latest.*
 from verdicts_newest as latest
 where
-    exists (select 1 from episodes where episodes.episode_id = latest.episode_id)
-    and (
-        latest.turn is null
-        or exists (select 1 from turns where turns.episode_id = latest.episode_id and turns.turn = latest.turn)
-    );
+    latest.episode_id in (select episodes.episode_id from episodes)
+    and (latest.turn is null or (latest.episode_id, latest.turn) in (select (turns.episode_id, turns.turn) from turns));

@@ -34,8 +34,8 @@ SECTIONS: Final[tuple[ModuleType, ...]] = (scores, agreement, corrected, probing
 
 _RUBRICS: Final = "SELECT DISTINCT rubric FROM judge_runs ORDER BY rubric"
 _AHEAD: Final = "SELECT rubric FROM verdicts GROUP BY rubric HAVING count(*) <= $most ORDER BY rubric"
-_MOST_AHEAD: Final = 2_000_000
-"""Verdicts of a rubric whose sections are found out ahead: with so many they take some 2 GB while they are."""
+_MOST_AHEAD: Final = 20_000_000
+"""Verdicts of a rubric whose sections are found out ahead: with so many they take some 1.5 GB while they are."""
 _KEPT: Final = ("rubric", "judge", "variant")
 """What stays chosen from section to section."""
 
@@ -64,7 +64,7 @@ def content(read: Reader) -> Part:
 
 
 def ahead(read: Reader) -> Iterator[Address]:
-    """The sections of each rubric, but of the largest: how far answers agree is found out in memory, and nobody may ever ask."""
+    """The sections of each rubric, but of the largest: how far answers agree takes memory to find out, and nobody may ever ask."""
     for rubric in read.rows(_AHEAD, {"most": _MOST_AHEAD})["rubric"]:
         yield from (Address(PATH, {"rubric": (rubric,), "show": (section.SECTION,)}) for section in SECTIONS)
 
