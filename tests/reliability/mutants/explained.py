@@ -57,7 +57,7 @@ EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
         "0 -> 1",
     ): "of a category that never occurred, likewise",
     (
-        "analytics/common/correction_spirals.sql",
+        "analytics/common/game_spirals.sql",
         "where steps.changed and first_left.left_turn < steps.turn",
         "< -> <=",
     ): "a turn that leaves a state and changes something does not end in that state",

@@ -38,10 +38,10 @@ SUBJECTS: Final = (
     Subject(
         "main views",
         (
-            "analytics/common/correction_spirals.sql",
+            "analytics/common/game_*.sql",
             "analytics/common/failure_*.sql",
             "analytics/common/leaderboard.sql",
-            "analytics/common/outcomes.sql",
+            "analytics/common/turn_outcomes.sql",
             "analytics/common/intervals.sql",
             "analytics/craft/remove_gap.sql",
             "analytics/craft/craft_turn_states.sql",
