@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -81,12 +80,14 @@ class Store:
             if copied:
                 connection.execute("UPDATE store_info SET value = ? WHERE name = 'created_at'", [_now()])
                 return
-            known = _known_columns(connection)
+            told = dict(connection.execute("SELECT table_name, comment FROM duckdb_tables() WHERE schema_name = 'main'").fetchall())
             for spec in TABLES:
-                connection.execute(spec.ddl())
-                if spec.name in known:
-                    _add_columns(connection, spec, known[spec.name])
-                _comment(connection, spec.name, spec.grain)
+                if spec.name in told:
+                    _add_columns(connection, spec)
+                else:
+                    connection.execute(spec.ddl())
+                if told.get(spec.name) != spec.grain:
+                    _comment(connection, spec.name, spec.grain)
             connection.execute(
                 "INSERT INTO store_info SELECT * FROM (VALUES ('schema_version', ?), ('created_at', ?)) "
                 "WHERE NOT EXISTS (SELECT 1 FROM store_info WHERE name = 'schema_version')",
@@ -296,21 +297,14 @@ _LOCKED = ("Could not set lock on file", "with a different configuration", "Uniq
 """What DuckDB says then; the last where two threads of one process open the file at the same moment."""
 
 
-def _known_columns(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, bool]]:
-    """Of each table there is, its columns and whether they may be null; asked once, since DuckDB lists those of all tables each time."""
-    known: dict[str, dict[str, bool]] = defaultdict(dict)
-    for name, column, nullable in connection.execute(
-        "SELECT table_name, column_name, is_nullable FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
-    ).fetchall():
-        known[name][column] = nullable
-    return known
-
-
-def _add_columns(connection: duckdb.DuckDBPyConnection, spec: Table, known: Mapping[str, bool]) -> None:
+def _add_columns(connection: duckdb.DuckDBPyConnection, spec: Table) -> None:
     """A column that may be null can be added to the rows there are, and one that might not be can come to be so.
 
     Any other change of a table raises SCHEMA_VERSION.
     """
+    # not from duckdb_columns(), which binds every view of the store
+    rows = connection.execute(f"SELECT name, NOT \"notnull\" FROM pragma_table_info('{spec.name}')").fetchall()
+    known: dict[str, bool] = dict(rows)
     for column in spec.columns:
         if column.name not in known:
             connection.execute(f'ALTER TABLE {spec.name} ADD COLUMN "{column.name}" {column.sql_type}')

@@ -55,7 +55,7 @@ EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
         "analytics/common/failure_breakdown.sql",
         "coalesce(counts.turns_squared, 0) as turns_squared,",
         "0 -> 1",
-    ): "of a category that never occurred, likewise",
+    ): "of a category that never occurred all of the variance is assumed, whatever was seen",
     (
         "analytics/common/game_spirals.sql",
         "where steps.changed and first_left.left_turn < steps.turn",
