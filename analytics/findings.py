@@ -84,7 +84,7 @@ def _who(benchmark: str, rows: Sequence[Row]) -> str:
     last, first = rows[-1], rows[0]
     known = family(benchmark)
     main = in_words((known.score_words or known.score) if known else "score")
-    title = title_of(benchmark) if known else f"{benchmark} {first['condition']}"
+    title = title_of(benchmark) if known else f"{title_of(benchmark)} {first['condition']}"
     games = sum(row["n"] for row in rows)
     opening = f"{title}, {_counted(games, 'game')} of {_counted(len(rows), 'team')} ({main})"
     if len(rows) == 1:

@@ -34,6 +34,14 @@ _WORST = """
     WHERE {filters} AND failure_turns.counted AND failure_map.common = $common
     ORDER BY turn_values.cost DESC NULLS LAST, failure_turns.episode_id, failure_turns.turn LIMIT 1
 """
+_TOLD = """
+    SELECT
+        count(*) FILTER (episode_id IN (SELECT episode_id FROM labels WHERE rubric = 'decisive_error')) AS blamed,
+        count(*) FILTER (episode_id IN (SELECT episode_id FROM verdicts_latest)) AS judged,
+        count(*) FILTER (ending = 'ended' AND success IS NULL) AS untold
+    FROM games WHERE {filters}
+"""
+_JUDGE = "cotrace judge --rubric NAME"
 _LOST = """
     WITH costs AS (
         SELECT episode_id, cost, row_number() OVER (PARTITION BY episode_id ORDER BY cost DESC) AS place
@@ -54,13 +62,14 @@ def family_card(read: Reader, benchmark: str) -> Part:
     row = _summary(read, benchmark)
     if row is None:
         return None
+    is_foreign = family(benchmark) is None
     address = read.address
     links = [("all games", "/game"), ("teams", "/")][: 1 if is_alone else 2]
     menu = html.Span([html.A(text, href=address.narrowed(path, benchmark=benchmark)) for text, path in links], className="table-links")
     return card(
         title_of(benchmark),
         html.Div(_headlines(benchmark, row), className="headlines"),
-        html.P(_what_goes_wrong(read, benchmark, row), className="card-lead"),
+        html.P((_what_is_known if is_foreign else _what_goes_wrong)(read, benchmark, row), className="card-lead"),
         None if is_alone else _strip(read, benchmark),
         menu=menu,
     )
@@ -70,8 +79,8 @@ def _headlines(benchmark: str, row: Mapping[str, Any]) -> list[Part]:
     known = family(benchmark)
     ended = row["games"] - row["broken"] - row["cut"]
     reached = f"{wording.count(row['successes'])} of {wording.count(ended)} games"
-    heads = [_headline(wording.share(row["success_rate"]), "reached the goal", reached)]
-    if row["score_mean"] is not None and row["main_metric"] != "success":
+    heads = [_headline(wording.share(row["success_rate"]), "reached the goal", reached)] if row["success_rate"] is not None else []
+    if row["score_mean"] not in {None, row["success_rate"]} and row["main_metric"] != "success":
         words = (known.score_words or wording.in_words(known.score)) if known else wording.in_words(row["main_metric"] or "mean score")
         heads.append(_headline(wording.score(row["score_mean"]), words, wording.interval(row["score_low"], row["score_high"])))
     return heads
@@ -130,6 +139,24 @@ def _what_goes_wrong(read: Reader, benchmark: str, row: Mapping[str, Any]) -> li
         inside = html.A(f"{wording.share(row['spiral_share'])} of turns", href=address.narrowed("/spirals", benchmark=benchmark))
         said += [inside, " are in correction spirals."]
     return said or ["No rule has found a failure."]
+
+
+def _what_is_known(read: Reader, benchmark: str, row: Mapping[str, Any]) -> list[Part]:
+    """Of a log that no engine follows: how much there is of it, what people said of it, and the ways on."""
+    address = read.address
+    told = read.rows(_TOLD).row(0, named=True)
+    games = f"{wording.count(row['games'])} transcript{'s' if row['games'] > 1 else ''}"
+    broke = [f"; {wording.count(row['broken'] + row['cut'])} without a known end"] if row["broken"] + row["cut"] else []
+    said: list[Part] = [f"{games}, {wording.count(row['turns'])} turns", *broke, ". "]
+    if told["untold"]:
+        said.append(f"Of {wording.count(told['untold'])} the log does not say whether a goal was reached. ")
+    if told["blamed"]:
+        said.append(f"Of {wording.count(told['blamed'])}, people say whose mistake decided it. ")
+    if told["judged"]:
+        judged = html.A(f"judged {wording.count(told['judged'])}", href=address.narrowed("/judges", benchmark=benchmark))
+        return [*said, "Judges have ", judged, " of them."]
+    read_one = html.A("Read them", href=address.narrowed("/game", benchmark=benchmark))
+    return [*said, "No engine follows these logs, and no judge has looked at them yet. ", read_one, ", or ", html.Code(_JUDGE), "."]
 
 
 def _lost(read: Reader, measure: Measure) -> str:

@@ -42,7 +42,7 @@ _MOST_ROWS: Final = 10
 """Rows that a grid shows before it scrolls."""
 _BLOCK: Final = 100
 _WIDTHS: Final = {"words": 520, "team": 300, "text": 170, "name": 190, "condition": 260, "when": 180}
-_LEAST: Final = {"when": 156, "team": 170, "text": 118, "name": 112, "family": 112, "condition": 150, "words": 240}
+_LEAST: Final = {"when": 156, "team": 200, "text": 118, "name": 112, "family": 150, "condition": 150, "words": 240}
 _LEAST_NUMBER, _LEAST_WITH_ENDS = 76, 146
 """Pixels below which a column of its kind cannot be read: what does not fit beside one another is scrolled to."""
 _LETTER, _AROUND, _WIDEST_HEADING = 8, 52, 170
@@ -126,7 +126,13 @@ def few(rows: pl.DataFrame | None, report: str = "") -> Part:
     from analytics.statistics.few_games import few_games
 
     said = None if rows is None else few_games(rows, report)
-    return html.P(f"{said[0].upper()}{said[1:]}.", className="hint few") if said else None
+    if not said:
+        return None
+    first, _, _ = said.partition("; ")
+    which = f": {first}" if "rest on fewer" in first or "rests on fewer" in first else ""
+    return html.Details(
+        [html.Summary(f"How exact the 95 % intervals are{which}"), html.P(f"{said[0].upper()}{said[1:]}.")], className="hint few"
+    )
 
 
 def table_links(read: Reader, table: Grid, part: str = "") -> Part:

@@ -19,7 +19,7 @@ from typing import Any
 from schemas.errors import UsageError
 from schemas.plugins import loaded
 
-__all__ = ["FAMILIES", "MODULES", "Family", "families", "family", "games_apart", "module", "modules", "offered", "title_of"]
+__all__ = ["FAMILIES", "FOREIGN", "MODULES", "Family", "families", "family", "games_apart", "module", "modules", "offered", "title_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +114,17 @@ FAMILIES: tuple[Family, ...] = (
 )
 """In the order in which pages, reports and menus show them."""
 
+FOREIGN: dict[str, str] = {
+    "inspect": "Inspect",
+    "scout": "Scout",
+    "whoandwhen": "Who&When",
+    "mast": "MAST",
+    "otel": "OpenTelemetry",
+    "clembench": "clembench",
+    "chat": "Chats",
+}
+"""Benchmarks that are played elsewhere and only read here: name -> as people write it."""
+
 MODULES: tuple[tuple[str, str, str], ...] = (
     ("games", "play", "plays whole experiments and writes their logs"),
     ("games", "experiment", "plays in experiments: its tasks, switches and seats"),
@@ -168,9 +179,9 @@ def games_apart(benchmark: str) -> bool:
 
 
 def title_of(benchmark: str) -> str:
-    """A benchmark as people write it; the name itself where it is of no family."""
+    """A benchmark as people write it; the name itself where it is of no family and of no format of others."""
     known = family(benchmark)
-    return known.title if known else benchmark
+    return known.title if known else FOREIGN.get(benchmark, benchmark)
 
 
 @cache

@@ -217,7 +217,13 @@ _PHRASES: Final[Mapping[str, Mapping[object, str]]] = {
     "action_mode": {"none": "may not talk", "provide": "may tell", "seek": "may ask", "provide_seek": "may tell and ask"},
     "reasoning": {True: "reasons first", False: "no reasoning"},
     "verifier": {"none": "no verifier"},
-    "game": {"coordqa": "single questions", "collab_capture": "CollabCapture", "collab_escape": "CollabEscape", "hanabi": "Hanabi"},
+    "game": {
+        "coordqa": "single questions",
+        "collab_capture": "CollabCapture",
+        "collab_escape": "CollabEscape",
+        "hanabi": "Hanabi",
+        "overcooked": "Overcooked-AI",
+    },
 }
 """Switch -> value -> words; others are written by `_FORMS`, or as they are."""
 

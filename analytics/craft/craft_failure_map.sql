@@ -14,8 +14,8 @@ create or replace view craft_failure_map as
 
 select *
 from (values
-        ('craft_repaired', 'correct', 'none', 'a verified candidate was carried out', 'CRAFT formats section 6, step 5'),
-        ('craft_repaired', 'wrong_position', 'wrong_reference', 'the accepted move is at a place no candidate names', 'CRAFT formats section 6, step 6'),
+        ('craft_repaired', 'correct', 'none', 'a verified move was carried out', 'CRAFT formats section 6, step 5'),
+        ('craft_repaired', 'wrong_position', 'wrong_reference', 'the move was accepted, but no verified move goes to that place', 'CRAFT formats section 6, step 6'),
         ('craft_repaired', 'wrong_color', 'wrong_reference', 'right place, block of another colour', 'CRAFT formats section 6, step 7, colour told from size'),
         ('craft_repaired', 'wrong_size', 'wrong_reference', 'right place, block of another size', 'CRAFT formats section 6, step 7, colour told from size'),
         ('craft_repaired', 'wrong_color_and_size', 'wrong_reference', 'right place, another block altogether', 'CRAFT formats section 6, step 7'),

@@ -121,7 +121,7 @@ def _answered(rows: pl.DataFrame) -> str:
 
 def _played(read: Reader) -> str:
     """How often each game reached its goal, in a sentence."""
-    won = [f"{wording.in_words(game)} {wording.share_of(wins, n)}" for game, wins, n in read.rows(_WON).rows()]
+    won = [f"{wording.condition_in_words({'game': game})} {wording.share_of(wins, n)}" for game, wins, n in read.rows(_WON).rows()]
     return f"Games that reached their goal: {', '.join(won)}." if won else ""
 
 

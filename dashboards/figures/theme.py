@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
 from dashboards.figures.palette import OTHER, SERIES, mark_of
+from schemas.wording import number, share, without_zero
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -23,6 +25,15 @@ MODEL_COLORS: tuple[str, ...] = SERIES
 """After the last they start again, with another symbol."""
 
 _BARS = "bars: 95 %"
+
+_TICKS: Final = {
+    **{f"{sign}0.{digits}": f"{sign}.{digits}" for sign in ("", "−") for digits in (f"{n:02d}".rstrip("0") for n in range(1, 100))},
+    **{f"{sign}{percent}%": f"{sign}{percent} %" for sign in ("", "−") for percent in range(101)},
+}
+"""What Plotly writes at an axis -> how texts and tables write it, who know no format for it."""
+
+_HOVERS: Final = {":.0%": share, ":.3g": lambda value: without_zero(number(value))}
+"""Plotly's format of a value under the pointer -> how texts write it."""
 
 _ALL_NAMED, _MANY = 10, 60
 """Turns up to which each is named, and from which on Plotly chooses."""
@@ -54,7 +65,7 @@ def color_of(name: str, order: Sequence[str]) -> str:
 def styled(figure: go.Figure, *, height: int = 380, legend: bool = True) -> go.Figure:
     """Give a figure the look of the house."""
     figure.update_layout(
-        template="plotly_white",
+        template=_template(),
         height=height,
         font={"family": "Inter, system-ui, -apple-system, 'Segoe UI', sans-serif", "size": 13, "color": INK},
         colorway=SERIES,
@@ -72,9 +83,29 @@ def styled(figure: go.Figure, *, height: int = 380, legend: bool = True) -> go.F
     figure.update_xaxes(gridcolor=GRID, zerolinecolor=GRID, automargin=True, title_font_size=13)
     figure.update_yaxes(gridcolor=GRID, zerolinecolor=GRID, automargin=True, title_font_size=13)
     for trace in figure.data:
+        _say_values(trace)
         for side in _sides_with_bars(trace):
             _say_bars(figure.layout[f"{side}axis{(trace[f'{side}axis'] or side)[1:]}"])
     return figure
+
+
+@cache
+def _template() -> go.layout.Template:
+    import plotly.io
+
+    house = plotly.io.templates["plotly_white"]
+    house.layout.xaxis.labelalias = house.layout.yaxis.labelalias = _TICKS
+    return house
+
+
+def _say_values(trace: Any) -> None:
+    """Under the pointer a value is written as everywhere: `44 %` and `.52`, not `44%` and `0.52`."""
+    told = ("hovertemplate" in trace and trace.hovertemplate) or ""
+    for side in ("x", "y"):
+        for form, write in _HOVERS.items():
+            if f"%{{{side}{form}}}" in told:
+                trace.hovertext = [write(value) for value in trace[side]]
+                trace.hovertemplate = told.replace(f"%{{{side}{form}}}", "%{hovertext}")
 
 
 def numbered(turns: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from dashboards.parts import Part, card, figure, link_choices, note, stat
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
 from games.overcooked.measures.taxonomy import INITIATING, RESPONDING
-from schemas.wording import count, in_words, share, share_of
+from schemas.wording import count, in_words, share, share_interval, share_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -169,6 +169,9 @@ MEASURES: Final = {
     "rc": _Measure("right answers", "rc_code", "rc_low", "rc_high", "Right answers of the same conversations; 95 % intervals over games."),
 }
 _TALK: Final = {"confusion": "request and answer", "initiating": "requests by position", "responding": "answers by position"}
+_FEW: Final = 4
+"""Teams whose dots and intervals fit beside one another on each level."""
+_FULLER: Final = ((0, "rgba(73, 153, 155, 0.06)"), (1, "rgba(73, 153, 155, 0.62)"))
 _POSITION: Final = "Quarters of the task by the progress before the conversation; the numbers are conversations."
 _SLOPE: Final = (
     "Change of the share that goes right over the whole task (course) or with each level; below zero is a decline. "
@@ -183,7 +186,9 @@ def report_figure(read: Reader) -> go.Figure | None:
 
 
 def rates(read: Reader, rows: pl.DataFrame, measure: _Measure) -> go.Figure:
-    """A share with its 95 % interval: a line a level, teams below one another."""
+    """A share by level: dots with 95 % intervals on a line a level; many teams are rows of a grid, with intervals in the table."""
+    if rows["model"].n_unique() > _FEW:
+        return _level_grid(read, rows, measure)
     dots = [
         Dot(
             line=f"level {row['level']}",
@@ -197,6 +202,48 @@ def rates(read: Reader, rows: pl.DataFrame, measure: _Measure) -> go.Figure:
         for row in rows.sort("level", "model").iter_rows(named=True)
     ]
     return dot_plot(dots, Axis(title=measure.title, is_share=True))
+
+
+def _level_grid(read: Reader, rows: pl.DataFrame, measure: _Measure) -> go.Figure:
+    import plotly.graph_objects as go
+
+    teams, levels = sorted(set(rows["model"])), sorted(set(rows["level"]))
+    shown = rows.filter(rows[measure.value].is_not_null())
+    values = {(row["model"], row["level"]): row[measure.value] for row in shown.iter_rows(named=True)}
+    drawn = go.Figure(
+        go.Heatmap(
+            z=[[values.get((team, level)) for level in levels] for team in teams],
+            x=levels,
+            y=teams,
+            zmin=0,
+            zmax=1,
+            colorscale=_FULLER,
+            showscale=False,
+            xgap=3,
+            ygap=3,
+            hoverinfo="skip",
+        )
+    )
+    drawn.add_scatter(  # a heat map's clicks carry no customdata
+        x=shown["level"].to_list(),
+        y=shown["model"].to_list(),
+        mode="markers+text",
+        marker={"symbol": "square", "size": 30, "color": "rgba(0,0,0,0)"},
+        text=[
+            f"{share(row[measure.value])}<br><span style='font-size: 10px'>n {row['n_games']}</span>" for row in shown.iter_rows(named=True)
+        ],
+        textfont={"size": 12},
+        customdata=[
+            [_games_of(read, row), share(row[measure.value]), share_interval(row[measure.low], row[measure.high]), count(row["n_games"])]
+            for row in shown.iter_rows(named=True)
+        ],
+        hovertemplate="%{y}, level %{x}: %{customdata[1]} %{customdata[2]}, %{customdata[3]} games<extra></extra>",
+    )
+    drawn.update_xaxes(title="level", type="category", showgrid=False)
+    drawn.update_yaxes(type="category", autorange="reversed", showgrid=False, zeroline=False)
+    figure = styled(drawn, height=74 + 38 * len(teams), legend=False)
+    figure.update_layout(margin={"t": 8})
+    return figure
 
 
 def confusion(rows: pl.DataFrame) -> go.Figure:

@@ -145,7 +145,11 @@ def _pair_card(read: Reader, row: Mapping[str, Any], benchmark: str) -> Part:
             else None,
             fold(read, TASKS, f"{benchmark}/{row['pair']}", is_open=True),
         ]
-    return card(f"{_METRICS[_metric(read)].capitalize()}", *drawn, lead=lead, hint=row["advice"].partition("; ")[2])
+    return card(f"{_METRICS[_metric(read)].capitalize()}", *drawn, lead=lead, hint=_sentence(row["advice"].partition("; ")[2]))
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}." if words else ""
 
 
 def tasks_of(read: Reader, row: Mapping[str, Any]) -> pl.DataFrame:

@@ -14,6 +14,7 @@ from dashboards.parts import Later, Part, card, note
 from dashboards.reader import Reader
 from dashboards.tables import GridColumn, TableRows
 from schemas import wording
+from schemas.families import family
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -60,9 +61,12 @@ def content(read: Reader) -> Part:
     names = in_order(totals["benchmark"].to_list())
     said = f"{len(names)} families, " if len(names) > 1 else ""
     lead = f"{said}{wording.count(int(totals['games'].sum()))} games, {wording.count(int(totals['turns'].sum()))} turns."
-    cards = [_FAMILY(read, name) for name in names]
+    own = [name for name in names if family(name)]
+    cards = [[_FAMILY(read, name) for name in group] for group in (own, [name for name in names if name not in own])]
     more = [_BOARD(read, names[0]), _METRICS(read, names[0])] if len(names) == 1 else []
-    return html.Div([html.H1("Overview"), html.P(lead, className="lead"), html.Div(cards, className="families"), *more])
+    return html.Div(
+        [html.H1("Overview"), html.P(lead, className="lead"), *(html.Div(group, className="families") for group in cards if group), *more]
+    )
 
 
 def report_figure(read: Reader) -> go.Figure | None:

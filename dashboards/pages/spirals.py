@@ -30,10 +30,14 @@ REPORT = "spirals"
 
 _ROWS = 24
 """Games a page: what two screens hold."""
+_ROW = 29
+"""Pixels of a game: two lines of its label."""
 _WIDE = 60
 """Turns from which on cells are too narrow for gaps between them and a sign in each."""
 
 _OUTCOMES = ("followed", "not_followed", "no_oracle", "clarify", "no_move")
+_LETTERS = 20
+"""Letters of a task or a team that a label has room for."""
 _FADED = 0.42
 """Opacity of the cells, so that bars in them stand out."""
 _SIGN_UP = 0.2
@@ -201,11 +205,20 @@ def heat_map(episodes: pl.DataFrame, cells: pl.DataFrame, spirals: pl.DataFrame)
             name=wording.in_words(kind),
         )
     shapes = [_lane(row, place[row["episode_id"]]) for row in spirals.iter_rows(named=True)]
-    labels = [f"{plain(wording.in_words(row['task_id']))} · {plain(row['model'])}" for row in episodes.iter_rows(named=True)]
+    labels = [_label(row["task_id"], row["model"]) for row in episodes.iter_rows(named=True)]
     drawn.update_layout(shapes=shapes)
     drawn.update_yaxes(tickvals=list(range(len(labels))), ticktext=labels, range=[len(labels) - 0.5, -0.5], showgrid=False, zeroline=False)
     drawn.update_xaxes(title="turn", **numbered(width), range=[0.5, width + 0.5], showgrid=False, zeroline=False)
-    return styled(drawn, height=130 + 27 * len(labels))
+    return styled(drawn, height=130 + _ROW * len(labels))
+
+
+def _label(task: str, team: str) -> str:
+    """Two short lines: what is left of a narrow screen belongs to the turns."""
+    return f"{plain(_short(wording.in_words(task)))}<br><span style='font-size: 10.5px'>{plain(_short(team))}</span>"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}…"
 
 
 def _lane(spiral: dict[str, Any], row: int) -> dict[str, Any]:

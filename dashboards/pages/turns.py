@@ -11,7 +11,8 @@ from dashboards.pages import game
 from dashboards.parts import Part, card, note, pager
 from dashboards.playback.notes import note_lines
 from dashboards.reader import Reader
-from judges.evidence.transcript import Transcript, read_games
+from judges.evidence.transcript import Transcript, TurnView, read_games
+from schemas.families import family
 from schemas.text import printable
 from schemas.wording import count, in_words
 
@@ -35,7 +36,8 @@ WHERE {filters}
     AND ($turn = 0 OR turn = $turn)
     AND ($category = '' OR (episode_id, turn) IN (
         SELECT (episode_id, turn) FROM failures WHERE taxonomy = $taxonomy AND category = $category))
-ORDER BY model, task_id, episode_id, turn
+ORDER BY CASE WHEN outcome = 'not_followed' OR NOT accepted THEN 0 WHEN outcome = 'no_move' THEN 2 ELSE 1 END,
+    model, task_id, episode_id, turn
 """
 
 
@@ -59,7 +61,8 @@ def content(read: Reader) -> Part:
     notes = read.rows("SELECT * FROM turn_notes ORDER BY written_at, note_id").partition_by("episode_id", "turn", as_dict=True)
     cards = [_turn_card(games[row["episode_id"]], row, notes.get((row["episode_id"], row["turn"]))) for row in shown.iter_rows(named=True)]
     steps = pager(address, start, _SHOWN, len(found), "turns") if len(found) > _SHOWN else None
-    lead = html.P(f"{count(len(found))} turns", className="lead")
+    order = ": those that failed first, those without an action last" if not (asked["outcome"] or asked["category"]) else ""
+    lead = html.P(f"{count(len(found))} turns{order}", className="lead")
     return html.Div([html.H1(printable(title)), lead, steps, *cards, steps if len(shown) == _SHOWN else None])
 
 
@@ -82,7 +85,7 @@ def _turn_card(played: Transcript, row: dict[str, Any], notes: pl.DataFrame | No
             [
                 head,
                 " ",
-                html.Span(in_words(row["outcome"]), className="pill warn" if row["outcome"] != "followed" else "pill good"),
+                _pill(played, turn, row["outcome"]),
             ],
             className="turn-head",
         ),
@@ -91,6 +94,14 @@ def _turn_card(played: Transcript, row: dict[str, Any], notes: pl.DataFrame | No
         _listed("Verified actions listed", possible),
         note_lines(list(notes.iter_rows(named=True))) if notes is not None else None,
     )
+
+
+def _pill(played: Transcript, turn: TurnView, outcome: str) -> Part:
+    """What became of the turn; of a log without actions, who speaks."""
+    if outcome == "no_move" and family(played.benchmark) is None:
+        roles = {found.role for utterance in turn.utterances if (found := played.agents.get(utterance.agent)) is not None and found.role}
+        return html.Span(f"message of {printable(', '.join(sorted(roles)))}" if roles else "message", className="pill quiet")
+    return html.Span(in_words(outcome), className="pill good" if outcome == "followed" else "pill warn")
 
 
 def _answer(accepted: bool | None, error: str | None) -> str:  # noqa: FBT001 - the three answers of an engine

@@ -31,6 +31,8 @@ IN_MENU = True
 ORDER = 15
 REPORT = "lost"
 
+_APART: Final = 24
+"""Pixels between bands, so that the labels of the thinnest do not touch."""
 _MOST_TEAMS: Final = 8
 """Teams with a band of their own; the others are one."""
 
@@ -108,7 +110,7 @@ def _body(read: Reader, _: str) -> Part:
             ),
             card(
                 "When it was lost",
-                figure("why-curve", _curve(read.rows(_CURVE), unit), label="what was lost up to each turn"),
+                figure("why-curve", _curve(read.rows(_CURVE), _teams(flows), unit), label="what was lost up to each turn"),
                 hint=f"What a game of each team had lost up to each turn, on the average, in {unit}; what has ended stays.",
             ),
             card(
@@ -157,12 +159,18 @@ def _stage(link: str) -> str:
     return next((stage for stage, links in _STAGES.items() if link in links), "nobody can tell")
 
 
+def _teams(flows: pl.DataFrame) -> list[str]:
+    """Those that lost most first: the order in which both figures give them their colours."""
+    import polars as pl
+
+    return flows.group_by("model").agg(pl.col("cost").sum()).sort("cost", "model", descending=[True, False])["model"].to_list()
+
+
 def _flow(flows: pl.DataFrame, unit: str) -> go.Figure:
     """Teams on the left, where the chain broke in the middle, links and roles on the right."""
     import plotly.graph_objects as go
-    import polars as pl
 
-    teams = flows.group_by("model").agg(pl.col("cost").sum()).sort("cost", "model", descending=[True, False])["model"].to_list()
+    teams = _teams(flows)
     bands: dict[tuple[str, str], float] = {}
     for row in flows.iter_rows(named=True):
         team = row["model"] if row["model"] in teams[:_MOST_TEAMS] else "other teams"
@@ -177,7 +185,7 @@ def _flow(flows: pl.DataFrame, unit: str) -> go.Figure:
             node={
                 "label": [plain(name) for name in names],
                 "color": [_color(name, teams) for name in names],
-                "pad": 14,
+                "pad": _APART,
                 "thickness": 14,
                 "hovertemplate": "%{label}: %{value:.3g} " + unit + "<extra></extra>",
             },
@@ -190,7 +198,7 @@ def _flow(flows: pl.DataFrame, unit: str) -> go.Figure:
             },
         )
     )
-    return styled(drawn, height=max(340, 40 + 20 * len(names)), legend=False)
+    return styled(drawn, height=max(340, 60 + _APART * len(names)), legend=False)
 
 
 def _as_list(flows: pl.DataFrame, unit: str) -> Part:
@@ -217,11 +225,11 @@ def _color(name: str, teams: list[str]) -> str:
     return color_of(name, teams) if name in teams else OTHER
 
 
-def _curve(rows: pl.DataFrame, unit: str) -> go.Figure:
+def _curve(rows: pl.DataFrame, teams: list[str], unit: str) -> go.Figure:
     import plotly.graph_objects as go
 
     drawn = go.Figure()
-    order = sorted(set(rows["model"].to_list()))
+    order = [*teams, *sorted({*rows["model"].to_list()} - {*teams})]
     for (model,), part in rows.group_by("model", maintain_order=True):
         drawn.add_scatter(
             x=part["turn"].to_list(),

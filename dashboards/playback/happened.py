@@ -36,6 +36,8 @@ _MIDDLE: Final = 0.5
 _EVIDENCE: Final = 140
 """Characters of a rule's evidence that stand in the sentence."""
 _RULE: Final = re.compile(r"^method rule(: )?")
+_CODE: Final = re.compile(r"\(([a-z]+(?:_[a-z]+)+)\)")
+_ZERO: Final = re.compile(r"(?<![\d.])0(?=\.\d)")
 _FRESH_S: Final = 10
 """Seconds for which a rubric's file is not read again: it takes longer than all else of a step."""
 _BETTER: Final = 3
@@ -125,9 +127,11 @@ def _became(turn: TurnView, facts: GameFacts, draw: Drawing) -> str:
     why = f": {rule['meaning']}" if rule else ""
     refused = next((action for action in turn.actions if action.accepted is False), None)
     if refused is not None:
-        reason = _reason(refused)
+        same = next((failure for failure in here.failures if failure["category"] == refused.error_code), None)
+        is_code = in_words(refused.error_text or refused.error_code) == in_words(refused.error_code)
+        reason = same["meaning"] if same and is_code else _reason(refused)
         became = "was carried out and wrong" if _went_wrong(turn, refused, draw) else "was refused"
-        told = "" if rule is None or rule["meaning"] in reason else f". {_capital(rule['meaning'])}"
+        told = "" if same or rule is None or rule["meaning"] in reason else f". {_capital(rule['meaning'])}"
         return _ended(f"{printable(refused.agent)}'s action {became}: {reason}{told}") + (_instead(turn, draw) if here.has_cost else "")
     if rule is not None:
         evidence = _evidence(rule["evidence"] or "")
@@ -136,7 +140,7 @@ def _became(turn: TurnView, facts: GameFacts, draw: Drawing) -> str:
         )
     if here.links and here.links[0]["evidence"] and here.links[0]["agent"]:
         first = here.links[0]
-        return _ended(f"{printable(first['agent'])}'s cost: {printable(first['evidence'])}")
+        return _ended(f"Charged to {printable(first['agent'])}: {_in_prose(first['evidence'])}")
     instead = _instead(turn, draw)
     said = {
         "clarify": "Somebody asked instead of acting.",
@@ -157,8 +161,16 @@ def _only_said(turn: TurnView) -> str:
 
 def _evidence(text: str) -> str:
     """What of a rule's evidence stands in the sentence: whole words, without the name of the rule."""
-    said = printable(_RULE.sub("", text))
-    return said if len(said) <= _EVIDENCE else f"{said[:_EVIDENCE].rsplit(' ', 1)[0]} …"
+    said = _in_prose(_RULE.sub("", text))
+    if len(said) <= _EVIDENCE:
+        return said
+    cut = said[:_EVIDENCE].rsplit(" ", 1)[0]
+    return cut.rpartition(" (")[0] if cut.count("(") > cut.count(")") else f"{cut} …"
+
+
+def _in_prose(text: str) -> str:
+    """A rule's evidence as a sentence has it: categories without their code's marks, numbers as everywhere."""
+    return _ZERO.sub("", _CODE.sub(lambda found: f"({in_words(found[1])})", printable(text)))
 
 
 def _cost(facts: GameFacts, here: TurnFacts) -> str:
@@ -182,7 +194,7 @@ def _instead(turn: TurnView, draw: Drawing, agent: str | None = None) -> str:
     """What would have been better, of the agent's own actions if there are any."""
     told = [draw.action(found.verb, found.arguments) for found in turn.oracle]
     own = [text for text in told if agent and text.startswith(f"{agent}:")]
-    return f" Verified was: {(own or told)[0]}." if told else ""
+    return f" Better would have been: {(own or told)[0]}." if told else ""
 
 
 def _capital(text: str) -> str:
@@ -203,7 +215,7 @@ def _links(here: TurnFacts) -> Part:
                 html.B(_whose(one)),
                 f": {of_link(one['link'])}",
                 html.Span(f", {cost_in_words(one['cost'], one['unit'] or '')}", className="source") if isfinite(one["cost"]) else None,
-                html.Div(printable(one["evidence"]), className="evidence") if one["evidence"] else None,
+                html.Div(_in_prose(one["evidence"]), className="evidence") if one["evidence"] else None,
             ]
         )
         for one in here.links
@@ -266,7 +278,8 @@ def _better(turn: TurnView, draw: Drawing) -> Part:
     ]
     more = lines[_BETTER:]
     rest = [html.Details([html.Summary(f"{len(more)} more"), html.Ul(more, className="plain")], **data(fold="better"))] if more else []
-    return html.Div([html.H3("Verified actions"), html.Ul(lines[:_BETTER], className="plain"), *rest])
+    hint = html.P("Each leads on to the goal: the engine has checked it.", className="hint")
+    return html.Div([html.H3("Verified actions"), hint, html.Ul(lines[:_BETTER], className="plain"), *rest])
 
 
 def objections_of(read: Reader, episode_id: str, turn: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -13,6 +13,8 @@ from dashboards.app import draw_page
 from dashboards.einstein.board import EinsteinDrawing
 from dashboards.markup import compact
 from dashboards.pages.failures import counts
+from dashboards.playback.facts import facts_of
+from dashboards.playback.happened import what_went_wrong
 from dashboards.reader import reader
 from games.einstein.game import GameSettings
 from games.einstein.play import PlayRequest, play
@@ -110,3 +112,19 @@ def test_shares_on_the_failure_page_are_of_turns(store: Store) -> None:
     steps = query(store, "select sum(step_count)::int from einstein_games").item()
     assert set(found["denominator"]) == {steps}
     assert found["turns"].sum() > steps
+
+
+def test_a_refusal_is_told_by_its_meaning_not_by_its_code(store: Store) -> None:
+    """A newcomer read "refused: same source dest" and did not know what was wrong."""
+    episode, turn, meaning = query(
+        store,
+        """
+        select episode_id, turn, meaning from actions
+        join failures using (episode_id, turn) join failure_map using (taxonomy, category)
+        where not accepted and category = error_code order by all limit 1
+        """,
+    ).row(0)
+    (game,) = load(store, [episode])
+    with reader(store, Address.parse("/game", "")) as read:
+        told = what_went_wrong(game.turn(turn), facts_of(read, episode), EinsteinDrawing())
+    assert f"'s action was refused: {meaning}." in told

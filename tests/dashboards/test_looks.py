@@ -1,0 +1,146 @@
+"""How pages look and what they say first: one number format, names that people write, turns that tell something first."""
+
+from __future__ import annotations
+
+import re
+
+import plotly.graph_objects as go
+import polars as pl
+import pytest
+
+from analytics.views import ensure_installed
+from dashboards.address import Address
+from dashboards.family_card import family_card
+from dashboards.figures.theme import styled
+from dashboards.grid import few
+from dashboards.markup import to_html
+from dashboards.overcooked.page import MEASURES, rates
+from dashboards.pages import overview, turns, why
+from dashboards.pages.spirals import heat_map
+from dashboards.playback import happened
+from dashboards.reader import reader
+from schemas import wording
+from schemas.families import title_of
+from schemas.store import Store
+from tests.ingest.asked import ingested, written
+
+CALL = {"id": "c", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+CHAT = [
+    {"role": "user", "content": "How much is one and one?"},
+    {"role": "assistant", "content": "I add.", "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "c", "content": "2"},
+]
+
+
+@pytest.fixture(scope="module")
+def chats(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Two conversations that no engine follows: two messages and a call between them."""
+    folder = tmp_path_factory.mktemp("chats")
+    store = ingested(
+        folder, written(folder / "chat.jsonl", {"id": "x", "messages": CHAT}, {"id": "y", "messages": CHAT, "score": 0.5})
+    ).store
+    ensure_installed(store)
+    return store
+
+
+def test_axes_write_numbers_as_texts_do() -> None:
+    """Axes wrote 0.5 and 20% where texts and tables write .5 and 20 %."""
+    axes = styled(go.Figure(go.Scatter(y=[1]))).layout.template.layout
+    for axis in (axes.xaxis, axes.yaxis):
+        told = [axis.labelalias.get(tick, tick) for tick in ("0", "0.2", "0.25", "−0.5", "1", "20%", "100%", "−5%")]
+        assert told == ["0", ".2", ".25", "−.5", "1", "20 %", "100 %", "−5 %"]
+
+
+def test_values_under_the_pointer_are_written_as_texts_are() -> None:
+    """Each point brings its words: Plotly has no such format."""
+    drawn = styled(go.Figure(go.Scatter(x=[1, 2], y=[0.444, 0.004], hovertemplate="turn %{x}: %{y:.0%}<extra></extra>")))
+    (trace,) = drawn.data
+    assert list(trace.hovertext) == [wording.share(0.444), wording.share(0.004)] == ["44 %", ".4 %"]
+    assert trace.hovertemplate == "turn %{x}: %{hovertext}<extra></extra>"
+
+
+def test_benchmarks_that_are_only_read_here_are_named_as_people_write_them() -> None:
+    """Cards and menus said `inspect` and `whoandwhen`."""
+    assert [title_of(name) for name in ("inspect", "scout", "whoandwhen")] == ["Inspect", "Scout", "Who&When"]
+    assert title_of("own_benchmark") == "own_benchmark"
+
+
+def test_the_card_of_logs_that_no_engine_follows_says_what_there_is(chats: Store) -> None:
+    """It was half empty: "No rule has found a failure"; its next step is to read them, or to let judges look at them."""
+    with reader(chats, Address.parse("/", "")) as read:
+        told = re.sub(r"<[^>]+>", "", to_html(family_card(read, "chat")))
+    assert "2 transcripts, 6 turns; 1 without a known end. Of 1 the log does not say whether a goal was reached." in told
+    assert "No engine follows these logs" in told
+    assert "Read them, or cotrace judge --rubric NAME." in told
+
+
+def test_cards_of_foreign_logs_stand_in_a_row_of_their_own(played: Store, chats: Store) -> None:
+    """Beside a tall card of a family they were mostly empty."""
+    for store in (played, chats):
+        with reader(store, Address.parse("/", "")) as read:
+            assert to_html(overview.content(read)).count('class="families"') == 1
+
+
+def test_turns_with_something_to_see_come_first_and_a_message_is_called_one(chats: Store, played: Store) -> None:
+    """The page began with six cards that said "no move"."""
+    with reader(chats, Address.parse("/turns", "")) as read:
+        told = to_html(turns.content(read))
+    assert re.findall(r"turn (\d)</a>", told) == ["2", "2", "1", "3", "1", "3"]
+    assert "message of user" in told
+    assert "no move" not in told
+    with reader(played, Address.parse("/turns", "")) as read:
+        pills = re.findall(r'class="pill [a-z]+">([^<]+)<', to_html(turns.content(read)))
+    assert "followed" not in pills
+
+
+def test_labels_of_spirals_leave_a_narrow_screen_to_the_turns() -> None:
+    """Task and team stood in one line, wider than the turns beside them."""
+    episodes = pl.DataFrame({"episode_id": ["a"], "task_id": ["structure_001"], "model": ["director clear, builder scripted-builder"]})
+    cells = pl.DataFrame({"episode_id": ["a"], "turn": [1], "outcome": ["followed"]})
+    spirals = pl.DataFrame(schema={"episode_id": pl.String, "start_turn": pl.Int64, "end_turn": pl.Int64, "kind": pl.String})
+    (label,) = heat_map(episodes, cells, spirals).layout.yaxis.ticktext
+    assert all(len(re.sub(r"<[^>]+>", "", line)) <= 20 for line in label.split("<br>"))
+
+
+def test_many_teams_of_kitchens_are_a_grid_that_leads_to_their_games(played: Store) -> None:
+    """By level: nine teams on six levels were fifty-four intervals, two screens tall at 420 pixels."""
+    rows = pl.DataFrame(
+        [
+            {"model": f"team {team}", "level": str(level), "n_games": 2, "sr": 0.5, "sr_low": 0.1, "sr_high": 0.9}
+            for team in range(5)
+            for level in (1, 2)
+        ]
+    )
+    with reader(played, Address.parse("/overcooked", "")) as read:
+        grid, words = rates(read, rows, MEASURES["sr"]).data
+        assert [trace.type for trace in rates(read, rows.head(4), MEASURES["sr"]).data] == ["scatter", "scatter"]
+    assert (grid.type, len(grid.z), len(words.x)) == ("heatmap", 5, 10)
+    assert words.customdata[0][1:] == ["50 %", "[10 %, 90 %]", "2"]
+    assert words.customdata[0][0].startswith("/game?")
+
+
+def test_a_team_has_the_same_colour_in_both_figures_of_why(played: Store) -> None:
+    """The flow gave colours by loss, the curve by name."""
+    with reader(played, Address.parse("/why", "")) as read:
+        flows = read.rows(why._FLOWS)
+        teams = why._teams(flows)
+        (flow,) = why._flow(flows, "progress").data
+        curve = why._curve(read.rows(why._CURVE), teams, "progress")
+    in_flow = dict(zip(flow.node.label, flow.node.color, strict=True))
+    assert {trace.name: trace.line.color for trace in curve.data} == {name: in_flow[name] for name in teams}
+
+
+def test_what_intervals_are_worth_is_folded_below_its_first_words() -> None:
+    """A paragraph of statistics stood below every table of few games."""
+    told = to_html(few(pl.DataFrame({"tasks": [4, 50], "low": [0.0, 0.1], "high": [0.5, 0.6]})))
+    assert "<summary>How exact the 95 % intervals are: 1 of 2 rows rest on fewer than 10 tasks (least: 4)</summary>" in told
+
+
+def test_evidence_in_a_sentence_is_cut_before_a_quote_not_inside_it() -> None:
+    """A quote without its end, a category with its code's marks, 0.066 beside .068."""
+    quoted = f'{"place a block where the view shows it, " * 3}as D2 asked ("put a small red block on the middle of the wall")'
+    assert happened._evidence(quoted).endswith("as D2 asked")
+    assert (
+        happened._in_prose("asked for peas (wrong_parameter); 0.066 more, 10.5 less")
+        == "asked for peas (wrong parameter); .066 more, 10.5 less"
+    )
