@@ -35,6 +35,9 @@ _TICKS: Final = {
 _HOVERS: Final = {":.0%": share, ":.3g": lambda value: without_zero(number(value))}
 """Plotly's format of a value under the pointer -> how texts write it."""
 
+_LEFT: Final = -0.001
+"""Where legends begin: left of the axis, from where Plotly lets them use the width of the whole figure, not of the plot alone."""
+
 _ALL_NAMED, _MANY = 10, 60
 """Turns up to which each is named, and from which on Plotly chooses."""
 
@@ -71,7 +74,7 @@ def styled(figure: go.Figure, *, height: int = 380, legend: bool = True) -> go.F
         colorway=SERIES,
         margin={"l": 60, "r": 20, "t": 30, "b": 50},
         showlegend=legend,
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "title": None, "traceorder": "normal"},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": _LEFT, "title": None, "traceorder": "normal"},
         hoverlabel={"font_size": 13},
         bargap=0.25,
         plot_bgcolor="rgba(0,0,0,0)",

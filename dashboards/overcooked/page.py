@@ -230,9 +230,10 @@ def _level_grid(read: Reader, rows: pl.DataFrame, measure: _Measure) -> go.Figur
         mode="markers+text",
         marker={"symbol": "square", "size": 30, "color": "rgba(0,0,0,0)"},
         text=[
-            f"{share(row[measure.value])}<br><span style='font-size: 10px'>n {row['n_games']}</span>" for row in shown.iter_rows(named=True)
+            f"{share(row[measure.value])}<br><span style='font-size: 9.5px'>n {row['n_games']}</span>"
+            for row in shown.iter_rows(named=True)
         ],
-        textfont={"size": 12},
+        textfont={"size": 11},
         customdata=[
             [_games_of(read, row), share(row[measure.value]), share_interval(row[measure.low], row[measure.high]), count(row["n_games"])]
             for row in shown.iter_rows(named=True)
@@ -240,9 +241,9 @@ def _level_grid(read: Reader, rows: pl.DataFrame, measure: _Measure) -> go.Figur
         hovertemplate="%{y}, level %{x}: %{customdata[1]} %{customdata[2]}, %{customdata[3]} games<extra></extra>",
     )
     drawn.update_xaxes(title="level", type="category", showgrid=False)
-    drawn.update_yaxes(type="category", autorange="reversed", showgrid=False, zeroline=False)
+    drawn.update_yaxes(type="category", autorange="reversed", showgrid=False, zeroline=False, tickfont={"size": 11.5})
     figure = styled(drawn, height=74 + 38 * len(teams), legend=False)
-    figure.update_layout(margin={"t": 8})
+    figure.update_layout(margin={"l": 4, "r": 4, "t": 8})
     return figure
 
 

@@ -26,17 +26,18 @@ TITLE = "Turns"
 IN_MENU = False
 ORDER = 70
 
+_TONES = {"followed": "good", "refused": "bad", "no_oracle": "quiet", "no_move": "quiet"}
 _SHOWN = 6
 """Turns a page: what two screens hold."""
 _MATCHING = """
-SELECT episode_id, turn, model, task_id, outcome
+SELECT episode_id, turn, model, task_id, outcome, accepted
 FROM outcomes
 WHERE {filters}
     AND ($outcome = '' OR outcome = $outcome)
     AND ($turn = 0 OR turn = $turn)
     AND ($category = '' OR (episode_id, turn) IN (
         SELECT (episode_id, turn) FROM failures WHERE taxonomy = $taxonomy AND category = $category))
-ORDER BY CASE WHEN outcome = 'not_followed' OR NOT accepted THEN 0 WHEN outcome = 'no_move' THEN 2 ELSE 1 END,
+ORDER BY CASE WHEN outcome = 'not_followed' THEN 0 WHEN NOT accepted THEN 1 WHEN outcome = 'no_move' THEN 3 ELSE 2 END,
     model, task_id, episode_id, turn
 """
 
@@ -85,7 +86,7 @@ def _turn_card(played: Transcript, row: dict[str, Any], notes: pl.DataFrame | No
             [
                 head,
                 " ",
-                _pill(played, turn, row["outcome"]),
+                _pill(played, turn, "refused" if row["accepted"] is False else row["outcome"]),
             ],
             className="turn-head",
         ),
@@ -101,7 +102,7 @@ def _pill(played: Transcript, turn: TurnView, outcome: str) -> Part:
     if outcome == "no_move" and family(played.benchmark) is None:
         roles = {found.role for utterance in turn.utterances if (found := played.agents.get(utterance.agent)) is not None and found.role}
         return html.Span(f"message of {printable(', '.join(sorted(roles)))}" if roles else "message", className="pill quiet")
-    return html.Span(in_words(outcome), className="pill good" if outcome == "followed" else "pill warn")
+    return html.Span(in_words(outcome), className=f"pill {_TONES.get(outcome, 'warn')}")
 
 
 def _answer(accepted: bool | None, error: str | None) -> str:  # noqa: FBT001 - the three answers of an engine

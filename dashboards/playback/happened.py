@@ -110,7 +110,7 @@ def what_went_wrong(turn: TurnView, facts: GameFacts, draw: Drawing) -> str:
 
 def _end(facts: GameFacts, here: TurnFacts) -> str:
     """Of the last turn of a lost game: many logs say of no turn that it failed, and yet the team did."""
-    if not facts.is_lost or not facts.acts or here is not facts.turns[-1]:
+    if not facts.is_lost or here is not facts.turns[-1]:
         return ""
     return f"Here the game ended, its goal not reached{f' ({in_words(facts.stop_reason)})' if facts.stop_reason else ''}."
 
@@ -215,7 +215,7 @@ def _links(here: TurnFacts) -> Part:
                 html.B(_whose(one)),
                 f": {of_link(one['link'])}",
                 html.Span(f", {cost_in_words(one['cost'], one['unit'] or '')}", className="source") if isfinite(one["cost"]) else None,
-                html.Div(_in_prose(one["evidence"]), className="evidence") if one["evidence"] else None,
+                html.Div(printable(one["evidence"]), className="evidence") if one["evidence"] else None,
             ]
         )
         for one in here.links
