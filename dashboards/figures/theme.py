@@ -93,10 +93,11 @@ def styled(figure: go.Figure, *, height: int = 380, legend: bool = True) -> go.F
 
 
 @cache
-def _template() -> go.layout.Template:
+def _template() -> Any:
     import plotly.io
 
-    house = plotly.io.templates["plotly_white"]
+    templates: Any = plotly.io.templates
+    house = templates["plotly_white"]
     house.layout.xaxis.labelalias = house.layout.yaxis.labelalias = _TICKS
     return house
 
