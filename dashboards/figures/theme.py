@@ -6,7 +6,7 @@ Texts, axes and grids take the colours of the page by style sheet (`assets/figur
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,7 +32,7 @@ _TICKS: Final = {
 }
 """What Plotly writes at an axis -> how texts and tables write it, who know no format for it."""
 
-_HOVERS: Final = {":.0%": share, ":.3g": lambda value: without_zero(number(value))}
+_HOVERS: Final[Mapping[str, Callable[[Any], str]]] = {":.0%": share, ":.3g": lambda value: without_zero(number(value))}
 """Plotly's format of a value under the pointer -> how texts write it."""
 
 _LEFT: Final = -0.001
