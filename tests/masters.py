@@ -14,7 +14,7 @@ from analytics.views import ensure_installed
 from ingest.files.run import ingest_paths
 from schemas.store import Store
 
-__all__ = ["copied", "keep_in", "published_store"]
+__all__ = ["begun", "copied", "keep_in", "published_store"]
 
 _KEPT: list[Path] = []
 
@@ -37,6 +37,17 @@ def copied(name: str, fill: Callable[[Path], object], folder: Path) -> None:
             fill(master)  # where it stays: stores know their logs by their paths
             done.touch()
     shutil.copytree(master, folder, dirs_exist_ok=True)
+
+
+def begun(path: Path) -> Store:
+    """A new store with the views, as `Store.create` begins one, but without opening it: that takes DuckDB as long as many a test."""
+    store, blank = Store(path), Store.blank()
+    if blank is None:
+        store.create()
+        ensure_installed(store)
+    else:
+        shutil.copyfile(blank, path)
+    return store
 
 
 def published_store(shared: Path, folder: Path, *logs: str) -> Store:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from analytics.views import ensure_installed
 from schemas import batches
 from schemas.records import Action, Episode, EpisodeMetric, Failure, Json, OracleAction, Run, Turn, TurnMetric
 from schemas.store import Store
+from tests.masters import begun
 
 __all__ = ["Candidate", "Game", "Move", "Step", "board", "rows_of", "store_with"]
 
@@ -84,8 +84,7 @@ def board(**stacks: Sequence[str]) -> str:
 
 def store_with(folder: Path, games: Iterable[Game]) -> Store:
     """A new store in the folder with these games and all views."""
-    store = Store(folder / "little.duckdb")
-    store.create()
+    store = begun(folder / "little.duckdb")
     rows: dict[str, list[tuple[object, ...]]] = {}
     for game in games:
         for name, records in rows_of(game).items():
@@ -95,7 +94,6 @@ def store_with(folder: Path, games: Iterable[Game]) -> Store:
     batches.check(checked)
     with store.writing() as connection:
         batches.insert(connection, checked)
-    ensure_installed(store)
     return store
 
 

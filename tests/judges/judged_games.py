@@ -15,6 +15,7 @@ from providers.provider import ModelSettings
 from schemas import batches
 from schemas.records import Action, Agent, Episode, Failure, Json, Label, LogDisagreement, OracleAction, Run, Turn, TurnMetric, Utterance
 from schemas.store import Store
+from tests.masters import begun
 
 __all__ = ["DIRECTORS", "ask_model", "counted", "mark", "store_of", "verdict_counts"]
 
@@ -38,8 +39,7 @@ def store_of(path: Path, games: int = 1, turns: int = 3, *, texts: Mapping[str, 
     for number in range(games):
         for name, records in _game(f"game-{number}", turns, texts or {}).items():
             rows.setdefault(name, []).extend(records)
-    store = Store(path)
-    store.create()
+    store = begun(path)
     arrow = batches.to_arrow(rows)
     batches.check(arrow)
     with store.writing() as connection:

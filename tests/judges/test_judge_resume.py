@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -44,9 +46,29 @@ def start(store: Store, url: str) -> subprocess.Popen[bytes]:
 def wait_for_answers(url: str, number: int) -> None:
     """Wait until the server has given so many answers."""
     deadline = time.monotonic() + 60
-    while counted(url)["answers"] < number:
+    while (given := counted(url)["answers"]) < number:
         assert time.monotonic() < deadline
-        time.sleep(0.01)
+        time.sleep(0.01 if given else 0.1)  # until the process is there, asking would only take time from it
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """A server, and the folder of a store whose run was killed when it had 40 answers: its journal is there."""
+    folder = tmp_path_factory.mktemp("killed")
+    store = store_of(folder / "s.duckdb", games=CALLS // 10, turns=10)
+    with stub_server("--latency-ms", "40") as url:
+        process = start(store, url)
+        wait_for_answers(url, 40)
+        process.kill()
+        process.communicate()
+        yield url, folder
+
+
+def copy_of(folder: Path, to: Path) -> tuple[Store, Path]:
+    """A store of one's own with the journal beside it."""
+    store = Store(shutil.copytree(folder, to / "copy") / "s.duckdb")
+    (journal,) = Path(f"{store.path}.journal").glob("*.jsonl")
+    return store, journal
 
 
 @pytest.mark.parametrize("answers", [pytest.param(1, marks=pytest.mark.long), 90])
@@ -118,17 +140,12 @@ def test_a_unit_whose_evidence_changed_is_asked_again_and_the_others_are_not(tmp
     assert (again.requests, unseen.requests) == (1, 0)
 
 
-def test_a_journal_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
+def test_a_journal_line_that_was_cut_off_is_left_out(killed: tuple[str, Path], tmp_path: Path) -> None:
     """A kill in the middle of a write loses that one line, and nothing before it."""
-    store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)
-    with stub_server("--latency-ms", "40") as url:
-        process = start(store, url)
-        wait_for_answers(url, 40)
-        process.kill()
-        process.communicate()
-        (journal,) = Path(f"{store.path}.journal").glob("*.jsonl")
-        journal.write_bytes(journal.read_bytes() + b'["game-0/1","ab')
-        run(ask_model(url), store)
+    url, folder = killed
+    store, journal = copy_of(folder, tmp_path)
+    journal.write_bytes(journal.read_bytes() + b'["game-0/1","ab')
+    run(ask_model(url), store)
 
     assert verdict_counts(store) == {"answered": CALLS * QUESTIONS}
 
@@ -211,20 +228,17 @@ def test_a_unit_without_anything_to_judge_is_skipped_without_a_call(tmp_path: Pa
 
 
 @pytest.mark.parametrize("broken", [0, 3], ids=["the line about the run", "one call"])
-def test_a_damaged_journal_is_set_aside_and_stops_nobody(tmp_path: Path, broken: int, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_journal_is_set_aside_and_stops_nobody(
+    killed: tuple[str, Path], tmp_path: Path, broken: int, caplog: pytest.LogCaptureFixture
+) -> None:
     """Calls on sound lines are stored, the others asked again; the file stays for whoever wants to look, and that is said once."""
-    store = store_of(tmp_path / "s.duckdb", games=CALLS // 10, turns=10)
-    with stub_server("--latency-ms", "40") as url:
-        process = start(store, url)
-        wait_for_answers(url, 40)
-        process.kill()
-        process.communicate()
-        (journal,) = Path(f"{store.path}.journal").glob("*.jsonl")
-        lines = journal.read_bytes().splitlines(keepends=True)
-        lines[broken] = b'["game-0/1", "ab", "game-0", "three"]\n'
-        journal.write_bytes(b"".join(lines))
-        other = run(ask_model(url, "spatial_grounding", where="turn = 1"), store)
-        again = run(ask_model(url), store)
+    url, folder = killed
+    store, journal = copy_of(folder, tmp_path)
+    lines = journal.read_bytes().splitlines(keepends=True)
+    lines[broken] = b'["game-0/1", "ab", "game-0", "three"]\n'
+    journal.write_bytes(b"".join(lines))
+    other = run(ask_model(url, "spatial_grounding", where="turn = 1"), store)
+    again = run(ask_model(url), store)
 
     assert (other.failed, again.failed) == (0, 0)
     assert verdict_counts(store) == {"answered": CALLS * QUESTIONS + other.answered}

@@ -6,6 +6,8 @@ import difflib
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -51,9 +53,15 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 def told_anew(store: Store, rubric: str, kind: str) -> list[tuple[Unit, Unit]]:
     """Each unit that the probe changes, as it is and perturbed."""
     plain = find(rubric)
-    selection = select(store, plain, None)
-    before = {unit.unit_id: unit for unit in selected_units(store, plain, selection)}
-    return [(before[unit.unit_id], unit) for unit in selected_units(store, as_probe(plain, kind), selection)]
+    before = as_they_are(store.path, rubric)
+    return [(before[unit.unit_id], unit) for unit in selected_units(store, as_probe(plain, kind), select(store, plain, None))]
+
+
+@cache
+def as_they_are(path: Path, rubric: str) -> dict[str, Unit]:
+    """The units of the games, which no test changes."""
+    store, plain = Store(path), find(rubric)
+    return {unit.unit_id: unit for unit in selected_units(store, plain, select(store, plain, None))}
 
 
 def report_of(store: Store, judge: str, probe: str) -> pl.DataFrame:

@@ -160,7 +160,7 @@ def test_what_another_program_compacted_is_read_all_the_same(filled: tuple[LakeS
 
 def test_two_processes_that_write_at_once_lose_and_double_nothing(logs: Path, tmp_path: Path) -> None:
     """Each has games of its own, and both have the same ones, a commit a game."""
-    both = logs_in(tmp_path / "both", "opq", num_oracle=4)
+    both = logs_in(tmp_path / "both", "op", num_oracle=4)
     place = f"lake:{tmp_path / 'lake'}"
     writers = [
         subprocess.Popen([sys.executable, "-c", INGEST, place, str(logs / name), str(both)], stderr=subprocess.PIPE)
