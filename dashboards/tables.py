@@ -23,19 +23,35 @@ if TYPE_CHECKING:
 __all__ = ["CODE", "HREF", "GridColumn", "Kind", "RowBlock", "RowRange", "TableRows", "block", "every_row", "written"]
 
 Kind = Literal[
-    "text", "words", "team", "name", "family", "condition", "truth", "share", "score", "count", "number", "money", "seconds", "p", "when"
+    "text",
+    "words",
+    "team",
+    "name",
+    "family",
+    "condition",
+    "truth",
+    "share",
+    "score",
+    "count",
+    "number",
+    "cost",
+    "money",
+    "seconds",
+    "p",
+    "when",
 ]
 
 HREF: Final = "→ href"
 CODE: Final = "→ code"
 """Beside the columns of a row: no query calls its own so. `assets/grid.js` reads them."""
-NUMERIC: Final = frozenset({"share", "score", "count", "number", "money", "seconds", "p"})
+NUMERIC: Final = frozenset({"share", "score", "count", "number", "cost", "money", "seconds", "p"})
 
 _WRITERS: Final[Mapping[str, Callable[[Any], str]]] = {
     "share": wording.share,
     "score": wording.score,
     "count": wording.count,
     "number": wording.number,
+    "cost": lambda value: wording.without_zero(wording.number(value)),
     "money": wording.money,
     "seconds": wording.seconds,
     "p": wording.p_value,
@@ -51,7 +67,7 @@ class GridColumn:
 
     heading: str
     kind: Kind = "text"
-    """`name` is a category or metric, written without its code's marks; `words` are sentences, `team` a long name."""
+    """`name` is a category or metric, written without its code's marks; `words` are sentences, `team` is long, `cost` what turns lost."""
     low: str = ""
     """Column with the lower end of its interval, which is then written beside it."""
     high: str = ""

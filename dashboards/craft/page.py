@@ -64,9 +64,11 @@ def content(read: Reader) -> Part:
 def _body(read: Reader, _: str) -> Part:
     address = read.address
     turns = read.rows(_TURNS, _asked(read), filter_on=("condition", "model"))
-    choices = link_choices("Oracle side", [(label, address.to(reading=key), key == _reading(read)) for key, label in _READINGS.items()])
+    choices = link_choices(
+        "Verified removals", [(label, address.to(reading=key), key == _reading(read)) for key, label in _READINGS.items()]
+    )
     if turns.is_empty():
-        said = note("No turn with listed candidates under these filters (the no-oracle conditions list none).")
+        said = note("No turn with verified moves under these filters (conditions without oracle list none).")
         return html.Div([choices, said])
     teams = read.rows(_TEAMS, _asked(read), filter_on=("condition", "model"))
     return html.Div(
@@ -145,7 +147,7 @@ def by_team(read: Reader, teams: pl.DataFrame) -> go.Figure:
         )
         for name, row in zip(team_names(read, rows), rows, strict=True)
     ]
-    return dot_plot(dots, Axis(title="attempted − oracle", low=-1, high=1, lines_at=(0,)))
+    return dot_plot(dots, Axis(title="attempted − verified", low=-1, high=1, lines_at=(0,)))
 
 
 def by_turn(read: Reader, rows: pl.DataFrame) -> go.Figure:
@@ -173,10 +175,10 @@ def by_turn(read: Reader, rows: pl.DataFrame) -> go.Figure:
             **common,
             **at,
             y=team["oracle_rate"].to_list(),
-            name="oracle",
+            name="verified",
             line={"color": oracle, "dash": "dot", "width": 2},
             customdata=counts,
-            hovertemplate="turn %{x}: oracle %{y:.0%}, n %{customdata[0]}<extra></extra>",
+            hovertemplate="turn %{x}: verified %{y:.0%}, n %{customdata[0]}<extra></extra>",
         )
         drawn.add_scatter(
             **common,
@@ -229,7 +231,7 @@ def gap_and_progress(read: Reader, teams: pl.DataFrame) -> go.Figure:
             hovertemplate="%{customdata[1]}<extra></extra>",
         )
     drawn.add_vline(x=0, line={"color": "#8a8f9c", "width": 1, "dash": "dot"})
-    drawn.update_xaxes(title="remove gap (attempted − oracle)", range=[min(ends, default=0) - room, max(ends, default=1) + room])
+    drawn.update_xaxes(title="remove gap (attempted − verified)", range=[min(ends, default=0) - room, max(ends, default=1) + room])
     drawn.update_yaxes(title="mean progress", range=[-0.04, 1.1])
     return styled(drawn, height=330, legend=False)
 
@@ -256,8 +258,8 @@ def _gaps(read: Reader, _: str) -> TableRows:
             "builder": GridColumn(heading="Builder"),
             "games": GridColumn(heading="Games", kind="count"),
             "attempted_rate": GridColumn(heading="Attempted", kind="share", part="n_attempted_remove", whole="n_attempted"),
-            "oracle_rate": GridColumn(heading="Oracle", kind="share"),
-            "n_oracle_turns": GridColumn(heading="Turns with candidates", kind="count"),
+            "oracle_rate": GridColumn(heading="Verified", kind="share"),
+            "n_oracle_turns": GridColumn(heading="Turns with verified moves", kind="count"),
             "gap": GridColumn(heading="Gap", kind="score"),
             "gap_mean_of_games": GridColumn(heading="Mean of games", kind="score", low="gap_low", high="gap_high"),
             "progress": GridColumn(heading="Progress", kind="score"),

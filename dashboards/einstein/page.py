@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 PATH = "/einstein"
-TITLE = "Einstein"
+TITLE = "Einstein Puzzles"
 IN_MENU = True
 BENCHMARK = "einstein"
 ORDER = 81

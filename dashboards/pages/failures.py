@@ -202,7 +202,7 @@ def _left_out(read: Reader, taxonomy: str) -> list[Part]:
         """,
         {"taxonomy": taxonomy},
     )
-    said = [f"{count(row['turns'])} turns {in_words(row['category'])}" for row in outside.iter_rows(named=True)]
+    said = [f"{count(row['turns'])} turns ({in_words(row['category'])})" for row in outside.iter_rows(named=True)]
     return [html.P(f"Left out: {', '.join(said)}.", className="hint")] if said else []
 
 
@@ -326,8 +326,8 @@ def _counts(read: Reader, _: str) -> TableRows:
         columns={
             by: GridColumn(heading=_GROUPS[by], kind="count" if by == "turn" else "text"),
             "category": GridColumn(heading="Category", kind="name"),
-            "turns": GridColumn(heading="Lost", kind="number") if _weight(read) == "cost" else GridColumn(heading="Turns", kind="count"),
-            "denominator": GridColumn(heading="of", kind="number" if _weight(read) == "cost" else "count"),
+            "turns": GridColumn(heading="Lost", kind="cost") if _weight(read) == "cost" else GridColumn(heading="Turns", kind="count"),
+            "denominator": GridColumn(heading="of", kind="cost" if _weight(read) == "cost" else "count"),
             "share": GridColumn(heading="Share", kind="share"),
             "share_low": GridColumn(heading="95 % from", kind="share", hint="over games: turns of one game are not independent"),
             "share_high": GridColumn(heading="to", kind="share"),

@@ -47,10 +47,10 @@ _HASH_SHOWN: Final = 10
 
 _GAMES: Final = """
     SELECT games.task_id, games.model, games.condition, games.level, games.turns_taken, games.score, games.success, games.stop_reason,
-        games.episode_id, decisive, notes
+        games.episode_id, games.benchmark, decisive, notes
     FROM games LEFT JOIN (SELECT episode_id, turn AS decisive FROM decisive_turns) AS decided USING (episode_id)
     LEFT JOIN (SELECT episode_id, count(*) AS notes FROM notes GROUP BY ALL) AS noted USING (episode_id)
-    WHERE {filters} ORDER BY games.score DESC NULLS LAST, games.episode_id
+    WHERE {filters} ORDER BY games.benchmark, games.score DESC NULLS LAST, games.episode_id
 """
 
 
@@ -86,14 +86,19 @@ def content(read: Reader) -> Part:
 def _games(read: Reader) -> Part:
     if read.rows("SELECT 1 FROM games WHERE {filters} LIMIT 1").is_empty():
         return note("No games under these filters.", html.A("Show all games", href=PATH))
-    listing = card("Games", grid(read, GAMES), hint="Best first. Choose one to step through its turns.", menu=table_links(read, GAMES))
+    order = (
+        "Best first." if read.address.all("benchmark") else "Family by family, the best first: scores of two families have no common unit."
+    )
+    listing = card("Games", grid(read, GAMES), hint=f"{order} Choose one to step through its turns.", menu=table_links(read, GAMES))
     return html.Div([html.H1("Games"), listing])
 
 
-def _rows(_: Reader, __: str) -> TableRows:
+def _rows(read: Reader, _: str) -> TableRows:
+    apart = {} if read.address.all("benchmark") else {"benchmark": GridColumn(heading="Family", kind="family")}
     return TableRows(
         sql=_GAMES,
         columns={
+            **apart,
             "task_id": GridColumn(heading="Task", kind="name"),
             "model": GridColumn(heading="Team"),
             "condition": GridColumn(heading="Condition", kind="condition"),

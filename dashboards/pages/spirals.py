@@ -78,12 +78,20 @@ def _body(read: Reader, _: str) -> Part:
                 "Games, turn by turn",
                 figure("spirals", _map(read, episodes), label="outcome of every turn of every game, spirals as bars under them"),
                 pager(read.address, start, _ROWS, total, "games"),
+                _legend(),
                 hint="Stretches of turns spent on correcting without getting anywhere; most turns inside them first. A cell is a turn, its "
                 "colour and sign what became of it; a bar under it is a spiral. Click a cell to open the game there.",
             ),
             card("By kind and team", fold(read, KINDS, benchmark)),
         ]
     )
+
+
+def _legend() -> Part:
+    """Each sign and bar in words, folded: the figure names them by their codes."""
+    signs = [html.Li([html.B(f"{mark_of(name).shape} {wording.in_words(name)}"), f": {mark_of(name).words}"]) for name in _OUTCOMES]
+    kinds = [html.Li([html.B(wording.in_words(name)), f": {mark_of(name).words}"]) for name in _KINDS]
+    return html.Details([html.Summary("What signs and bars mean"), html.Ul([*signs, *kinds], className="plain")], className="hint few")
 
 
 def _answer(read: Reader) -> str:

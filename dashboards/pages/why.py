@@ -255,7 +255,7 @@ def _turns(_: Reader, benchmark: str) -> TableRows:
         "task_id": GridColumn(heading="Task", kind="name"),
         "whose": GridColumn(heading="Whose"),
         "link": GridColumn(heading="Broken link", kind="name"),
-        "cost": GridColumn(heading="Cost", kind="number"),
+        "cost": GridColumn(heading="Cost", kind="cost"),
         "evidence": GridColumn(heading="Evidence", kind="words"),
     }
     return TableRows(
@@ -274,7 +274,7 @@ def _categories(_: Reader, benchmark: str) -> TableRows:
         "taxonomy": GridColumn(heading="Taxonomy", kind="name"),
         "category": GridColumn(heading="Category", kind="name"),
         "turns": GridColumn(heading="Turns", kind="count"),
-        "cost_a_turn": GridColumn(heading="Lost a turn", kind="number"),
+        "cost_a_turn": GridColumn(heading="Lost a turn", kind="cost"),
         "share": GridColumn(heading="Share of the loss", kind="share"),
     }
     return TableRows(columns=columns, sql=_CATEGORIES, parameters={"benchmark": benchmark}, filter_on=("model", "condition"))
@@ -286,8 +286,8 @@ def _spirals(_: Reader, benchmark: str) -> TableRows:
         "condition": GridColumn(heading="Condition", kind="condition"),
         "turns_inside": GridColumn(heading="Turns inside", kind="count"),
         "turns_outside": GridColumn(heading="Turns outside", kind="count"),
-        "cost_inside": GridColumn(heading="Lost a turn inside", kind="number"),
-        "cost_outside": GridColumn(heading="Lost a turn outside", kind="number"),
+        "cost_inside": GridColumn(heading="Lost a turn inside", kind="cost"),
+        "cost_outside": GridColumn(heading="Lost a turn outside", kind="cost"),
         "share_inside": GridColumn(heading="Share of the loss inside", kind="share"),
     }
     return TableRows(columns=columns, sql=_SPIRALS, parameters={"benchmark": benchmark}, filter_on=("model", "condition"))

@@ -15,10 +15,11 @@ from dashboards.figures.theme import styled
 from dashboards.grid import few
 from dashboards.markup import to_html
 from dashboards.overcooked.page import MEASURES, rates
-from dashboards.pages import overview, turns, why
-from dashboards.pages.spirals import heat_map
+from dashboards.pages import game, overview, spirals, turns, why
 from dashboards.playback import happened
 from dashboards.reader import reader
+from dashboards.tables import RowRange, block
+from dashboards.tables import written as written_rows
 from schemas import wording
 from schemas.families import title_of
 from schemas.store import Store
@@ -97,8 +98,8 @@ def test_labels_of_spirals_leave_a_narrow_screen_to_the_turns() -> None:
     """Task and team stood in one line, wider than the turns beside them."""
     episodes = pl.DataFrame({"episode_id": ["a"], "task_id": ["structure_001"], "model": ["director clear, builder scripted-builder"]})
     cells = pl.DataFrame({"episode_id": ["a"], "turn": [1], "outcome": ["followed"]})
-    spirals = pl.DataFrame(schema={"episode_id": pl.String, "start_turn": pl.Int64, "end_turn": pl.Int64, "kind": pl.String})
-    (label,) = heat_map(episodes, cells, spirals).layout.yaxis.ticktext
+    bars = pl.DataFrame(schema={"episode_id": pl.String, "start_turn": pl.Int64, "end_turn": pl.Int64, "kind": pl.String})
+    (label,) = spirals.heat_map(episodes, cells, bars).layout.yaxis.ticktext
     assert all(len(re.sub(r"<[^>]+>", "", line)) <= 20 for line in label.split("<br>"))
 
 
@@ -144,3 +145,29 @@ def test_evidence_in_a_sentence_is_cut_before_a_quote_not_inside_it() -> None:
         happened._in_prose("asked for peas (wrong_parameter); 0.066 more, 10.5 less")
         == "asked for peas (wrong parameter); .066 more, 10.5 less"
     )
+
+
+def test_costs_in_tables_are_written_as_in_sentences(played: Store) -> None:
+    """The table of page Why wrote 0.176 below a sentence with .176."""
+    with reader(played, Address.parse("/why", "")) as read:
+        rows = why.TURNS.make(read, "craft")
+        costs = [row["cost"] for row in written_rows(read, rows, block(read, rows, RowRange(size=20)).rows)]
+    assert costs
+    assert not [cost for cost in costs if cost.startswith("0.")]
+
+
+def test_games_of_several_families_are_listed_family_by_family(played: Store) -> None:
+    """Best first over all mixed scores without a common unit, and did not say whose games they were."""
+    heads = []
+    for search in ("", "?benchmark=craft"):
+        with reader(played, Address.parse("/game", search)) as read:
+            heads.append(list(game.GAMES.make(read, "").columns))
+    assert heads[0] == ["benchmark", *heads[1]]
+
+
+def test_spirals_say_in_words_what_their_signs_mean(played: Store) -> None:
+    """The legend has codes such as "no oracle" and "undo loop"."""
+    with reader(played, Address.parse("/spirals", "")) as read:
+        told = str(spirals.content(read))
+    assert "no verified action was listed" in told
+    assert "the state returns to one that was left" in told
