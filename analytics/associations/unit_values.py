@@ -75,4 +75,5 @@ def game_rows(store: Store, benchmark: str | None = None) -> pl.DataFrame:
 
 def codes(values: pl.Series) -> NDArray[np.int64]:
     """Numbers from 0 without gaps, one for each different value."""
-    return (values.fill_null("").cast(str).rank("dense") - 1).to_numpy().astype("int64")
+    known = values if values.dtype.is_integer() else values.fill_null("").cast(str)
+    return (known.rank("dense") - 1).to_numpy().astype("int64")

@@ -14,7 +14,9 @@ from schemas import wording
 from schemas.store import Store
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
 __all__ = ["FAILURES", "PROGRESS", "SUMMARY", "transitions"]
 
@@ -76,38 +78,40 @@ def _schema() -> dict[str, pl.DataType]:
 
 
 def _pairs(store: Store) -> pl.DataFrame:
-    """Each turn that has a next one: its step, the next one's, and whether progress rose."""
+    """Of each game how often a step had a next one, by step, next one and whether progress rose."""
     return query(
         store,
-        "SELECT benchmark, condition, team_name, episode_id, turn, step AS after, "
-        "lead(step) OVER game AS next, lead(gain) OVER game > 1e-9 AS rises, "
-        "lead(turn) OVER game = turn + 1 AS adjacent FROM compared_steps "
-        "WINDOW game AS (PARTITION BY episode_id ORDER BY turn) "
-        "QUALIFY adjacent ORDER BY benchmark, team_name, condition, episode_id, turn",
+        "SELECT benchmark, condition, team_name, hash(episode_id) AS game, after, next, rises, n FROM ("
+        "SELECT episode_id, step AS after, next, rises, count(*) AS n FROM ("
+        "SELECT *, lead(step) OVER game AS next, lead(gain) OVER game > 1e-9 AS rises, lead(turn) OVER game = turn + 1 AS adjacent "
+        "FROM (SELECT episode_id, turn, step, gain FROM compared_steps) "
+        "WINDOW game AS (PARTITION BY episode_id ORDER BY turn) QUALIFY adjacent"
+        ") GROUP BY ALL) INNER JOIN compared_games USING (episode_id) ORDER BY benchmark, team_name, condition",
     )
 
 
-def _of_team(turns: pl.DataFrame) -> Iterator[_Row]:
+def _of_team(pairs: pl.DataFrame) -> Iterator[_Row]:
     import polars as pl
 
-    steps = sorted({*turns["after"], *turns["next"]})
-    for after in sorted(set(turns["after"])):
+    steps = sorted({*pairs["after"].unique(), *pairs["next"].unique()})
+    measured = pairs.filter(pl.col("rises").is_not_null())
+    games, measured_games = codes(pairs["game"]), codes(measured["game"])
+    for after in pairs["after"].unique().sort():
         for step in steps:
-            yield from _row(turns, after, step, turns["next"] == step)
-        measured = turns.filter(pl.col("rises").is_not_null())
-        yield from _row(measured, after, PROGRESS, measured["rises"])
+            yield from _row(pairs, games, after, step, pairs["next"] == step)
+        yield from _row(measured, measured_games, after, PROGRESS, measured["rises"])
 
 
-def _row(turns: pl.DataFrame, after: str, step: str, happened: pl.Series) -> Iterator[_Row]:
+def _row(pairs: pl.DataFrame, games: NDArray[np.int64], after: str, step: str, happened: pl.Series) -> Iterator[_Row]:
     import numpy as np
 
-    here = (turns["after"] == after).to_numpy()
-    if not here.any():
+    is_after, n = (pairs["after"] == after).to_numpy(), pairs["n"].to_numpy().astype(float)
+    if not is_after.any():
         return
-    games, hits = codes(turns["episode_id"]), happened.to_numpy().astype(float)
-    sums = [np.bincount(games, weights=one).astype(float) for one in (hits * here, here.astype(float), hits * ~here, (~here).astype(float))]
+    hits, here, elsewhere = n * happened.to_numpy(), n * is_after, n * ~is_after
+    sums = [np.bincount(games, weights=one).astype(float) for one in (hits * is_after, here, hits * ~is_after, elsewhere)]
     ends = share_interval(sums[0], sums[1])
-    found = share_difference(*sums) if min(here.sum(), (~here).sum()) >= _FEWEST else None
+    found = share_difference(*sums) if min(here.sum(), elsewhere.sum()) >= _FEWEST else None
     yield {
         "after": after,
         "next": step,
