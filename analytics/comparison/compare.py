@@ -29,7 +29,7 @@ _SIDE: Final = ("condition", "max_turns", "team_name")
 _Row = dict[str, Any]
 
 
-def compare(store: Store, *, metric: str = "score", benchmark: str | None = None) -> pl.DataFrame:
+def compare(store: Store, *, metric: str = "score", benchmark: str | None = None, games: pl.DataFrame | None = None) -> pl.DataFrame:
     """One row for each pair of teams of a benchmark; also for a team under two conditions or turn limits.
 
     A pair differs in one thing, the team, the condition or the turn limit. Only where a team has no such partner, as in runs of one team
@@ -52,6 +52,7 @@ def compare(store: Store, *, metric: str = "score", benchmark: str | None = None
         store: a store with the views.
         metric: what to compare by, as in `analytics.comparison.game_values.game_values`.
         benchmark: only this one; None: all that have the metric.
+        games: what `game_values` gives of that metric, where it is known already.
 
     Raises:
         UsageError: the store has no such metric.
@@ -59,7 +60,7 @@ def compare(store: Store, *, metric: str = "score", benchmark: str | None = None
     """
     import polars as pl
 
-    games = game_values(store, metric)
+    games = game_values(store, metric) if games is None else games
     if benchmark is not None:
         games = games.filter(pl.col("benchmark") == benchmark)
     rows: list[_Row] = []

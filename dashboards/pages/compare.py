@@ -45,8 +45,8 @@ _SIDES: Final = ("team", "condition", "max_turns")
 _MOST_TASKS: Final = 8
 """Of the figure: with the table of all tasks and that of all pairs it stays below two screens."""
 _COMPARED: Final = """
-    SELECT benchmark FROM compared_games WHERE ending = 'ended'
-    GROUP BY benchmark HAVING count(DISTINCT (team_name, condition, max_turns)) > 1
+    SELECT benchmark FROM (SELECT DISTINCT benchmark, team_name, condition, max_turns FROM compared_games WHERE ending = 'ended')
+    GROUP BY benchmark HAVING count(*) > 1
     """
 _WRITERS: Final[Mapping[Kind, Callable[[float | None], str]]] = {"score": score, "number": number}
 
@@ -98,7 +98,17 @@ def _kind(read: Reader) -> Kind:
 def _report(read: Reader, benchmark: str) -> pl.DataFrame:
     """Every pair of the family, with a number that names it in addresses."""
     metric = _metric(read)
-    return kept(read.store.path, ("compare", metric, benchmark), lambda: _named(compare(read.store, metric=metric, benchmark=benchmark)))
+    return kept(
+        read.store.path,
+        ("compare", metric, benchmark),
+        lambda: _named(compare(read.store, metric=metric, benchmark=benchmark, games=_values(read))),
+    )
+
+
+def _values(read: Reader) -> pl.DataFrame:
+    """Of every game the number that teams are compared by."""
+    metric = _metric(read)
+    return kept(read.store.path, ("compared games", metric), lambda: game_values(read.store, metric))
 
 
 def _named(report: pl.DataFrame) -> pl.DataFrame:
@@ -156,8 +166,7 @@ def tasks_of(read: Reader, row: Mapping[str, Any]) -> pl.DataFrame:
     """The shared tasks of a pair: task, value_a, value_b, difference, and a game of each; what differs most first."""
     import polars as pl
 
-    metric = _metric(read)
-    values = kept(read.store.path, ("compared games", metric), lambda: game_values(read.store, metric))
+    values = _values(read)
     sides = []
     for side in "ab":
         wanted = [

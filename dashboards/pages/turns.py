@@ -30,15 +30,20 @@ _TONES = {"followed": "good", "refused": "bad", "no_oracle": "quiet", "no_move":
 _SHOWN = 6
 """Turns a page: what two screens hold."""
 _MATCHING = """
-SELECT episode_id, turn, model, task_id, outcome, accepted
 FROM outcomes
 WHERE {filters}
     AND ($outcome = '' OR outcome = $outcome)
     AND ($turn = 0 OR turn = $turn)
     AND ($category = '' OR (episode_id, turn) IN (
         SELECT (episode_id, turn) FROM failures WHERE taxonomy = $taxonomy AND category = $category))
+"""
+_COUNT = f"SELECT count(*) AS turns {_MATCHING}"
+_PAGE = f"""
+SELECT episode_id, turn, model, task_id, outcome, accepted
+{_MATCHING}
 ORDER BY CASE WHEN outcome = 'not_followed' THEN 0 WHEN NOT accepted THEN 1 WHEN outcome = 'no_move' THEN 3 ELSE 2 END,
     model, task_id, episode_id, turn
+LIMIT {_SHOWN} OFFSET $start
 """
 
 
@@ -51,19 +56,19 @@ def content(read: Reader) -> Part:
         "taxonomy": address.one("taxonomy", "craft_published"),
         "turn": address.number("turn", 0),
     }
-    found = read.rows(_MATCHING, asked)
+    found = read.rows(_COUNT, asked)["turns"].item()
     named = [str(value).replace("_", " ") for key, value in asked.items() if value and key in {"outcome", "category"}]
     title = f"Turns: {', '.join(named)}" if named else "Turns"
-    if found.is_empty():
+    if not found:
         return note("No turn fits this address.", dcc.Link("Back to the failure breakdown", href=address.filters().to("/failures")))
-    start = min(address.number("from", 0), len(found) - 1)
-    shown = found.slice(start, _SHOWN)
+    start = min(address.number("from", 0), found - 1)
+    shown = read.rows(_PAGE, {**asked, "start": start})
     games = read_games(read.connection, shown["episode_id"].unique().to_list())
     notes = read.rows("SELECT * FROM turn_notes ORDER BY written_at, note_id").partition_by("episode_id", "turn", as_dict=True)
     cards = [_turn_card(games[row["episode_id"]], row, notes.get((row["episode_id"], row["turn"]))) for row in shown.iter_rows(named=True)]
-    steps = pager(address, start, _SHOWN, len(found), "turns") if len(found) > _SHOWN else None
+    steps = pager(address, start, _SHOWN, found, "turns") if found > _SHOWN else None
     order = ": those that failed first, those without an action last" if not (asked["outcome"] or asked["category"]) else ""
-    lead = html.P(f"{count(len(found))} turns{order}", className="lead")
+    lead = html.P(f"{count(found)} turns{order}", className="lead")
     return html.Div([html.H1(printable(title)), lead, steps, *cards, steps if len(shown) == _SHOWN else None])
 
 
