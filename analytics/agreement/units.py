@@ -30,15 +30,24 @@ _LABEL_RATER: Final = """CASE
     ELSE 'people'
 END"""
 # N/A as planted truth: the truth is not determined (docs/labels.md); PS6 alone has N/A as a true answer
+_IS_KNOWN: Final = f"({_ANSWER} != 'na' OR question = 'PS6' OR {_LABEL_RATER} != 'planted truth')"
 _LABELS: Final = f"""
 FROM labels
-WHERE rubric = $rubric AND NOT ($random_only AND source = $by_disagreement)
-    AND ({_ANSWER} != 'na' OR question = 'PS6' OR {_LABEL_RATER} != 'planted truth')
+WHERE rubric = $rubric AND NOT ($random_only AND source = $by_disagreement) AND {_IS_KNOWN}
 """
 _LABELLED: Final = f"""
+WITH counted AS (
+    SELECT source, annotator, question, answer, max(score) AS score,
+        bool_and(episode_id IS NULL OR starts_with(unit_key, episode_id)) AS has_own_key
+    FROM labels
+    WHERE rubric = $rubric AND NOT ($random_only AND source = $by_disagreement)
+    GROUP BY ALL
+)
+
 SELECT {_LABEL_RATER} AS rater, annotator, question, {_ANSWER} AS answer, max(score) AS score, min(source) AS first_source,
-    max(source) AS last_source, bool_and(episode_id IS NULL OR starts_with(unit_key, episode_id)) AS has_own_key
-{_LABELS}
+    max(source) AS last_source, bool_and(has_own_key) AS has_own_key
+FROM counted
+WHERE {_IS_KNOWN}
 GROUP BY ALL
 """
 _VERDICT_RATER: Final = "CASE WHEN variant IS NULL THEN judge ELSE judge || ' (' || variant || ')' END"
