@@ -41,8 +41,8 @@ class Grid(NamedTuple):
 _MOST_ROWS: Final = 10
 """Rows that a grid shows before it scrolls."""
 _BLOCK: Final = 100
-_WIDTHS: Final = {"words": 520, "team": 300, "text": 170, "name": 190, "condition": 260, "when": 180}
-_LEAST: Final = {"when": 156, "team": 200, "text": 118, "name": 140, "family": 150, "condition": 150, "words": 240}
+_WIDTHS: Final = {"words": 520, "team": 400, "text": 170, "name": 240, "family": 180, "condition": 260, "when": 180}
+_LEAST: Final = {"when": 156, "team": 170, "text": 118, "name": 112, "family": 150, "condition": 150, "words": 240}
 _LEAST_NUMBER, _LEAST_WITH_ENDS = 76, 146
 """Pixels below which a column of its kind cannot be read: what does not fit beside one another is scrolled to."""
 _LETTER, _AROUND, _WIDEST_HEADING = 8, 52, 170

@@ -98,8 +98,8 @@ def _rows(read: Reader, _: str) -> TableRows:
     return TableRows(
         sql=_GAMES,
         columns={
-            **apart,
             "task_id": GridColumn(heading="Task", kind="name"),
+            **apart,
             "model": GridColumn(heading="Team"),
             "condition": GridColumn(heading="Condition", kind="condition"),
             "level": GridColumn(heading="Tier"),
