@@ -9,16 +9,14 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner
 from numpy.typing import NDArray
 
 from analytics.query import query
 from analytics.views import view
-from cotrace.cli import cli
 from schemas import batches
 from schemas.records import Agent
-from schemas.store import Store
 from tests.analytics.little_games import Game, store_with
+from tests.masters import published_store
 
 ROW = "n, tasks, score_mean, score_low, score_high, success_low, success_high"
 SCORES = (0.1, 0.4, 0.5, 0.9, 1.0)
@@ -123,9 +121,7 @@ def test_equal_scores_without_a_bound_have_no_interval_without_width(tmp_path: P
 
 def test_a_trial_in_two_files_counts_once(tmp_path: Path, shared: Path) -> None:
     """The published trials lie in a table and in files of their own: 198 questions, 3 trials, each once."""
-    store = Store(tmp_path / "s.duckdb")
-    arguments = ["ingest", str(shared / "data/coordination/coordqa"), "--store", str(store.path)]
-    assert CliRunner().invoke(cli, arguments, catch_exceptions=False).exit_code in {0, 1}
+    store = published_store(shared, tmp_path, "coordination/coordqa")
     found = query(store, "select model, n, tasks, score_low < score_mean from leaderboard order by 1")
     assert set(found["n"]) == {594}
     assert set(found["tasks"]) == {198}

@@ -20,11 +20,6 @@ EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
         "returns None",
     ): "L7 cannot be reached behind P3 and L6; a test says so",
     (
-        "analytics/judging/verdicts_latest.sql",
-        "or exists (select 1 from turns where turns.episode_id = latest.episode_id and turns.turn = latest.turn)",
-        "1 -> 2",
-    ): "what is selected under EXISTS does not matter",
-    (
         "games/einstein/engine/puzzle.py",
         'name = written.rsplit("/", 1)[-1].split(".", 1)[0]',
         "1 -> 2",
