@@ -14,6 +14,7 @@
     const columns = (table ? [table] : named()).flatMap((name) => words[name] || []);
     const all = table ? columns : [...columns, ...Object.keys(words)];
     const fits = [...new Set(all)].filter((word) => word.toLowerCase().startsWith(start.toLowerCase()) && word !== start);
+    fits.sort((one, other) => one.length - other.length); // "gam" is games before game_failures
     return fits.slice(0, 12).map((word) => (table ? table + "." + word : word));
   };
 
