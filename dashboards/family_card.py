@@ -77,8 +77,7 @@ def family_card(read: Reader, benchmark: str) -> Part:
 
 def _headlines(benchmark: str, row: Mapping[str, Any]) -> list[Part]:
     known = family(benchmark)
-    ended = row["games"] - row["broken"] - row["cut"]
-    reached = f"{wording.count(row['successes'])} of {wording.count(ended)} games"
+    reached = f"{wording.count(row['successes'])} of {wording.count(row['success_n'])} games"
     heads = [_headline(wording.share(row["success_rate"]), "reached the goal", reached)] if row["success_rate"] is not None else []
     if row["score_mean"] not in {None, row["success_rate"]} and row["main_metric"] != "success":
         words = (known.score_words or wording.in_words(known.score)) if known else wording.in_words(row["main_metric"] or "mean score")
@@ -101,8 +100,8 @@ def _summary(read: Reader, benchmark: str) -> dict[str, Any] | None:
     own = read.rows(
         """
         SELECT count(*) AS games, count(*) FILTER (ending = 'not_set_up') AS broken, count(*) FILTER (ending = 'cut') AS cut,
-            count(*) FILTER (success AND ending = 'ended') AS successes, count(*) FILTER (ending = 'ended') AS ended,
-            successes / nullif(ended, 0) AS success_rate, sum(turns_taken)::BIGINT AS turns
+            count(*) FILTER (success AND ending = 'ended') AS successes, count(success) FILTER (ending = 'ended') AS success_n,
+            successes / nullif(success_n, 0) AS success_rate, sum(turns_taken)::BIGINT AS turns
         FROM games WHERE {filters}
         """
     ).row(0, named=True)

@@ -91,6 +91,14 @@ def test_families_and_leaderboard_say_the_same_of_one_team(tmp_path: Path) -> No
     assert query(store, f"select {ROW} from families").row(0) == pytest.approx(query(store, f"select {ROW} from leaderboard").row(0))
 
 
+def test_a_game_of_which_nobody_knows_whether_it_was_won_is_no_loss(tmp_path: Path) -> None:
+    """Foreign logs may have a score and no word about the goal."""
+    games = [Game((), f"g{task}", score=0.5, success=success) for task, success in enumerate((True, True, False, None))]
+    store = store_with(tmp_path, games)
+    found = [query(store, f"select successes, success_n, success_rate from {view}").row(0) for view in ("families", "leaderboard")]
+    assert found == [(2, 3, 2 / 3)] * 2
+
+
 def test_three_right_games_do_not_prove_that_all_are(tmp_path: Path) -> None:
     """The interval has a width, and that of one lost and one won game stays between 0 and 1."""
     (tmp_path / "b").mkdir()
