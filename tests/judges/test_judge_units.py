@@ -217,13 +217,13 @@ def test_several_categories_out_of_a_closed_set(tmp_path: Path) -> None:
     """The model answers with a list; it is stored in the rubric's order, without a score; anything outside the set is asked again."""
     rubric = rubric_of(
         tmp_path,
-        "episode",
-        "[dialogue]",
+        "action",
+        "[action]",
         answers="{late: null, wrong: null, rude: null}",
         examples="{late: a, wrong: b, rude: c}",
         more="choice: several\n",
     )
-    store = store_of(tmp_path / "s.duckdb", games=6, turns=1)
+    store = store_of(tmp_path / "s.duckdb", games=1, turns=6)
     allowed = {"none", "late", "wrong", "rude", "late|wrong", "late|rude", "wrong|rude", "late|wrong|rude"}
 
     with stub_server("--fault", "not-allowed:0.5") as url:
