@@ -230,6 +230,14 @@ def test_the_first_turn_is_measured_against_the_progress_of_the_start_board(tmp_
     assert spirals(tmp_path, [Step(A, (ASK,), progress=0.2)] * 3, at_start=0.2) == [Spiral("stall", 1, 3, 3)]
 
 
+def test_a_single_turn_of_known_progress_says_what_was_wasted(tmp_path: Path) -> None:
+    """Of three turns without a change the log gives progress after the first alone: that one was wasted, of the others nothing is known."""
+    store = store_with(tmp_path, [Game([Step(A, (ASK,), progress=0.2)] * 3, start=A, start_progress=0.2)])
+    with store.writing() as connection:
+        connection.execute("update turns set progress = null where turn > 1")
+    assert query(store, "select kind, turns, turns_wasted from correction_spirals").rows() == [("stall", 3, 1)]
+
+
 def test_progress_of_a_stretch_is_that_before_and_after_it(tmp_path: Path) -> None:
     """A loop that falls from 0.3 to 0.1 and is back at 0.3; other metrics of the game, and of the start, do not change its rows."""
     store = store_with(tmp_path, [Game([Step(B, progress=0.2), Step(C, progress=0.1), Step(A, progress=0.4)], start=A, start_progress=0.3)])

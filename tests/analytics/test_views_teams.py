@@ -156,6 +156,13 @@ def test_shares_have_intervals_over_games(tmp_path: Path) -> None:
     assert row == (6, 15, pytest.approx(float(expected.low), abs=1e-6), pytest.approx(float(expected.high), abs=1e-6))
 
 
+def test_games_with_a_turn_that_counts_are_counted(tmp_path: Path) -> None:
+    """One such turn is enough; a game without any is none of those that the share is of."""
+    games = [classified("a", "m", "wrong"), classified("b", "m", "correct"), classified("c", "m", "no_oracle_or_attempt")]
+    found = query(store_with(tmp_path, games), "select category, games from failure_breakdown order by category")
+    assert found.rows() == [("correct", 2), ("no_oracle_or_attempt", 2), ("wrong", 2)]
+
+
 def test_tasks_without_a_level_have_their_own_row(tmp_path: Path) -> None:
     """A null level is a group like any other, with its counts."""
     game = Game([Step("1", categories=(("t", "wrong"),))], level=None)
