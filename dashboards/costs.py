@@ -39,7 +39,8 @@ def cost_in_words(cost: float | None, unit: str) -> str:
     if unit == "probability":
         return "nothing" if abs(cost) < 0.005 else f"{share(cost)} of the chance to win"  # noqa: PLR2004 - half a percent
     if unit == "progress":
-        return without_zero(f"{cost:.3f}").replace("-", "−") if abs(cost) >= 0.0005 else "nothing"  # noqa: PLR2004 - half of the last digit
+        told = without_zero(f"{cost:.3f}").replace("-", "−")
+        return f"{told} of progress" if abs(cost) >= 0.0005 else "nothing"  # noqa: PLR2004 - half of the last digit
     whole = f"{cost:.0f}" if abs(cost - round(cost)) < 0.05 else f"{cost:.1f}"  # noqa: PLR2004 - a tenth is shown
     return "nothing" if float(whole) == 0 else f"{whole} {unit.removesuffix('s') if whole == '1' else unit}"
 

@@ -21,6 +21,15 @@ __all__ = ["DRAWING", "AsymPuzlDrawing"]
 class AsymPuzlDrawing:
     """Draws hypotheses as tables: a row a position."""
 
+    def about(self, game: Transcript) -> str:
+        """Who knows what."""
+        if "solo" in {agent.role for agent in game.agents.values()}:
+            return "One player, given the clues of both, writes the right shape and color of every position into a table."
+        return (
+            "A knows the right shape of every position, B which color each shape has. Each writes both into a table of its own; the"
+            " other gets its messages, and sees neither table nor clues."
+        )
+
     def turn(self, game: Transcript, turn: TurnView) -> Part:
         """Truth and both hypotheses, before and after; what changed and what is right is marked. Then the feedback shown on this turn."""
         truth = _truth(game)
@@ -56,11 +65,13 @@ class AsymPuzlDrawing:
         return html.Div([_list(clues, mine.clues), _list("Your table so far", mine.hypothesis), *talk], className="boards")
 
     def action(self, verb: str, arguments: Mapping[str, Any]) -> str:
-        """`position 2: green circle`."""
+        """`position 2: green circle`, and of a verified action whose it is: `A: green circle at position 2`."""
         if verb != "replace":
             return "answered without a JSON object"
-        whose = f"{arguments['agent']}: " if arguments.get("agent") else ""
-        return f"{whose}position {arguments.get('position')}: {arguments.get('color')} {arguments.get('shape')}"
+        entry = f"{arguments.get('color')} {arguments.get('shape')}"
+        if arguments.get("agent"):
+            return f"{arguments['agent']}: {entry} at position {arguments.get('position')}"
+        return f"position {arguments.get('position')}: {entry}"
 
 
 def _truth(game: Transcript) -> tuple[Entry, ...]:

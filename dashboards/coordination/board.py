@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -13,14 +14,41 @@ from games.coordination.escape import rules as escape
 from games.coordination.hanabi.rules import COLORS
 from games.coordination.hanabi.wording import COLOR_NAMES
 from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
+from games.coordination.kitchen.rules import COOKING_TICKS, ONIONS
 from games.coordination.players import PLAYERS
 from games.players.player import Observation
 from judges.coordination.situation import QUESTIONS, game_of
 from judges.evidence.transcript import JsonObject, Transcript, TurnView
 from schemas.text import printable
-from schemas.wording import in_words
 
 __all__ = ["DRAWING", "CoordinationDrawing"]
+
+_WIDE: Final = 7
+"""Tiles in a row."""
+_TO_ROOM: Final = {"move": "move to", "fix": "repair in", "stay": "stay in"}
+_SOUP: Final = re.compile(r"soup (\d+)/(\d+)")
+_RULES: Final = {
+    QUESTIONS: "A question about a moment of one of the games, with options of which one is right.",
+    "hanabi": (
+        "Five colored stacks grow from 1 to 5, a point for each card that fits: 25 is all. Each player sees the other's hand "
+        "and not its own, and knows of its own what hints told. A hint costs a token, a discard gives one back, a card that "
+        "does not fit costs a life; without lives all is lost."
+    ),
+    "overcooked": (
+        "Two cooks deliver as many onion soups as they can, 20 points each: three onions into a pot, twenty timesteps to cook, "
+        "onto a plate, to the delivery. Each holds one thing at a time."
+    ),
+    "collab_capture": (
+        "Alice and Bob catch the thief by being in its room or meeting it on the way; it flees from whoever is nearest. All "
+        "move at once, one room a turn. A closed door is a dead end, and is opened from the room with its button."
+    ),
+    "collab_escape": (
+        "Alice and Bob repair the generators in rooms 1 and 6, two turns in a row each; then the exit in room 7 opens, and one "
+        "of them has to reach it. The killer goes for whom it sees next door; whoever shares its room has lost the game for "
+        "both. All act at once."
+    ),
+}
+"""Game -> what somebody who has never seen it has to know."""
 
 _CARD_COLORS: Final = {"R": "#e9a3a3", "Y": "#f2dc8c", "G": "#a9d6b0", "W": "#f4f4f4", "B": "#a9c4ea"}
 _TILES: Final = {
@@ -43,28 +71,36 @@ class CoordinationDrawing:
     CARRIED_OUT = frozenset({"misplay", "deadly"})
     """Errors of plays that the engine objects to and that are carried out: a life is lost."""
 
+    def about(self, game: Transcript) -> str:
+        """The rules, and who knows what."""
+        return _RULES[game_of(game)]
+
+    def prose(self, text: str) -> str:
+        """Who is called Adversary in logs is the killer."""
+        return text.replace("Adversary", "killer")
+
     def turn(self, game: Transcript, turn: TurnView) -> Part:
         """Both states side by side."""
         kind = game_of(game)
         if kind == QUESTIONS:
             return _question(game, turn)
         draw = _PICTURES[kind]
+        looks = f"picture{' wide' if _is_wide(turn.state_before) else ''}"
         return html.Div(
             [
-                html.Div([html.H3("Before"), draw(turn.state_before)], className="picture"),
-                html.Div([html.H3("After"), draw(turn.state_after)], className="picture"),
+                html.Div([html.H3("Before"), draw(turn.state_before)], className=looks),
+                html.Div([html.H3("After"), draw(turn.state_after)], className=looks),
             ],
             className="boards",
         )
 
     def goal(self, game: Transcript) -> Part:
-        """What the game is about, or the key of the question."""
+        """The key of a question; what a game is about is said above."""
         goal = game.goal or {}
-        if game_of(game) == QUESTIONS:
-            right = ", ".join(str(place + 1) for place in goal.get("correct_options", ()))
-            return html.P(printable(f"Key {goal.get('key')}; in words: {goal.get('answer')}; right by the corrected key: option {right}"))
-        told = [in_words(name) if value is True else f"{in_words(name)} {value}" for name, value in goal.items()]
-        return html.P(printable(f"To reach: {', '.join(told)}")) if told else None
+        if game_of(game) != QUESTIONS:
+            return None
+        right = ", ".join(str(place + 1) for place in goal.get("correct_options", ()))
+        return html.P(printable(f"Key {goal.get('key')}; in words: {goal.get('answer')}; right by the corrected key: option {right}"))
 
     def seat(self, seen: Observation) -> Part:
         """The state as far as the player sees it: of Hanabi without its own cards."""
@@ -83,7 +119,7 @@ class CoordinationDrawing:
             return f"{verb.replace('_', ' ')} {arguments['value']}, cards {arguments.get('touched')}"
         if "macro" in arguments:
             return f"{verb}, for: {printable(str(arguments['macro']))}"
-        return f"{verb} room {arguments['room']}" if arguments.get("room") else verb
+        return f"{_TO_ROOM.get(verb, verb)} room {arguments['room']}" if arguments.get("room") else verb
 
 
 def _question(game: Transcript, turn: TurnView) -> Part:
@@ -157,6 +193,11 @@ def _told_kitchen(layout: Layout, state: JsonObject) -> Part:
     )
 
 
+def _is_wide(state: JsonObject) -> bool:
+    """A kitchen whose tiles have no room for their words when two stand side by side."""
+    return "layout" in state and max(map(len, LAYOUTS[state["layout"]].grid)) > _WIDE
+
+
 def _grid(layout: Layout, state: JsonObject) -> Part:
     width = max(len(row) for row in layout.grid)
     cells = [_tile(layout, spot, state) for spot in layout.spots]
@@ -166,13 +207,24 @@ def _grid(layout: Layout, state: JsonObject) -> Part:
 def _tile(layout: Layout, spot: Spot, state: JsonObject) -> Part:
     color, name = _TILES[layout.tile(spot)]
     here = [f"{player[0]} {_ARROWS[cook['facing']]}" for player, cook in state["cooks"].items() if cook["position"] == list(spot)]
-    held = [str(cook["held"]) for cook in state["cooks"].values() if cook["position"] == list(spot) and cook["held"]]
-    lying = [str(found["item"]) for found in state["objects"] if found["position"] == list(spot)]
+    held = [_item(str(cook["held"])) for cook in state["cooks"].values() if cook["position"] == list(spot) and cook["held"]]
+    lying = [_item(str(found["item"])) for found in state["objects"] if found["position"] == list(spot)]
     style = {"background": color, "textAlign": "center"}
     if here:
         style |= {"background": "#f3c9a5" if here[0].startswith("A") else "#bfe0cf", "fontWeight": "600"}
     lines = [*here, *held, *lying] or [name]
     return html.Div([html.Div(printable(line)) for line in lines], style=style, title=name)
+
+
+def _item(name: str) -> str:
+    """`soup 3/14` is three onions that have cooked for 14 timesteps; a dish is what the rules call a plate."""
+    found = _SOUP.fullmatch(name)
+    if found is None:
+        return "plate" if name == "dish" else name
+    onions, ticks = int(found[1]), int(found[2])
+    if onions < ONIONS:
+        return f"{onions} onion{'s' if onions > 1 else ''}"
+    return "soup, ready" if ticks >= COOKING_TICKS else f"soup, {ticks} of {COOKING_TICKS}"
 
 
 def _capture(state: JsonObject) -> Part:
@@ -182,7 +234,10 @@ def _capture(state: JsonObject) -> Part:
 
 
 def _escape(state: JsonObject) -> Part:
-    extra = {int(room): [f"generator {count}/{escape.FIXES_NEEDED}"] for room, count in state["generators"].items()}
+    extra = {
+        int(room): [f"generator {'repaired' if count >= escape.FIXES_NEEDED else f'{count} of {escape.FIXES_NEEDED}'}"]
+        for room, count in state["generators"].items()
+    }
     extra[escape.EXIT] = ["exit open" if state["exit_gate"] else "exit closed"]
     target = state.get("adversary_target")
     goal = f"The killer goes for {target}." if target else "Nobody knows where the killer goes next."
@@ -201,7 +256,7 @@ def _rooms(
             "gridArea": f"{row} / {column}",
             "background": "#f3b8b8" if hunted else "#dbe8f7" if inside else "#f3f5f9",
         }
-        lines = [html.B(f"Room {room}"), html.Div(", ".join(inside)), *map(html.Div, extra.get(room, ()))]
+        lines = [html.B(f"Room {room}"), html.Div(", ".join(map(DRAWING.prose, inside))), *map(html.Div, extra.get(room, ()))]
         boxes.append(html.Div(lines, style=style, title=f"ways to {', '.join(map(str, ways[room]))}"))
     return html.Div(boxes, className="rooms")
 

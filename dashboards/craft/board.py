@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from dash import html
 
@@ -23,11 +24,23 @@ _LAYER_NAMES = ("bottom", "middle", "top")
 _WALLS: Mapping[str, Sequence[str]] = {str(name): cells for name, cells in WALLS.items()}
 _LAST_LINES = 8
 """Of the conversation, beside the board; all of it stands in the words below."""
+_BLOCK: Final = re.compile(r"\b(place|remove) ([gbryo])([sl])\b")
 _LETTER = {name: letter for letter, name in COLORS.items()}
 
 
 class CraftDrawing:
     """Draws the boards of a turn and the target."""
+
+    def about(self, game: Transcript) -> str:  # noqa: ARG002 - one game for all logs
+        """Who knows what."""
+        return (
+            "Directors, who each see one wall of a target, tell a builder, who sees none of it, what to place. Cells are (row, "
+            "column), the far row on top; a large block (l) covers two; the striped cells are on no wall."
+        )
+
+    def prose(self, text: str) -> str:
+        """`place os` as `place small orange`."""
+        return _BLOCK.sub(lambda found: f"{found[1]} {SIZES[found[3]]} {COLORS[found[2]]}", text)
 
     def turn(self, game: Transcript, turn: TurnView) -> Part:  # noqa: ARG002 - the same face for every benchmark
         """The board before and after, the attempted place marked before the move."""
@@ -104,7 +117,9 @@ def _layer(stacks: JsonObject, spans: Sequence[Sequence[str]], layer: int, marke
         cells = domino if block and domino and is_large(block) and all(part in CELLS for part in domino) else (cell,)
         done.update(cells)
         drawn.append(_piece(block, cells, mark=any((part, layer) in marked for part in cells)))
-    return html.Div([html.Div(drawn, className="grid"), html.Div(_LAYER_NAMES[layer], className="layer-title")])
+    return html.Div(
+        [html.Div(drawn, className="grid"), html.Div(f"{layer} {_LAYER_NAMES[layer]}", className="layer-title", title=f"layer {layer}")]
+    )
 
 
 def _piece(block: str | None, cells: Sequence[str], *, mark: bool) -> Part:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -28,6 +29,10 @@ _PLACES: Final[Mapping[str, tuple[int, int]]] = {
 }
 """Bin -> row and column of the table as seen from above, Player2 at the top."""
 
+_IN: Final = re.compile(r"\((\w+), in, (\w+)\)")
+_SAME: Final = re.compile(r"\((\w+), (\w+), same, (\w+)\)")
+_BIN: Final = re.compile(r"\b(top_left|top_right|bottom_left|bottom_right|player1|player2)_bin\b|\bcommonbin\b")
+
 _COLORS: Final = ("g", "b", "r", "y", "o")
 
 
@@ -36,6 +41,20 @@ class EinsteinDrawing:
 
     CARRIED_OUT = frozenset({"wrong_rule", "lucky_guess", "not_expected"})
     """Errors of moves that were carried out all the same."""
+
+    REFUSALS = {"pass": "a pass counts as a failed step here"}  # noqa: RUF012 - a constant
+
+    def about(self, game: Transcript) -> str:  # noqa: ARG002 - one game for all logs
+        """Who knows what."""
+        return (
+            "Two players bring every block to the corner bin where it belongs. Each holds a part of the rules that say where that "
+            "is, and reaches only its own side of the table and the common bin; they act by turns."
+        )
+
+    def prose(self, text: str) -> str:
+        """`(block1, in, top_left_bin)` as `block1 belongs in the top left bin`."""
+        told = _SAME.sub(r"\1 and \2 belong in one \3", _IN.sub(r"\1 belongs in \2", text))
+        return _BIN.sub(lambda found: f"the {(found[1] or 'common').replace('_', ' ')} bin", told)
 
     def turn(self, game: Transcript, turn: TurnView) -> Part:
         """The table before and after, the object that was acted on outlined; below, what each player knew before the step."""
@@ -69,12 +88,12 @@ class EinsteinDrawing:
         return html.Div([table, items], className="boards")
 
     def action(self, verb: str, arguments: Mapping[str, Any]) -> str:
-        """`move block1 from player1_bin to commonbin`."""
+        """`move block1 from the player1 bin to the common bin`."""
         block = arguments.get("block")
         if verb == "move":
-            return f"move {block} from {arguments.get('from')} to {arguments.get('to')}"
+            return self.prose(f"move {block} from {arguments.get('from')} to {arguments.get('to')}")
         if verb == "share":
-            return f"share {_shared(arguments)}"
+            return self.prose(f"share: {_shared(arguments)}")
         if verb == "ask":
             return f"ask about {block}"
         return f"unreadable: {printable(str(arguments.get('text')))}" if verb == "invalid" else verb
@@ -99,7 +118,7 @@ def _table(state: JsonObject | None, marked: set[str]) -> Part:
 def _bin(name: str, blocks: Sequence[str], marked: set[str]) -> Part:
     row, column = _PLACES[name]
     objects = [_object(block, mark=block in marked) for block in blocks]
-    label = html.Div(name.removesuffix("_bin").replace("_", " "), className="layer-title")
+    label = html.Div(name.removesuffix("bin").strip("_").replace("_", " "), className="layer-title")
     reach = " and ".join(agent for agent, bins in zip(AGENTS, REACH, strict=True) if name in bins)
     return html.Div(
         [html.Div(objects, className="objects"), label],
@@ -139,7 +158,12 @@ def _knowledge(game: Transcript, turn: TurnView, agent: str, *, acts: bool) -> P
 
 def _items(items: Sequence[str], marked: set[str], told: set[str] | None = None) -> Part:
     """Knowledge items; those shared on this step stand out, those that the partner told say so."""
-    return html.Ul([html.Li([html.B(item) if item in marked else item, " (told)" if item in (told or ()) else ""]) for item in items])
+    return html.Ul(
+        [
+            html.Li([html.B(DRAWING.prose(item)) if item in marked else DRAWING.prose(item), " (told)" if item in (told or ()) else ""])
+            for item in items
+        ]
+    )
 
 
 DRAWING = EinsteinDrawing()

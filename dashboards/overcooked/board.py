@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -31,6 +32,21 @@ _NAMES: Final = {
     "dish_dispenser": "dishes",
     "delivery": "delivery",
 }
+_ACTS: Final = {
+    "pickup": "pick up {0} ({1})",
+    "place_obj_on_counter": "put it on the counter",
+    "put_obj_in_utensil": "bring it to the {0}",
+    "fill_dish_with_food": "fill the dish at the {0}",
+    "cut": "cut at the {0}",
+    "stir": "stir at the {0}",
+    "bake": "bake in the {0}",
+    "cook": "cook in the {0}",
+    "deliver_soup": "deliver",
+    "wait": "wait {0}",
+}
+"""Action -> in words, with its arguments."""
+_CALL: Final = re.compile(rf"\b({'|'.join(_ACTS)})\(([^()]*)\)")
+_CODED: Final = re.compile(r"\b[a-z]+(?:_[a-z]+)+\d?\b")
 _FLOOR: Final = "#f7f3ea"
 _COUNTER: Final = "#e3dccd"
 _FIXTURE: Final = "#d5dfec"
@@ -39,6 +55,19 @@ _BODIES: Final = ("#f3c9a5", "#bfe0cf")
 
 class OvercookedDrawing:
     """Draws the kitchen before and after a timestep."""
+
+    STILL = "Nobody finished an action: they walked, waited or planned."
+
+    def about(self, game: Transcript) -> str:  # noqa: ARG002 - one game for all logs
+        """Who knows what."""
+        return (
+            "A Chef, who alone has the recipe, and an Assistant, who alone reaches the ingredients, cook one order before the time "
+            "is up. Things pass between them over the shared counters in the middle; the Chef asks for what it needs."
+        )
+
+    def prose(self, text: str) -> str:
+        """`pickup(egg,ingredient_dispenser)` as `pick up egg (ingredients)`."""
+        return _CODED.sub(lambda found: _plain(found[0]), _CALL.sub(lambda found: _act(found[1], found[2].split(",")), text))
 
     def turn(self, game: Transcript, turn: TurnView) -> Part:
         """Both pictures; requests and refusals of the timestep; both trajectories so far."""
@@ -69,10 +98,19 @@ class OvercookedDrawing:
         return html.Div([html.Div([html.H3("The kitchen"), _kitchen(seen.scene(), shown.layout)], className="picture")], className="boards")
 
     def action(self, verb: str, arguments: Mapping[str, Any]) -> str:
-        """`pickup(egg, counter)`, and of a verified action whose it is: `Chef: pickup(egg, counter)`."""
+        """`pick up egg (counter)`, and of a verified action whose it is: `Chef: pick up egg (counter)`."""
         given = [str(value) for name, value in arguments.items() if name != "agent"]
         whose = f"{arguments['agent']}: " if "agent" in arguments else ""
-        return f"{whose}{verb}({', '.join(given)})"
+        return whose + _act(verb, given)
+
+
+def _act(verb: str, given: Sequence[str]) -> str:
+    """An action in words; one that the kitchen does not know, or with too few arguments, as its log has it."""
+    named = [_NAMES.get(value.strip(), _plain(value.strip())).replace("\u00ad", "") for value in given]
+    form = _ACTS.get(verb, "")
+    if not form or form.count("{") > len(named):
+        return f"{verb}({', '.join(given)})"
+    return form.format(*named).strip()
 
 
 def _kitchen(state: JsonObject, layout: Layout) -> Part:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from dash import html
 
 from dashboards.address import FILTERS, Address
-from dashboards.boards import drawing_of
+from dashboards.boards import about, drawing_of
 from dashboards.costs import cost_in_words
 from dashboards.grid import Grid, grid, table_links
 from dashboards.losses import loss_curve
@@ -122,12 +122,14 @@ def _stage(read: Reader, game: Transcript, turn: TurnView) -> Part:
     said = said_column(game, turn, objections, words)
     goal = draw.goal(game)
     losses = [loss_curve(read, game.episode_id, turn.turn)]
+    known = about(game)
     state = html.Section(
         [
+            html.P(known, className="about") if known else None,
             html.H2(["Turn ", html.Span(str(turn.turn), className="turn-number"), f" of {len(game.turns)}"]),
             tried(turn, facts.at(turn.turn), draw) if facts.acts or turn.error else None,
             draw.turn(game, turn),
-            html.Div(goal, className="goal"),
+            html.Div(goal, className="goal") if goal else None,
         ],
         className="card state",
         tabIndex=0,

@@ -10,10 +10,11 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+import orjson
 from dash import html
 
 from analytics.losses.words import of_link
-from dashboards.boards import Drawing
+from dashboards.boards import Drawing, prose
 from dashboards.costs import cost_in_words
 from dashboards.parts import Part, data
 from dashboards.playback.facts import GameFacts, TurnFacts
@@ -28,6 +29,7 @@ from schemas.wording import in_words, number, score, share
 
 if TYPE_CHECKING:
     from dashboards.reader import Reader
+    from judges.rubric.model import Question
 
 __all__ = ["happened_column", "objections_of", "tried", "unexplained", "what_went_wrong"]
 
@@ -37,6 +39,7 @@ _EVIDENCE: Final = 140
 """Characters of a rule's evidence that stand in the sentence."""
 _RULE: Final = re.compile(r"^method rule(: )?")
 _CODE: Final = re.compile(r"\(([a-z]+(?:_[a-z]+)+)\)")
+_CALL: Final = re.compile(r"\b(\w+) (\{[^{}]*\})")
 _ZERO: Final = re.compile(r"(?<![\d.])0(?=\.\d)")
 _FRESH_S: Final = 10
 """Seconds for which a rubric's file is not read again: it takes longer than all else of a step."""
@@ -55,14 +58,14 @@ def happened_column(turn: TurnView, facts: GameFacts, draw: Drawing, verdicts: S
     return html.Section(
         [
             html.H2("What happened"),
-            html.P(what_went_wrong(turn, facts, draw), className="why"),
+            html.P(what_went_wrong(turn, facts, draw).replace(" %", "\u00a0%"), className="why"),
             unexplained(turn, facts),
-            _links(here),
+            _links(here, draw),
             *losses,
-            _rules(here),
+            _rules(here, draw),
             _better(turn, draw),
-            *_verdicts(verdicts),
-            *_spirals(facts, turn.turn),
+            *_verdicts(verdicts, draw),
+            *_spirals(facts, turn.turn, draw),
             *notes_on(facts.noted(turn.turn)),
         ],
         className="card happened",
@@ -74,7 +77,7 @@ def tried(turn: TurnView, here: TurnFacts, draw: Drawing) -> Part:
     """Every attempted action with the engine's answer: it stands over the boards."""
     words = "carried out, and wrong" if any(_went_wrong(turn, action, draw) for action in turn.actions) else here.mark.words
     mark = html.Span([html.Span(here.mark.shape, className="sign"), words or in_words(here.outcome)], className="outcome")
-    lines = [_action(action, draw, went_wrong=_went_wrong(turn, action, draw)) for action in turn.actions] or [html.Div("Nobody acted.")]
+    lines = [_action(action, draw, went_wrong=_went_wrong(turn, action, draw)) for action in turn.actions] or [html.Div(_still(draw))]
     broke = [html.Div(f"The turn broke off: {printable(turn.error)}")] if turn.error else []
     return html.Div([html.Div([*lines, *broke]), mark], className=f"tried {TONES.get(here.name, 'still')}")
 
@@ -84,12 +87,13 @@ def _went_wrong(turn: TurnView, action: ActionView, draw: Drawing) -> bool:
     return action.accepted is False and action.error_code in getattr(draw, "CARRIED_OUT", ()) and turn.state_before != turn.state_after
 
 
-def _reason(action: ActionView) -> str:
-    return printable(action.error_text or in_words(action.error_code or "no reason given"))
+def _reason(action: ActionView, draw: Drawing) -> str:
+    known = getattr(draw, "REFUSALS", {}).get(action.error_code)
+    return known or printable(action.error_text or in_words(action.error_code or "no reason given"))
 
 
 def _action(action: ActionView, draw: Drawing, *, went_wrong: bool) -> Part:
-    answer = {True: "accepted", False: f"{'carried out, but' if went_wrong else 'refused:'} {_reason(action)}", None: ""}
+    answer = {True: "accepted", False: f"{'carried out, but' if went_wrong else 'refused:'} {_reason(action, draw)}", None: ""}
     said = answer[action.accepted]
     kind = "pill good" if action.accepted else "pill bad"
     return html.Div(
@@ -105,7 +109,15 @@ def _action(action: ActionView, draw: Drawing, *, went_wrong: bool) -> Part:
 def what_went_wrong(turn: TurnView, facts: GameFacts, draw: Drawing) -> str:
     """A sentence or two, made of what the store knows: what became of the turn, why by rule, and what it cost."""
     here = facts.at(turn.turn)
-    return " ".join(filter(None, [*_blamed(facts, turn.turn), _became(turn, facts, draw), _cost(facts, here), _end(facts, here)]))
+    said = [
+        *_blamed(facts, turn.turn),
+        _became(turn, facts, draw),
+        _charged(here, draw),
+        _instead(turn, here, draw),
+        _cost(facts, here),
+        _end(facts, here),
+    ]
+    return " ".join(filter(None, said))
 
 
 def _end(facts: GameFacts, here: TurnFacts) -> str:
@@ -124,53 +136,71 @@ def _blamed(facts: GameFacts, turn: int) -> list[str]:
 def _became(turn: TurnView, facts: GameFacts, draw: Drawing) -> str:
     here = facts.at(turn.turn)
     rule = next((failure for failure in here.failures if failure["agent"]), next(iter(here.failures), None))
-    why = f": {rule['meaning']}" if rule else ""
     refused = next((action for action in turn.actions if action.accepted is False), None)
     if refused is not None:
         same = next((failure for failure in here.failures if failure["category"] == refused.error_code), None)
         is_code = in_words(refused.error_text or refused.error_code) == in_words(refused.error_code)
-        reason = same["meaning"] if same and is_code else _reason(refused)
+        reason = same["meaning"] if same and is_code else _reason(refused, draw)
         became = "was carried out and wrong" if _went_wrong(turn, refused, draw) else "was refused"
         told = "" if same or rule is None or rule["meaning"] in reason else f". {_capital(rule['meaning'])}"
-        return _ended(f"{printable(refused.agent)}'s action {became}: {reason}{told}") + (_instead(turn, draw) if here.has_cost else "")
+        return _ended(f"{printable(refused.agent)}'s action {became}: {reason}{told}")
     if rule is not None:
-        evidence = _evidence(rule["evidence"] or "")
-        return _ended(f"{printable(rule['agent'] or 'The team')}{why}{f' ({evidence})' if evidence else ''}") + _instead(
-            turn, draw, rule["agent"]
-        )
-    if here.links and here.links[0]["evidence"] and here.links[0]["agent"]:
-        first = here.links[0]
-        return _ended(f"Charged to {printable(first['agent'])}: {_in_prose(first['evidence'])}")
-    instead = _instead(turn, draw)
+        evidence = _evidence(rule["evidence"] or "", draw)
+        return _ended(f"{printable(rule['agent'] or 'The team')}: {rule['meaning']}{f' ({evidence})' if evidence else ''}")
     said = {
         "clarify": "Somebody asked instead of acting.",
-        "no_move": f"Nobody acted.{instead}" if facts.acts or here.cost is not None else _only_said(turn),
-        "not_followed": f"What was tried is no verified action.{instead}",
-        "wrong": f"It was carried out, but it is no verified action.{instead}" if instead else "It was carried out, but did not lead on.",
+        "no_move": _still(draw) if facts.acts or here.cost is not None else _only_said(turn),
+        "not_followed": "What was tried is no verified action.",
+        "wrong": "It was carried out, but did not lead on.",
         "followed": "A verified action was carried out.",
         "accepted": "It was carried out.",
     }
-    became = said.get(here.name, "It was tried without a verified action to hold it against.")
-    linked = next((one["evidence"] for one in here.links if one["evidence"]), None)
-    return f"{became} {_capital(_ended(_evidence(linked)))}" if linked else became
+    return said.get(here.name, "It was tried without a verified action to hold it against.")
+
+
+def _charged(here: TurnFacts, draw: Drawing) -> str:
+    """Whose the cost is and by what; where it is of one alone, with the evidence, else each with what it did."""
+    charged = [one for one in here.links if one["agent"]]
+    if not charged:
+        linked = next((one["evidence"] for one in here.links if one["evidence"]), None)
+        return _capital(_ended(_evidence(linked, draw))) if linked else ""
+    ways: dict[str, list[str]] = {}
+    for one in charged:
+        ways.setdefault(of_link(one["link"]), []).append(printable(one["agent"]))
+    told = "; ".join(f"{' and '.join(agents)} for {way}" for way, agents in ways.items())
+    evidence = charged[0]["evidence"] if len(charged) == 1 and not here.failures else None
+    return _ended(f"Charged to {told}{f': {_in_prose(evidence, draw)}' if evidence else ''}")
+
+
+def _still(draw: Drawing) -> str:
+    return getattr(draw, "STILL", "Nobody acted.")
 
 
 def _only_said(turn: TurnView) -> str:
     return f"The turn broke off: {_ended(printable(turn.error))}" if turn.error else "This log holds what was said, and no actions."
 
 
-def _evidence(text: str) -> str:
+def _evidence(text: str, draw: Drawing) -> str:
     """What of a rule's evidence stands in the sentence: whole words, without the name of the rule."""
-    said = _in_prose(_RULE.sub("", text))
+    said = _in_prose(_RULE.sub("", text), draw)
     if len(said) <= _EVIDENCE:
         return said
     cut = said[:_EVIDENCE].rsplit(" ", 1)[0]
     return cut.rpartition(" (")[0] if cut.count("(") > cut.count(")") else f"{cut} …"
 
 
-def _in_prose(text: str) -> str:
-    """A rule's evidence as a sentence has it: categories without their code's marks, numbers as everywhere."""
-    return _ZERO.sub("", _CODE.sub(lambda found: f"({in_words(found[1])})", printable(text)))
+def _in_prose(text: str, draw: Drawing) -> str:
+    """A rule's evidence as a sentence has it: actions and categories without their code's marks, numbers as everywhere."""
+    told = _CODE.sub(lambda found: f"({in_words(found[1])})", _CALL.sub(lambda found: _called(found, draw), printable(text)))
+    return _ZERO.sub("", prose(draw, told))
+
+
+def _called(found: re.Match[str], draw: Drawing) -> str:
+    """A verb with its arguments as logs have them, as an action is written."""
+    try:
+        return draw.action(found[1], orjson.loads(found[2]))
+    except orjson.JSONDecodeError:
+        return found[0]
 
 
 def _cost(facts: GameFacts, here: TurnFacts) -> str:
@@ -185,16 +215,21 @@ def _cost(facts: GameFacts, here: TurnFacts) -> str:
     part = f", {share(here.cost / lost)} of what the game lost" if isfinite(lost) and lost > here.cost else ""
     cost = f"It cost {cost_in_words(here.cost, here.unit)}{part}" if isfinite(here.cost) else "After it the goal was out of reach"
     if is_decisive and decisive is not None:
-        after = "the goal could no more be reached after it" if decisive.why == "out_of_reach" else "no turn of the game cost more"
-        return f"{cost}: {after}." if isfinite(here.cost) else f"{cost}."
+        after = "after it the goal was out of reach" if decisive.why == "out_of_reach" else "no turn of the game cost more"
+        return f"{cost}; {after}." if isfinite(here.cost) else f"{cost}."
     return f"{cost}."
 
 
-def _instead(turn: TurnView, draw: Drawing, agent: str | None = None) -> str:
-    """What would have been better, of the agent's own actions if there are any."""
-    told = [draw.action(found.verb, found.arguments) for found in turn.oracle]
+def _instead(turn: TurnView, here: TurnFacts, draw: Drawing) -> str:
+    """What would have been better, of the agent's own actions if there are any; not where the evidence of the charge says it."""
+    wrong = here.has_cost or here.name in {"no_move", "not_followed", "wrong"}
+    if not wrong or (len(here.links) == 1 and not here.failures):
+        return ""
+    agent = next((one["agent"] for one in (*here.failures, *here.links) if one["agent"]), None)
+    done = {draw.action(action.verb, action.arguments) for action in turn.actions}
+    told = [text for found in turn.oracle if (text := draw.action(found.verb, found.arguments)) not in done]
     own = [text for text in told if agent and text.startswith(f"{agent}:")]
-    return f" Better would have been: {(own or told)[0]}." if told else ""
+    return f"Better: {(own or told)[0]}." if told else ""
 
 
 def _capital(text: str) -> str:
@@ -205,7 +240,7 @@ def _ended(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
-def _links(here: TurnFacts) -> Part:
+def _links(here: TurnFacts, draw: Drawing) -> Part:
     """Whose the cost was, by the first broken link from view over message to action, with its evidence."""
     if not here.links:
         return None
@@ -215,7 +250,7 @@ def _links(here: TurnFacts) -> Part:
                 html.B(_whose(one)),
                 f": {of_link(one['link'])}",
                 html.Span(f", {cost_in_words(one['cost'], one['unit'] or '')}", className="source") if isfinite(one["cost"]) else None,
-                html.Div(printable(one["evidence"]), className="evidence") if one["evidence"] else None,
+                html.Div(_in_prose(one["evidence"], draw), className="evidence") if one["evidence"] else None,
             ]
         )
         for one in here.links
@@ -227,15 +262,17 @@ def unexplained(turn: TurnView, facts: GameFacts) -> Part:
     """Where nobody was charged and no person said whose mistake it was: what is known all the same, and the way to knowing more."""
     if facts.success or facts.blamed or any(one.links for one in facts.turns):
         return None
-    has_rules = module(facts.benchmark, "judges", "attribution") is not None
-    if has_rules and not facts.at(turn.turn).is_failure and turn.turn != facts.turns[-1].turn:
+    has_engine = module(facts.benchmark, "judges", "attribution") is not None
+    has_values = has_engine and any(one.cost is not None for one in facts.turns)
+    if has_engine and not facts.at(turn.turn).is_failure and turn.turn != facts.turns[-1].turn:
         return None
-    said = "Nobody is charged for it: attribution has not run." if has_rules else _log_in_words(facts)
-    command = "cotrace attribute" if has_rules else "cotrace attribute --model PROVIDER/MODEL"
+    why = "its turns have no values" if has_engine else "no engine follows this game"
+    said = "Nobody is charged for it: attribution has not run." if has_values else _log_in_words(facts, why)
+    command = "cotrace attribute" if has_values else "cotrace attribute --model PROVIDER/MODEL"
     return html.P([f"{said} Next: ", html.Code(command)], className="hint unexplained")
 
 
-def _log_in_words(facts: GameFacts) -> str:
+def _log_in_words(facts: GameFacts, why: str) -> str:
     """How a game ended, in the words of its own log."""
     known = [
         "its goal was not reached" if facts.success is False else "nothing of a goal",
@@ -244,14 +281,14 @@ def _log_in_words(facts: GameFacts) -> str:
         f"it broke off: {printable(facts.error)}" if facts.error else "",
         f"its last turn is {facts.turns[-1].turn}",
     ]
-    return _ended(f"Nobody is charged: no engine follows this game. Its log says: {', '.join(filter(None, known))}")
+    return _ended(f"Nobody is charged: {why}. Its log says: {', '.join(filter(None, known))}")
 
 
 def _whose(one: Mapping[str, Any]) -> str:
     return "undecided" if one["link"] == "undecided" else printable(one["agent"] or "nobody's")
 
 
-def _rules(here: TurnFacts) -> Part:
+def _rules(here: TurnFacts, draw: Drawing) -> Part:
     if not here.failures:
         return None
     lines = [
@@ -259,7 +296,9 @@ def _rules(here: TurnFacts) -> Part:
             [
                 html.B(printable(failure["agent"] or "team")),
                 f" {in_words(failure['category'])}",
-                html.Span(f": {printable(failure['evidence'])}", className="evidence") if failure["evidence"] else None,
+                html.Span(f": {_in_prose(_RULE.sub('', failure['evidence']), draw)}", className="evidence")
+                if failure["evidence"]
+                else None,
                 html.Span(f" {in_words(failure['taxonomy'])}", className="source"),
             ],
             title=failure["meaning"],
@@ -283,68 +322,75 @@ def _better(turn: TurnView, draw: Drawing) -> Part:
 
 
 def objections_of(read: Reader, episode_id: str, turn: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The verdicts on a turn with the text of their questions: those that say no, and all. Those of the game are asked for once."""
+    """The verdicts on a turn with the text of their questions: those that object, and all. Those of the game are asked for once."""
     import polars as pl
 
     rows = list(read.rows(_VERDICTS, {"id": episode_id}).filter(pl.col("turn") == turn).iter_rows(named=True))
     asks = {name: _asks(read, name) for name in {row["rubric"] for row in rows}}
-    told = [row | {"ask": asks[row["rubric"]].get(row["question"], "")} for row in rows]
-    return [row for row in told if row["status"] == "answered" and row["score"] is not None and row["score"] < _MIDDLE], told
+    told = [_asked(row, asks[row["rubric"]].get(row["question"])) for row in rows]
+    return [row for row in told if row["objects"]], told
 
 
-def _asks(read: Reader, rubric: str) -> dict[str, str]:
-    """Question -> its text; of a rubric that is not here any more, none."""
+def _asked(row: dict[str, Any], question: Question | None) -> dict[str, Any]:
+    """A verdict, the text of its question, and whether it objects: to most questions a low score does, to one about a fault a high one."""
+    objects = False
+    if row["status"] == "answered" and row["score"] is not None:
+        objects = row["score"] > _MIDDLE if question and question.fault else row["score"] < _MIDDLE
+    return row | {"ask": question.ask if question else "", "objects": objects}
+
+
+def _asks(read: Reader, rubric: str) -> Mapping[str, Question]:
+    """The questions by id; of a rubric that is not here any more, none."""
     return _asks_now(rubric, tuple(read.rubric_folders), int(monotonic() / _FRESH_S))
 
 
 @lru_cache(maxsize=64)
-def _asks_now(rubric: str, folders: tuple[Path, ...], _: int) -> dict[str, str]:
+def _asks_now(rubric: str, folders: tuple[Path, ...], _: int) -> Mapping[str, Question]:
     if rubric not in names(folders):
         return {}
     try:
-        return {name: question.ask for name, question in find(rubric, folders).questions.items()}
+        return find(rubric, folders).questions
     except CotraceError:
         return {}
 
 
-def _verdicts(verdicts: Sequence[Mapping[str, Any]]) -> list[Part]:
+def _verdicts(verdicts: Sequence[Mapping[str, Any]], draw: Drawing) -> list[Part]:
     if not verdicts:
         hint = html.P(["No judge has looked at this turn: ", html.Code("cotrace judge --rubric NAME --judge engine")], className="hint")
         return [html.H3("Verdicts"), hint]
-    no = [row for row in verdicts if row["status"] == "answered" and row["score"] is not None and row["score"] < _MIDDLE]
-    others = [row for row in verdicts if row not in no]
+    against = [row for row in verdicts if row["objects"]]
+    others = [row for row in verdicts if not row["objects"]]
     rest = html.Details(
-        [html.Summary(f"the {len(others)} others"), html.Ul([_verdict(row) for row in others], className="plain verdicts")],
+        [html.Summary(f"{len(others)} without objection"), html.Ul([_verdict(row, draw) for row in others], className="plain verdicts")],
         **data(fold="verdicts"),
     )
     return [
-        html.H3(f"Verdicts: {len(no)} say no, of {len(verdicts)}"),
-        html.Ul([_verdict(row) for row in no], className="plain verdicts"),
+        html.H3(f"Verdicts: {len(against)} of {len(verdicts)} object"),
+        html.Ul([_verdict(row, draw) for row in against], className="plain verdicts"),
         rest if others else None,
     ]
 
 
-def _verdict(row: Mapping[str, Any]) -> Part:
-    answer = printable(row["answer"] or row["status"])
-    is_no = row["score"] is not None and row["score"] < _MIDDLE
+def _verdict(row: Mapping[str, Any], draw: Drawing) -> Part:
+    answer = printable(in_words(row["answer"] or row["status"]))
     head = [
-        html.Span(answer, className="pill bad" if is_no else "pill quiet"),
-        html.B(f"{row['question']} "),
+        html.Span(answer, className="pill bad" if row["objects"] else "pill quiet"),
+        html.B(f"{in_words(row['question'])} "),
         html.Span(f"about {printable(row['agent'])} " if row["agent"] else "", className="source"),
         html.Span(f"by {printable(row['judge'])}", className="source"),
     ]
     said = [html.Div(row["ask"], className="ask")] if row["ask"] else []
-    reason = [html.Div(printable(row["reason"]), className="evidence")] if row["reason"] else []
+    reason = [html.Div(_in_prose(row["reason"], draw), className="evidence")] if row["reason"] else []
     return html.Li([html.Div(head), *said, *reason])
 
 
-def _spirals(facts: GameFacts, turn: int) -> list[Part]:
+def _spirals(facts: GameFacts, turn: int, draw: Drawing) -> list[Part]:
     lines = [
         html.Li(
             [
                 html.B(in_words(spiral.kind)),
                 f", turns {spiral.start_turn} to {spiral.end_turn}, {number(spiral.turns_wasted)} wasted",
-                html.Span(f": {printable(spiral.evidence)}", className="evidence") if spiral.evidence else None,
+                html.Span(f": {_evidence(spiral.evidence, draw)}", className="evidence") if spiral.evidence else None,
             ]
         )
         for spiral in facts.around(turn)

@@ -11,6 +11,7 @@ from dash import html
 from dashboards.parts import Part, data
 from judges.evidence.transcript import Transcript, TurnView, UtteranceView
 from schemas.text import printable
+from schemas.wording import in_words
 
 __all__ = ["highlighted", "said_column"]
 
@@ -26,7 +27,7 @@ def said_column(game: Transcript, turn: TurnView, objections: Sequence[Mapping[s
     Args:
         game: the game.
         turn: the turn.
-        objections: verdicts of the turn that say no: agent, question, ask.
+        objections: verdicts of the turn that object: agent, question, ask.
         words: what is looked for, and marked.
     """
     alone = all(utterance.channel == "private" for utterance in turn.utterances)
@@ -46,7 +47,7 @@ def _speech(
         marks.append(html.Span("said earlier in this turn", className="pill warn"))
     if not is_thought:
         own = [objection for objection in objections if objection["agent"] == utterance.agent]
-        marks += [html.Span(f"✕ {one['question']}", className="pill bad", title=one["ask"] or one["question"]) for one in own]
+        marks += [html.Span(f"✕ {in_words(one['question'])}", className="pill bad", title=one["ask"] or one["question"]) for one in own]
     who = [html.B(printable(utterance.agent)), *([html.Span(f" {printable(persona)}", className="persona")] if persona else [])]
     if is_thought:
         return _thought(utterance, who, words, is_open=alone)

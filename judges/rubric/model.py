@@ -66,6 +66,8 @@ class Question(_Part):
     """Name of the deterministic check that knows the truth (`judges.engine.checks`); None if there is none."""
     also_shows: _Names = ()
     """Pieces that this question needs beyond the rubric's: it is then asked in a call of its own."""
+    fault: bool = False
+    """Whether a high score says that something went wrong, as of a question that asks for a failure; it changes no prompt and no hash."""
     _id: str = PrivateAttr("")
     _answers: tuple[str, ...] = PrivateAttr(())
 

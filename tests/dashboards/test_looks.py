@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import plotly.graph_objects as go
 import polars as pl
 import pytest
 
+from analytics.query import query
 from analytics.views import ensure_installed
 from dashboards.address import Address
+from dashboards.boards import drawing_of
 from dashboards.family_card import family_card
 from dashboards.figures.theme import styled
 from dashboards.grid import few
@@ -17,9 +20,11 @@ from dashboards.markup import to_html
 from dashboards.overcooked.page import MEASURES, rates
 from dashboards.pages import game, overview, spirals, turns, why
 from dashboards.playback import happened
+from dashboards.playback.facts import GameFacts, TurnFacts
 from dashboards.reader import reader
 from dashboards.tables import RowRange, block
 from dashboards.tables import written as written_rows
+from judges.evidence.transcript import ActionView, OracleView, TurnView
 from schemas import wording
 from schemas.families import title_of
 from schemas.store import Store
@@ -140,11 +145,63 @@ def test_what_intervals_are_worth_is_folded_below_its_first_words() -> None:
 def test_evidence_in_a_sentence_is_cut_before_a_quote_not_inside_it() -> None:
     """A quote without its end, a category with its code's marks, 0.066 beside .068."""
     quoted = f'{"place a block where the view shows it, " * 3}as D2 asked ("put a small red block on the middle of the wall")'
-    assert happened._evidence(quoted).endswith("as D2 asked")
+    assert happened._evidence(quoted, drawing_of("chat")).endswith("as D2 asked")
     assert (
-        happened._in_prose("asked for peas (wrong_parameter); 0.066 more, 10.5 less")
+        happened._in_prose("asked for peas (wrong_parameter); 0.066 more, 10.5 less", drawing_of("chat"))
         == "asked for peas (wrong parameter); .066 more, 10.5 less"
     )
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "text", "told"),
+    [
+        ("craft", "remove gl at (1,2): place os at (0,0) would do", "remove large green at (1,2): place small orange at (0,0) would do"),
+        ("einstein", 'move {"block":"block1","from":"player2_bin","to":"commonbin"}', "move block1 from the player2 bin to the common bin"),
+        ("einstein", "share (block0, block3, same, row): told before", "share block0 and block3 belong in one row: told before"),
+        (
+            "overcooked",
+            "pickup(red_tomato,ingredient_dispenser); cut(chopping_board0)",
+            "pick up red tomato (ingredients); cut at the board",
+        ),
+        ("overcooked", "asked for pickup(); juggle(egg)", "asked for pickup(); juggle(egg)"),
+        ("coordination", "Adversary in room 7", "killer in room 7"),
+        ("chat", "tool {not JSON}", "tool {not JSON}"),
+    ],
+)
+def test_evidence_is_told_without_codes_and_calls(benchmark: str, text: str, told: str) -> None:
+    """Sentences of the game page had `player2_bin`, JSON, `os` and `pickup(tomato,ingredient_dispenser)` in them."""
+    assert happened._in_prose(text, drawing_of(benchmark)) == told
+
+
+def test_every_family_says_what_its_game_is_about(played: Store) -> None:
+    """A newcomer saw boards and walls, and nowhere who plays and who knows what."""
+    episode = query(played, "SELECT min(episode_id) FROM games").item()
+    with reader(played, Address.parse("/game", f"?episode={episode}&turn=1")) as read:
+        assert "tell a builder, who sees none of it" in to_html(game.content(read))
+
+
+def test_what_is_better_is_not_what_was_done() -> None:
+    """The page recommended the removal that it had charged."""
+    action = ActionView(
+        "Builder", "remove", {"block": "gl", "position": "(1,2)", "layer": 2}, accepted=True, error_code=None, error_text=None
+    )
+    other = dataclasses.replace(action, verb="place")
+    turn = TurnView(
+        1,
+        {},
+        {},
+        (),
+        (action,),
+        tuple(OracleView(one.verb, one.arguments, listed=True, verified=True) for one in (action, other)),
+        None,
+        None,
+        None,
+        None,
+    )
+    here = TurnFacts(turn=1, outcome="followed", accepted=True, progress=0.4, cost=0.1, unit="progress", failures=())
+    facts = GameFacts(turns=[here], spirals=(), decisive=None, benchmark="craft")
+    told = happened.what_went_wrong(turn, facts, drawing_of("craft"))
+    assert told == "It was carried out, but did not lead on. Better: place large green at (1,2), layer 2. It cost .100 of progress."
 
 
 def test_costs_in_tables_are_written_as_in_sentences(played: Store) -> None:

@@ -163,13 +163,18 @@ def test_failures_weighted_by_what_their_turns_lost(store: Store) -> None:
 
 
 def test_a_game_whose_loss_nobody_is_charged_for_says_so_and_what_comes_next() -> None:
-    """Where an engine has rules, attribution has not run; where none has, the page says what the log itself knows, its error included."""
+    """Where turns have values, attribution has not run; where none has, the page says what the log itself knows, its error included."""
     turn = TurnFacts(turn=3, outcome="no_move", accepted=None, progress=None, cost=None, unit=None, failures=())
     lost = GameFacts(turns=[turn], spirals=(), decisive=None, success=False, score=0.25, stop_reason="token_limit", benchmark="craft")
     seen = TurnView(3, {}, {}, (), (), (), None, None, "the tool broke", None)
-    (craft, foreign) = (to_html(unexplained(seen, dataclasses.replace(lost, benchmark=name))) for name in ("craft", "inspect"))
+    valued = dataclasses.replace(lost, turns=[dataclasses.replace(turn, cost=0.0)])
+    (craft, kitchen, foreign) = (
+        to_html(unexplained(seen, dataclasses.replace(facts, benchmark=name)))
+        for name, facts in (("craft", valued), ("coordination", lost), ("inspect", lost))
+    )
     assert "attribution has not run. Next: <code>cotrace attribute</code>" in craft
     assert "Its log says: its goal was not reached, the score is .25, it ended because of token limit, its last turn is 3." in foreign
     assert "--model" in foreign
+    assert "Nobody is charged: its turns have no values." in kitchen
     assert unexplained(seen, dataclasses.replace(lost, success=True)) is None
     assert "The turn broke off: the tool broke." in what_went_wrong(seen, dataclasses.replace(lost, acts=False), drawing_of("inspect"))
