@@ -96,11 +96,12 @@ def _games(data: bytes, found: Reading) -> list[_Game]:
     games: dict[tuple[str, str], _Game] = {}
     broken: set[tuple[str, str]] = set()
     lines = data.split(b"\n")
+    schema = ""
     for number, text in enumerate(lines, start=1):
         if not text.strip():
             continue
         try:
-            schema, step = _step(text, number)
+            schema, step = _like(schema, text) or _step(text, number)
         except BadInputError as error:
             cut = number == len(lines)
             reason = f"{error.reason}; the game ends before it" if cut else error.reason
@@ -116,6 +117,17 @@ def _games(data: bytes, found: Reading) -> list[_Game]:
             here = f"{game.kind.place} {getattr(step, game.kind.place)} of {step.episode}"
             found.rejects.append(BadInputError(f"{here} comes where {expected} belongs: the game ends there", locator=f"line {number}"))
     return [game for game in games.values() if game.steps]
+
+
+def _like(schema: str, text: bytes) -> tuple[str, Any] | None:
+    """A line of the same kind as the one before, as nearly all are, read and checked in one go; None if it is none, or has a fault."""
+    if schema not in _KINDS:
+        return None
+    try:
+        step = _KINDS[schema].record.model_validate_json(text)
+    except ValidationError:
+        return None
+    return (schema, step) if step.schema_name == schema else None
 
 
 def _step(text: bytes, number: int) -> tuple[str, Any]:

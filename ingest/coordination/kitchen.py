@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
 from games.coordination.kitchen.macros import cookers, macro_category
@@ -29,7 +30,11 @@ def kitchen_game(steps: Sequence[KitchenStep]) -> GameParts:
     states = [_state(entry, layout) for entry in steps]
     ticked = [step(layout, state, [action.low_level for action in entry.actions]) for state, entry in zip(states, steps, strict=True)]
     afters = [*states[1:], ticked[-1].state]
-    turns = [_turn(layout, entry, (before, after), tick) for entry, before, after, tick in zip(steps, states, afters, ticked, strict=True)]
+    shown = _shown(layout, steps, states, afters)
+    turns = [
+        _turn(layout, entry, (before, after), tick, pair)
+        for entry, before, after, tick, pair in zip(steps, states, afters, ticked, shown, strict=True)
+    ]
     turns[0].differences = [*_state_differences("start", start(layout), states[0]), *turns[0].differences]
     policies = {action.player: action.policy for entry in reversed(steps) for action in entry.actions if action.policy}
     return GameParts(
@@ -61,15 +66,33 @@ def _metrics(steps: Sequence[KitchenStep]) -> dict[str, float]:
     }
 
 
-def _turn(layout: Layout, entry: KitchenStep, states: tuple[KitchenState, KitchenState], ticked: Ticked) -> TurnParts:
+def _shown(
+    layout: Layout, steps: Sequence[KitchenStep], befores: Sequence[KitchenState], afters: Sequence[KitchenState]
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """The kitchen before and after each tick: as a rule one tick begins with the very thing that the one before it has left."""
+    last: dict[str, Any] | None = None
+    for entry, before, after in zip(steps, befores, afters, strict=True):
+        points = entry.score - entry.sparse_reward
+        first = last if last is not None and last["score"] == points else shown_state(before, points, layout)
+        last = shown_state(after, entry.score, layout)
+        yield first, last
+
+
+def _turn(
+    layout: Layout,
+    entry: KitchenStep,
+    states: tuple[KitchenState, KitchenState],
+    ticked: Ticked,
+    shown: tuple[dict[str, Any], dict[str, Any]],
+) -> TurnParts:
     before, after = states
     asked = [action for action in entry.actions if action.new_macro]
     differences = list(_state_differences("state", ticked.state, after))
     if ticked.reward != entry.sparse_reward:
         differences.append(ReplayDifference("reward", str(entry.sparse_reward), str(ticked.reward)))
     return TurnParts(
-        before=shown_state(before, entry.score - entry.sparse_reward, layout),
-        after=shown_state(after, entry.score, layout),
+        before=shown[0],
+        after=shown[1],
         progress=min(1.0, entry.score / DELIVERY / (layout.pots * TICKS / COOKING_TICKS)),
         goal_reached=False,
         said=[PrivateReply(action.player, action.response) for action in asked if action.response],
@@ -121,7 +144,7 @@ def _state(entry: KitchenStep, layout: Layout) -> KitchenState:
         raise BadInputError(f"tick {entry.tick} does not have both players once, Alice first: the game is left out")
     cooks = tuple(Cook(Spot(*by_name[player].position), by_name[player].orientation, _item(by_name[player].held)) for player in PLAYERS)
     objects = {Spot(*found.position): item for found in entry.objects if (item := _item(found)) is not None}
-    if any(cook.spot not in layout.spots or layout.tile(cook.spot) != " " for cook in cooks) or not objects.keys() <= set(layout.spots):
+    if any(cook.spot not in layout.floor for cook in cooks) or not objects.keys() <= layout.tiles:
         raise BadInputError(f"tick {entry.tick} has a cook or an object outside the floor or the kitchen: the game is left out")
     return KitchenState(cooks, objects)
 

@@ -15,6 +15,9 @@ __all__ = ["CaptureStep", "EscapeStep", "HanabiStep", "KitchenStep", "LoggedCall
 
 Count = Annotated[int, Field(ge=0, lt=2**31)]
 Number = Annotated[int, Field(ge=1, lt=2**31)]
+_Int = Annotated[int, Field(ge=-(2**63), lt=2**64)]
+"""What `loads` gives as an integer: beyond that it gives a float."""
+
 _Room = Annotated[str, Field(pattern=r"^room (?:10|[1-9])$")]
 _CaptureRoom = Annotated[int, Field(ge=1, le=9)]
 
@@ -39,6 +42,9 @@ class _Record(BaseModel):
 
 
 class _Line(_Record):
+    schema_name: Annotated[str, Field(alias="schema")] = ""
+    """Kind and version of the line; empty in what is not read from a step log."""
+
     game: str | None = None
     episode: str
     terminal: bool = False
@@ -115,7 +121,7 @@ class EffectRecord(_Record):
 class HanabiStep(_Line):
     """A turn of Hanabi."""
 
-    seed: int | None = None
+    seed: _Int | None = None
     turn: Number
     player: Player
     seat: Literal[0, 1]
@@ -183,8 +189,8 @@ class KitchenStep(_Line):
     players: list[CookRecord] = Field(min_length=2, max_length=2)
     objects: list[ObjectRecord]
     actions: list[CookAction] = Field(min_length=2, max_length=2)
-    sparse_reward: int
-    score: int
+    sparse_reward: _Int
+    score: _Int
 
 
 class CapturePlayer(_Record):
@@ -194,7 +200,7 @@ class CapturePlayer(_Record):
     policy: str | None = None
     style: str | None = None
     observation_text: str | None = None
-    available_actions: list[str | int] = []
+    available_actions: list[str | _Int] = []
     response: str | None = None
     intended: str | None = None
     executed: str
@@ -236,7 +242,7 @@ class EscapePlayer(_Record):
 class EscapeStep(_Line):
     """A turn of CollabEscape."""
 
-    seed: int | None = None
+    seed: _Int | None = None
     scenario: str | None = None
     """None: the published one."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Final
 
@@ -58,8 +58,8 @@ def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str
     rows["episode_metrics"] += [
         EpisodeMetric(identity, f"{_BENCHMARK}.{parts.game}_{metric}", float(value)) for metric, value in parts.metrics.items()
     ]
+    rows["turns"] += _turns(identity, parts.turns)
     for number, turn in enumerate(parts.turns, start=1):
-        rows["turns"].append(_turn(identity, number, turn))
         rows["utterances"] += [
             Utterance(identity, number, seq, said.agent, "private", [said.agent], said.text, None, said.superseded)
             for seq, said in enumerate(turn.said, start=1)
@@ -121,19 +121,23 @@ def _episode(identity: str, parts: GameParts, run: Run, place: Place, details: d
     )
 
 
-def _turn(identity: str, number: int, turn: TurnParts) -> Turn:
-    return Turn(
-        episode_id=identity,
-        turn=number,
-        state_before=Json(dumps(turn.before)),
-        state_after=Json(dumps(turn.after)),
-        oracle_available=False,
-        oracle_followed=None,
-        progress=turn.progress,
-        goal_reached=turn.goal_reached,
-        error=None,
-        at=None,
-    )
+def _turns(identity: str, turns: Sequence[TurnParts]) -> Iterator[Turn]:
+    left, text = None, ""
+    for number, turn in enumerate(turns, start=1):
+        before = text if turn.before is left else dumps(turn.before)
+        left, text = turn.after, dumps(turn.after)
+        yield Turn(
+            episode_id=identity,
+            turn=number,
+            state_before=Json(before),
+            state_after=Json(text),
+            oracle_available=False,
+            oracle_followed=None,
+            progress=turn.progress,
+            goal_reached=turn.goal_reached,
+            error=None,
+            at=None,
+        )
 
 
 def _actions(identity: str, number: int, turn: TurnParts) -> Iterator[Action]:

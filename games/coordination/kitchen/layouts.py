@@ -67,6 +67,21 @@ class Layout:
         return tuple(Spot(x, y) for y, row in enumerate(self.grid) for x in range(len(row)))
 
     @cached_property
+    def tiles(self) -> frozenset[Spot]:
+        """All tiles, to look whether one is among them."""
+        return frozenset(self.spots)
+
+    @cached_property
+    def floor(self) -> frozenset[Spot]:
+        """Tiles on which a cook can stand."""
+        return frozenset(spot for spot in self.spots if self.tile(spot) == " ")
+
+    @cached_property
+    def cookers(self) -> Mapping[str, Spot]:
+        """The pots among the names, such as `c0`."""
+        return {name: spot for name, spot in self.names.items() if name.startswith("c")}
+
+    @cached_property
     def pots(self) -> int:
         """How many pots there are."""
         return sum(row.count("P") for row in self.grid)

@@ -145,7 +145,7 @@ def _aside(layout: Layout, state: KitchenState, player: int) -> str:
 
 def cookers(layout: Layout, state: KitchenState) -> dict[str, Item | None]:
     """What is in each cooker, such as `c0`; None if nothing."""
-    return {pot: state.objects.get(spot) for pot, spot in layout.names.items() if pot.startswith("c")}
+    return {pot: state.objects.get(spot) for pot, spot in layout.cookers.items()}
 
 
 def macro_category(pots: Mapping[str, Item | None], macro: str) -> tuple[str, str | None]:

@@ -107,8 +107,10 @@ def step(layout: Layout, state: KitchenState, actions: Sequence[str]) -> Ticked:
             cooks[number], points = _interact(layout, cooks[number], objects)
             reward += points
     cooks = _moved(layout, cooks, actions)
-    cooked = {spot: _one_tick_more(item) if layout.tile(spot) == "P" else item for spot, item in objects.items()}
-    return Ticked(KitchenState(tuple(cooks), cooked), reward)
+    for pot in layout.cookers.values():
+        if pot in objects:
+            objects[pot] = _one_tick_more(objects[pot])
+    return Ticked(KitchenState(tuple(cooks), objects), reward)
 
 
 def _interact(layout: Layout, cook: Cook, objects: dict[Spot, Item]) -> tuple[Cook, int]:
@@ -142,16 +144,17 @@ def _at_pot(cook: Cook, pot: Spot, objects: dict[Spot, Item]) -> Cook:
 
 def _moved(layout: Layout, cooks: Sequence[Cook], actions: Sequence[str]) -> list[Cook]:
     """Everybody turns; who would meet or pass through the other stays."""
-    turned = [cook._replace(facing=action) if action in DIRECTIONS else cook for cook, action in zip(cooks, actions, strict=True)]
-    wanted = [
-        cook.front if action in DIRECTIONS and layout.tile(cook.front) == " " else cook.spot
-        for cook, action in zip(turned, actions, strict=True)
-    ]
-    first, second = wanted
+    turned = [Cook(cook.spot, action, cook.held) if action in DIRECTIONS else cook for cook, action in zip(cooks, actions, strict=True)]
+    first, second = (_wanted(layout, cook, action) for cook, action in zip(turned, actions, strict=True))
     swapped = first == turned[1].spot and second == turned[0].spot
     if first == second or swapped:
         return turned
-    return [cook._replace(spot=spot) for cook, spot in zip(turned, wanted, strict=True)]
+    return [Cook(spot, cook.facing, cook.held) for cook, spot in zip(turned, (first, second), strict=True)]
+
+
+def _wanted(layout: Layout, cook: Cook, action: str) -> Spot:
+    """Where a cook that has turned would be."""
+    return front if action in DIRECTIONS and (front := cook.front) in layout.floor else cook.spot
 
 
 def _one_tick_more(soup: Item) -> Item:
