@@ -83,7 +83,8 @@ def read(data: bytes, place: Place) -> Reading:
             found.rejects.append(BadInputError(error.reason, locator=f"line {game.line}", excerpt=excerpt(game.name)))
             continue
         for turn, differences in zip(parts.turns, contradictions(game.steps), strict=True):
-            turn.differences = [*turn.differences, *differences]
+            if differences:
+                turn.differences = [*turn.differences, *differences]
         logged = {"episode": game.name, "complete": game.steps[-1].terminal, "console": False}
         found.add(game_rows(episode_id("coordination", place.path, index), parts, place, logged))
     found.replay_s = time.perf_counter() - started

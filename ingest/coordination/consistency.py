@@ -6,7 +6,7 @@ What replay gives is compared where each game is replayed. A field that a log do
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, cast
 
@@ -65,19 +65,27 @@ def _of_line(step: Step, *, last: bool, first: Step) -> Iterator[ReplayDifferenc
 def _of_policies(steps: Sequence[Step]) -> Iterator[tuple[int, ReplayDifference]]:
     """Players that are somebody else in a later turn, with the turn's place."""
     known: dict[Player, tuple[str | None, str | None]] = {}
+    of_step = _POLICIES[type(steps[0])]
     for place, step in enumerate(steps):
-        for player, policy in _policies(step):
+        for player, policy in of_step(step):
             if known.setdefault(player, policy) != policy:
                 yield place, ReplayDifference(f"{player}.policy", repr(policy), repr(known[player]))
 
 
-def _policies(step: Step) -> Iterator[tuple[Player, tuple[str | None, str | None]]]:
-    if isinstance(step, HanabiStep):
-        yield step.player, (step.policy, step.style)
-    elif isinstance(step, KitchenStep):
-        yield from ((action.player, (action.policy, None)) for action in step.actions if action.policy is not None)
-    else:
-        yield from ((player.player, (player.policy, player.style)) for player in step.players)
+_Who = list[tuple[Player, tuple[str | None, str | None]]]
+"""Policy and style of the players that a line tells of."""
+
+
+def _of_room(step: CaptureStep | EscapeStep) -> _Who:
+    return [(player.player, (player.policy, player.style)) for player in step.players]
+
+
+_POLICIES: Final[Mapping[type, Callable[[Any], _Who]]] = {
+    HanabiStep: lambda step: [(step.player, (step.policy, step.style))],
+    KitchenStep: lambda step: [(action.player, (action.policy, None)) for action in step.actions if action.policy is not None],
+    CaptureStep: _of_room,
+    EscapeStep: _of_room,
+}
 
 
 # -- Hanabi -------------------------------------------------------------------------------------------------------------------------------
@@ -138,13 +146,13 @@ def _of_kitchen(step: KitchenStep) -> Iterator[ReplayDifference]:
             yield ReplayDifference(f"{action.player}.new_macro", repr(action.new_macro), repr(asked))
 
 
-def _kitchen_chain(before: KitchenStep, step: KitchenStep) -> list[ReplayDifference]:
+def _kitchen_chain(before: KitchenStep, step: KitchenStep) -> Iterator[ReplayDifference]:
     """Points add up, and a player who was not asked goes on with its macro."""
-    pairs: dict[str, tuple[Any, Any]] = {"score": (step.score, before.score + step.sparse_reward)}
+    if step.score != before.score + step.sparse_reward:
+        yield ReplayDifference("score", repr(step.score), repr(before.score + step.sparse_reward))
     for was, now in zip(before.actions, step.actions, strict=True):
-        if not now.new_macro:
-            pairs[f"{now.player}.current_macro"] = (now.current_macro, was.current_macro)
-    return compared(pairs)
+        if not now.new_macro and now.current_macro != was.current_macro:
+            yield ReplayDifference(f"{now.player}.current_macro", repr(now.current_macro), repr(was.current_macro))
 
 
 # -- rooms --------------------------------------------------------------------------------------------------------------------------------
@@ -189,6 +197,6 @@ _OF_STEP: Final = cast(
     {HanabiStep: _of_hanabi, KitchenStep: _of_kitchen, CaptureStep: _of_capture, EscapeStep: _of_escape},
 )
 _OF_PAIR: Final = cast(
-    "Mapping[type, Callable[[Step, Step], list[ReplayDifference]]]",
+    "Mapping[type, Callable[[Step, Step], Iterable[ReplayDifference]]]",
     {HanabiStep: _hanabi_chain, KitchenStep: _kitchen_chain, CaptureStep: _capture_chain, EscapeStep: _escape_chain},
 )

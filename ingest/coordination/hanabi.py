@@ -124,7 +124,8 @@ def _said(step: HanabiStep) -> list[PrivateReply]:
 def _arguments(move: Move, step: HanabiStep) -> dict[str, object]:
     if move.value is None:
         return {"card": move.card, "was": step.effect.card, "text": step.selected_action}
-    return {"value": move.value, "touched": step.effect.touched_cards, "text": step.selected_action}
+    touched = step.effect.touched_cards
+    return {"value": move.value, "touched": None if touched is None else tuple(touched), "text": step.selected_action}
 
 
 def _move(record: MoveRecord) -> Move:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
 from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
 from games.coordination.kitchen.macros import cookers, macro_category
@@ -15,6 +16,8 @@ from ingest.coordination.records import CookAction, ItemRecord, KitchenStep
 from schemas.errors import BadInputError
 
 __all__ = ["kitchen_game"]
+
+_BOTH: Final = frozenset(PLAYERS)
 
 
 def kitchen_game(steps: Sequence[KitchenStep]) -> GameParts:
@@ -36,12 +39,11 @@ def kitchen_game(steps: Sequence[KitchenStep]) -> GameParts:
         for entry, before, after, tick, pair in zip(steps, states, afters, ticked, shown, strict=True)
     ]
     turns[0].differences = [*_state_differences("start", start(layout), states[0]), *turns[0].differences]
-    policies = {action.player: action.policy for entry in reversed(steps) for action in entry.actions if action.policy}
     return GameParts(
         game="overcooked",
         task_id=layout.name,
         condition={"game": "overcooked", "layout": layout.name},
-        policies={player: policies.get(player) for player in PLAYERS},
+        policies={player: _policy(steps, number) for number, player in enumerate(PLAYERS)},
         styles=dict.fromkeys(PLAYERS),
         seed=None,
         max_turns=len(steps) if last.terminal else TICKS,
@@ -54,15 +56,20 @@ def kitchen_game(steps: Sequence[KitchenStep]) -> GameParts:
     )
 
 
+def _policy(steps: Sequence[KitchenStep], number: int) -> str | None:
+    """The first that is named."""
+    return next((entry.actions[number].policy for entry in steps if entry.actions[number].policy), None)
+
+
 def _metrics(steps: Sequence[KitchenStep]) -> dict[str, float]:
-    stays = {player: sum(a.low_level == "stay" for s in steps for a in s.actions if a.player == player) for player in PLAYERS}
+    by_alice, by_bob = zip(*(entry.actions for entry in steps), strict=True)
     return {
         "score": steps[-1].score,
         "deliveries": sum(entry.sparse_reward // DELIVERY for entry in steps),
         "ticks": len(steps),
-        "llm_calls": sum(action.new_macro for entry in steps for action in entry.actions),
-        "stay_alice": stays["Alice"],
-        "stay_bob": stays["Bob"],
+        "llm_calls": sum(action.new_macro for action in (*by_alice, *by_bob)),
+        "stay_alice": sum(action.low_level == "stay" for action in by_alice),
+        "stay_bob": sum(action.low_level == "stay" for action in by_bob),
     }
 
 
@@ -87,7 +94,7 @@ def _turn(
 ) -> TurnParts:
     before, after = states
     asked = [action for action in entry.actions if action.new_macro]
-    differences = list(_state_differences("state", ticked.state, after))
+    differences = [] if ticked.state == after else _state_differences("state", ticked.state, after)
     if ticked.reward != entry.sparse_reward:
         differences.append(ReplayDifference("reward", str(entry.sparse_reward), str(ticked.reward)))
     return TurnParts(
@@ -105,15 +112,17 @@ def _turn(
 
 
 def _act(action: CookAction, number: int, before: KitchenState, after: KitchenState) -> Act:
-    cook, then = before.cooks[number], after.cooks[number]
+    cook, then, low = before.cooks[number], after.cooks[number], action.low_level
     fault = None
-    others = (before.cooks[1 - number].spot, after.cooks[1 - number].spot)
-    stands = action.low_level in DIRECTIONS and then.spot == cook.spot
-    if stands and cook._replace(facing=action.low_level).front in others:
+    if low in DIRECTIONS and then.spot == cook.spot and _is_partner_at(cook._replace(facing=low).front, number, before, after):
         fault = ("collision", "the partner is in the way: nobody moves")
-    elif action.low_level == "interact" and then.held == cook.held and before.objects.get(cook.front) == after.objects.get(cook.front):
+    elif low == "interact" and then.held == cook.held and before.objects.get(cook.front) == after.objects.get(cook.front):
         fault = ("no_effect", "nothing to take, put or deliver there")
     return Act(action.player, action.low_level, {"macro": action.current_macro, "asked": action.new_macro}, action.intended, fault)
+
+
+def _is_partner_at(spot: Spot, number: int, before: KitchenState, after: KitchenState) -> bool:
+    return spot in (before.cooks[1 - number].spot, after.cooks[1 - number].spot)
 
 
 def _categories(layout: Layout, before: KitchenState, action: CookAction) -> list[Category]:
@@ -132,17 +141,19 @@ def _categories(layout: Layout, before: KitchenState, action: CookAction) -> lis
 
 
 def _item(record: ItemRecord | None) -> Item | None:
-    if record is None:
-        return None
-    state = record.state
-    return Item(record.name) if state is None else Item(record.name, *state[1:])
+    return None if record is None else _known_item(record.name, record.state)
+
+
+@lru_cache(maxsize=4096)
+def _known_item(name: str, state: tuple[str, int, int] | None) -> Item:
+    return Item(name) if state is None else Item(name, *state[1:])
 
 
 def _state(entry: KitchenStep, layout: Layout) -> KitchenState:
     by_name = {cook.name: cook for cook in entry.players}
-    if set(by_name) != set(PLAYERS) or [action.player for action in entry.actions] != list(PLAYERS):
+    if by_name.keys() != _BOTH or [action.player for action in entry.actions] != list(PLAYERS):
         raise BadInputError(f"tick {entry.tick} does not have both players once, Alice first: the game is left out")
-    cooks = tuple(Cook(Spot(*by_name[player].position), by_name[player].orientation, _item(by_name[player].held)) for player in PLAYERS)
+    cooks = tuple(Cook(Spot(*cook.position), cook.orientation, _item(cook.held)) for cook in map(by_name.__getitem__, PLAYERS))
     objects = {Spot(*found.position): item for found in entry.objects if (item := _item(found)) is not None}
     if any(cook.spot not in layout.floor for cook in cooks) or not objects.keys() <= layout.tiles:
         raise BadInputError(f"tick {entry.tick} has a cook or an object outside the floor or the kitchen: the game is left out")

@@ -26,6 +26,7 @@ _HANABI: Final = re.compile(r"Remaining Reveal Tokens: (\d+)\s+Remaining Lives: 
 _STACK: Final = re.compile(r"\b([A-Z][a-z]+) - \1 (\d)")
 _CARD: Final = re.compile(r"\[Card \d: ([A-Z])[a-z]+ (\d)\]")
 _HOLDING: Final = re.compile(r"I am holding ([a-z ]+)\. (?:Alice|Bob) is holding ([a-z ]+)\.")
+_BOTH: Final = frozenset(PLAYERS)
 _HELD: Final = {"onion": "onion", "dish": "plate", "soup": "soup in plate"}
 
 
@@ -69,7 +70,7 @@ def told_in_kitchen(step: KitchenStep) -> Iterator[ReplayDifference]:
         return
     held: dict[Player, str] = {cook.name: _words(cook.held) for cook in step.players}
     for action in told:
-        if set(held) == set(PLAYERS):
+        if held.keys() == _BOTH:
             due = (held[action.player], held[partner_of(action.player)])
             yield from _differing(action.player, _HOLDING, action.observation_text, due)
 

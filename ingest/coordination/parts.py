@@ -41,6 +41,8 @@ class Act(NamedTuple):
     agent: Player
     verb: str
     arguments: Mapping[str, Any]
+    """Of few values that come again and again: plain ones, or tuples of them."""
+
     raw: str | None
     """What was meant, as far as the log says."""
 

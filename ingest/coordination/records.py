@@ -130,15 +130,15 @@ class HanabiStep(_Line):
     state_before: TableRecord
     state_after: TableRecord
     observation_text: str | None = None
-    legal_actions: list[str] = []
-    calls: list[LoggedCall] = []
+    legal_actions: list[str] = Field(default_factory=list)
+    calls: list[LoggedCall] = Field(default_factory=list)
     n_generator_calls: Count | None = None
     n_rejections: Count = 0
     intended_action: str | None = None
     selected_action: str
     engine_move: MoveRecord
     effect: EffectRecord
-    injected: list[str] = []
+    injected: list[str] = Field(default_factory=list)
     fireworks_sum: Count | None = None
     engine_score: Count | None = None
 
@@ -177,7 +177,7 @@ class CookAction(_Record):
     response: str | None = None
     intended: str | None = None
     selected: str | None = None
-    injected: list[str] = []
+    injected: list[str] = Field(default_factory=list)
     policy: str | None = None
 
 
@@ -200,12 +200,12 @@ class CapturePlayer(_Record):
     policy: str | None = None
     style: str | None = None
     observation_text: str | None = None
-    available_actions: list[str | _Int] = []
+    available_actions: list[str | _Int] = Field(default_factory=list)
     response: str | None = None
     intended: str | None = None
     executed: str
     grounding_ok: bool | None = None
-    injected: list[str] = []
+    injected: list[str] = Field(default_factory=list)
 
 
 class CaptureStep(_Line):
@@ -232,11 +232,11 @@ class EscapePlayer(_Record):
     policy: str | None = None
     style: str | None = None
     observation_text: str | None = None
-    available_actions: list[str] = []
-    calls: list[LoggedCall] = []
+    available_actions: list[str] = Field(default_factory=list)
+    calls: list[LoggedCall] = Field(default_factory=list)
     intended: str | None = None
     executed: str
-    injected: list[str] = []
+    injected: list[str] = Field(default_factory=list)
 
 
 class EscapeStep(_Line):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from operator import itemgetter
 from typing import Final
 
 from games.coordination.players import PLAYERS, Player
-from ingest.coordination.parts import GameParts, TurnParts, planted
+from ingest.coordination.parts import Act, GameParts, TurnParts, planted
 from ingest.reading.adapter_types import Place, Reading, run_id
 from ingest.reading.json_text import dumps
 from schemas.records import (
@@ -59,31 +60,57 @@ def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str
         EpisodeMetric(identity, f"{_BENCHMARK}.{parts.game}_{metric}", float(value)) for metric, value in parts.metrics.items()
     ]
     rows["turns"] += _turns(identity, parts.turns)
-    for number, turn in enumerate(parts.turns, start=1):
-        rows["utterances"] += [
-            Utterance(identity, number, seq, said.agent, "private", [said.agent], said.text, None, said.superseded)
-            for seq, said in enumerate(turn.said, start=1)
-        ]
-        rows["actions"] += _actions(identity, number, turn)
-        rows["turn_metrics"] += [TurnMetric(identity, number, f"{_BENCHMARK}.{metric}", float(v)) for metric, v in turn.metrics.items()]
-        rows["turn_values"] += [
-            TurnValue(identity, number, f"{_BENCHMARK}.{v.measure}", v.before, v.after, v.cost, v.unit, v.kind) for v in turn.values
-        ]
-        rows["failures"] += [Failure(identity, number, c.agent, c.taxonomy, c.category, c.evidence) for c in turn.categories]
-        rows["labels"] += _labels(identity, number, turn, parts)
-        rows["log_disagreements"] += [LogDisagreement(identity, number, *difference) for difference in turn.differences]
+    numbered = list(enumerate(parts.turns, start=1))
+    rows["utterances"] += [
+        Utterance(identity, number, seq, said.agent, "private", [said.agent], said.text, None, said.superseded)
+        for number, turn in numbered
+        for seq, said in enumerate(turn.said, start=1)
+    ]
+    rows["actions"] += [_action(identity, number, seq, act) for number, turn in numbered for seq, act in enumerate(turn.acts, start=1)]
+    rows["turn_metrics"] += [
+        TurnMetric(identity, number, f"{_BENCHMARK}.{metric}", float(v)) for number, turn in numbered for metric, v in turn.metrics.items()
+    ]
+    rows["turn_values"] += [
+        TurnValue(identity, number, f"{_BENCHMARK}.{v.measure}", v.before, v.after, v.cost, v.unit, v.kind)
+        for number, turn in numbered
+        for v in turn.values
+    ]
+    rows["failures"] += [
+        Failure(identity, number, c.agent, c.taxonomy, c.category, c.evidence) for number, turn in numbered for c in turn.categories
+    ]
+    rows["labels"] += [
+        label
+        for number, turn in numbered
+        for player, faults in turn.injected.items()
+        if faults
+        for label in _labels(identity, number, player, faults, parts)
+    ]
+    rows["log_disagreements"] += [
+        LogDisagreement(identity, number, *difference) for number, turn in numbered for difference in turn.differences
+    ]
     return reading
 
 
 def _fingerprint(parts: GameParts) -> str:
     """Hash of what was done: the same game in another log has the same, also where that log does not know the seed."""
-    done = [(act.agent, act.verb, sorted(_facts(act.arguments), key=_NAME)) for turn in parts.turns for act in turn.acts]
-    return hashlib.blake2b(repr((sorted(parts.condition.items()), done)).encode(errors="surrogateescape"), digest_size=8).hexdigest()
+    done = [_told(act.agent, act.verb, tuple(act.arguments.items())) for turn in parts.turns for act in turn.acts]
+    text = f"({sorted(parts.condition.items())!r}, [{', '.join(done)}])"
+    return hashlib.blake2b(text.encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
 
-def _facts(arguments: Mapping[str, object]) -> list[tuple[str, object]]:
-    """The arguments without their wording, which differs between logs of one game."""
-    return [(name, value) for name, value in arguments.items() if name != "text"]
+@lru_cache(maxsize=4096)
+def _told(agent: Player, verb: str, arguments: tuple[tuple[str, object], ...]) -> str:
+    """What was done, without its wording, which differs between logs of one game."""
+    return repr((agent, verb, sorted(((name, _listed(value)) for name, value in arguments if name != "text"), key=_NAME)))
+
+
+def _listed(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+@lru_cache(maxsize=4096)
+def _written(arguments: tuple[tuple[str, object], ...]) -> Json:
+    return Json(dumps(dict(arguments)))
 
 
 def _persona(parts: GameParts, player: Player) -> str | None:
@@ -124,8 +151,8 @@ def _episode(identity: str, parts: GameParts, run: Run, place: Place, details: d
 def _turns(identity: str, turns: Sequence[TurnParts]) -> Iterator[Turn]:
     left, text = None, ""
     for number, turn in enumerate(turns, start=1):
-        before = text if turn.before is left else dumps(turn.before)
-        left, text = turn.after, dumps(turn.after)
+        before = text if turn.before is left else dumps(turn.before, finite=True)
+        left, text = turn.after, dumps(turn.after, finite=True)
         yield Turn(
             episode_id=identity,
             turn=number,
@@ -140,28 +167,17 @@ def _turns(identity: str, turns: Sequence[TurnParts]) -> Iterator[Turn]:
         )
 
 
-def _actions(identity: str, number: int, turn: TurnParts) -> Iterator[Action]:
-    for seq, act in enumerate(turn.acts, start=1):
-        code, text = act.fault or (None, None)
-        arguments = Json(dumps(dict(act.arguments)))
-        yield Action(
-            identity, number, seq, act.agent, act.verb, arguments, act.raw, False if act.fault else act.accepted, act.undoes, code, text
-        )
+def _action(identity: str, number: int, seq: int, act: Act) -> Action:
+    code, text = act.fault or (None, None)
+    arguments = _written(tuple(act.arguments.items()))
+    accepted = False if act.fault else act.accepted
+    return Action(identity, number, seq, act.agent, act.verb, arguments, act.raw, accepted, act.undoes, code, text)
 
 
-def _labels(identity: str, number: int, turn: TurnParts, parts: GameParts) -> Iterator[Label]:
-    for player, faults in turn.injected.items():
-        for truth in planted(faults, player):
-            unit = f"{identity}/{number}/{player}"
-            yield Label(
-                "planted",
-                parts.policies[player] or _UNKNOWN,
-                truth.rubric,
-                truth.question,
-                unit,
-                identity,
-                number,
-                player,
-                truth.answer,
-                0.0,
-            )
+def _labels(identity: str, number: int, player: Player, faults: Sequence[str], parts: GameParts) -> list[Label]:
+    unit = f"{identity}/{number}/{player}"
+    annotator = parts.policies[player] or _UNKNOWN
+    return [
+        Label("planted", annotator, truth.rubric, truth.question, unit, identity, number, player, truth.answer, 0.0)
+        for truth in planted(faults, player)
+    ]

@@ -50,13 +50,16 @@ def loads(data: bytes) -> Any:
         return _loads_slowly(data)
 
 
-def dumps(value: object) -> str:
-    """JSON text of a value that `loads` gave; ``NaN`` and ``Infinity``, which JSON has not, become strings."""
+def dumps(value: object, *, finite: bool = False) -> str:
+    """JSON text of a value that `loads` gave; ``NaN`` and ``Infinity``, which JSON has not, become strings.
+
+    ``finite`` says that there are none in it, which is then not looked after.
+    """
     try:
         text = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
     except TypeError:  # an integer beyond 64 bits
         return json.dumps(_finite(value), ensure_ascii=False)
-    return text if "null" not in text or _is_surely_finite(value) or _is_finite(value) else orjson.dumps(_finite(value)).decode()
+    return text if finite or "null" not in text or _is_surely_finite(value) or _is_finite(value) else orjson.dumps(_finite(value)).decode()
 
 
 def _loads_slowly(data: bytes) -> Any:

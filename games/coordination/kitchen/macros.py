@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from games.coordination.kitchen.layouts import Layout, Spot
@@ -150,6 +151,12 @@ def cookers(layout: Layout, state: KitchenState) -> dict[str, Item | None]:
 
 def macro_category(pots: Mapping[str, Item | None], macro: str) -> tuple[str, str | None]:
     """Whether a chosen macro action was of use with such contents of the cookers, and what the rule saw."""
+    return _macro_category(tuple(pots.items()), macro)
+
+
+@lru_cache(maxsize=65536)  # cookers fill alike in every game
+def _macro_category(cooking: tuple[tuple[str, Item | None], ...], macro: str) -> tuple[str, str | None]:
+    pots = dict(cooking)
     name = place_of(macro)
     full = [pot for pot, soup in pots.items() if soup is not None and soup.onions == ONIONS]
     cooked = [pot for pot, soup in pots.items() if is_cooked(soup)]

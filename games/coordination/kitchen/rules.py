@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from games.coordination.kitchen.layouts import Layout, Spot
@@ -57,8 +58,13 @@ class Cook(NamedTuple):
     @property
     def front(self) -> Spot:
         """The tile faced."""
-        dx, dy = DIRECTIONS[self.facing]
-        return Spot(self.spot.x + dx, self.spot.y + dy)
+        return _ahead(self.spot, self.facing)
+
+
+@lru_cache(maxsize=1024)
+def _ahead(spot: Spot, facing: str) -> Spot:
+    dx, dy = DIRECTIONS[facing]
+    return Spot(spot.x + dx, spot.y + dy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +155,7 @@ def _moved(layout: Layout, cooks: Sequence[Cook], actions: Sequence[str]) -> lis
     swapped = first == turned[1].spot and second == turned[0].spot
     if first == second or swapped:
         return turned
-    return [Cook(spot, cook.facing, cook.held) for cook, spot in zip(turned, (first, second), strict=True)]
+    return [cook if cook.spot is spot else Cook(spot, cook.facing, cook.held) for cook, spot in zip(turned, (first, second), strict=True)]
 
 
 def _wanted(layout: Layout, cook: Cook, action: str) -> Spot:
@@ -159,4 +165,4 @@ def _wanted(layout: Layout, cook: Cook, action: str) -> Spot:
 
 def _one_tick_more(soup: Item) -> Item:
     cooking = soup.onions == ONIONS and soup.ticks < COOKING_TICKS
-    return soup._replace(ticks=soup.ticks + 1) if cooking else soup
+    return Item(soup.name, soup.onions, soup.ticks + 1) if cooking else soup
