@@ -37,37 +37,37 @@ class ErrorCount(_Record):
     """Errors of one kind in a step."""
 
     error_num: int = 0
-    error_message: list[str] = []
+    error_message: list[str] = Field(default_factory=list)
 
 
 class ErrorRecord(_Record):
     """An agent's errors in a step."""
 
-    format_error: ErrorCount = ErrorCount()
-    validator_error: ErrorCount = ErrorCount()
+    format_error: ErrorCount = Field(default_factory=ErrorCount)
+    validator_error: ErrorCount = Field(default_factory=ErrorCount)
 
 
 class CorrectionCount(_Record):
     """Corrections of one kind in a step."""
 
     correction_num: int = 0
-    correction_tokens: list[int] = []
-    reflection_obtain: list[Any] = []
+    correction_tokens: list[int] = Field(default_factory=list)
+    reflection_obtain: list[Any] = Field(default_factory=list)
 
 
 class CorrectionRecord(_Record):
     """An agent's corrections in a step."""
 
-    format_correction: CorrectionCount = CorrectionCount()
-    validator_correction: CorrectionCount = CorrectionCount()
+    format_correction: CorrectionCount = Field(default_factory=CorrectionCount)
+    validator_correction: CorrectionCount = Field(default_factory=CorrectionCount)
 
 
 class CommunicationRecord(_Record):
     """The conversation that an agent opened in a step."""
 
     call: int = 0
-    turn: list[str] = []
-    token: list[int] = []
+    turn: list[str] = Field(default_factory=list)
+    token: list[int] = Field(default_factory=list)
 
 
 class StatisticsRecord(_Record):
@@ -76,23 +76,23 @@ class StatisticsRecord(_Record):
     score: float = 0
     communication: _Pair[CommunicationRecord]
     error: _Pair[ErrorRecord]
-    error_correction: list[CorrectionRecord] = []
+    error_correction: list[CorrectionRecord] = Field(default_factory=list)
 
 
 class ContentRecord(_Record):
     """What was shown and said in a step."""
 
-    observation: list[Any] = []
-    reflection: list[Any] = []
+    observation: list[Any] = Field(default_factory=list)
+    reflection: list[Any] = Field(default_factory=list)
     content: _Pair[list[MessageRecord]]
-    action_list: list[list[str]] = []
+    action_list: list[list[str]] = Field(default_factory=list)
 
 
 class StepRecord(_Record):
     """A timestep."""
 
     timestamp: int
-    order_list: list[str] = []
+    order_list: list[str] = Field(default_factory=list)
     actions: _Pair[str]
     map: str = ""
     statistical_data: StatisticsRecord
@@ -128,14 +128,14 @@ class OwnRecord(_Record):
     kitchen: dict[str, Any] | None = None
     """A kitchen of one's own; None: the published one."""
     complete: bool
-    labels: list[LabelRecord] = []
+    labels: list[LabelRecord] = Field(default_factory=list)
 
 
 class LogRecord(_Record):
     """A log, its steps still raw."""
 
     total_timestamp: list[int]
-    total_order_finished: list[str] = []
+    total_order_finished: list[str] = Field(default_factory=list)
     total_score: float = 0
     total_action_list: _Pair[list[TimedAction]]
     content: list[Any]

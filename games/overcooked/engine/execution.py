@@ -1,5 +1,7 @@
 """How a macro action is carried out: where to stand, the way there, and when it is over (formats/overcooked.md, section 2)."""
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from games.overcooked.engine.layout import DELIVERY, STEPS, Cell, neighbour
@@ -126,14 +128,18 @@ def _towards(world: World, agent: int, at: Cell) -> str:
 
 
 def _way(world: World, agent: int, goal: Cell) -> tuple[str, ...]:
-    """The shortest way to a cell, breadth first."""
-    start = world.bodies[agent].at
+    return _ways(world.layout.floor, world.bodies[agent].at)[goal]
+
+
+@lru_cache(maxsize=1024)
+def _ways(floor: frozenset[Cell], start: Cell) -> Mapping[Cell, tuple[str, ...]]:
+    """The shortest way to each cell, breadth first."""
     ways: dict[Cell, tuple[str, ...]] = {start: ()}
     unvisited = [start]
     for at in unvisited:
         for direction in STEPS:
             ahead = neighbour(at, direction)
-            if ahead in world.layout.floor and ahead not in ways:
+            if ahead in floor and ahead not in ways:
                 ways[ahead] = (*ways[at], direction)
                 unvisited.append(ahead)
-    return ways[goal]
+    return ways
