@@ -53,6 +53,16 @@ EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
         "0 -> 1",
     ): "of a category that never occurred all of the variance is assumed, whatever was seen",
     (
+        "analytics/common/failure_breakdown.sql",
+        "coalesce(counts.turns_by_sizes, 0) as turns_by_sizes",
+        "0 -> 1",
+    ): "of a category that never occurred all of the variance is assumed, whatever was seen",
+    (
+        "analytics/common/intervals.sql",
+        "case when n > 0 then least(1.0, (k + 1.920729410347062 + 1.959963984540054 * sqrt(k * (n - k) / n + 0.960364705173531))",
+        "1.0 -> 2",
+    ): "a bound for rounding: where k is n the end is 1, and below it less",
+    (
         "analytics/common/game_spirals.sql",
         "where steps.changed and first_left.left_turn < steps.turn",
         "< -> <=",

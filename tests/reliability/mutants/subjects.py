@@ -56,6 +56,7 @@ SUBJECTS: Final = (
             "tests/analytics/test_views_spirals.py",
             "tests/analytics/test_leaderboard.py",
             "tests/analytics/test_failure_map.py",
+            "tests/analytics/test_views_following.py",
             "tests/analytics/test_views_judges.py",
             "tests/analytics/test_views_statistics.py",
             "tests/analytics/test_views_losses.py",
