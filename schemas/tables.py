@@ -72,11 +72,6 @@ class Table:
         """In the order of the record's fields."""
         return tuple(column.name for column in self.columns)
 
-    @property
-    def key(self) -> tuple[str, ...]:
-        """Columns that together identify a row."""
-        return tuple(column.name for column in self.columns if column.key)
-
     def ddl(self) -> str:
         """`CREATE TABLE`, with every description kept as a comment in the store itself.
 
