@@ -45,6 +45,8 @@ _WIDTHS: Final = {"words": 520, "team": 400, "text": 170, "name": 240, "family":
 _LEAST: Final = {"when": 156, "team": 170, "text": 118, "name": 112, "family": 150, "condition": 150, "words": 240}
 _LEAST_NUMBER, _LEAST_WITH_ENDS = 76, 146
 """Pixels below which a column of its kind cannot be read: what does not fit beside one another is scrolled to."""
+_LEAST_LINK: Final = 150
+"""Of a column of names that lead on: it says which row this is."""
 _LETTER, _AROUND, _WIDEST_HEADING = 8, 52, 170
 """Of a heading: a letter's width, what stands around it, and the most that its longest word is given."""
 _LONG_HEADING: Final = 16
@@ -83,6 +85,7 @@ def grid(read: Reader, table: Grid, part: str = "") -> Part:
                 "ensureDomOrder": True,
                 "blockLoadDebounceMillis": 60,
                 "multiSortKey": "ctrl",
+                "context": {"most": _MOST_ROWS},
             },
             eventListeners={
                 name: ["cotraceEdge(params)"] for name in ("firstDataRendered", "gridSizeChanged", "bodyScroll", "columnResized")
@@ -176,7 +179,7 @@ def _definition(name: str, column: GridColumn, *, linked: bool) -> dict[str, Any
         "filterParams": {"buttons": ["reset"], "debounceMs": 300},
         "type": "rightAligned" if is_number else None,
         "width": _WIDTHS.get(column.kind, 190 if column.part or column.low else 90 if is_number else 110),
-        "minWidth": _least(column),
+        "minWidth": max(_least(column), _LEAST_LINK) if linked and not is_number else _least(column),
         "headerTooltip": column.hint or None,
     }
     if linked:

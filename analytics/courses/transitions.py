@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from analytics.associations.unit_values import codes
+from analytics.comparison.team_names import short_names
 from analytics.query import query
 from analytics.statistics.cluster_intervals import share_interval
 from analytics.statistics.share_differences import share_difference
@@ -31,6 +32,27 @@ _ANY: Final = "any"
 _SURE: Final = 0.05
 _FEWEST: Final = 10
 _Row = dict[str, Any]
+
+_AFTER: Final = {
+    "followed": "a turn with a verified action",
+    "not_followed": "a turn with another action than the verified ones",
+    "refused": "a refused turn",
+    "accepted": "a turn that was carried out",
+    "clarify": "a turn with a question",
+    "no_move": "a turn without an action",
+}
+"""Step -> the turn that had it, in words."""
+
+_NEXT: Final = {
+    "followed": "a verified action is next",
+    "not_followed": "another action than the verified ones is next",
+    "refused": "the next is refused",
+    "accepted": "the next is carried out",
+    "clarify": "a question is next",
+    "no_move": "nobody acts next",
+    PROGRESS: "progress rises next",
+}
+"""Next step -> what then happens, in words."""
 
 
 def transitions(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
@@ -61,9 +83,10 @@ def transitions(store: Store, *, benchmark: str | None = None) -> pl.DataFrame:
             teams += [(str(team), str(one), some) for (team, one), some in part.group_by("team_name", "condition", maintain_order=True)]
         shared = {"benchmark": name}
         family = [shared | {"condition": one, "team": team} | row for team, one, some in teams for row in _of_team(some)]
+        short = short_names([row["team"] for row in family if row["team"] != _ANY])
         for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
             row["p_holm"] = p
-            row["advice"] = _advice(row, sum(other["p"] is not None for other in family))
+            row["advice"] = _advice(row | {"team": short.get(row["team"], "all teams")}, sum(other["p"] is not None for other in family))
         rows += family
     return pl.DataFrame([{column: row[column] for column in _schema()} for row in rows], schema=_schema(), orient="row")
 
@@ -130,14 +153,15 @@ def _row(pairs: pl.DataFrame, games: NDArray[np.int64], after: str, step: str, h
 
 
 def _advice(row: _Row, tests: int) -> str:
-    team = "all teams" if row["team"] == _ANY else row["team"]
     found = wording.share(row["share"]) + ("" if row["low"] is None else f" {wording.share_interval(row['low'], row['high'])}")
-    about = f"{team}: after {wording.in_words(row['after'])} comes {wording.in_words(row['next'])} in {found} of {row['turns']} turns"
+    after, then = (words.get(row[key], wording.in_words(row[key])) for words, key in ((_AFTER, "after"), (_NEXT, "next")))
+    about = f"{row['team']}: after {after} {then} in {found} of {row['turns']} turns"
     if row["p_holm"] is None:
         return f"{about}; too few turns or games that differ to compare with other turns"
-    about += f", else in {wording.share(row['share_else'])}"
+    about += f", after others in {wording.share(row['share_else'])}"
     chance = wording.chance(row["p"], row["p_holm"], tests)
     if row["p_holm"] >= _SURE:
         return f"{about}; no difference shown ({chance})"
     again = row["after"] == row["next"] and row["after"] in FAILURES and row["difference"] > 0
-    return f"{about}; {'failures come in rows' if again else 'it is not chance'} ({chance})"
+    way = "failures come in rows" if again else "more often" if row["difference"] > 0 else "less often"
+    return f"{about}; {way} ({chance})"

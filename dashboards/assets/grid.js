@@ -25,7 +25,7 @@ window.dashAgGridFunctions.cotraceTheme = (quartz) =>
   });
 
 window.dashAgGridComponentFunctions.CotraceLink = (props) =>
-  props.data && props.data["→ href"] ? React.createElement("a", { href: props.data["→ href"], title: props.data["→ code"] }, props.value) : props.value || null;
+  props.data && props.data["→ href"] ? React.createElement("a", { href: props.data["→ href"], title: props.data["→ code"] || props.value }, props.value) : props.value || null;
 
 window.dashAgGridComponentFunctions.CotraceCondition = (props) =>
   React.createElement("span", { title: props.data && props.data["→ code"] }, props.value);
@@ -35,5 +35,14 @@ window.dashAgGridFunctions.cotraceEdge = (params) => {
   const root = document.querySelector(`[grid-id="${params.api.getGridId()}"]`);
   const box = root && root.closest(".grid-box");
   const shown = root && root.querySelector(".ag-center-cols-viewport");
-  if (box && shown) box.classList.toggle("more", shown.scrollLeft + shown.clientWidth < shown.scrollWidth - 2);
+  if (!box || !shown) return;
+  box.classList.toggle("more", shown.scrollLeft + shown.clientWidth < shown.scrollWidth - 2);
+  // As high as its heading and whole rows: a heading can have two lines, a table a scroll bar.
+  const row = root.querySelector(".ag-center-cols-container .ag-row");
+  const rows = Math.min(params.api.getDisplayedRowCount(), params.context.most);
+  if (!row || !rows) return;
+  const grid = root.closest(".cotrace-grid");
+  const around = grid.offsetHeight - root.querySelector(".ag-body-viewport").clientHeight;
+  const height = `${around + rows * row.offsetHeight}px`;
+  if (grid.style.height !== height) grid.style.height = height;
 };

@@ -75,11 +75,12 @@ def mediation_figure(rows: pl.DataFrame) -> go.Figure | None:
 
 
 def transition_figure(rows: pl.DataFrame) -> go.Figure | None:
-    """What comes after a failure, over all teams, beside how often it comes else."""
+    """What comes after a failure, over all teams, beside how often it comes else, the surest first."""
     import polars as pl
 
     dots = []
-    for row in rows.filter(pl.col("team") == "any", pl.col("condition") == "any", pl.col("after").is_in(_FAILURES)).iter_rows(named=True):
+    shown = rows.filter(pl.col("team") == "any", pl.col("condition") == "any", pl.col("after").is_in(_FAILURES))
+    for row in shown.sort("p_holm", "p", nulls_last=True, maintain_order=True).iter_rows(named=True):
         line = f"{in_words(row['after'])}, then {in_words(row['next'])}"
         n = f"{count(row['turns'])} turns of {count(row['games'])} games"
         dots += [

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dash import html
 
 from dashboards.figures.dots import Axis, Dot, dot_plot
+from dashboards.figures.palette import FULLER
 from dashboards.figures.theme import MODEL_COLORS, numbered, plain, styled
 from dashboards.grid import Grid, fold
 from dashboards.pages import game
@@ -210,7 +211,7 @@ def writes(rows: pl.DataFrame, games: int, size: int) -> go.Figure:
     drawn.update_xaxes(title="turn", **numbered(turns), showgrid=False)
     drawn.update_yaxes(autorange="reversed", dtick=1, showgrid=False)
     drawn.update_yaxes(title="position", col=1)
-    drawn.update_layout(coloraxis={"colorscale": "Blues", "cmin": 0, "colorbar": {"title": "actions<br>a game"}})
+    drawn.update_layout(coloraxis={"colorscale": FULLER, "cmin": 0, "colorbar": {"title": "actions<br>a game"}})
     return styled(drawn, height=160 + 26 * max(size, 5), legend=False)
 
 

@@ -18,6 +18,8 @@ from dashboards.teams import TeamName, team_names
 from schemas import wording
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import plotly.graph_objects as go
     import polars as pl
 
@@ -34,6 +36,8 @@ FILTERS = ("condition", "model", "level")
 _READINGS: Final = {"share": "share of listed removals", "any": "any listed removal", "first": "first listed is a removal"}
 _NAME_ROOM: Final = 0.2
 """Of the width of the points, left and right of them: names stand beside them."""
+_LINE_OF_TEXT: Final = 0.06
+"""Of the progress, in the figure's height."""
 _PANEL_LETTERS: Final = 15
 """Of a line over a panel."""
 _PANELS: Final = 6
@@ -214,26 +218,34 @@ def gap_and_progress(read: Reader, teams: pl.DataFrame) -> go.Figure:
     rows.sort(key=lambda row: (row["progress"], row["model"]))
     ends = [row[end] for row in rows for end in ("gap_low", "gap_high")]
     room = _NAME_ROOM * (max(ends, default=1) - min(ends, default=0))
-    middle = (min(ends, default=0) + max(ends, default=1)) / 2  # names point to it, and those of neighbours in progress up and down
     drawn = go.Figure()
-    for place, (name, row) in enumerate(zip(team_names(read, rows), rows, strict=True)):
+    for name, row, side in zip(team_names(read, rows), rows, _sides([row["progress"] for row in rows]), strict=True):
         told = f"gap {wording.score(row['gap_mean_of_games'])} {wording.interval(row['gap_low'], row['gap_high'])}"
         drawn.add_scatter(
             x=[row["gap_mean_of_games"]],
             y=[row["progress"]],
-            mode="markers+text",
-            text=[plain(name.model)],
-            textposition=f"{'bottom' if place % 2 else 'top'} {'left' if row['gap_mean_of_games'] > middle else 'right'}",
+            mode="markers",
             name=plain(name),
             marker={"size": 10, "color": SERIES[0]},
             error_x=_ends(row) | {"color": SERIES[0], "thickness": 1.2, "width": 0},
             customdata=[[_spirals(read, row), f"{plain(name)}<br>{told}, progress {wording.score(row['progress'])}, {row['games']} games"]],
             hovertemplate="%{customdata[1]}<extra></extra>",
         )
+        at_end = {"x": [row["gap_high" if side == "right" else "gap_low"]], "y": [row["progress"]]}
+        drawn.add_scatter(**at_end, mode="text", text=[f" {plain(name.model)} "], textposition=f"middle {side}", hoverinfo="skip")
     drawn.add_vline(x=0, line={"color": "#8a8f9c", "width": 1, "dash": "dot"})
     drawn.update_xaxes(title="remove gap (attempted − verified)", range=[min(ends, default=0) - room, max(ends, default=1) + room])
     drawn.update_yaxes(title="mean progress", range=[-0.04, 1.1])
     return styled(drawn, height=330, legend=False)
+
+
+def _sides(heights: Sequence[float]) -> list[str]:
+    """At which end of its interval each team's name stands: at the right, unless that of the team below is there and as near as a line."""
+    sides: list[str] = []
+    for place, height in enumerate(heights):
+        is_near = place and height - heights[place - 1] < _LINE_OF_TEXT
+        sides.append("left" if is_near and sides[-1] == "right" else "right")
+    return sides
 
 
 def _ends(row: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-__all__ = ["DARK_PAPER", "LIGHT_PAPER", "OTHER", "OUTCOMES", "SERIES", "SYMBOLS", "Mark", "look", "mark_of"]
+__all__ = ["DARK_PAPER", "FULLER", "LIGHT_PAPER", "OTHER", "OUTCOMES", "SERIES", "SYMBOLS", "Mark", "look", "mark_of"]
 
 LIGHT_PAPER: Final = "#ffffff"
 DARK_PAPER: Final = "#191c22"
@@ -19,6 +19,9 @@ SERIES: Final[tuple[str, ...]] = ("#5267b2", "#be856b", "#499b9b", "#a34b6a", "#
 
 OTHER: Final = "#8a8f9c"
 """What is grouped; always hatched."""
+
+FULLER: Final = ((0, "rgba(73, 153, 155, 0.06)"), (1, "rgba(73, 153, 155, 0.62)"))
+"""A scale from little to much; the paper shines through, so that texts keep the page's colour on it."""
 
 SYMBOLS: Final[tuple[str, ...]] = ("circle", "diamond", "square", "triangle-up", "cross", "star")
 """The shape that goes with each colour of a series."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from dash import html
 
 from dashboards.figures.dots import Axis, Dot, dot_plot
+from dashboards.figures.palette import FULLER
 from dashboards.figures.theme import color_of, styled
 from dashboards.grid import Grid, fold
 from dashboards.pages import game
@@ -171,7 +172,6 @@ MEASURES: Final = {
 _TALK: Final = {"confusion": "request and answer", "initiating": "requests by position", "responding": "answers by position"}
 _FEW: Final = 4
 """Teams whose dots and intervals fit beside one another on each level."""
-_FULLER: Final = ((0, "rgba(73, 153, 155, 0.06)"), (1, "rgba(73, 153, 155, 0.62)"))
 _POSITION: Final = "Quarters of the task by the progress before the conversation; the numbers are conversations."
 _SLOPE: Final = (
     "Change of the share that goes right over the whole task (course) or with each level; below zero is a decline. "
@@ -217,7 +217,7 @@ def _level_grid(read: Reader, rows: pl.DataFrame, measure: _Measure) -> go.Figur
             y=teams,
             zmin=0,
             zmax=1,
-            colorscale=_FULLER,
+            colorscale=FULLER,
             showscale=False,
             xgap=3,
             ygap=3,
@@ -254,20 +254,14 @@ def confusion(rows: pl.DataFrame) -> go.Figure:
     counts = {(row["initiate_ok"], row["respond_ok"]): row["n"] for row in rows.iter_rows(named=True)}
     total = sum(counts.values()) or 1
     cells = [[counts.get((asked, answered), 0) for answered in (True, False)] for asked in (False, True)]
-    words = [[share_of(count, total) for count in row] for row in cells]
-    drawn = go.Figure(
-        go.Heatmap(
-            z=cells,
-            x=["answer right", "answer wrong"],
-            y=["request wrong", "request right"],
-            text=words,
-            texttemplate="%{text}",
-            colorscale="Blues",
-            showscale=False,
-            xgap=3,
-            ygap=3,
-            hovertemplate="%{y}, %{x}: %{text}<extra></extra>",
-        )
+    answers, requests = ["answer right", "answer wrong"], ["request wrong", "request right"]
+    drawn = go.Figure(go.Heatmap(z=cells, x=answers, y=requests, colorscale=FULLER, showscale=False, xgap=3, ygap=3, hoverinfo="skip"))
+    drawn.add_scatter(  # texts of a heat map have colours of their own
+        x=answers * 2,
+        y=[request for request in requests for _ in answers],
+        mode="text",
+        text=[share_of(count, total) for row in cells for count in row],
+        hovertemplate="%{y}, %{x}: %{text}<extra></extra>",
     )
     return styled(drawn, height=280, legend=False)
 

@@ -94,6 +94,8 @@ def _games(read: Reader) -> Part:
 
 
 def _rows(read: Reader, _: str) -> TableRows:
+    has_notes = not read.rows("SELECT 1 FROM notes LIMIT 1").is_empty()
+    noted = {"notes": GridColumn(heading="Notes", kind="count")} if has_notes else {}
     apart = {} if read.address.all("benchmark") else {"benchmark": GridColumn(heading="Family", kind="family")}
     return TableRows(
         sql=_GAMES,
@@ -105,10 +107,10 @@ def _rows(read: Reader, _: str) -> TableRows:
             "level": GridColumn(heading="Tier"),
             "turns_taken": GridColumn(heading="Turns", kind="count"),
             "score": GridColumn(heading="Score", kind="score"),
-            "success": GridColumn(heading="Success", kind="truth"),
+            "success": GridColumn(heading="Won", kind="truth", hint="reached the goal"),
             "decisive": GridColumn(heading="Decisive turn", kind="count"),
             "stop_reason": GridColumn(heading="Ended because", kind="name"),
-            "notes": GridColumn(heading="Notes", kind="count"),
+            **noted,
         },
         link=lambda row: f"{PATH}?episode={row['episode_id']}&turn=1",
     )

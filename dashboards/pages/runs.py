@@ -39,7 +39,7 @@ _HINTS: Final = {
 }
 _TOTALS: Final = """
     SELECT
-        (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM episodes) AS games,
+        (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM games) AS games, (SELECT count(*) FROM repeated_episodes) AS again,
         (SELECT count(*) FROM judge_runs) AS jobs, (SELECT count(*) FROM judge_runs WHERE status IN ('running', 'submitted')) AS running,
         (SELECT count(*) FROM rejects) AS rejects, (SELECT count(*) FROM calls WHERE status = 'failed') AS failed,
         (SELECT sum(cost) FROM judge_runs) AS cost_of_judges, (SELECT sum(cost) FROM calls WHERE purpose = 'player') AS cost_of_players
@@ -53,7 +53,7 @@ _PLAYED: Final = """
         any_value(runs.name) AS name, runs.benchmark, any_value(run_conditions.condition) AS condition,
         string_agg(DISTINCT episodes.model, ', ' ORDER BY episodes.model) AS teams,
         strftime(any_value(runs.started_at), '%Y-%m-%d %H:%M') AS at,
-        count(*) AS games, count(*) FILTER (games.ending = 'ended') AS ended, count(*) FILTER (games.success) AS won,
+        count(games.episode_id) AS games, count(*) FILTER (games.success) AS won,
         count(*) FILTER (games.ending = 'cut') AS cut, count(*) FILTER (games.ending = 'not_set_up') AS broke,
         any_value(paid.cost) AS cost, run_id
     FROM runs INNER JOIN episodes USING (run_id) INNER JOIN run_conditions USING (run_id)
@@ -111,9 +111,10 @@ def _lead(totals: dict[str, Any]) -> str:
 
 
 def _tiles(totals: dict[str, Any]) -> Part:
+    again = f", {count(totals['again'])} told again" if totals["again"] else ""
     return html.Div(
         [
-            stat("experiments", count(totals["runs"]), f"{count(totals['games'])} games"),
+            stat("experiments", count(totals["runs"]), f"{count(totals['games'])} games{again}"),
             stat("scoring jobs", count(totals["jobs"])),
             stat("spent on judges", money(totals["cost_of_judges"])),
             stat("spent on players", money(totals["cost_of_players"])),
@@ -126,13 +127,12 @@ def _played(read: Reader, _: str) -> TableRows:
     return TableRows(
         sql=_PLAYED,
         columns={
-            "name": GridColumn(heading="Experiment", kind="team"),
+            "name": GridColumn(heading="Experiment", kind="words"),
             "benchmark": GridColumn(heading="Family", kind="family"),
             "condition": GridColumn(heading="Condition", kind="condition"),
             "teams": GridColumn(heading="Teams"),
             "at": GridColumn(heading="Began", kind="when"),
             "games": GridColumn(heading="Games", kind="count"),
-            "ended": GridColumn(heading="Ended", kind="count"),
             "won": GridColumn(heading="Won", kind="count", hint="reached the goal"),
             "cut": GridColumn(heading="Cut", kind="count"),
             "broke": GridColumn(heading="Broke", kind="count"),

@@ -55,7 +55,7 @@ _BY_KIND = """
 
 def content(read: Reader) -> Part:
     """Games with the most turns inside spirals first, `?from=0`."""
-    return html.Div([html.H1("Correction spirals"), _BODY(read)])
+    return html.Div([html.H1(TITLE), _BODY(read)])
 
 
 def _body(read: Reader, _: str) -> Part:

@@ -30,7 +30,7 @@ _TONES = {"followed": "good", "refused": "bad", "no_oracle": "quiet", "no_move":
 _SHOWN = 6
 """Turns a page: what two screens hold."""
 _MATCHING = """
-FROM outcomes
+FROM outcomes ANTI JOIN repeated_episodes USING (episode_id)
 WHERE {filters}
     AND ($outcome = '' OR outcome = $outcome)
     AND ($turn = 0 OR turn = $turn)

@@ -395,4 +395,4 @@ def _spirals(facts: GameFacts, turn: int, draw: Drawing) -> list[Part]:
         )
         for spiral in facts.around(turn)
     ]
-    return [html.H3("Correction spirals around it"), html.Ul(lines, className="plain")] if lines else []
+    return [html.H3("Spirals around it"), html.Ul(lines, className="plain")] if lines else []

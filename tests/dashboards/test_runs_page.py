@@ -17,6 +17,12 @@ from tests.played import played_store
 
 pytestmark = pytest.mark.browser
 
+_WHOLE_ROWS = """() => {
+    const shown = document.querySelector(".ag-body-viewport").clientHeight, row = document.querySelector(".ag-row").offsetHeight;
+    return Math.abs(shown - row * Math.min(document.querySelectorAll(".ag-row").length, 10)) <= 2;
+}"""
+"""A table ends below a row, not in the middle of one."""
+
 
 def test_every_kind_has_the_rows_of_the_store(played: Store, played_site: str, page: Page) -> None:
     """Experiments, scoring jobs and files, each as many as there are."""
@@ -24,6 +30,7 @@ def test_every_kind_has_the_rows_of_the_store(played: Store, played_site: str, p
         page.goto(f"{played_site}/runs?show={kind}")
         number = query(played, f"SELECT count(*) FROM {table}").item()
         page.wait_for_function("number => document.querySelectorAll('.ag-row').length === number", arg=number)
+        page.wait_for_function(_WHOLE_ROWS)
 
 
 def test_new_verdicts_show_without_a_reload(tmp_path: Path, page: Page) -> None:

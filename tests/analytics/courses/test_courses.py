@@ -40,6 +40,7 @@ def test_failures_that_come_in_rows_are_found_and_others_are_not(tmp_path: Path)
     assert (row["turns"], row["n"]) == (len(after), sum(after))
     assert row["low"] < 0.7 < row["high"]
     assert row["p_holm"] < 0.001
+    assert row["advice"].startswith(f"a: after a refused turn the next is refused in {row['n'] / row['turns']:.0%}".replace("%", " %"))
     assert "failures come in rows" in row["advice"]
     assert rows["a", "refused", PROGRESS]["n"] == len(after) - sum(after)
     for step in ("refused", "followed"):

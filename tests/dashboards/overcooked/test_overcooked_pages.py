@@ -71,7 +71,9 @@ def test_the_matrix_counts_conversations(store: Store) -> None:
     """Its cells sum to the Chef's conversations, and are those of the view."""
     with reader(store, Address.parse("/overcooked", "")) as read:
         rows = read.rows("SELECT initiate_ok, respond_ok, count(*) AS n FROM overcooked_collaborations WHERE opener = 'Chef' GROUP BY ALL")
-    (heat,) = overcooked.confusion(rows).data
+    heat, words = overcooked.confusion(rows).data
+    assert all("rgba" in color for _, color in heat.colorscale), "an opaque cell is white on a dark page"
+    assert len(words.text) == 4
     assert sum(sum(row) for row in heat.z) == query(store, "select sum(n_communications) from overcooked_games").item()
     wrong_both = query(store, "select count(*) from overcooked_collaborations where not initiate_ok and not respond_ok").item()
     assert heat.z[0][1] == wrong_both > 0
