@@ -152,8 +152,8 @@ def _captured(
 
 
 def _capture_moved(step: CaptureStep) -> CaptureTurn:
-    before = capture.CaptureState(_named(step.rooms_before), _named(step.doors_before))
-    after = capture.CaptureState(_named(step.rooms_after), _named(step.doors_after))
+    before = capture.CaptureState(_by_name(step.rooms_before), _by_name(step.doors_before))
+    after = capture.CaptureState(_by_name(step.rooms_after), _by_name(step.doors_after))
     return CaptureTurn(step.turn, before, after, step.captured)
 
 
@@ -168,17 +168,22 @@ def _listed_actions(
 ) -> dict[str, tuple[object, object]]:
     """The actions that a player was offered against those that the rules list, where the log has them."""
     return {
-        f"{player.player}.available_actions": (list(player.available_actions), list(due[player.player]))
+        f"{player.player}.available_actions": (player.available_actions, list(due[player.player]))
         for player in players
         if player.available_actions
     }
 
 
 def _listed(state: capture.CaptureState, player: Player, text: str, turn: int) -> capture.Action:
-    found = next((action for action in state.actions(player) if action.text == text), None)
+    found = _by_text(state.actions(player)).get(text)
     if found is None:
         raise _unlisted(player, text, turn)
     return found
+
+
+@lru_cache(maxsize=1024)
+def _by_text(actions: tuple[capture.Action, ...]) -> Mapping[str, capture.Action]:
+    return {action.text: action for action in actions}
 
 
 def _unlisted(player: Player, text: str, turn: int) -> BadInputError:
@@ -281,16 +286,17 @@ def _grounding(player: Player, intended: str | None, executed: str, *, slip: boo
     return Category("coordination_grounding", player, "slip" if slip else "as_intended", evidence)
 
 
-def _named(record: Mapping[Any, _Value]) -> dict[str, _Value]:
-    return {str(name): value for name, value in record.items()}
+def _by_name(record: Mapping[Any, _Value]) -> Mapping[str, _Value]:
+    """A mapping whose keys are known more exactly than as strings, as one of strings."""
+    return record
 
 
 def _rooms(record: Mapping[Any, str]) -> dict[str, int]:
-    return {str(name): escape.room_in(room) or 0 for name, room in record.items()}
+    return {name: escape.room_in(room) or 0 for name, room in record.items()}
 
 
 def _generators(record: Mapping[Any, int]) -> dict[int, int]:
-    return {escape.room_in(str(room)) or 0: counter for room, counter in record.items()}
+    return {escape.room_in(room) or 0: counter for room, counter in record.items()}
 
 
 def _shown(rooms: Mapping[str, int], generators: Mapping[int, int], *, gate: bool) -> dict[str, object]:

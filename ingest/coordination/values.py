@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from games.coordination.capture.rules import CaptureState
 from games.coordination.hanabi.rules import HanabiState
 from games.coordination.value.capture import turns_left
-from games.coordination.value.escape import EscapeTurn, turn_worths
+from games.coordination.value.escape import EscapeTurn, EscapeWorth, turn_worths
 from games.coordination.value.hanabi import ceilings
 from ingest.coordination.parts import Valued
 
@@ -42,19 +43,23 @@ def capture_values(turns: Sequence[CaptureTurn]) -> Iterator[list[Valued]]:
         yield [Valued("capture_turns", before, after, _lost(before, after), "turns")]
 
 
-def escape_values(turns: Sequence[EscapeTurn]) -> Iterator[list[Valued]]:
+def escape_values(turns: Sequence[EscapeTurn]) -> Iterator[tuple[Valued, ...]]:
     """Value turns: what the players' choice did, and what the killer's draw did after it."""
     for worth, exact in turn_worths(turns):
-        kind = "exact" if exact else "bound"
-        chosen, drawn = worth.chance_before - worth.chance_chosen, worth.chance_chosen - worth.chance_after
-        yield [
-            Valued("escape_chance", worth.chance_before, worth.chance_chosen, chosen, "probability", kind),
-            Valued("escape_luck", worth.chance_chosen, worth.chance_after, drawn, "probability", kind),
-            Valued("escape_turns", worth.mean_before, worth.mean_chosen, worth.mean_chosen - worth.mean_before, "turns", kind),
-            Valued("escape_turns_after", worth.mean_before, worth.mean_after, _lost(worth.mean_before, worth.mean_after), "turns", kind),
-            Valued("escape_best", worth.best_before, worth.best_after, _lost(worth.best_before, worth.best_after), "turns", kind),
-            Valued("escape_sure", worth.sure_before, worth.sure_after, _lost(worth.sure_before, worth.sure_after), "turns", kind),
-        ]
+        yield _of_worth(worth, "exact" if exact else "bound")
+
+
+@lru_cache(maxsize=65536)  # positions come again, in other games too
+def _of_worth(worth: EscapeWorth, kind: str) -> tuple[Valued, ...]:
+    chosen, drawn = worth.chance_before - worth.chance_chosen, worth.chance_chosen - worth.chance_after
+    return (
+        Valued("escape_chance", worth.chance_before, worth.chance_chosen, chosen, "probability", kind),
+        Valued("escape_luck", worth.chance_chosen, worth.chance_after, drawn, "probability", kind),
+        Valued("escape_turns", worth.mean_before, worth.mean_chosen, worth.mean_chosen - worth.mean_before, "turns", kind),
+        Valued("escape_turns_after", worth.mean_before, worth.mean_after, _lost(worth.mean_before, worth.mean_after), "turns", kind),
+        Valued("escape_best", worth.best_before, worth.best_after, _lost(worth.best_before, worth.best_after), "turns", kind),
+        Valued("escape_sure", worth.sure_before, worth.sure_after, _lost(worth.sure_before, worth.sure_after), "turns", kind),
+    )
 
 
 def _lost(before: float, after: float) -> float | None:

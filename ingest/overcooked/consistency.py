@@ -71,6 +71,8 @@ def _of_conversation(step: StepRecord, agent: int) -> Iterator[_Compared]:
     counted, messages = step.statistical_data.communication[agent], step.content.content[agent]
     speakers = [message.agent for message in messages]
     yield "communication.call", counted.call, int(bool(counted.turn))
+    if not (counted.turn or counted.token or messages):
+        return
     if counted.token:
         yield "communication.token", len(counted.token), len(counted.turn)
     spoken = [(place + agent) % 2 for place in range(len(counted.turn))] or [agent]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterator
+from functools import lru_cache
 
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.validator_codes import code_of
@@ -82,13 +82,15 @@ def oracle_actions_of(episode: str, step: StepRecord, result: ReplayedStep) -> I
     """The next actions that would have brought the order on, the Chef's first; the log lists none. None of them undoes."""
     tried = [(agent, action) for agent, actions in zip(AGENTS, result.verified, strict=True) for action in actions]
     for rank, (agent, action) in enumerate(tried, start=1):
-        verb, arguments = _parsed(action, {"agent": agent})
+        verb, arguments = _parsed(action, agent)
         yield OracleAction(episode, step.timestamp + 1, rank, verb, arguments, undoes=False, listed=False, verified=True)
 
 
-def _parsed(text: str, more: Mapping[str, str] = MappingProxyType({})) -> tuple[str, Json]:
+@lru_cache(maxsize=16384)
+def _parsed(text: str, agent: str | None = None) -> tuple[str, Json]:
+    """Verb and arguments of an action; among them who would do it, where that is asked for."""
     verb, arguments = verb_of(text)
-    return verb, Json(dumps({**(more if verb != "unreadable" else {}), **arguments}))
+    return verb, Json(dumps(arguments if agent is None or verb == "unreadable" else {"agent": agent, **arguments}))
 
 
 def _refused(step: StepRecord, agent: int, message: str) -> tuple[str, Json, str | None]:

@@ -28,11 +28,16 @@ _CAPTURE: Final = _State(0, 0, 0, 0)
 
 def turns_left(state: CaptureState, *, first: bool) -> float:
     """Turns to the capture, inf if there is no way. In the first turn an exchange of rooms with the thief is no capture."""
-    doors = sum(state.doors[door] << place for place, door in enumerate(_DOORS))
+    doors = _opened(tuple(state.doors[door] for door in _DOORS))
     here = _State(state.rooms["Alice"], state.rooms["Bob"], state.rooms["Thief"], doors)
     if not first:
         return _table().get(here, math.inf)
     return 1 + min(_table().get(after, math.inf) for after in _outcomes(here, first=True))
+
+
+@cache
+def _opened(doors: tuple[bool, ...]) -> int:
+    return sum(is_open << place for place, is_open in enumerate(doors))
 
 
 @cache

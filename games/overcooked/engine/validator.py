@@ -36,8 +36,7 @@ def refusal(world: World, agent: int, action: str) -> str | None:
         return _place(world, agent)
     if action == DELIVER:
         return _deliver(world, agent)
-    operations = {utensil.operation for utensil in world.layout.utensils.values()}
-    return _operate(world, agent, call) if call.name in operations and len(call.arguments) == 1 else _FORMAT
+    return _operate(world, agent, call) if call.name in world.layout.operations and len(call.arguments) == 1 else _FORMAT
 
 
 # -- pickup ---------------------------------------------------------------------------------------

@@ -29,13 +29,18 @@ PATH_PARTS: Final = 1
 """Respondent and trial stand in the name only, and a respondent may answer alike in two trials."""
 
 _ARRAYS: Final = re.compile(rb'"(?:EC|TOM|JP)_ANSWERS"\s*:\s*\[')
+_ARRAY: Final = b'_ANSWERS"'
+"""In each of them, and found in half the time that the pattern takes."""
+
 _LINE: Final = (b'"respondent"', b'"scenario"', b'"response"')
 
 
 def sniff(head: bytes) -> bool:
     """Tell from a file's first bytes whether these are answers to CoordinationQA."""
     first_line = head.lstrip().split(b"\n", 1)[0]
-    return head.lstrip()[:1] == b"{" and (bool(_ARRAYS.search(head)) or all(mark in first_line for mark in _LINE))
+    if first_line[:1] != b"{":
+        return False
+    return all(mark in first_line for mark in _LINE) or (_ARRAY in head and bool(_ARRAYS.search(head)))
 
 
 def read(data: bytes, place: Place) -> Reading:
