@@ -41,6 +41,9 @@ class Grid(NamedTuple):
 _MOST_ROWS: Final = 10
 """Rows that a grid shows before it scrolls."""
 _BLOCK: Final = 100
+_EDGES: Final = ("firstDataRendered", "gridSizeChanged", "bodyScroll", "columnResized")
+_LISTENERS: Final = {name: ["cotraceEdge(params)"] for name in _EDGES} | {"cellKeyDown": ["cotraceOpen(params)"]}
+"""Event of a grid -> what `assets/grid.js` does then."""
 _WIDTHS: Final = {"words": 520, "team": 400, "text": 170, "name": 240, "family": 180, "condition": 260, "when": 180}
 _LEAST: Final = {"when": 156, "team": 170, "text": 118, "name": 112, "family": 150, "condition": 150, "words": 240}
 _LEAST_NUMBER, _LEAST_WITH_ENDS = 76, 146
@@ -87,9 +90,7 @@ def grid(read: Reader, table: Grid, part: str = "") -> Part:
                 "multiSortKey": "ctrl",
                 "context": {"most": _MOST_ROWS},
             },
-            eventListeners={
-                name: ["cotraceEdge(params)"] for name in ("firstDataRendered", "gridSizeChanged", "bodyScroll", "columnResized")
-            },
+            eventListeners=_LISTENERS,
             style={"height": height, "width": "100%"},
             className="cotrace-grid",
         ),

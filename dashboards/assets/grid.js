@@ -30,6 +30,11 @@ window.dashAgGridComponentFunctions.CotraceLink = (props) =>
 window.dashAgGridComponentFunctions.CotraceCondition = (props) =>
   React.createElement("span", { title: props.data && props.data["→ code"] }, props.value);
 
+// A row's link by keyboard: the focus is on a cell, not on the link in it.
+window.dashAgGridFunctions.cotraceOpen = (params) => {
+  if (params.event.key === "Enter") params.event.target.closest(".ag-row")?.querySelector("a")?.click();
+};
+
 // Columns beyond the right edge: it fades while there are some.
 window.dashAgGridFunctions.cotraceEdge = (params) => {
   const root = document.querySelector(`[grid-id="${params.api.getGridId()}"]`);

@@ -77,7 +77,7 @@ def tried(turn: TurnView, here: TurnFacts, draw: Drawing) -> Part:
     """Every attempted action with the engine's answer: it stands over the boards."""
     words = "carried out, and wrong" if any(_went_wrong(turn, action, draw) for action in turn.actions) else here.mark.words
     mark = html.Span([html.Span(here.mark.shape, className="sign"), words or in_words(here.outcome)], className="outcome")
-    lines = [_action(action, draw, went_wrong=_went_wrong(turn, action, draw)) for action in turn.actions] or [html.Div(_still(draw))]
+    lines = [_action(action, here, draw, went_wrong=_went_wrong(turn, action, draw)) for action in turn.actions] or [html.Div(_still(draw))]
     broke = [html.Div(f"The turn broke off: {printable(turn.error)}")] if turn.error else []
     return html.Div([html.Div([*lines, *broke]), mark], className=f"tried {TONES.get(here.name, 'still')}")
 
@@ -87,13 +87,16 @@ def _went_wrong(turn: TurnView, action: ActionView, draw: Drawing) -> bool:
     return action.accepted is False and action.error_code in getattr(draw, "CARRIED_OUT", ()) and turn.state_before != turn.state_after
 
 
-def _reason(action: ActionView, draw: Drawing) -> str:
+def _reason(action: ActionView, here: TurnFacts, draw: Drawing) -> str:
+    """What the engine objects to; where the log has a code alone, the meaning of the rule of that name."""
     known = getattr(draw, "REFUSALS", {}).get(action.error_code)
+    if known is None and in_words(action.error_text or action.error_code) == in_words(action.error_code):
+        known = next((failure["meaning"] for failure in here.failures if failure["category"] == action.error_code), None)
     return known or printable(action.error_text or in_words(action.error_code or "no reason given"))
 
 
-def _action(action: ActionView, draw: Drawing, *, went_wrong: bool) -> Part:
-    answer = {True: "accepted", False: f"{'carried out, but' if went_wrong else 'refused:'} {_reason(action, draw)}", None: ""}
+def _action(action: ActionView, here: TurnFacts, draw: Drawing, *, went_wrong: bool) -> Part:
+    answer = {True: "accepted", False: f"{'carried out, but' if went_wrong else 'refused:'} {_reason(action, here, draw)}", None: ""}
     said = answer[action.accepted]
     kind = "pill good" if action.accepted else "pill bad"
     return html.Div(
@@ -138,9 +141,8 @@ def _became(turn: TurnView, facts: GameFacts, draw: Drawing) -> str:
     rule = next((failure for failure in here.failures if failure["agent"]), next(iter(here.failures), None))
     refused = next((action for action in turn.actions if action.accepted is False), None)
     if refused is not None:
-        same = next((failure for failure in here.failures if failure["category"] == refused.error_code), None)
-        is_code = in_words(refused.error_text or refused.error_code) == in_words(refused.error_code)
-        reason = same["meaning"] if same and is_code else _reason(refused, draw)
+        same = any(failure["category"] == refused.error_code for failure in here.failures)
+        reason = _reason(refused, here, draw)
         became = "was carried out and wrong" if _went_wrong(turn, refused, draw) else "was refused"
         told = "" if same or rule is None or rule["meaning"] in reason else f". {_capital(rule['meaning'])}"
         return _ended(f"{printable(refused.agent)}'s action {became}: {reason}{told}")

@@ -103,3 +103,12 @@ def test_a_fold_stays_open_from_turn_to_turn(played_site: str, game: str, page: 
     page.keyboard.press("ArrowRight")
     at_turn(page, 2)
     assert page.locator("details[data-fold=verdicts]").get_attribute("open") is not None
+
+
+def test_a_row_opens_by_keyboard(played_site: str, page: Page) -> None:
+    """The focus is on a cell: Enter did nothing, and the list of games was for the mouse alone."""
+    page.goto(f"{played_site}/game")
+    page.locator(".ag-row .ag-cell a").first.wait_for()
+    page.locator(".ag-row .ag-cell").nth(1).click()
+    page.keyboard.press("Enter")
+    page.locator(".turn-number").wait_for()

@@ -14,7 +14,7 @@ from dashboards.einstein.board import EinsteinDrawing
 from dashboards.markup import compact
 from dashboards.pages.failures import counts
 from dashboards.playback.facts import facts_of
-from dashboards.playback.happened import what_went_wrong
+from dashboards.playback.happened import tried, what_went_wrong
 from dashboards.reader import reader
 from games.einstein.game import GameSettings
 from games.einstein.play import PlayRequest, play
@@ -128,5 +128,6 @@ def test_a_refusal_is_told_by_its_meaning_not_by_its_code(store: Store) -> None:
     ).row(0)
     (game,) = load(store, [episode])
     with reader(store, Address.parse("/game", "")) as read:
-        told = what_went_wrong(game.turn(turn), facts_of(read, episode), EinsteinDrawing())
-    assert f"'s action was refused: {meaning}." in told
+        facts = facts_of(read, episode)
+    assert f"'s action was refused: {meaning}." in what_went_wrong(game.turn(turn), facts, EinsteinDrawing())
+    assert f"refused: {meaning}" in str(tried(game.turn(turn), facts.at(turn), EinsteinDrawing()))
