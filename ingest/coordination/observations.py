@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from games.coordination.hanabi.wording import COLOR_NAMES
@@ -76,9 +77,15 @@ def told_in_kitchen(step: KitchenStep) -> Iterator[ReplayDifference]:
 
 
 def _differing(player: Player, wording: re.Pattern[str], text: str | None, due: tuple[str, ...]) -> Iterator[ReplayDifference]:
-    found = wording.search(text or "")
-    if found is not None and found.groups() != due:
-        yield ReplayDifference(f"{player}.observation_text", repr(found.groups()), repr(due))
+    told = _told(wording, text or "")
+    if told is not None and told != due:
+        yield ReplayDifference(f"{player}.observation_text", repr(told), repr(due))
+
+
+@lru_cache(maxsize=4096)  # who is where comes again, and so do the words for it
+def _told(wording: re.Pattern[str], text: str) -> tuple[str | None, ...] | None:
+    found = wording.search(text)
+    return None if found is None else found.groups()
 
 
 def _gate(*, is_open: bool) -> str:

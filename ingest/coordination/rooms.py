@@ -108,7 +108,8 @@ def _differences(pairs: Mapping[str, tuple[object, object]]) -> list[ReplayDiffe
 
 def _capture_turn(step: CaptureStep, before: capture.CaptureState) -> TurnParts:
     players: dict[Player, CapturePlayer] = {player.player: player for player in step.players}
-    chosen = {name: _listed(before, name, player.executed, step.turn) for name, player in players.items()}
+    due = {name: before.actions(name) for name in PLAYERS}
+    chosen = {name: _listed(due[name], name, player.executed, step.turn) for name, player in players.items()}
     turned, moves = _captured(tuple(before.rooms.items()), tuple(before.doors.items()), tuple(chosen.items()), first=step.turn == 1)
     return TurnParts(
         before={"rooms": step.rooms_before, "doors": step.doors_before},
@@ -128,7 +129,7 @@ def _capture_turn(step: CaptureStep, before: capture.CaptureState) -> TurnParts:
         injected={player.player: player.injected for player in step.players},
         differences=_differences(
             {
-                **_listed_actions({name: _shorts(before.actions(name)) for name in PLAYERS}, step.players),
+                **_listed_actions({name: _shorts(actions) for name, actions in due.items()}, step.players),
                 "rooms_after": (step.rooms_after, turned.state.rooms),
                 "doors_after": (step.doors_after, turned.state.doors),
                 "capture_kind": (step.capture_kind, turned.capture),
@@ -174,8 +175,8 @@ def _listed_actions(
     }
 
 
-def _listed(state: capture.CaptureState, player: Player, text: str, turn: int) -> capture.Action:
-    found = _by_text(state.actions(player)).get(text)
+def _listed(due: tuple[capture.Action, ...], player: Player, text: str, turn: int) -> capture.Action:
+    found = _by_text(due).get(text)
     if found is None:
         raise _unlisted(player, text, turn)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -45,12 +46,14 @@ def progress(game: GameRecord) -> list[float]:
     for agent, actions in enumerate(game.recorded):
         own = []
         known: dict[int, float] = {0: 0.0}
-        last = len(game.timestamps) - 1
+        times = sorted(entry.timestamp for entry in actions)
         for step in range(len(game.messages) + 1):
-            done = [entry.action for entry in actions if entry.timestamp <= step or (step == last + 1 and game.finished)]
-            if len(done) not in known:
-                known[len(done)] = every.longest_match(agent, history(repaired(done), game.task.layout)) / every.lengths[agent]
-            own.append(known[len(done)])
+            whole = step == len(game.timestamps) and game.finished
+            count = len(times) if whole else bisect_right(times, step)
+            if count not in known:
+                done = [entry.action for entry in actions if whole or entry.timestamp <= step]
+                known[count] = every.longest_match(agent, history(repaired(done), game.task.layout)) / every.lengths[agent]
+            own.append(known[count])
         shares.append(own)
     return [sum(pair) / len(pair) for pair in zip(*shares, strict=True)]
 
@@ -62,11 +65,13 @@ def following(game: GameRecord) -> list[tuple[tuple[str, ...], tuple[str, ...]]]
     for agent, actions in enumerate(game.recorded):
         known: dict[int, tuple[str, ...]] = {}
         own = []
+        times = sorted(entry.timestamp for entry in actions)
         for step in range(len(game.messages)):
-            done = [entry.action for entry in actions if entry.timestamp <= step]
-            if len(done) not in known:
-                known[len(done)] = every.next_actions(agent, history(repaired(done), game.task.layout))
-            own.append(known[len(done)])
+            count = bisect_right(times, step)
+            if count not in known:
+                done = [entry.action for entry in actions if entry.timestamp <= step]
+                known[count] = every.next_actions(agent, history(repaired(done), game.task.layout))
+            own.append(known[count])
         found.append(own)
     return list(zip(*found, strict=True))
 

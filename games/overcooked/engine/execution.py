@@ -108,12 +108,14 @@ def _cheapest(world: World, agent: int, targets: list[Cell]) -> _Stand | None:
 
 
 def _stands(world: World, agent: int, target: Cell) -> list[_Stand]:
-    found = []
-    for facing, (dx, dy) in STEPS.items():
-        at = (target[0] - dx, target[1] - dy)
-        if at in world.layout.region(agent):
-            found.append(_Stand(_cost(world, agent, at, facing), at, facing))
-    return found
+    return [_Stand(_cost(world, agent, at, facing), at, facing) for at, facing in _beside(world.layout.region(agent), target)]
+
+
+@lru_cache(maxsize=1024)
+def _beside(region: frozenset[Cell], target: Cell) -> list[tuple[Cell, str]]:
+    """The cells of a region from which a target can be faced, and the direction."""
+    around = [((target[0] - dx, target[1] - dy), facing) for facing, (dx, dy) in STEPS.items()]
+    return [(at, facing) for at, facing in around if at in region]
 
 
 def _cost(world: World, agent: int, at: Cell, facing: str) -> int:
