@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
 from games.coordination.kitchen.macros import cookers, macro_category
@@ -20,6 +20,23 @@ __all__ = ["kitchen_game"]
 _BOTH: Final = frozenset(PLAYERS)
 
 
+_Soup = tuple[str, int, int]
+_Thing = tuple[str, _Soup | None]
+"""A thing that is held, and what is in it where it is a soup."""
+
+_Fault = tuple[str, str]
+"""Code and words."""
+
+
+class _Replay(NamedTuple):
+    """A logged position, and what the rules make of it."""
+
+    before: KitchenState
+    ticked: Ticked
+    faults: tuple[_Fault | None, ...]
+    """Of each cook, where what it did came to nothing."""
+
+
 def kitchen_game(steps: Sequence[KitchenStep]) -> GameParts:
     """A game from its ticks.
 
@@ -30,15 +47,12 @@ def kitchen_game(steps: Sequence[KitchenStep]) -> GameParts:
     if first.layout not in LAYOUTS:
         raise BadInputError(f"no layout {first.layout!r}: there are {', '.join(LAYOUTS)}")
     layout = LAYOUTS[first.layout]
-    states = [_state(entry, layout) for entry in steps]
-    ticked = [step(layout, state, [action.low_level for action in entry.actions]) for state, entry in zip(states, steps, strict=True)]
-    afters = [*states[1:], ticked[-1].state]
-    shown = _shown(layout, steps, states, afters)
-    turns = [
-        _turn(layout, entry, (before, after), tick, pair)
-        for entry, before, after, tick, pair in zip(steps, states, afters, ticked, shown, strict=True)
-    ]
-    turns[0].differences = [*_state_differences("start", start(layout), states[0]), *turns[0].differences]
+    replayed = [_replay_of(entry, layout) for entry in steps]
+    befores = [replay.before for replay in replayed]
+    afters = [*befores[1:], replayed[-1].ticked.state]
+    shown = _shown(layout, steps, befores, afters)
+    turns = [_turn(layout, entry, replay, after, pair) for entry, replay, after, pair in zip(steps, replayed, afters, shown, strict=True)]
+    turns[0].differences = [*_state_differences("start", start(layout), befores[0]), *turns[0].differences]
     return GameParts(
         game="overcooked",
         task_id=layout.name,
@@ -88,11 +102,11 @@ def _shown(
 def _turn(
     layout: Layout,
     entry: KitchenStep,
-    states: tuple[KitchenState, KitchenState],
-    ticked: Ticked,
+    replay: _Replay,
+    after: KitchenState,
     shown: tuple[dict[str, Any], dict[str, Any]],
 ) -> TurnParts:
-    before, after = states
+    before, ticked, faults = replay
     asked = [action for action in entry.actions if action.new_macro]
     differences = [] if ticked.state == after else _state_differences("state", ticked.state, after)
     if ticked.reward != entry.sparse_reward:
@@ -103,7 +117,7 @@ def _turn(
         progress=min(1.0, entry.score / DELIVERY / (layout.pots * TICKS / COOKING_TICKS)),
         goal_reached=False,
         said=[PrivateReply(action.player, action.response) for action in asked if action.response],
-        acts=[_act(action, number, before, ticked.state) for number, action in enumerate(entry.actions)],
+        acts=[_act(action, fault) for action, fault in zip(entry.actions, faults, strict=True)],
         categories=[category for action in asked for category in _categories(layout, before, action)],
         injected={action.player: action.injected for action in asked},
         differences=differences,
@@ -111,14 +125,18 @@ def _turn(
     )
 
 
-def _act(action: CookAction, number: int, before: KitchenState, after: KitchenState) -> Act:
-    cook, then, low = before.cooks[number], after.cooks[number], action.low_level
-    fault = None
-    if low in DIRECTIONS and then.spot == cook.spot and _is_partner_at(cook._replace(facing=low).front, number, before, after):
-        fault = ("collision", "the partner is in the way: nobody moves")
-    elif low == "interact" and then.held == cook.held and before.objects.get(cook.front) == after.objects.get(cook.front):
-        fault = ("no_effect", "nothing to take, put or deliver there")
+def _act(action: CookAction, fault: _Fault | None) -> Act:
     return Act(action.player, action.low_level, {"macro": action.current_macro, "asked": action.new_macro}, action.intended, fault)
+
+
+def _fault(low: str, number: int, before: KitchenState, after: KitchenState) -> _Fault | None:
+    """Why what a cook did came to nothing, if it did."""
+    cook, then = before.cooks[number], after.cooks[number]
+    if low in DIRECTIONS and then.spot == cook.spot and _is_partner_at(cook._replace(facing=low).front, number, before, after):
+        return "collision", "the partner is in the way: nobody moves"
+    if low == "interact" and then.held == cook.held and before.objects.get(cook.front) == after.objects.get(cook.front):
+        return "no_effect", "nothing to take, put or deliver there"
+    return None
 
 
 def _is_partner_at(spot: Spot, number: int, before: KitchenState, after: KitchenState) -> bool:
@@ -140,24 +158,42 @@ def _categories(layout: Layout, before: KitchenState, action: CookAction) -> lis
     ]
 
 
-def _item(record: ItemRecord | None) -> Item | None:
-    return None if record is None else _known_item(record.name, record.state)
-
-
-@lru_cache(maxsize=4096)
-def _known_item(name: str, state: tuple[str, int, int] | None) -> Item:
-    return Item(name) if state is None else Item(name, *state[1:])
-
-
-def _state(entry: KitchenStep, layout: Layout) -> KitchenState:
+def _replay_of(entry: KitchenStep, layout: Layout) -> _Replay:
     by_name = {cook.name: cook for cook in entry.players}
     if by_name.keys() != _BOTH or [action.player for action in entry.actions] != list(PLAYERS):
         raise BadInputError(f"tick {entry.tick} does not have both players once, Alice first: the game is left out")
-    cooks = tuple(Cook(Spot(*cook.position), cook.orientation, _item(cook.held)) for cook in map(by_name.__getitem__, PLAYERS))
-    objects = {Spot(*found.position): item for found in entry.objects if (item := _item(found)) is not None}
-    if any(cook.spot not in layout.floor for cook in cooks) or not objects.keys() <= layout.tiles:
+    cooks = tuple((*cook.position, cook.orientation, _thing(cook.held)) for cook in map(by_name.__getitem__, PLAYERS))
+    objects = tuple((*found.position, found.name, found.state) for found in entry.objects)
+    replay = _replayed(layout.name, cooks, objects, tuple(action.low_level for action in entry.actions))
+    if replay is None:
         raise BadInputError(f"tick {entry.tick} has a cook or an object outside the floor or the kitchen: the game is left out")
-    return KitchenState(cooks, objects)
+    return replay
+
+
+def _thing(record: ItemRecord | None) -> _Thing | None:
+    return None if record is None else (record.name, record.state)
+
+
+@lru_cache(maxsize=8192)  # cooks wait, and positions come again in other games of a layout
+def _replayed(
+    layout_name: str,
+    logged_cooks: tuple[tuple[int, int, str, _Thing | None], ...],
+    logged_objects: tuple[tuple[int, int, str, _Soup | None], ...],
+    actions: tuple[str, ...],
+) -> _Replay | None:
+    """What the rules make of a logged position and both actions; None where the position cannot be."""
+    layout = LAYOUTS[layout_name]
+    cooks = tuple(Cook(Spot(x, y), facing, None if held is None else _item(*held)) for x, y, facing, held in logged_cooks)
+    objects = {Spot(x, y): _item(name, soup) for x, y, name, soup in logged_objects}
+    if any(cook.spot not in layout.floor for cook in cooks) or not objects.keys() <= layout.tiles:
+        return None
+    before = KitchenState(cooks, objects)
+    ticked = step(layout, before, actions)
+    return _Replay(before, ticked, tuple(_fault(low, number, before, ticked.state) for number, low in enumerate(actions)))
+
+
+def _item(name: str, soup: _Soup | None) -> Item:
+    return Item(name) if soup is None else Item(name, *soup[1:])
 
 
 def _state_differences(name: str, replayed: KitchenState, logged: KitchenState) -> list[ReplayDifference]:
