@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
+    from judges.rubric.model import Question
+
 __all__ = ["SECTION", "TABLES", "TITLE", "content", "report_figure"]
 
 SECTION = "scores"
@@ -170,40 +172,44 @@ def _asked(read: Reader, judges: pl.DataFrame) -> tuple[str, str]:
     return judge, chosen(read.address.one("variant"), judges.filter(judges["judge"] == judge)["variant"].to_list())
 
 
-def _questions(read: Reader, rubric: str) -> dict[str, str]:
-    """Question -> what it asks; empty where the rubric's file is not here."""
+def _questions(read: Reader, rubric: str) -> Mapping[str, Question]:
+    """The rubric's questions by id; empty where its file is not here."""
     if rubric not in names(read.rubric_folders):
         return {}
-    return {name: question.ask for name, question in find(rubric, read.rubric_folders).questions.items()}
+    return find(rubric, read.rubric_folders).questions
 
 
-def _scores_card(read: Reader, rows: pl.DataFrame, questions: Mapping[str, str], judge: str) -> Part:
+def _scores_card(read: Reader, rows: pl.DataFrame, questions: Mapping[str, Question], judge: str) -> Part:
     return card(
         "By question",
         figure("judge-scores", by_question(read, rows, questions), label="mean score by question and outcome of the turn"),
         few(rows, "judges"),
-        lead=_lowest(rows, questions),
+        lead=_worst(rows, questions),
         hint=f"Mean over units of {judge}'s scored answers, with 95 % intervals over games. Undecided and failed ones count as neither "
         "yes nor no. Click a dot for its teams.",
     )
 
 
-def _lowest(rows: pl.DataFrame, questions: Mapping[str, str]) -> str:
-    """The question that is met least often, in a sentence."""
+def _worst(rows: pl.DataFrame, questions: Mapping[str, Question]) -> str:
+    """The question that is met least often, or whose fault is found most often, in a sentence."""
     import polars as pl
 
-    whole = rows.group_by("question").agg(mean=(pl.col("mean") * pl.col("scored")).sum() / pl.col("scored").sum(), n=pl.col("scored").sum())
-    low = whole.sort("mean", "question").row(0, named=True)
-    asked = f": “{questions[low['question']]}”" if low["question"] in questions else ""
-    return f"Lowest: {low['question']}, {wording.score(low['mean'])} over {wording.count(low['n'])} answers{asked}"
+    faults = [name for name, question in questions.items() if question.fault]
+    mean, is_fault = (pl.col("mean") * pl.col("scored")).sum() / pl.col("scored").sum(), pl.col("question").is_in(faults)
+    whole = rows.group_by("question").agg(mean=mean, n=pl.col("scored").sum())
+    worst = whole.sort(pl.when(is_fault).then(1 - pl.col("mean")).otherwise("mean"), "question").row(0, named=True)
+    name = worst["question"]
+    way = "Highest, and a fault" if name in faults else "Lowest"
+    asked = f": “{questions[name].ask.strip()}”" if name in questions else ""
+    return f"{way}: {wording.in_words(name)}, {wording.score(worst['mean'])} over {wording.count(worst['n'])} answers{asked}"
 
 
-def by_question(read: Reader, rows: pl.DataFrame, questions: Mapping[str, str]) -> go.Figure:
+def by_question(read: Reader, rows: pl.DataFrame, questions: Mapping[str, Question]) -> go.Figure:
     """A line a question, a dot for each outcome of the turn (or for whole games) that was judged."""
     dots = [
         Dot(
-            line=row["question"],
-            detail=_short(questions.get(row["question"], "")),
+            line=wording.in_words(row["question"]),
+            detail=_short(questions[row["question"]].ask) if row["question"] in questions else "",
             value=row["mean"],
             low=row["low"],
             high=row["high"],
@@ -237,7 +243,7 @@ def _categories_card(rows: pl.DataFrame, judge: str) -> Part:
     )
 
 
-def _teams_card(read: Reader, questions: Mapping[str, str], asked: Mapping[str, object]) -> Part:
+def _teams_card(read: Reader, questions: Mapping[str, Question], asked: Mapping[str, object]) -> Part:
     ids = read.rows(_SCORED, asked)["question"].to_list()
     question = chosen(read.address.one("question"), ids)
     found = read.rows(_BY_TEAM, {**asked, "question": question})
@@ -246,7 +252,7 @@ def _teams_card(read: Reader, questions: Mapping[str, str], asked: Mapping[str, 
         choices(read.address, "Question", "question", {name: name for name in ids}, question),
         figure("judge-teams", by_team(read, found), label=f"mean score of {question} by team"),
         few(found, "judges"),
-        hint=questions.get(question, ""),
+        hint=questions[question].ask if question in questions else "",
     )
 
 

@@ -24,10 +24,11 @@ from analytics.views import ensure_installed
 from dashboards.address import Address
 from dashboards.app import draw_page
 from dashboards.computed import computed
-from dashboards.judging.scores import _BY_QUESTION, _BY_QUESTION_ONCE
+from dashboards.judging.scores import _BY_QUESTION, _BY_QUESTION_ONCE, _worst
 from dashboards.pages.judges import SECTIONS
 from dashboards.reader import reader
 from judges.perturbation.perturbations import as_probe
+from judges.rubric.files import find
 from judges.runs.runner import run
 from schemas import batches, wording
 from schemas.records import Label
@@ -288,3 +289,11 @@ def test_a_report_is_computed_once_until_the_store_changes(tmp_path: Path) -> No
     with store.writing() as connection:
         batches.insert(connection, batches.to_arrow({"labels": [label]}))
     assert computed(store, report, rubric="a").item() == 1
+
+
+def test_of_questions_about_faults_the_highest_is_the_worst() -> None:
+    """The page said "Lowest: invalid action, .00", which is the best that there is."""
+    rows = pl.DataFrame({"question": ["no_json", "wasted_write", "sufficient_message"], "mean": [0.0, 0.7, 0.4], "scored": [9, 10, 10]})
+    told = _worst(rows, find("asympuzl_failures").questions)
+    assert told.startswith("Highest, and a fault: wasted write, .70 over 10 answers: “Does a valid action")
+    assert _worst(rows.filter(pl.col("question") != "wasted_write"), {}).startswith("Lowest: no json, .00 over 9 answers")
