@@ -1,9 +1,9 @@
 """One machine to its end: `python -m benchmarks.million --share 0.1` goes towards 1,000,000 turns in games of 100 and of 20 turns.
 
-At 1 there are 10,000 games of 100 turns, and 50,000 of 20; each share is measured after half of it, so that growth shows: the exponent e is
-that of CPU time ~ turns^e between the two. Every step runs in a process of its own, whose memory is told (its workers' apart); what is
-compiled or imported once has been so by a few games before. With `--keep FOLDER` logs, stores and the figures of each step stay there, and
-the same command goes on where it was stopped. `--write` puts the table into docs/scale.md.
+At 1 there are 10,000 games of 100 turns, and 50,000 of 20; a tenth of each share is measured before all of it, so that growth shows: the
+exponent e is that of CPU time ~ turns^e between the two. Every step runs in a process of its own, whose memory is told (its workers'
+apart); what is compiled or imported once has been so by a few games before. With `--keep FOLDER` logs, stores and the figures of each step
+stay there, and the same command goes on where it was stopped. `--write` puts the table into docs/scale.md.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def main() -> None:
     lines = [_HEAD, "| --- " * _HEAD.count(" | ") + "| --- |"]
     for length in _LENGTHS:
         before: dict[str, Step] = {}
-        for share in (asked.share / 2, asked.share):
+        for share in (asked.share / 10, asked.share):
             taken = _measured(folder, steps, length, round(_TURNS * share / length), asked.judged)
             for name, step in taken.items():
                 lines.append(_told(length, name, step, before.get(name)))
