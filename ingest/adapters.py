@@ -122,5 +122,9 @@ def recognise_by_keys(keys: frozenset[str]) -> Adapter | None:
 
 
 def recognise(head: bytes) -> Adapter | None:
-    """The adapter that reads files with these first bytes; None if no format is known to begin so."""
-    return next((known for known in adapters() if known.sniff(head)), None)
+    """The adapter that reads files with these first bytes; None if no format is known to begin so.
+
+    cotrace's own log is asked before the others are imported, which takes longer than reading fifty games.
+    """
+    own: Any = importlib.import_module(_OWN_LOG)
+    return own if own.sniff(head) else next((known for known in adapters() if known.sniff(head)), None)

@@ -27,7 +27,7 @@ from ingest.reading.malformed import malformed
 from ingest.reading.times import read_time
 from schemas.batches import Coded
 from schemas.errors import BadInputError
-from schemas.families import offered
+from schemas.families import module
 from schemas.game import AgentEntry, End, Header, Turn, UtteranceEntry
 from schemas.records import Action, Agent, Call, Episode, Json, Label, Run, Utterance
 from schemas.records import Turn as TurnRow
@@ -77,8 +77,7 @@ def read(data: bytes, place: Place) -> Reading:
     """
     log = read_lines(data)
     _tell_agents(log.header)
-    derivations: Mapping[str, Derivation] = dict(offered("ingest", "own", "derive"))
-    derivation = derivations.get(log.header.benchmark, as_written.derive)
+    derivation: Derivation = getattr(module(log.header.benchmark, "ingest", "own"), "derive", as_written.derive)
     episode = episode_id(log.header.benchmark, place.path)
     started = time.perf_counter()
     derived = _derived(log, derivation, episode)
