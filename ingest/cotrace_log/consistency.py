@@ -17,6 +17,7 @@ __all__ = ["contradictions"]
 _ROUNDING: Final = 1e-6
 
 _LABELLED: Final = attrgetter("rubric", "question", "agent")
+_AGENT: Final = attrgetter("agent")
 
 _Found = tuple[str, Any, Any]
 """Field, what is logged, what would have to stand there: None if nothing could."""
@@ -79,7 +80,7 @@ def _of_turn(turn: Turn, before: int, names: set[str], limit: int | None) -> Ite
     labelled = set(map(_LABELLED, turn.labels))
     if len(labelled) < len(turn.labels):
         yield "labels", len(turn.labels), len(labelled)
-    strangers = {agent for *_, agent in labelled} - names - {None}
+    strangers = set(map(_AGENT, turn.labels)) - names - {None}
     if strangers:
         yield "labels.agent", sorted(filter(None, strangers)), None
 
