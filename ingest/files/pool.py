@@ -18,7 +18,9 @@ from schemas.processes import worker_pool
 __all__ = ["read_portions"]
 
 _AHEAD: Final = 2
-"""Portions waiting for each worker: enough to keep it busy, few enough to stay in memory."""
+_AHEAD_BYTES: Final = 16 << 20
+"""So many portions, and so much of small ones, wait for each worker: enough to keep it busy while a transaction is written, few enough to
+stay in memory."""
 
 _POOL_FROM_BYTES: Final = 16 << 20
 """Below this much input a pool takes longer to start than it saves."""
@@ -38,15 +40,19 @@ def read_portions(portions: Sequence[Sequence[FileToRead]], reader: str | Adapte
 
 def _in_processes(portions: Sequence[Sequence[FileToRead]], reader: str | Adapter | None, workers: int) -> Iterator[Chunk]:
     """Spawned, not forked: a fork would copy the threads' locks of whoever calls."""
-    waiting: deque[Future[Chunk]] = deque()
+    waiting: deque[tuple[Future[Chunk], int]] = deque()
+    ahead = 0
     try:
         with worker_pool(workers, get_context("spawn"), start=start_reader) as pool:
             for portion in portions:
-                waiting.append(pool.submit(read_chunk, portion, reader))
-                if len(waiting) >= workers * _AHEAD:
-                    yield waiting.popleft().result()
+                size = sum(job.found.size for job in portion)
+                waiting.append((pool.submit(read_chunk, portion, reader), size))
+                ahead += size
+                while len(waiting) >= workers * _AHEAD and ahead >= workers * _AHEAD_BYTES:
+                    ahead -= waiting[0][1]
+                    yield waiting.popleft()[0].result()
             while waiting:
-                yield waiting.popleft().result()
+                yield waiting.popleft()[0].result()
     except BrokenProcessPool as error:
         raise CotraceError(
             "a process that read logs was killed, perhaps for lack of memory: what was read before is in the store; "

@@ -7,17 +7,23 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pytest
 
+from games.craft.play import PlayRequest, play
 from ingest.craft import adapter as craft
-from ingest.files import load, worker, writer
+from ingest.files import load, pool, worker, writer
 from ingest.files.report import IngestProgress
 from ingest.files.run import ingest_paths
+from ingest.files.sources import FoundFile
+from ingest.files.worker import Chunk, FileToRead
 from ingest.reading.adapter_types import Place, Reading
 from schemas.batches import insert, to_arrow
 from schemas.errors import StoreError
@@ -176,6 +182,39 @@ def test_workers_give_what_one_process_gives(store: Store, logs: Path, tmp_path:
     ours, theirs = everything(store), everything(alone)
     for name in set(ours) - {"sources", "store_info"}:
         assert ours[name] == theirs[name], name
+
+
+@pytest.mark.parametrize(("megabytes", "submitted"), [(1, 32), (100, 4)])
+def test_workers_have_work_waiting_while_a_transaction_is_written(megabytes: int, submitted: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many small portions, few large ones: what was read must fit into memory until it is written."""
+    given: list[Future[Chunk]] = []
+
+    def submit(*_: object) -> Future[Chunk]:
+        given.append(Future())
+        given[-1].set_result(Chunk([], {}, 0.0, 0.0))
+        return given[-1]
+
+    monkeypatch.setattr(pool, "worker_pool", lambda *_, **__: nullcontext(SimpleNamespace(submit=submit)))
+    file = FoundFile(path="/logs/a", file="a", named=False, size=megabytes << 20)
+    chunks = pool.read_portions([[FileToRead(file, None)]] * 40, None, workers=2)
+    next(chunks)
+    assert len(given) == submitted
+    assert len([*chunks]) == 39
+
+
+def test_reader_of_own_logs_imports_no_other_adapter(tmp_path: Path) -> None:
+    """Importing them all takes a worker longer than reading fifty games."""
+    play(PlayRequest(out=tmp_path, personas=("clear",), builders=("literal",), structures=1, turns=2, processes=1))
+    code = """
+import sys
+from ingest.files.sources import search
+from ingest.files.worker import FileToRead, read_chunk
+chunk = read_chunk([FileToRead(file, None) for file in search(sys.argv[1:]).files], None)
+known = sorted(name for name in sys.modules if name.startswith("ingest.") and name.endswith((".adapter", ".own")))
+print(len(chunk.tables["turns"]), *known)
+"""
+    told = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True).stdout
+    assert told.split() == ["2", "ingest.cotrace_log.adapter", "ingest.craft.own"]
 
 
 def test_interrupt_leaves_whole_files_and_the_next_start_goes_on(store: Store, logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
