@@ -22,7 +22,7 @@ _LEGEND: Final = 12
 """What each name of a legend beyond three adds to the height: on a narrow screen it has a line of its own."""
 _DETAIL: Final = 30
 """Characters of a line of small print."""
-_MARK_SYMBOLS: Final = {"●": "circle", "◆": "diamond", "✕": "x", "?": "triangle-up", "–": "line-ew-open", "○": "circle-open", "·": "circle"}
+_MARK_SYMBOLS: Final = {"●": "circle", "◆": "diamond", "✕": "x", "?": "triangle-up", "–": "line-ns-open", "○": "circle-open", "·": "circle"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from analytics.views import ensure_installed
 from dashboards.address import Address
 from dashboards.boards import drawing_of
 from dashboards.family_card import family_card
+from dashboards.figures.dots import _MARK_SYMBOLS
 from dashboards.figures.theme import styled
 from dashboards.grid import few
 from dashboards.markup import to_html
@@ -228,3 +229,8 @@ def test_spirals_say_in_words_what_their_signs_mean(played: Store) -> None:
         told = str(spirals.content(read))
     assert "no verified action was listed" in told
     assert "the state returns to one that was left" in told
+
+
+def test_no_mark_of_an_outcome_lies_in_the_line_of_its_interval() -> None:
+    """A level stroke lay on a level interval: on page Judges nobody saw where the mean of turns without a move was."""
+    assert not [symbol for symbol in _MARK_SYMBOLS.values() if symbol.startswith("line-ew")]
