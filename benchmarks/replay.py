@@ -6,20 +6,19 @@ Caches of the engine are emptied before every round. Where the published games a
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from benchmarks.figures import Figure, seconds
-from benchmarks.timing import medians
+from benchmarks.timing import forget, medians
 from benchmarks.workload import craft_games as own_games
 from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 from games.craft.replay import replay
 
-__all__ = ["CraftGame", "craft_games", "forget", "replay_craft", "run"]
+__all__ = ["CraftGame", "craft_games", "replay_craft", "run"]
 
 _PUBLISHED: Final = Path(__file__).resolve().parents[2] / "shared" / "data" / "craft"
 _OWN_GAMES: Final = 100
@@ -76,19 +75,10 @@ def _load(texts: list[str]) -> None:
 
 def replay_craft(games: list[CraftGame]) -> None:
     """Replay games with empty caches."""
-    forget()
+    forget("games.craft")
     for game in games:
         for _ in replay(game.start, game.target, game.moves):
             pass
-
-
-def forget() -> None:
-    """Empty every cache of the engine."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith("games.craft"):
-            for value in vars(module).values():
-                if hasattr(value, "cache_clear"):
-                    value.cache_clear()
 
 
 def _published(text: str) -> Iterator[CraftGame]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from benchmarks.replay import CraftGame, craft_games, forget, replay_craft
+from benchmarks.replay import CraftGame, craft_games, replay_craft
+from benchmarks.timing import forget
 from benchmarks.values import ValueWork
 from games.craft.replay import ReplayedTurn, replay
 from games.craft.value.reach import BoardTurn, turn_values
@@ -27,7 +28,7 @@ def work() -> ValueWork:
 
 
 def _value_craft(games: Sequence[tuple[CraftGame, Sequence[ReplayedTurn]]]) -> None:
-    forget()
+    forget("games.craft")
     for game, steps in games:
         limit = max(_TURNS, len(steps))
         for _ in turn_values([BoardTurn(step.board_before, step.board_after, limit - step.turn + 1) for step in steps], game.target):
