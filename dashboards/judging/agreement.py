@@ -122,7 +122,7 @@ def _numbers(read: Reader, rubric: str) -> TableRows:
         frame=rows.with_columns(words_of(rows, r"[^;]* gives? the same answer in [^;]*; ")),
         source=f"cotrace report agreement --where \"rubric = '{rubric}'\"",
         columns={
-            "question": GridColumn(heading="Question"),
+            "question": GridColumn(heading="Question", kind="name"),
             "raters": GridColumn(heading="Who"),
             "units": GridColumn(heading="Units", kind="count"),
             "games": GridColumn(heading="Games", kind="count"),

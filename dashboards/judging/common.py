@@ -11,6 +11,7 @@ from dash import html
 from dashboards.figures.dots import Axis, Dot, dot_plot
 from dashboards.parts import Part, link_choices, note
 from schemas.text import printable
+from schemas.wording import in_words
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -63,14 +64,14 @@ def dots(rows: pl.DataFrame, axis: Axis, *, n_of: str = "units") -> go.Figure:
     """A line for each place, a dot for each of its series, with intervals.
 
     Args:
-        rows: at: the line; series: what gets a colour of its own; value, low, high: the estimate, null where there is none.
+        rows: at: the line, shown in words; series: what gets a colour of its own; value, low, high: the estimate, null where there is none.
             If they are there, link: where a click leads; hollow: rings in the colour of the series before; n: how many it rests on.
         axis: what is measured.
         n_of: what `n` counts.
     """
     drawn = [
         Dot(
-            line=printable(str(row["at"])),
+            line=in_words(printable(str(row["at"]))),
             series=printable(str(row["series"])),
             value=row["value"],
             low=row["low"],

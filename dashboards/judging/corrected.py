@@ -71,7 +71,7 @@ def _rates(read: Reader, rubric: str) -> TableRows:
         frame=rows.with_columns(words_of(rows, r".*?, corrected [^)]*\): ", r"[^;]*; ")),
         source=f"cotrace report corrected-rates --where \"rubric = '{rubric}'\"",
         columns={
-            "question": GridColumn(heading="Question"),
+            "question": GridColumn(heading="Question", kind="name"),
             "model": GridColumn(heading="Team"),
             "units": GridColumn(heading="Units", kind="count"),
             "games": GridColumn(heading="Games", kind="count"),

@@ -101,7 +101,7 @@ def _tests(read: Reader, rubric: str) -> TableRows:
 
     _, kind, rows = _tested(read, rubric)
     columns = {
-        "question": GridColumn(heading="Question"),
+        "question": GridColumn(heading="Question", kind="name"),
         "answer": GridColumn(heading="Answer"),
         "at": GridColumn(heading="Job of", kind="when"),
         "units": GridColumn(heading="Units", kind="count"),

@@ -139,7 +139,7 @@ def _split(_: Reader, rubric: str) -> TableRows:
         parameters={"rubric": rubric},
         columns={
             "turn": GridColumn(heading="Turn"),
-            "question": GridColumn(heading="Question"),
+            "question": GridColumn(heading="Question", kind="name"),
             "votes": GridColumn(heading="Votes"),
             "entropy": GridColumn(heading="Bits", kind="number"),
             "said": GridColumn(heading="Who said what", kind="words"),

@@ -86,7 +86,7 @@ def _probe_rows(read: Reader, part: str) -> TableRows:
         frame=rows.with_columns(words_of(rows, r"changes [^,]* though nothing that matters changed, ")),
         source=f"cotrace report probes --where \"rubric = '{rubric}'\"",
         columns={
-            "question": GridColumn(heading="Question"),
+            "question": GridColumn(heading="Question", kind="name"),
             "probe": GridColumn(heading="Probe", kind="name"),
             "pairs": GridColumn(heading="Pairs", kind="count"),
             "games": GridColumn(heading="Games", kind="count"),
@@ -113,7 +113,7 @@ def _own_rows(read: Reader, rubric: str) -> TableRows:
         frame=own.with_columns(words_of(own, r".*; ")),
         source=f"cotrace report self-preference --where \"rubric = '{rubric}'\"",
         columns={
-            "question": GridColumn(heading="Question"),
+            "question": GridColumn(heading="Question", kind="name"),
             "own_units": GridColumn(heading="Own units", kind="count"),
             "other_units": GridColumn(heading="Others'", kind="count"),
             "rate_difference": GridColumn(heading="Score, own more (95 %)", kind="score", low="rate_low", high="rate_high"),

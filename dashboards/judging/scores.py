@@ -322,7 +322,7 @@ def _counts(read: Reader, rubric: str) -> TableRows:
         parameters={"rubric": rubric, "judge": judge, "variant": variant, "levels": list(read.address.all("level")) or None},
         filter_on=("benchmark", "condition", "model"),
         columns={
-            "question": GridColumn(heading="Question"),
+            "question": GridColumn(heading="Question", kind="name"),
             "model": GridColumn(heading="Team"),
             "condition": GridColumn(heading="Condition", kind="condition"),
             "outcome": GridColumn(heading="Turn", kind="name"),

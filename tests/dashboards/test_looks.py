@@ -14,9 +14,10 @@ from analytics.views import ensure_installed
 from dashboards.address import Address
 from dashboards.boards import drawing_of
 from dashboards.family_card import family_card
-from dashboards.figures.dots import _MARK_SYMBOLS
+from dashboards.figures.dots import _MARK_SYMBOLS, Axis
 from dashboards.figures.theme import styled
 from dashboards.grid import few
+from dashboards.judging.common import dots
 from dashboards.markup import to_html
 from dashboards.overcooked.page import MEASURES, rates
 from dashboards.pages import game, overview, spirals, turns, why
@@ -56,6 +57,14 @@ def test_axes_write_numbers_as_texts_do() -> None:
     for axis in (axes.xaxis, axes.yaxis):
         told = [axis.labelalias.get(tick, tick) for tick in ("0", "0.2", "0.25", "−0.5", "1", "20%", "100%", "−5%")]
         assert told == ["0", ".2", ".25", "−.5", "1", "20 %", "100 %", "−5 %"]
+
+
+def test_questions_of_rubrics_are_named_in_words() -> None:
+    """On the lines of a figure of judges, as in tables: a question's id is a code."""
+    row = {"at": "ignored_partner", "series": "engine", "value": 0.5, "low": 0.4, "high": 0.6}
+    drawn = dots(pl.DataFrame([row]), Axis(title="rate", is_share=True)).to_json()
+    assert "ignored partner" in drawn
+    assert "ignored_partner" not in drawn
 
 
 def test_values_under_the_pointer_are_written_as_texts_are() -> None:
