@@ -138,7 +138,9 @@ def test_a_turn_that_served_nobody_is_not_green(tmp_path: Path) -> None:
     (episode, turn) = query(store, "SELECT episode_id, turn FROM attributed_costs WHERE evidence = $said", {"said": evidence}).row(0)
     drawn = page_file(store, Address("/game", {"episode": (episode,), "turn": (str(turn),)}))
     assert "Whose cost" in drawn
-    assert html.escape(evidence, quote=False) in drawn
+    assert "asked for pickup(apple,ingredient_dispenser)" in evidence
+    told = evidence.partition(":")[0] + ": asked for pick up apple"  # the page writes the action in words
+    assert html.escape(told, quote=False) in drawn
     assert 'class="tried good"' not in drawn
 
 
