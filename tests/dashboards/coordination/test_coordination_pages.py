@@ -47,7 +47,7 @@ def test_every_kind_of_game_has_its_drawing(store: Store) -> None:
         "hanabi": "what hints told",
         "overcooked": "points",
         "collab_capture": "door 1-2",
-        "collab_escape": "generator 0/2",
+        "collab_escape": "generator 0 of 2",
         "JP": "Options",
     }
 
