@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext
+from dataclasses import astuple
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -64,7 +65,8 @@ def test_second_ingest_changes_nothing(store: Store, logs: Path) -> None:
     first = ingest_paths([logs], store)
     before = everything(store)
     assert (first.ingested, first.episodes, first.turns) == (3, len(before["episodes"]), len(before["turns"]))
-    assert (first.others, first.timing.replay_s > 0) == ([], True)
+    assert first.others == []
+    assert min(astuple(first.timing)) > 0
     report = ingest_paths([logs], store)
     assert (report.unchanged, report.ingested, report.replaced, report.rows) == (4, 0, 0, {})
     assert [Path(reject.path).name for reject in report.rejected] == ["bad.json"]
