@@ -107,6 +107,11 @@ def test_loops_that_share_a_turn_are_one_stretch(tmp_path: Path) -> None:
     assert of_kind("undo_loop", spirals(tmp_path, steps)) == [(1, 4)]
 
 
+def test_a_loop_that_begins_with_the_turn_that_ended_another_goes_on_with_it(tmp_path: Path) -> None:
+    """A B A B: the turn that is back in A leaves B, to which the next one comes back."""
+    assert of_kind("undo_loop", spirals(tmp_path, [Step(B), Step(A), Step(B)])) == [(1, 3)]
+
+
 def test_an_inner_loop_belongs_to_the_outer_one(tmp_path: Path) -> None:
     """A B C B A: the return to B lies inside the return to A."""
     assert of_kind("undo_loop", spirals(tmp_path, [Step(B), Step(C), Step(B), Step(A)])) == [(1, 4)]

@@ -65,6 +65,11 @@ EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
     ): "a bound for rounding: where k is n the end is 1, and below it less",
     (
         "analytics/common/game_spirals.sql",
+        "max(steps.progress) filter (steps.turn = started.end_turn) as progress_end",
+        "max -> min",
+    ): "a game has one row of a turn",
+    (
+        "analytics/common/game_spirals.sql",
         "where steps.changed and first_left.left_turn < steps.turn",
         "< -> <=",
     ): "a turn that leaves a state and changes something does not end in that state",
