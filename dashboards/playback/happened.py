@@ -198,10 +198,10 @@ def _in_prose(text: str, draw: Drawing) -> str:
 
 
 def _called(found: re.Match[str], draw: Drawing) -> str:
-    """A verb with its arguments as logs have them, as an action is written."""
+    """A verb with its arguments as logs have them, as an action is written; what only looks like one, as in a judge's reason, stays."""
     try:
         return draw.action(found[1], orjson.loads(found[2]))
-    except orjson.JSONDecodeError:
+    except (AttributeError, KeyError, TypeError, ValueError):
         return found[0]
 
 
@@ -382,7 +382,10 @@ def _verdict(row: Mapping[str, Any], draw: Drawing) -> Part:
         html.Span(f"by {printable(row['judge'])}", className="source"),
     ]
     said = [html.Div(row["ask"], className="ask")] if row["ask"] else []
-    reason = [html.Div(_in_prose(row["reason"], draw), className="evidence")] if row["reason"] else []
+    told = (
+        _in_prose(row["reason"] or "", draw) if row["judge"].startswith("engine") else printable(row["reason"] or "")
+    )  # a model's stand as written
+    reason = [html.Div(told, className="evidence")] if told else []
     return html.Li([html.Div(head), *said, *reason])
 
 

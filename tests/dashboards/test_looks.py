@@ -152,6 +152,28 @@ def test_what_intervals_are_worth_is_folded_below_its_first_words() -> None:
     assert "<summary>How exact the 95 % intervals are: 1 of 2 rows rest on fewer than 10 tasks (least: 4)</summary>" in told
 
 
+@pytest.mark.parametrize("said", ['share {"blocks": 3}', 'share {"blocks": '])
+def test_what_only_looks_like_an_action_is_told_as_it_stands(said: str) -> None:
+    """The first of them broke the page."""
+    assert happened._in_prose(said, drawing_of("einstein")) == said
+
+
+def test_a_model_s_reason_stands_as_it_was_written() -> None:
+    """The engine's is written in words of the game, a model's is its own."""
+    row = {
+        "answer": "no",
+        "status": "answered",
+        "objects": True,
+        "question": "Q1",
+        "agent": None,
+        "ask": "",
+        "reason": 'ask {"block": "b"} .50',
+    }
+    engine, model = (to_html(happened._verdict(row | {"judge": judge}, drawing_of("einstein"))) for judge in ("engine", "llm:x"))
+    assert "ask about b" in engine
+    assert 'ask {"block": "b"} .50' in model
+
+
 def test_evidence_in_a_sentence_is_cut_before_a_quote_not_inside_it() -> None:
     """A quote without its end, a category with its code's marks, 0.066 beside .068."""
     quoted = f'{"place a block where the view shows it, " * 3}as D2 asked ("put a small red block on the middle of the wall")'

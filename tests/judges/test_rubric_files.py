@@ -220,6 +220,7 @@ def test_a_new_rubric_may_be_called_by_any_word(tmp_path: Path, name: str) -> No
     [
         ("instructions:", "repeats: 5\ninstructions:", True),
         ("instructions:", "source: me\ninstructions:", True),
+        ("    ask:", "    fault: true\n    ask:", True),
         ("name a place", "name a spot", False),
         ("silence", "no word", False),
         ('"yes": 1', '"yes": 0.9', False),
