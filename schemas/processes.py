@@ -1,33 +1,38 @@
-"""Worker processes that end as they should: with the process that started them, and not by Ctrl-C, which is that one's to answer."""
+"""Worker processes that end as they should, and start without running the program that called.
+
+They end with the process that started them, and not by Ctrl-C, which is that one's to answer.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing.context import SpawnContext, SpawnProcess
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from schemas.cluster import ClusterPool, is_used
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from multiprocessing.context import BaseContext
 
 __all__ = ["start_worker", "worker_pool"]
 
 
 @contextmanager
-def worker_pool(
-    workers: int, context: BaseContext | None = None, *, start: Callable[[], None] | None = None
-) -> Iterator[ProcessPoolExecutor | ClusterPool]:
+def worker_pool(workers: int, *, start: Callable[[], None] | None = None) -> Iterator[ProcessPoolExecutor | ClusterPool]:
     """A pool of processes, here or on the cluster in use. What interrupts the one that uses it ends them at once, work under way included.
+
+    They are spawned, not forked (a fork would copy the locks of the caller's threads), and what they are given must come from
+    modules that can be imported: they do not know the caller's own program.
 
     Args:
         workers: how many.
-        context: how they are started; None: as the platform does.
         start: what each does first; None: `start_worker`.
     """
     if is_used():
@@ -38,7 +43,7 @@ def worker_pool(
             cluster.cancel()
         return
     before = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=start or start_worker)
+    pool = ProcessPoolExecutor(workers, mp_context=_Context(), initializer=start or start_worker)
     try:
         yield pool
     except BaseException:
@@ -55,6 +60,33 @@ def start_worker() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):  # a forked worker has inherited what the other does
         signal.signal(number, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+class _Process(SpawnProcess):
+    """A spawned process that does not run the caller's program first, as Python would: a script of three lines has no `if __name__`."""
+
+    def start(self) -> None:
+        with _nameless_program():
+            super().start()
+
+
+class _Context(SpawnContext):
+    Process = _Process
+
+
+_STARTING = threading.Lock()
+
+
+@contextmanager
+def _nameless_program() -> Iterator[None]:
+    """Python looks up in `__main__` what a spawned process must run first; an empty one says: nothing."""
+    with _STARTING:
+        program = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = program
 
 
 def _end_with_parent() -> None:

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
 from typing import Final
 
 from ingest.files.worker import Chunk, FileToRead, read_chunk, start_reader
@@ -39,11 +38,10 @@ def read_portions(portions: Sequence[Sequence[FileToRead]], reader: str | Adapte
 
 
 def _in_processes(portions: Sequence[Sequence[FileToRead]], reader: str | Adapter | None, workers: int) -> Iterator[Chunk]:
-    """Spawned, not forked: a fork would copy the threads' locks of whoever calls."""
     waiting: deque[tuple[Future[Chunk], int]] = deque()
     ahead = 0
     try:
-        with worker_pool(workers, get_context("spawn"), start=start_reader) as pool:
+        with worker_pool(workers, start=start_reader) as pool:
             for portion in portions:
                 size = sum(job.found.size for job in portion)
                 waiting.append((pool.submit(read_chunk, portion, reader), size))

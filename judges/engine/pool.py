@@ -8,7 +8,6 @@ from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from itertools import islice
-from multiprocessing import get_context
 from typing import Final, TypeVar
 
 from judges.claims.readers import Reader
@@ -51,8 +50,6 @@ def answered_in_processes(
 def in_portions(work: Callable[[dict[str, T]], list[R]], games: Mapping[str, T], processes: int) -> Iterator[R]:
     """What comes of some work on games, in their order; done in processes of this machine, or of the cluster in use.
 
-    Spawned, not forked: a fork would copy the threads' locks of whoever calls.
-
     Args:
         work: takes a portion of the games.
         games: id -> what has to be known of it.
@@ -65,7 +62,7 @@ def in_portions(work: Callable[[dict[str, T]], list[R]], games: Mapping[str, T],
     least, most = _GAMES_A_PORTION
     size = min(most, max(least, len(games) // (processes * _PORTIONS_EACH)))
     try:
-        with worker_pool(processes, get_context("spawn")) as pool:
+        with worker_pool(processes) as pool:
             for portion in _portions(games, size):
                 waiting.append(pool.submit(work, portion))
                 if len(waiting) >= processes * _AHEAD:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 import cotrace
 from schemas.errors import UsageError
-from tests.places import DOCS
+from tests.places import DOCS, ROOT
 from tests.played import played_store
 from tests.servers.stub_server import stub_server
 
@@ -69,6 +70,28 @@ def test_every_block_of_the_page_runs(folder: Path, monkeypatch: pytest.MonkeyPa
         for block in PAGE.split("```python\n")[1:]:
             exec(block.partition("\n```")[0].replace("http://localhost:8000/v1", base_url), names)  # noqa: S102 - our own page
     assert {"store", "report", "frame", "figure", "game"} <= names.keys()
+
+
+THREE_LINES = """
+import cotrace
+
+print(cotrace.open("plain.duckdb").ingest("long").episodes)
+"""
+
+
+def test_a_script_without_a_main_guard_ingests_what_takes_several_processes(tmp_path: Path) -> None:
+    """It runs once, not again in each process that helps, where it would start processes of its own."""
+    (tmp_path / "long").mkdir()
+    for name in ("first", "second"):
+        with cotrace.GameLog(tmp_path / f"long/{name}.jsonl", benchmark="talk", agents=["a"]) as log:
+            for turn in range(9):
+                log.turn(messages=[("a", f"{name} {turn} " + "word " * 200_000)])
+            log.end(success=True)
+    program = tmp_path / "three_lines.py"
+    program.write_text(THREE_LINES, encoding="utf-8")
+    here = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, program], cwd=tmp_path, env=here, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.stdout, done.returncode) == ("2\n", 0), done.stderr
 
 
 def test_a_store_is_made_with_its_views(tmp_path: Path) -> None:
