@@ -19,8 +19,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchmarks.figures import Figure, seconds
-from benchmarks.pages import addresses
-from benchmarks.workload import TURNS, craft_games, ingest, judge, multiply
+from benchmarks.pages import JUDGED_TWICE, addresses
+from benchmarks.workload import TURNS, ask_twice, craft_games, ingest, judge, multiply
 from dashboards.ahead import addresses as pages_ahead
 from dashboards.ahead import draw_ahead
 from dashboards.app import create_app
@@ -89,6 +89,7 @@ def filled(paths: Sequence[Any], turns: int) -> Store:
     """A store of so many turns."""
     store, _ = ingest(list(paths), f"browser-{turns}.duckdb")
     judge(store)
+    ask_twice(store, JUDGED_TWICE)
     attribute_games(store)
     multiply(store, turns // (_PLAYED * TURNS))
     return store

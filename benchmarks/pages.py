@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.figures import Figure, seconds
 from benchmarks.timing import medians
-from benchmarks.workload import TURNS, craft_games, ingest, judge, multiply
+from benchmarks.workload import TURNS, ask_twice, craft_games, ingest, judge, multiply
 from dashboards.address import Address
 from dashboards.app import draw_page
 from dashboards.markup import compact
@@ -25,8 +25,10 @@ from schemas.store import Store
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["addresses", "draw", "run"]
+__all__ = ["JUDGED_TWICE", "addresses", "draw", "run"]
 
+JUDGED_TWICE: Final = "pragmatic_sufficiency"
+"""The rubric that the engine and, twice, a model have judged: drift and agreement have something to compare."""
 _PLAYED: Final = 250
 _COPIES: Final = 20
 _ROUNDS: Final = 3
@@ -41,6 +43,7 @@ def run() -> list[Figure]:
     """Measure."""
     store, _ = ingest(craft_games(_PLAYED), "pages.duckdb")
     judge(store)
+    ask_twice(store, JUDGED_TWICE)
     multiply(store, _COPIES)
     return [_page(store, name, address) for name, address in addresses(store).items()]
 
@@ -51,8 +54,8 @@ def addresses(store: Store) -> dict[str, Address]:
         ((episode,),) = connection.execute("SELECT min(episode_id) FROM episodes WHERE benchmark = 'craft'").fetchall()
     found = {page.TITLE: Address.parse(page.PATH, "") for page in pages()}
     found["Turns"] = Address.parse("/turns", "outcome=not_followed")
-    for section in ("agreement", "corrected", "cost"):
-        found[f"Judges, {section}"] = Address.parse("/judges", f"rubric=pragmatic_sufficiency&show={section}")
+    for section in ("agreement", "corrected", "drift", "cost"):
+        found[f"Judges, {section}"] = Address.parse("/judges", f"rubric={JUDGED_TWICE}&show={section}")
     found["Game, one turn"] = Address.parse("/game", f"episode={episode}&turn=7")
     return found
 

@@ -22,7 +22,7 @@ from schemas.tables import TABLES
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["RUBRICS", "TURNS", "craft_games", "fresh", "ingest", "judge", "multiply", "scratch"]
+__all__ = ["RUBRICS", "TURNS", "ask_twice", "craft_games", "fresh", "ingest", "judge", "multiply", "scratch"]
 
 TURNS: Final = 20
 RUBRICS: Final = ("spatial_grounding", "mind_modeling", "pragmatic_sufficiency")
@@ -65,6 +65,29 @@ def judge(store: Store, rubrics: tuple[str, ...] = RUBRICS) -> None:
     """Have the engine judge answer rubrics over the whole store."""
     for rubric in rubrics:
         run(JudgeRequest(rubric=find(rubric)), store)
+
+
+def ask_twice(store: Store, rubric: str) -> None:
+    """As if a model had judged a rubric twice: it says what the engine says, but of one unit in ten, each time others."""
+    with store.writing() as connection:
+        for job in ("model-1", "model-2"):
+            connection.execute(_ANSWERS, [job, rubric])
+            connection.execute(_JOB, [job, rubric])
+
+
+_ANSWERS: Final = """
+INSERT INTO verdicts BY NAME
+SELECT * REPLACE (
+    $1 AS judge_run_id, 'llm:stub/model' AS judge, CASE WHEN hash(unit_id, question, $1) % 10 = 0 THEN 'No' ELSE answer END AS answer,
+    CASE WHEN hash(unit_id, question, $1) % 10 = 0 THEN 0 ELSE score END AS score)
+FROM verdicts WHERE rubric = $2 AND judge = 'engine' AND status = 'answered'
+"""
+_JOB: Final = """
+INSERT INTO judge_runs BY NAME
+SELECT * REPLACE (
+    $1 AS judge_run_id, 'llm:stub/model' AS judge, 'stub/model' AS model, started_at + INTERVAL (right($1, 1)::INTEGER) DAY AS started_at)
+FROM judge_runs WHERE rubric = $2 AND judge = 'engine'
+"""
 
 
 def multiply(store: Store, copies: int) -> None:
