@@ -82,27 +82,61 @@ def tables(*, keeps: bool) -> Tables:
     Args:
         keeps: read the rules so that a player's mark as seen stays while the killer has only the other one beside it.
     """
-    plans, draws, after = _transitions(keeps)
-    return _values(plans, draws, after)
+    classes, states = _classes(keeps)
+    values = _values(*_transitions(keeps, classes, states))
+    return Tables(*(table[..., classes] for table in values))
 
 
 @compiled
-def _transitions(keeps: bool) -> tuple[Ints, Ints, Ints]:
+def _classes(keeps: bool) -> tuple[Ints, Ints]:
+    """States in which the same can happen are worth the same: whom the killer has seen matters to few of its decisions.
+
+    Returns:
+        (states,): the class of each state. (classes,): the first state of each class.
+    """
+    classes, firsts, answers = np.zeros(_STATES, np.int32), np.zeros(_STATES, np.int32), np.zeros((_SEEN, 2), np.int32)
+    options, marks = np.zeros(_MOST_NEIGHBOURS, np.int32), np.zeros(_MOST_NEIGHBOURS, np.int32)
+    count = 0
+    for state in range(_STATES):
+        seen = state % _SEEN
+        alice, bob, killer, _, _ = _parts(state)
+        _killer(alice, bob, killer, seen, keeps, options, marks)
+        answers[seen, 0], answers[seen, 1] = options[0], marks[0]
+        same = 0
+        while answers[same, 0] != options[0] or answers[same, 1] != marks[0]:
+            same += 1
+        if same == seen:
+            classes[state], firsts[count] = count, state
+            count += 1
+        else:
+            classes[state] = classes[state - seen + same]
+    return classes, firsts[:count]
+
+
+@compiled
+def _parts(state: int) -> tuple[int, int, int, int, int]:
+    """Rooms of Alice, Bob and the killer, from 0, and both counters."""
+    rest = state // _SEEN
+    second, rest = rest % _COUNTS, rest // _COUNTS
+    first, rest = rest % _COUNTS, rest // _COUNTS
+    killer, rest = rest % _COUNT, rest // _COUNT
+    return rest // _COUNT, rest % _COUNT, killer, first, second
+
+
+@compiled
+def _transitions(keeps: bool, classes: Ints, states: Ints) -> tuple[Ints, Ints, Ints]:
     """Where joint actions lead.
 
     Returns:
-        (states + 1,): where the joint actions of each state begin. (actions + 1,): where the draws of each action begin. (draws,): state.
+        (classes + 1,): where the joint actions of each class begin. (actions + 1,): where the draws of each action begin. (draws,): class.
     """
-    plans, draws, after = np.zeros(_STATES + 1, np.int32), np.zeros(_STATES * 25 + 1, np.int32), np.zeros(_STATES * 75, np.int32)
+    total = len(states)
+    plans, draws, after = np.zeros(total + 1, np.int32), np.zeros(total * 25 + 1, np.int32), np.zeros(total * 75, np.int32)
     options, marks = np.zeros(_MOST_NEIGHBOURS, np.int32), np.zeros(_MOST_NEIGHBOURS, np.int32)
     action = draw = 0
-    for state in range(_STATES):
-        seen, rest = state % _SEEN, state // _SEEN
-        second, rest = rest % _COUNTS, rest // _COUNTS
-        first, rest = rest % _COUNTS, rest // _COUNTS
-        killer, rest = rest % _COUNT, rest // _COUNT
-        bob, alice = rest % _COUNT, rest // _COUNT
-        count = _killer(alice, bob, killer, seen, keeps, options, marks)
+    for place in range(total):
+        alice, bob, killer, first, second = _parts(states[place])
+        count = _killer(alice, bob, killer, states[place] % _SEEN, keeps, options, marks)
         for a in range(_MOST_NEIGHBOURS + 2):
             for b in range(_MOST_NEIGHBOURS + 2):
                 a_room, a_fixes, b_room, b_fixes = _act(alice, a), _fixes(alice, a), _act(bob, b), _fixes(bob, b)
@@ -120,11 +154,11 @@ def _transitions(keeps: bool) -> tuple[Ints, Ints, Ints]:
                         after[draw] = _WIN
                     else:
                         new = ((a_room * _COUNT + b_room) * _COUNT + room) * _COUNTS + new_first
-                        after[draw] = (new * _COUNTS + new_second) * _SEEN + marks[option]
+                        after[draw] = classes[(new * _COUNTS + new_second) * _SEEN + marks[option]]
                     draw += 1
                 action += 1
                 draws[action] = draw
-        plans[state + 1] = action
+        plans[place + 1] = action
     return plans, draws[: action + 1], after[:draw]
 
 
@@ -174,10 +208,12 @@ def _killer(alice: int, bob: int, killer: int, seen: int, keeps: bool, options: 
 
 @compiled
 def _values(plans: Ints, draws: Ints, after: Ints) -> Tables:
-    chance = np.zeros((HORIZON + 1, _STATES))
+    """What the classes are worth."""
+    count = len(plans) - 1
+    chance = np.zeros((HORIZON + 1, count))
     for turns in range(1, HORIZON + 1):
         _more_chance(plans, draws, after, chance, turns)
-    best, sure = np.full(_STATES, np.inf), np.full(_STATES, np.inf)
+    best, sure = np.full(count, np.inf), np.full(count, np.inf)
     while _fewer(plans, draws, after, best, 0) + _fewer(plans, draws, after, sure, 1) > 0:
         pass
     mean = sure.copy()
@@ -188,7 +224,7 @@ def _values(plans: Ints, draws: Ints, after: Ints) -> Tables:
 
 @compiled
 def _more_chance(plans: Ints, draws: Ints, after: Ints, chance: Floats, turns: int) -> None:
-    for state in range(_STATES):
+    for state in range(len(plans) - 1):
         highest = 0.0
         for action in range(plans[state], plans[state + 1]):
             total = 0.0
@@ -208,7 +244,7 @@ def _fewer(plans: Ints, draws: Ints, after: Ints, turns: Floats, over_draws: int
     Gives the largest change.
     """
     change = 0.0
-    for state in range(_STATES):
+    for state in range(len(plans) - 1):
         fewest = turns[state]
         for action in range(plans[state], plans[state + 1]):
             first, last = draws[action], draws[action + 1]
