@@ -26,6 +26,7 @@ from ingest.overcooked.consistency import contradictions
 from ingest.overcooked.kitchens import kitchen_file, task_played
 from ingest.overcooked.measures import (
     Measured,
+    advances,
     details_of,
     differences,
     episode_metrics,
@@ -93,8 +94,9 @@ def read(data: bytes, place: Place) -> Reading:
     limited = cut_to_limit(game)
     cut = Measured(limited, evaluate(limited)) if limited else None
     actions = [step.actions for step in log.steps]
-    replayed = list(replay(log.task.order, actions, _rules(log.record), following=following(game), layout=log.task.layout))
-    advance = progress(game)
+    known = advances(game)
+    replayed = list(replay(log.task.order, actions, _rules(log.record), following=following(known), layout=log.task.layout))
+    advance = progress(game, known)
     replay_s = time.perf_counter() - started
     episode = episode_id("overcooked", place.path)
     reading = Reading(episodes=[episode], turns=len(log.steps), replay_s=replay_s, rejects=[log.reject] if log.reject else [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -14,7 +15,8 @@ from games.overcooked.engine.world import WorldChange
 from games.overcooked.measures.collaboration import Event, TimestepOutput, confusion
 from games.overcooked.measures.evaluation import Evaluation, repaired
 from games.overcooked.measures.metrics import history
-from games.overcooked.measures.references import published_references, searched_references
+from games.overcooked.measures.references import SearchedReferences, published_references, searched_references
+from games.overcooked.measures.sequences import START
 from games.overcooked.measures.taxonomy import initiating_category, paper_category, responding_category
 from games.overcooked.measures.truncation import GameRecord, finished_in_time
 from games.overcooked.players.scripts import PLANTED_FAULT
@@ -24,7 +26,18 @@ from ingest.overcooked.records import LogRecord, StepRecord
 from ingest.overcooked.turns import conversations_of
 from schemas.records import EpisodeMetric, Failure, Label, LogDisagreement, TurnMetric
 
-__all__ = ["Measured", "details_of", "differences", "episode_metrics", "failures", "following", "labels", "progress", "turn_metrics"]
+__all__ = [
+    "Measured",
+    "advances",
+    "details_of",
+    "differences",
+    "episode_metrics",
+    "failures",
+    "following",
+    "labels",
+    "progress",
+    "turn_metrics",
+]
 
 _SCORES = {"yes": 1.0, "no": 0.0}
 
@@ -36,44 +49,50 @@ class Measured(NamedTuple):
     evaluation: Evaluation
 
 
-def progress(game: GameRecord) -> list[float]:
-    """Progress before the first step and after each: the mean over both agents of the share of their best reference that is done.
+class Advance(NamedTuple):
+    """How far along its references an agent is, by what was recorded of it until a step."""
+
+    share: float
+    """Of its best reference that is done."""
+
+    following: tuple[str, ...]
+    """What it would have to do next by any reference."""
+
+
+def advances(game: GameRecord) -> list[list[Advance]]:
+    """Per agent where it stands before the first step, after each, and by all that was recorded whenever.
 
     All references count, and the recording's defects are repaired, so that every legal way of playing advances.
     """
     every = searched_references(game.task.order, game.task.layout)
-    shares: list[list[float]] = []
-    for agent, actions in enumerate(game.recorded):
-        own = []
-        known: dict[int, float] = {0: 0.0}
-        times = sorted(entry.timestamp for entry in actions)
-        for step in range(len(game.messages) + 1):
-            whole = step == len(game.timestamps) and game.finished
-            count = len(times) if whole else bisect_right(times, step)
-            if count not in known:
-                done = [entry.action for entry in actions if whole or entry.timestamp <= step]
-                known[count] = every.longest_match(agent, history(repaired(done), game.task.layout)) / every.lengths[agent]
-            own.append(known[count])
-        shares.append(own)
-    return [sum(pair) / len(pair) for pair in zip(*shares, strict=True)]
+    return [list(_advances(game, agent, every)) for agent in range(len(AGENTS))]
 
 
-def following(game: GameRecord) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Of each step what either agent would have to do next by any reference, by what was recorded until then."""
-    every = searched_references(game.task.order, game.task.layout)
-    found: list[list[tuple[str, ...]]] = []
-    for agent, actions in enumerate(game.recorded):
-        known: dict[int, tuple[str, ...]] = {}
-        own = []
-        times = sorted(entry.timestamp for entry in actions)
-        for step in range(len(game.messages)):
-            count = bisect_right(times, step)
-            if count not in known:
-                done = [entry.action for entry in actions if entry.timestamp <= step]
-                known[count] = every.next_actions(agent, history(repaired(done), game.task.layout))
-            own.append(known[count])
-        found.append(own)
-    return list(zip(*found, strict=True))
+def _advances(game: GameRecord, agent: int, every: SearchedReferences) -> Iterator[Advance]:
+    own, recorded = every.own[agent], game.recorded[agent]
+    times = sorted(entry.timestamp for entry in recorded)
+    last, known = 0, Advance(0.0, own.next_actions(START))
+    for step in (*range(len(game.messages) + 1), math.inf):
+        count = bisect_right(times, step)
+        if count != last:
+            done = [entry.action for entry in recorded if entry.timestamp <= step]
+            reached = own.after_all(history(repaired(done), game.task.layout))
+            last, known = count, Advance(own.longest(reached) / every.lengths[agent], own.next_actions(reached))
+        yield known
+
+
+def following(known: Sequence[Sequence[Advance]]) -> list[tuple[tuple[str, ...], ...]]:
+    """Of each step what either agent would have to do next."""
+    return [tuple(advance.following for advance in step) for step in list(zip(*known, strict=True))[:-2]]
+
+
+def progress(game: GameRecord, known: Sequence[Sequence[Advance]]) -> list[float]:
+    """Progress before the first step and after each, the mean over both agents; at the end of a whole game by all that was recorded."""
+    *found, whole = [sum(advance.share for advance in step) / len(step) for step in zip(*known, strict=True)]
+    end = len(game.timestamps)
+    if game.finished and end < len(found):
+        found[end] = whole
+    return found
 
 
 def episode_metrics(episode: str, game: Measured, cut: Measured | None) -> Iterator[EpisodeMetric]:

@@ -51,17 +51,10 @@ def time_of(order: str, pair: ReferencePair, within: int = LONGEST, layout: Layo
 
 def sequences(references: SearchedReferences, agent: int) -> Iterator[Trajectory]:
     """Give every action sequence of one agent that occurs in a reference, each once."""
-    unvisited: list[tuple[tuple[str, ...], frozenset[int]]] = [((), references.reachable_alone(agent, frozenset({0})))]
+    following = references.own[agent].following
+    unvisited: list[tuple[tuple[str, ...], int]] = [((), 0)]
     while unvisited:
-        done, states = unvisited.pop()
-        if len(done) == references.lengths[agent]:
+        done, state = unvisited.pop()
+        if not following[state]:
             yield done
-            continue
-        following: dict[str, set[int]] = {}
-        for state in states:
-            for edge in references.edges[state]:
-                if edge.agent == agent:
-                    following.setdefault(edge.action, set()).add(edge.target)
-        unvisited += [
-            ((*done, action), references.reachable_alone(agent, frozenset(targets))) for action, targets in sorted(following.items())
-        ]
+        unvisited += [((*done, action), target) for action, target in sorted(following[state].items())]

@@ -11,9 +11,9 @@ The published files hold only those in which the main ingredient is worked on fi
 utensil in the order in which they are passed (formats/overcooked.md, section 3.1).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, partial
 from itertools import permutations
 from typing import Final, NamedTuple
 
@@ -21,6 +21,7 @@ from games.overcooked.engine.layout import DISH, Layout, kitchen
 from games.overcooked.engine.vocabulary import PLACE
 from games.overcooked.engine.workflow import Workflow, WorkUnit, workflow
 from games.overcooked.measures.metrics import Trajectory, efficiency
+from games.overcooked.measures.sequences import Edge, OwnSequences, own_sequences
 from schemas.errors import BadInputError
 
 __all__ = ["ReferencePair", "SearchedReferences", "published_references", "searched_references"]
@@ -103,69 +104,24 @@ class _Script:
 # -- search ---------------------------------------------------------------------------------------
 
 
-class _State(NamedTuple):
-    """How far both are."""
-
-    done: frozenset[str]
-    """Units finished by either."""
-
-    busy: tuple[tuple[str, int] | None, tuple[str, int] | None]
-    """Per agent the unit under way and how many of its actions are done."""
-
-
-class _Edge(NamedTuple):
-    agent: int
-    action: str
-    target: int
-
-
 @dataclass(frozen=True, eq=False)
 class SearchedReferences:
     """All references of an order, as a graph without cycles: nodes are numbered so that edges lead to larger numbers."""
 
-    edges: tuple[tuple[_Edge, ...], ...]
+    edges: tuple[tuple[Edge, ...], ...]
     """From each state; state 0 is the beginning, the last one the delivery."""
 
     lengths: tuple[int, int]
     """Actions of Chef and Assistant in any of them."""
 
+    @cached_property
+    def own(self) -> tuple[OwnSequences, OwnSequences]:
+        """The references of Chef and Assistant, each on its own."""
+        return own_sequences(self.edges, 0), own_sequences(self.edges, 1)
+
     def longest_match(self, agent: int, done: Trajectory) -> int:
         """Give D_max of what an agent did against the best of its references, in actions."""
-        return self._best(agent, tuple(done))[0]
-
-    def next_actions(self, agent: int, done: Trajectory) -> tuple[str, ...]:
-        """Give the actions that would make the longest match of an agent longer by one, sorted."""
-        return self._best(agent, tuple(done))[1]
-
-    @lru_cache(maxsize=16384)  # noqa: B019 - there is one of an order and kitchen, kept for good; games of an order begin alike
-    def _best(self, agent: int, done: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
-        """Length of the longest match, and what would make it longer."""
-        reached = self._followed(agent, done)
-        best = max(matched for matched, _ in reached.values())
-        ends = [state for state, (matched, _) in reached.items() if matched == best]
-        return best, tuple(sorted({edge.action for state in ends for edge in self.edges[state] if edge.agent == agent}))
-
-    def _followed(self, agent: int, done: Trajectory) -> dict[int, tuple[int, int]]:
-        """State -> (own actions matched, how much of `done` that took); the least taken wins, matched follows."""
-        reached = {0: (0, 0)}
-        where: dict[str, list[int]] = {}
-        for index, action in enumerate(done):
-            where.setdefault(action, []).append(index)
-        for state in range(len(self.edges)):
-            if state not in reached:
-                continue
-            matched, taken = reached[state]
-            for edge in self.edges[state]:
-                found: tuple[int, int] | None = (matched, taken)
-                if edge.agent == agent:
-                    place = next((index for index in where.get(edge.action, ()) if index >= taken), None)
-                    found = None if place is None else (matched + 1, place + 1)
-                if found is None:
-                    continue
-                known = reached.get(edge.target)
-                if known is None or found[1] < known[1]:
-                    reached[edge.target] = found
-        return reached
+        return self.own[agent].longest(self.own[agent].after_all(done))
 
     def tes(self, agent: int, done: Trajectory) -> float:
         """Give the trajectory efficiency score against the best of all references, 0 to 1."""
@@ -203,35 +159,8 @@ class SearchedReferences:
         return False
 
     def count(self, agent: int) -> int:
-        """Give how many different action sequences of one agent there are.
-
-        States that an agent cannot tell apart by its own actions are merged, so that each sequence is counted once.
-        """
-        start = self.reachable_alone(agent, frozenset({0}))
-        counted: dict[frozenset[int], int] = {start: 1}
-        for _ in range(self.lengths[agent]):
-            following: dict[frozenset[int], int] = {}
-            for states, ways in counted.items():
-                by_action: dict[str, set[int]] = {}
-                for state in states:
-                    for edge in self.edges[state]:
-                        if edge.agent == agent:
-                            by_action.setdefault(edge.action, set()).add(edge.target)
-                for targets in by_action.values():
-                    merged = self.reachable_alone(agent, frozenset(targets))
-                    following[merged] = following.get(merged, 0) + ways
-            counted = following
-        return sum(counted.values())
-
-    def reachable_alone(self, agent: int, states: frozenset[int]) -> frozenset[int]:
-        """Give the states that the partner alone can bring about from any of these, these included."""
-        found, unvisited = set(states), list(states)
-        while unvisited:
-            for edge in self.edges[unvisited.pop()]:
-                if edge.agent != agent and edge.target not in found:
-                    found.add(edge.target)
-                    unvisited.append(edge.target)
-        return frozenset(found)
+        """Give how many different action sequences of one agent there are."""
+        return self.own[agent].count()
 
 
 @cache
@@ -246,93 +175,134 @@ def searched_references(order: str, layout: Layout | None = None) -> SearchedRef
     return _Search(workflow(order, layout)).run()
 
 
+class _State(NamedTuple):
+    """How far both are."""
+
+    done: int
+    """Units finished by either, as bits."""
+
+    busy: tuple[tuple[int, int] | None, tuple[int, int] | None]
+    """Per agent the unit under way and how many of its actions are done."""
+
+
+class _Unit(NamedTuple):
+    """A unit of work; other units are bits."""
+
+    bit: int
+    agent: int
+    actions: tuple[str, ...]
+    after: int
+    """What must be done before."""
+
+    utensil: str | None
+    """What must be empty, or in use for the same product, when it begins; None also where what is taken out is put in again."""
+
+    product: str | None
+
+
+class _Use(NamedTuple):
+    """A unit that occupies a utensil."""
+
+    begins: int
+    ends: int
+    """Units any of which takes out what is made there of what this one puts in."""
+
+    product: str | None
+
+
 class _Search:
     """Explores the states in which both agents can be, and keeps those from which the delivery can be reached."""
 
     def __init__(self, work: Workflow) -> None:
         self._work = work
         self._counters = len(work.layout.shared_counters)
+        self._bits = {name: 1 << place for place, name in enumerate(work.units)}
+        self._units = [self._unit(unit) for unit in work.units.values()]
+        self._of = [[(place, unit) for place, unit in enumerate(self._units) if unit.agent == agent] for agent in (0, 1)]
+        self._uses = {name: self._uses_of(name) for name in work.layout.utensils}
+        self._puts = self._where(lambda unit: unit.counters > 0)
+        self._takes = self._where(lambda unit: unit.counters < 0)
+
+    def _unit(self, unit: WorkUnit) -> _Unit:
+        goes_back = unit.frees == unit.occupies  # what is taken out is put in again: the utensil need not be empty before
+        after = self._where(lambda other: other.name in unit.after)
+        return _Unit(self._bits[unit.name], unit.agent, unit.actions, after, None if goes_back else unit.occupies, unit.product)
+
+    def _uses_of(self, utensil: str) -> list[_Use]:
+        return [
+            _Use(self._bits[unit.name], self._where(partial(_takes_out, utensil, f"start {unit.product}")), unit.product)
+            for unit in self._work.units.values()
+            if unit.occupies == utensil
+        ]
+
+    def _where(self, holds: Callable[[WorkUnit], bool]) -> int:
+        return sum(self._bits[unit.name] for unit in self._work.units.values() if holds(unit))
 
     def run(self) -> SearchedReferences:
-        start = _State(frozenset(), (None, None))
-        graph: dict[_State, list[tuple[int, str, _State]]] = {}
-        unvisited = [start]
-        while unvisited:
-            state = unvisited.pop()
-            if state in graph:
-                continue
+        """Find them; states are explored in order of the actions that lead there, so that all edges lead to later ones."""
+        start = _State(0, (None, None))
+        graph: dict[_State, list[tuple[int, str, _State]]] = {start: []}
+        for state in (found := [start]):
             graph[state] = list(self._moves(state))
-            if len(graph) > _MOST_STATES:
+            for _, _, target in graph[state]:
+                if target not in graph:
+                    graph[target] = []
+                    found.append(target)
+            if len(found) > _MOST_STATES:
                 raise BadInputError(f"order {self._work.order} takes too much work: more than {_MOST_STATES:,} states; shorten its recipe")
-            unvisited += [target for _, _, target in graph[state]]
         live = self._live(graph)
         if start not in live:
             counters = f"{self._counters} shared counter{'s' if self._counters > 1 else ''}"
             raise BadInputError(f"order {self._work.order} cannot be delivered in this kitchen: with {counters} every way ends before it")
-        ordered = sorted(live, key=self._actions_done)
+        ordered = [state for state in graph if state in live]
         number = {state: index for index, state in enumerate(ordered)}
         edges = tuple(
-            tuple(_Edge(agent, action, number[target]) for agent, action, target in graph[state] if target in number) for state in ordered
+            tuple(Edge(agent, action, number[target]) for agent, action, target in graph[state] if target in number) for state in ordered
         )
         lengths = [sum(len(unit.actions) for unit in self._work.of(agent)) for agent in (0, 1)]
         return SearchedReferences(edges, (lengths[0], lengths[1]))
 
-    def _actions_done(self, state: _State) -> int:
-        return sum(len(self._work.units[name].actions) for name in state.done) + sum(busy[1] for busy in state.busy if busy)
-
     def _live(self, graph: dict[_State, list[tuple[int, str, _State]]]) -> set[_State]:
         """States from which every unit can be finished: all others are dead ends."""
+        everything = sum(self._bits.values())
         live: set[_State] = set()
-        for state in sorted(graph, key=self._actions_done, reverse=True):
-            if len(state.done) == len(self._work.units) or any(target in live for _, _, target in graph[state]):
+        for state in reversed(graph):
+            if state.done == everything or any(target in live for _, _, target in graph[state]):
                 live.add(state)
         return live
 
     def _moves(self, state: _State) -> Iterator[tuple[int, str, _State]]:
-        for agent in (0, 1):
-            busy = state.busy[agent]
+        begun = state.done | sum(self._units[busy[0]].bit for busy in state.busy if busy)
+        for agent, busy in enumerate(state.busy):
             if busy is not None:
-                unit = self._work.units[busy[0]]
-                if unit.actions[busy[1]] != PLACE or self._counters_taken(state) < self._counters:
-                    yield self._step(state, agent, unit, busy[1])
+                unit = self._units[busy[0]]
+                if unit.actions[busy[1]] != PLACE or self._counters_taken(state.done, begun) < self._counters:
+                    yield _step(state, unit, *busy)
                 continue
-            for unit in self._work.of(agent):
-                if unit.name not in state.done and self._may_begin(state, unit):
-                    yield self._step(state, agent, unit, 0)
+            for place, unit in self._of[agent]:
+                if not state.done & unit.bit and self._may_begin(state.done, begun, unit):
+                    yield _step(state, unit, place, 0)
 
-    def _may_begin(self, state: _State, unit: WorkUnit) -> bool:
-        if not set(unit.after) <= state.done:
+    def _may_begin(self, done: int, begun: int, unit: _Unit) -> bool:
+        if unit.after & ~done:
             return False
-        goes_back = unit.frees == unit.occupies  # what is taken out is put in again: the utensil need not be empty before
-        return unit.occupies is None or goes_back or self._in_use(state, unit.occupies) in (None, unit.product)
+        return unit.utensil is None or self._in_use(begun, unit.utensil) in (None, unit.product)
 
-    def _counters_taken(self, state: _State) -> int:
+    def _counters_taken(self, done: int, begun: int) -> int:
         """Shared counters with something on them: an item leaves one with the first action of the unit that takes it."""
-        begun = state.done | {busy[0] for busy in state.busy if busy}
-        return len([name for name in state.done if self._work.units[name].counters > 0]) - len(
-            [name for name in begun if self._work.units[name].counters < 0]
-        )
+        return (done & self._puts).bit_count() - (begun & self._takes).bit_count()
 
-    def _in_use(self, state: _State, utensil: str) -> str | None:
+    def _in_use(self, begun: int, utensil: str) -> str | None:
         """What a utensil is being used for; None while it is empty and nobody is on the way to it."""
-        under_way = {busy[0] for busy in state.busy if busy}
-        for name, unit in self._work.units.items():
-            if unit.occupies == utensil and (name in state.done or name in under_way) and not self._freed(state, unit):
-                return unit.product
-        return None
+        return next((use.product for use in self._uses[utensil] if begun & use.begins and not begun & use.ends), None)
 
-    def _freed(self, state: _State, unit: WorkUnit) -> bool:
-        """Whether what this unit put in has been taken out again."""
-        under_way = {busy[0] for busy in state.busy if busy}
-        start = f"start {unit.product}"
-        return any(
-            other.frees == unit.occupies and start in other.after and (name in state.done or name in under_way)
-            for name, other in self._work.units.items()
-        )
 
-    def _step(self, state: _State, agent: int, unit: WorkUnit, place: int) -> tuple[int, str, _State]:
-        finished = place + 1 == len(unit.actions)
-        busy = list(state.busy)
-        busy[agent] = None if finished else (unit.name, place + 1)
-        done = state.done | {unit.name} if finished else state.done
-        return agent, unit.actions[place], _State(done, (busy[0], busy[1]))
+def _takes_out(utensil: str, start: str, unit: WorkUnit) -> bool:
+    return unit.frees == utensil and start in unit.after
+
+
+def _step(state: _State, unit: _Unit, place: int, begun: int) -> tuple[int, str, _State]:
+    finished = begun + 1 == len(unit.actions)
+    own = None if finished else (place, begun + 1)
+    busy = (own, state.busy[1]) if unit.agent == 0 else (state.busy[0], own)
+    return unit.agent, unit.actions[begun], _State(state.done | unit.bit if finished else state.done, busy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from games.overcooked.engine.timing import sequences, time_of
 from games.overcooked.engine.validator import refusal
 from games.overcooked.engine.validator_codes import OTHER, VALIDATOR_CODES, code_of
 from games.overcooked.engine.world import Rules, World, start_world
+from games.overcooked.measures.metrics import d_max
 from games.overcooked.measures.references import ReferencePair, published_references, searched_references
 from schemas.errors import UsageError
 
@@ -90,6 +92,22 @@ def test_all_references_of_a_soup() -> None:
     assert not found.is_reference(1, assistant[1:])
     assert found.tes(1, dish_first) == pytest.approx(1.0)
     assert found.tes(0, chef[:4]) == pytest.approx(1.9025 * 4 / (9 + 0.9025 * 4))
+
+
+@pytest.mark.parametrize(("order", "agent"), [("mashed_potato_and_pea_patty", 1), ("taro_bean_and_bell_pepper_patty", 0)])
+def test_what_was_done_is_held_against_every_sequence(order: str, agent: int) -> None:
+    """The longest match and what would make it longer are those of one sequence after the other, whatever was done in between."""
+    found = searched_references(order)
+    every, own = list(sequences(found, agent)), found.own[agent]
+    actions = sorted({*every[0], "wait(1)"})
+    draw = random.Random(3)
+    for _ in range(60):
+        done = [draw.choice((action, action, draw.choice(actions))) for action in draw.choice(every) for _ in range(draw.randint(1, 2))]
+        matches = {sequence: d_max(done, sequence) for sequence in every}
+        best = max(matches.values())
+        due = {sequence[best] for sequence, matched in matches.items() if matched == best < len(sequence)}
+        reached = own.after_all(done)
+        assert (own.longest(reached), own.next_actions(reached)) == (best, tuple(sorted(due)))
 
 
 @pytest.mark.parametrize("order", [order for order, task in tasks().items() if task.level in (1, 3, 6)])
