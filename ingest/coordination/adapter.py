@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+import msgspec
 from pydantic import ValidationError
 
 from ingest.coordination import console, player_files
@@ -19,7 +20,7 @@ from ingest.coordination.hanabi import hanabi_game
 from ingest.coordination.kitchen import kitchen_game
 from ingest.coordination.parts import GameParts
 from ingest.coordination.qa import adapter as qa
-from ingest.coordination.records import CaptureStep, EscapeStep, HanabiStep, KitchenStep
+from ingest.coordination.records import CaptureStep, EscapeStep, HanabiStep, KitchenStep, Step, checked
 from ingest.coordination.rooms import capture_game, escape_game
 from ingest.coordination.rows import game_rows
 from ingest.reading.adapter_types import Place, Reading, episode_id
@@ -38,9 +39,6 @@ _SCHEMA: Final = re.compile(rb'"schema"\s*:\s*"(?:hanabi|overcooked|collab_captu
 
 
 class _Kind(NamedTuple):
-    record: type[Any]
-    """Pydantic class of a line."""
-
     place: str
     """Name of the field that counts turns."""
 
@@ -48,12 +46,14 @@ class _Kind(NamedTuple):
     game: Callable[[Sequence[Any]], GameParts]
 
 
-_KINDS: Final[Mapping[str, _Kind]] = {
-    "hanabi_step/1": _Kind(HanabiStep, "turn", 1, hanabi_game),
-    "overcooked_step/1": _Kind(KitchenStep, "tick", 0, kitchen_game),
-    "collab_capture_step/1": _Kind(CaptureStep, "turn", 1, capture_game),
-    "collab_escape_step/1": _Kind(EscapeStep, "turn", 1, escape_game),
+_KINDS: Final[Mapping[type[Step], _Kind]] = {
+    HanabiStep: _Kind("turn", 1, hanabi_game),
+    KitchenStep: _Kind("tick", 0, kitchen_game),
+    CaptureStep: _Kind("turn", 1, capture_game),
+    EscapeStep: _Kind("turn", 1, escape_game),
 }
+_BY_SCHEMA: Final[Mapping[str, type[Step]]] = {str(kind.__struct_config__.tag): kind for kind in _KINDS}
+_LINE: Final[msgspec.json.Decoder[Step]] = msgspec.json.Decoder(Step)
 
 
 class _Game(NamedTuple):
@@ -94,22 +94,21 @@ def read(data: bytes, place: Place) -> Reading:
 
 
 def _games(data: bytes, found: Reading) -> list[_Game]:
-    games: dict[tuple[str, str], _Game] = {}
-    broken: set[tuple[str, str]] = set()
+    games: dict[tuple[type[Step], str], _Game] = {}
+    broken: set[tuple[type[Step], str]] = set()
     lines = data.split(b"\n")
-    schema = ""
     for number, text in enumerate(lines, start=1):
         if not text.strip():
             continue
         try:
-            schema, step = _like(schema, text) or _step(text, number)
+            step = _step(text, number)
         except BadInputError as error:
             cut = number == len(lines)
             reason = f"{error.reason}; the game ends before it" if cut else error.reason
             found.rejects.append(BadInputError(reason, locator=error.locator or f"line {number}", excerpt=error.excerpt))
             continue
-        key = (schema, step.episode)
-        game = games.setdefault(key, _Game(_KINDS[schema], step.episode, number, []))
+        key = (type(step), step.episode)
+        game = games.setdefault(key, _Game(_KINDS[type(step)], step.episode, number, []))
         expected = game.kind.first + len(game.steps)
         if key not in broken and getattr(step, game.kind.place) == expected:
             game.steps.append(step)
@@ -120,24 +119,21 @@ def _games(data: bytes, found: Reading) -> list[_Game]:
     return [game for game in games.values() if game.steps]
 
 
-def _like(schema: str, text: bytes) -> tuple[str, Any] | None:
-    """A line of the same kind as the one before, as nearly all are, read and checked in one go; None if it is none, or has a fault."""
-    if schema not in _KINDS:
-        return None
+def _step(text: bytes, number: int) -> Step:
+    """A line; what msgspec refuses goes to Pydantic, which says why, and some of it is good: half surrogate pairs, large numbers."""
     try:
-        step = _KINDS[schema].record.model_validate_json(text)
-    except ValidationError:
-        return None
-    return (schema, step) if step.schema_name == schema else None
+        return _LINE.decode(text) if text.isascii() else _LINE.decode(text.decode())  # msgspec skips bytes that are no UTF-8
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return _told(text, number)
 
 
-def _step(text: bytes, number: int) -> tuple[str, Any]:
+def _told(text: bytes, number: int) -> Step:
     value = loads(text)
     schema = str(value.get("schema")) if isinstance(value, dict) else ""
-    if schema not in _KINDS:
+    if schema not in _BY_SCHEMA:
         raise BadInputError(f"no turn of LLM-Coordination (schema {excerpt(schema)!r})", locator=f"line {number}")
     try:
-        return schema, _KINDS[schema].record.model_validate(value)
+        return checked(_BY_SCHEMA[schema], value)
     except ValidationError as error:
         raise malformed(error, f"line {number}") from error
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, cast
 
+from msgspec import to_builtins
+
 from games.coordination.capture.rules import TURN_LIMIT
 from games.coordination.escape.rules import FIXES_NEEDED
 from games.coordination.hanabi.rules import DECK
@@ -123,7 +125,7 @@ def _more_than_the_deck(table: TableRecord) -> dict[str, int]:
 
 def _hanabi_chain(before: HanabiStep, step: HanabiStep) -> list[ReplayDifference]:
     """The table stays as it was left, and the players take turns."""
-    was, now = before.state_after.model_dump(), step.state_before.model_dump()
+    was, now = to_builtins(before.state_after), to_builtins(step.state_before)
     pairs = {f"state_before.{name}": (value, was[name]) for name, value in now.items()}
     return compared(pairs | {"player": (step.player == before.player, False)})
 

@@ -18,7 +18,7 @@ from games.coordination.escape import rules as escape
 from games.coordination.players import PLAYERS, ground
 from ingest.coordination.consistency import contradictions
 from ingest.coordination.parts import GameParts
-from ingest.coordination.records import CaptureStep, EscapeStep
+from ingest.coordination.records import CaptureStep, EscapeStep, checked
 from ingest.coordination.rooms import capture_game, escape_game
 from ingest.coordination.rows import game_rows
 from ingest.reading.adapter_types import Place, Reading, episode_id
@@ -100,9 +100,9 @@ def _add(found: Reading, steps: list[dict[str, Any]], place: Place, index: int) 
 
 def _parts(steps: list[dict[str, Any]]) -> GameParts:
     if "scenario" in steps[0]:
-        captures = [CaptureStep.model_validate(step) for step in steps]
+        captures = [checked(CaptureStep, step) for step in steps]
         return _compared(capture_game(captures), captures)
-    escapes = [EscapeStep.model_validate(step) for step in steps]
+    escapes = [checked(EscapeStep, step) for step in steps]
     return _compared(escape_game(escapes), escapes)
 
 

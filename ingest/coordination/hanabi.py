@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from msgspec import to_builtins
+from msgspec.structs import astuple
+
 from games.coordination.hanabi.moves import move_category
 from games.coordination.hanabi.rules import MAX_SCORE, Effect, HanabiState, Known, Move, Verb, apply, is_legal, legal_moves
 from games.coordination.hanabi.wording import listed
@@ -94,8 +97,8 @@ def _turn(step: HanabiStep) -> TurnParts:
     category, evidence = move_category(before, step.seat, move)
     misplay = ("misplay", f"{effect.card} does not fit its stack: a life is lost") if effect.life_lost else None
     return TurnParts(
-        before=step.state_before.model_dump() | {"player": step.player},
-        after=step.state_after.model_dump(),
+        before=to_builtins(step.state_before) | {"player": step.player},
+        after=to_builtins(step.state_after),
         progress=after.stacked / MAX_SCORE,
         goal_reached=after.stacked == MAX_SCORE,
         said=_said(step),
@@ -139,7 +142,7 @@ def _state(record: TableRecord, step: HanabiStep) -> HanabiState:
     seats = (first, next(player for player in PLAYERS if player != first))
     if set(record.hands) != set(PLAYERS) or set(record.knowledge) != set(PLAYERS):
         raise BadInputError(f"turn {step.turn} does not have both players' hands and knowledge: the game is left out")
-    known = [tuple(Known(*known.model_dump().values()) for known in record.knowledge[player]) for player in seats]
+    known = [tuple(Known(*astuple(known)) for known in record.knowledge[player]) for player in seats]
     return HanabiState(
         hands=(tuple(record.hands[seats[0]]), tuple(record.hands[seats[1]])),
         knowledge=(known[0], known[1]),

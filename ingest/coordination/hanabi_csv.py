@@ -21,7 +21,7 @@ from ingest.coordination.csv_checks import hanabi_row_differences
 from ingest.coordination.csv_rows import TextTable
 from ingest.coordination.hanabi import hanabi_game
 from ingest.coordination.parts import GameParts
-from ingest.coordination.records import HanabiStep
+from ingest.coordination.records import HanabiStep, checked
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
@@ -222,7 +222,8 @@ def _step(name: str, rows: Sequence[_Row], states: Sequence[HanabiState], turn: 
     drawn = after.hands[turn % 2][-1] if after.deck < state.deck else None
     _, effect = apply(state, turn % 2, row.move, drawn)
     calls = _calls(row.fields)
-    return HanabiStep.model_validate(
+    return checked(
+        HanabiStep,
         {
             "episode": name,
             "turn": turn + 1,
@@ -238,7 +239,7 @@ def _step(name: str, rows: Sequence[_Row], states: Sequence[HanabiState], turn: 
             "engine_move": shown_move(row.move),
             "effect": _plain(shown_effect(effect)),
             "terminal": turn == len(states) - 2 and _is_over(states),
-        }
+        },
     )
 
 

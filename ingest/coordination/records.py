@@ -1,25 +1,32 @@
 """Lines of the step logs of the four LLM-Coordination games as typed records (format: docs/coordination.md).
 
-Types are strict. What a line cannot do without is required; the rest may be missing.
+Types are strict. What a line cannot do without is required; the rest may be missing. msgspec reads the lines, by the metadata `Meta`;
+Pydantic, which takes several times as long and tells what is wrong, looks at what msgspec refuses, by the other metadata.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Protocol, TypeVar
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, Final, Literal, Protocol, TypeVar, cast, get_args, get_type_hints
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from msgspec import NODEFAULT, Meta, Struct
+from msgspec.structs import FieldInfo, fields
+from pydantic import AfterValidator, ConfigDict, Field, GetCoreSchemaHandler, TypeAdapter, create_model
+from pydantic_core import CoreSchema, core_schema
 
 from games.coordination.players import PLAYERS, Player
 
-__all__ = ["CaptureStep", "EscapeStep", "HanabiStep", "KitchenStep", "LoggedCall", "Step"]
+__all__ = ["CaptureStep", "EscapeStep", "HanabiStep", "KitchenStep", "LoggedCall", "Step", "checked"]
 
-Count = Annotated[int, Field(ge=0, lt=2**31)]
-Number = Annotated[int, Field(ge=1, lt=2**31)]
-_Int = Annotated[int, Field(ge=-(2**63), lt=2**64)]
+_INT_32: Final = 2**31
+Count = Annotated[int, Meta(ge=0, lt=_INT_32), Field(ge=0, lt=_INT_32)]
+Number = Annotated[int, Meta(ge=1, lt=_INT_32), Field(ge=1, lt=_INT_32)]
+_Int = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1), Field(ge=-(2**63), lt=2**64)]
 """What `loads` gives as an integer: beyond that it gives a float."""
 
-_Room = Annotated[str, Field(pattern=r"^room (?:10|[1-9])$")]
-_CaptureRoom = Annotated[int, Field(ge=1, le=9)]
+_Room = Literal["room 1", "room 2", "room 3", "room 4", "room 5", "room 6", "room 7", "room 8", "room 9", "room 10"]
+_CaptureRoom = Annotated[int, Meta(ge=1, le=9), Field(ge=1, le=9)]
 
 
 _Key = TypeVar("_Key", bound=str)
@@ -37,23 +44,35 @@ def _all(*names: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(strict=True, extra="ignore")
+class _Record(Struct, gc=False):
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """How Pydantic reads it: as a model with the same fields."""
+        kinds = get_type_hints(cls, include_extras=True)
+        entries: Any = {field.name: (kinds[field.name], _presence(field)) for field in fields(cls)}
+        model = create_model(cls.__name__, __config__=ConfigDict(strict=True, extra="ignore"), **entries)
+        return core_schema.no_info_after_validator_function(lambda found: cls(**dict(found)), handler(model))
 
 
-class _Line(_Record):
-    schema_name: Annotated[str, Field(alias="schema")] = ""
-    """Kind and version of the line; empty in what is not read from a step log."""
+def _presence(field: FieldInfo) -> Any:
+    """Whether a field may be missing, as Pydantic has it."""
+    if field.default_factory is not NODEFAULT:
+        return Field(default_factory=field.default_factory)
+    return ... if field.default is NODEFAULT else field.default
+
+
+class _Line(_Record, kw_only=True, tag_field="schema"):
+    """A line of a step log; its field `schema` says of which."""
 
     game: str | None = None
     episode: str
     terminal: bool = False
 
 
-_CaptureRooms = Annotated[dict[Literal["Alice", "Bob", "Thief"], _CaptureRoom], _all("Alice", "Bob", "Thief")]
-_EscapeRooms = Annotated[dict[Literal["Alice", "Bob", "Adversary"], _Room], _all("Alice", "Bob", "Adversary")]
-_Doors = Annotated[dict[Literal["1-2", "3-4"], bool], _all("1-2", "3-4")]
-_Generators = Annotated[dict[Literal["room 1", "room 6"], Count], _all("room 1", "room 6")]
+_CaptureRooms = Annotated[dict[Literal["Alice", "Bob", "Thief"], _CaptureRoom], Meta(min_length=3), _all("Alice", "Bob", "Thief")]
+_EscapeRooms = Annotated[dict[Literal["Alice", "Bob", "Adversary"], _Room], Meta(min_length=3), _all("Alice", "Bob", "Adversary")]
+_Doors = Annotated[dict[Literal["1-2", "3-4"], bool], Meta(min_length=2), _all("1-2", "3-4")]
+_Generators = Annotated[dict[Literal["room 1", "room 6"], Count], Meta(min_length=2), _all("room 1", "room 6")]
 
 
 class LoggedCall(_Record):
@@ -64,7 +83,8 @@ class LoggedCall(_Record):
 
 
 class _Named(Protocol):
-    player: Player
+    @property
+    def player(self) -> Player: ...
 
 
 _Acting = TypeVar("_Acting", bound=_Named)
@@ -77,7 +97,14 @@ def _both(acting: list[_Acting]) -> list[_Acting]:
     return acting
 
 
-class KnownRecord(_Record):
+_TWO: Final = Meta(min_length=2, max_length=2)
+_Spot = Annotated[list[Count], _TWO, Field(min_length=2, max_length=2)]
+_Card = Annotated[str, Meta(pattern=r"^[RYGWB][1-5]\Z"), Field(pattern="^[RYGWB][1-5]$")]  # Python's $ admits a line break behind it
+_Height = Annotated[int, Meta(ge=0, le=5), Field(ge=0, le=5)]
+_Fireworks = Annotated[dict[Literal["R", "Y", "G", "W", "B"], _Height], Meta(min_length=5), _all(*"RYGWB")]
+
+
+class KnownRecord(_Record, kw_only=True):
     """What hints say about a card of one's own."""
 
     colors: str
@@ -86,19 +113,19 @@ class KnownRecord(_Record):
     rank_hinted: bool
 
 
-class TableRecord(_Record):
+class TableRecord(_Record, kw_only=True):
     """The table of Hanabi."""
 
     life_tokens: Count
     information_tokens: Count
     deck_size: Count
-    fireworks: Annotated[dict[Literal["R", "Y", "G", "W", "B"], Annotated[int, Field(ge=0, le=5)]], _all(*"RYGWB")]
+    fireworks: _Fireworks
     discard_pile: list[str]
-    hands: dict[Player, list[Annotated[str, Field(pattern="^[RYGWB][1-5]$")]]]
+    hands: dict[Player, list[_Card]]
     knowledge: dict[Player, list[KnownRecord]]
 
 
-class MoveRecord(_Record):
+class MoveRecord(_Record, kw_only=True):
     """A move of Hanabi."""
 
     type: Literal["PLAY", "DISCARD", "REVEAL_COLOR", "REVEAL_RANK"]
@@ -107,7 +134,7 @@ class MoveRecord(_Record):
     rank: Count | None = None
 
 
-class EffectRecord(_Record):
+class EffectRecord(_Record, kw_only=True):
     """What the engine says a move did."""
 
     scored: bool | None = None
@@ -118,7 +145,7 @@ class EffectRecord(_Record):
     life_lost: Count | None = None
 
 
-class HanabiStep(_Line):
+class HanabiStep(_Line, kw_only=True, tag="hanabi_step/1"):
     """A turn of Hanabi."""
 
     seed: _Int | None = None
@@ -130,43 +157,43 @@ class HanabiStep(_Line):
     state_before: TableRecord
     state_after: TableRecord
     observation_text: str | None = None
-    legal_actions: list[str] = Field(default_factory=list)
-    calls: list[LoggedCall] = Field(default_factory=list)
+    legal_actions: list[str] = []
+    calls: list[LoggedCall] = []
     n_generator_calls: Count | None = None
     n_rejections: Count = 0
     intended_action: str | None = None
     selected_action: str
     engine_move: MoveRecord
     effect: EffectRecord
-    injected: list[str] = Field(default_factory=list)
+    injected: list[str] = []
     fireworks_sum: Count | None = None
     engine_score: Count | None = None
 
 
-class ItemRecord(_Record):
+class ItemRecord(_Record, kw_only=True):
     """Something that is held."""
 
     name: Literal["onion", "dish", "soup"]
-    state: Annotated[tuple[Literal["onion"], Annotated[int, Field(ge=0, le=3)], Count] | None, Field(strict=False)] = None
+    state: Annotated[tuple[Literal["onion"], Annotated[int, Meta(ge=0, le=3), Field(ge=0, le=3)], Count] | None, Field(strict=False)] = None
     """Of a soup: what is in it, how many, and its ticks."""
 
 
-class ObjectRecord(ItemRecord):
+class ObjectRecord(ItemRecord, kw_only=True):
     """Something that lies somewhere."""
 
-    position: list[Count] = Field(min_length=2, max_length=2)
+    position: _Spot
 
 
-class CookRecord(_Record):
+class CookRecord(_Record, kw_only=True):
     """A cook before the tick."""
 
     name: Player
-    position: list[Count] = Field(min_length=2, max_length=2)
+    position: _Spot
     orientation: Literal["north", "south", "east", "west"]
     held: ItemRecord | None
 
 
-class CookAction(_Record):
+class CookAction(_Record, kw_only=True):
     """What a cook does in a tick; the second half only where the player was asked."""
 
     player: Player
@@ -177,38 +204,38 @@ class CookAction(_Record):
     response: str | None = None
     intended: str | None = None
     selected: str | None = None
-    injected: list[str] = Field(default_factory=list)
+    injected: list[str] = []
     policy: str | None = None
 
 
-class KitchenStep(_Line):
+class KitchenStep(_Line, kw_only=True, tag="overcooked_step/1"):
     """A tick in the kitchen."""
 
     layout: str
     tick: Count
-    players: list[CookRecord] = Field(min_length=2, max_length=2)
+    players: Annotated[list[CookRecord], _TWO, Field(min_length=2, max_length=2)]
     objects: list[ObjectRecord]
-    actions: list[CookAction] = Field(min_length=2, max_length=2)
+    actions: Annotated[list[CookAction], _TWO, Field(min_length=2, max_length=2)]
     sparse_reward: _Int
     score: _Int
 
 
-class CapturePlayer(_Record):
+class CapturePlayer(_Record, kw_only=True):
     """A player's turn in CollabCapture."""
 
     player: Player
     policy: str | None = None
     style: str | None = None
     observation_text: str | None = None
-    available_actions: list[str | _Int] = Field(default_factory=list)
+    available_actions: list[str | _Int] = []
     response: str | None = None
     intended: str | None = None
     executed: str
     grounding_ok: bool | None = None
-    injected: list[str] = Field(default_factory=list)
+    injected: list[str] = []
 
 
-class CaptureStep(_Line):
+class CaptureStep(_Line, kw_only=True, tag="collab_capture_step/1"):
     """A turn of CollabCapture."""
 
     scenario: str
@@ -217,29 +244,33 @@ class CaptureStep(_Line):
     rooms_after: _CaptureRooms
     doors_before: _Doors
     doors_after: _Doors
-    players: Annotated[list[CapturePlayer], AfterValidator(_both)]
+    players: Annotated[list[CapturePlayer], _TWO, AfterValidator(_both)]
     buttons_pressed: list[str] | None = None
     captured: bool
     capture_kind: Literal["same_room", "swap"] | None = None
     turns_printed: Count | None = None
     """Of a console: what it prints at the end."""
 
+    def __post_init__(self) -> None:
+        """Look at what types do not say."""
+        _both(self.players)
 
-class EscapePlayer(_Record):
+
+class EscapePlayer(_Record, kw_only=True):
     """A player's turn in CollabEscape."""
 
     player: Player
     policy: str | None = None
     style: str | None = None
     observation_text: str | None = None
-    available_actions: list[str] = Field(default_factory=list)
-    calls: list[LoggedCall] = Field(default_factory=list)
+    available_actions: list[str] = []
+    calls: list[LoggedCall] = []
     intended: str | None = None
     executed: str
-    injected: list[str] = Field(default_factory=list)
+    injected: list[str] = []
 
 
-class EscapeStep(_Line):
+class EscapeStep(_Line, kw_only=True, tag="collab_escape_step/1"):
     """A turn of CollabEscape."""
 
     seed: _Int | None = None
@@ -256,8 +287,28 @@ class EscapeStep(_Line):
     exit_gate_after: bool
     adversary_target: Player | None
     adversary_choice: _Room
-    players: Annotated[list[EscapePlayer], AfterValidator(_both)]
+    players: Annotated[list[EscapePlayer], _TWO, AfterValidator(_both)]
     outcome: Literal["continue", "win", "loss", "turn_cap"]
+
+    def __post_init__(self) -> None:
+        """Look at what types do not say."""
+        _both(self.players)
 
 
 Step = HanabiStep | KitchenStep | CaptureStep | EscapeStep
+
+_Kind = TypeVar("_Kind", bound=Step)
+
+
+def checked(kind: type[_Kind], value: object) -> _Kind:
+    """A record of a value that is not JSON text, or was refused as such.
+
+    Raises:
+        pydantic.ValidationError: it is none; says what is wrong.
+    """
+    return cast("_Kind", _adapters()[kind].validate_python(value))
+
+
+@cache
+def _adapters() -> Mapping[object, TypeAdapter[Any]]:
+    return {kind: TypeAdapter(kind) for kind in get_args(Step)}
