@@ -11,7 +11,12 @@ if TYPE_CHECKING:
 
 __all__ = ["to_frame"]
 
-_AS_TEXT: Final = frozenset({"bignum", "bit", "blob", "geometry", "interval", "time with time zone", "uhugeint", "union", "variant"})
+_AS_TEXT: Final = frozenset(
+    {
+        "bignum", "bit", "blob", "geometry", "interval", "time", "time with time zone", "timestamp_s", "uhugeint", "union", "variant",
+    }
+)  # fmt: skip
+"""Polars makes nothing of 24:00:00, and another time of an infinite one in seconds."""
 _NESTED: Final = frozenset({"array", "list", "map", "struct"})
 _DAY: Final = 86_400
 _FIRST_S, _LAST_S = -62_135_596_800, 253_402_300_799
@@ -20,7 +25,10 @@ _UNITS: Final = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def to_frame(relation: duckdb.DuckDBPyRelation) -> pl.DataFrame:
-    """The rows of a query; intervals, bits, bytes and the like are texts, and so are columns with dates outside the years 1 to 9999."""
+    """The rows of a query; intervals, times of day, bytes, maps by other keys than texts and the like are texts.
+
+    So are columns with dates outside the years 1 to 9999, however deep in them those stand.
+    """
     names = list(relation.columns)
     as_text = {place for place, kind in enumerate(relation.types) if not _can_be_held(kind)}
     rows = _fetched(relation, names, as_text)
@@ -41,12 +49,32 @@ def _fetched(relation: duckdb.DuckDBPyRelation, names: list[str], as_text: Colle
 
 
 def _can_be_held(kind: Any) -> bool:
-    if kind.id in _AS_TEXT:
+    if kind.id in _AS_TEXT or (kind.id == "map" and kind.key.id != "varchar"):
         return False
     return kind.id not in _NESTED or all(_can_be_held(part) for name, part in kind.children if name != "size")
 
 
 def _is_outside(column: pl.Series) -> bool:
+    return any(map(_has_outside, _leaves(column)))
+
+
+def _leaves(column: pl.Series) -> Iterator[pl.Series]:
+    """The column, or the values in it where it is one of lists, records or maps."""
+    import polars as pl
+
+    kind = column.dtype
+    if isinstance(kind, pl.List | pl.Array):
+        yield from _leaves(column.explode())
+    elif isinstance(kind, pl.Map):
+        yield from _leaves(column.map.values())
+    elif isinstance(kind, pl.Struct):
+        for part in kind.fields:
+            yield from _leaves(column.struct.field(part.name))
+    else:
+        yield column
+
+
+def _has_outside(column: pl.Series) -> bool:
     import polars as pl
 
     if column.dtype == pl.Date:

@@ -77,11 +77,12 @@ def as_query(sql: str, connection: duckdb.DuckDBPyConnection) -> str:
         raise UsageError(_reason(error)) from error
     if len(statements) != 1:
         raise UsageError(f"it has to be one statement, and here are {len(statements)}")
-    kind = statements[0].type.name
+    kind = _kind_of(statements[0])
     if kind == "SELECT":
         _check(_parsed(sql, connection))
         return sql
     if kind == "MULTI" and _is_table(without_end(sql), connection):
+        _check_called(sql)
         return f"FROM (\n{without_end(sql)}\n)"
     if kind == "EXPLAIN" and _explains_query(sql, connection):
         return sql
@@ -104,6 +105,13 @@ def as_condition(text: str, connection: duckdb.DuckDBPyConnection) -> str:
     if rest[0] != rest[2] or rest[1] != rest[2]:
         raise UsageError("it has to be one condition and nothing besides")
     return bracketed
+
+
+def _kind_of(statement: duckdb.Statement) -> str:
+    try:
+        return str(statement.type.name)
+    except ValueError:  # DuckDB's parser knows statements that its Python package has no name for
+        return statement.query.split(None, 1)[0].upper()
 
 
 def without_end(sql: str) -> str:
@@ -145,6 +153,22 @@ def _is_table(sql: str, connection: duckdb.DuckDBPyConnection) -> bool:
         return len(connection.extract_statements(f"FROM (\n{sql}\n)")) == 1
     except duckdb.Error:
         return False
+
+
+def _check_called(sql: str) -> None:
+    """Refuse functions that run more in a query of which DuckDB gives no tree: a PIVOT that looks up its columns is several statements."""
+    for name, behind in pairwise(_words(sql)):
+        if behind.startswith("(") and name.strip('"').lower() in _RUNS_MORE:
+            raise UsageError(f"{name}() does more than read: it cannot be used here")
+
+
+def _words(sql: str) -> list[str]:
+    """The tokens of the text, comments left out."""
+    import duckdb
+
+    text = sql.encode()
+    tokens = [*duckdb.tokenize(sql), (len(text), duckdb.token_type.operator)]
+    return [text[begin:end].decode().strip() for (begin, kind), (end, _) in pairwise(tokens) if kind != duckdb.token_type.comment]
 
 
 def _explains_query(sql: str, connection: duckdb.DuckDBPyConnection) -> bool:
