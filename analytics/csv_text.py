@@ -16,7 +16,7 @@ _PLAIN_NUMBER: Final = r"^[+-]?[0-9]+([.][0-9]+)?$"
 
 
 def as_csv(rows: pl.DataFrame) -> str:
-    """All columns; lists and records as JSON text; a text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    """All columns; lists and records as JSON text; a text or heading that a spreadsheet would run as a formula gets an apostrophe in front."""
     return _without_formulas(_flat(rows)).write_csv()
 
 
@@ -35,6 +35,15 @@ def _as_json(value: object) -> str | None:
 def _without_formulas(rows: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
-    text = pl.col(pl.String)
-    is_formula = text.str.contains(_FORMULA_START) & ~text.str.contains(_PLAIN_NUMBER)
-    return rows.with_columns(pl.when(is_formula).then(pl.lit("'") + text).otherwise(text).name.keep())
+    headings = pl.DataFrame({"name": rows.columns}, schema={"name": pl.String}).select(_harmless(pl.col("name")))
+    return rows.with_columns(_harmless(pl.col(pl.String, pl.Categorical, pl.Enum))).rename(
+        dict(zip(rows.columns, headings["name"], strict=True))
+    )
+
+
+def _harmless(texts: pl.Expr) -> pl.Expr:
+    import polars as pl
+
+    texts = texts.cast(pl.String)
+    is_formula = texts.str.contains(_FORMULA_START) & ~texts.str.contains(_PLAIN_NUMBER)
+    return pl.when(is_formula).then(pl.lit("'") + texts).otherwise(texts).name.keep()

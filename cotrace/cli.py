@@ -10,6 +10,7 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 import click
@@ -74,9 +75,10 @@ _NO_CHOICE: Final = re.compile(r"'([^']*)' is not one of")
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 done but some input or calls failed, 2 wrong use, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP."""
     ending.listen()
-    _prepare_stdout()
+    _prepare_streams()
     try:
         code = cli.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
+        sys.stdout.flush()
         code = _ended(None) if ending.was_told() else code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
@@ -87,24 +89,40 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = _ended(error.__cause__ or error)
     except CotraceError as error:
         code = _complain(str(error), error)
-    except BrokenPipeError:
-        sys.stderr.close()
-        code = 0
     except SystemExit:
         raise
     except BaseException as error:  # noqa: BLE001 - the one place where anything unforeseen (panics of libraries too) becomes a line
-        code = _ended(error) if is_interrupt(error) else _complain(_unforeseen(error), error)
+        code = _stopped_by(error)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _prepare_stdout() -> None:
-    """Where a terminal has no such letter it shows another, and all of a text is written, or an error comes."""
+def _prepare_streams() -> None:
+    """Where a terminal has no such letter it shows another, and all of a text is written, or an error comes; a closed one swallows all."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 - as long as the process
     if not isinstance(sys.stdout, io.TextIOWrapper):
         return
     raw = sys.stdout.buffer
     if isinstance(raw, io.RawIOBase):  # PYTHONUNBUFFERED: a disk that is full would swallow the rest of a write without a word
         sys.stdout = io.TextIOWrapper(io.BufferedWriter(raw), encoding=sys.stdout.encoding, write_through=True)
     sys.stdout.reconfigure(errors="replace")
+
+
+def _stopped_by(error: BaseException) -> int:
+    if is_interrupt(error):
+        return _ended(error)
+    if os.strerror(errno.EPIPE) in str(error):  # whoever reads has enough; click ends so where Python meets it
+        _let_go_of_stdout()
+        return 1
+    return _complain(_unforeseen(error), error)
+
+
+def _let_go_of_stdout() -> None:
+    """What could not be written is not tried again when the program ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def _ended(error: BaseException | None) -> int:
@@ -117,6 +135,7 @@ def _unforeseen(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and (package := mend(error.name)):
         return f"this needs the package {package}"
     if os.strerror(errno.ENOSPC) in str(error):  # whichever library has met it
+        _let_go_of_stdout()
         return f"cannot be written: {os.strerror(errno.ENOSPC).lower()}; make room and start the same command again"
     return f"internal error, {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''} (--debug shows where)"
 

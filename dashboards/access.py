@@ -43,7 +43,7 @@ class Access:
         if not self.any_host and not _names_loopback(request.host):
             return f"This dashboard answers to localhost only, not to {request.host[:100]!r}.", HTTPStatus.FORBIDDEN
         origin = request.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != request.host.lower():
+        if origin is not None and _place(origin) != request.host.lower():
             return "Requests of other pages are not answered.", HTTPStatus.FORBIDDEN
         if request.method not in _READING and request.headers.get("Sec-Fetch-Site", "none") not in {"same-origin", "none"}:
             return "Requests of other pages are not answered.", HTTPStatus.FORBIDDEN
@@ -108,6 +108,14 @@ def is_loopback(host: str) -> bool:
     except (OSError, UnicodeError):
         return False
     return all(ipaddress.ip_address(address.partition("%")[0]).is_loopback for address in found)
+
+
+def _place(origin: str) -> str | None:
+    """Its host and port; None where it is no address."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
 
 
 def _names_loopback(host: str) -> bool:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import html
-import io
 from collections.abc import Sequence
 
+from analytics import csv_text
 from analytics.papers.item import Note
 from analytics.papers.tables import PaperTable
 from analytics.query import query
@@ -16,19 +15,23 @@ __all__ = ["as_csv", "as_html", "as_notes", "as_tex", "as_text"]
 
 _MOST_NOTE_ROWS = 12
 _ROUNDING = 1e-9
-_TEX = str.maketrans({sign: f"\\{sign}" for sign in "&%$#_{}"} | {"\\": r"\textbackslash{}", "±": r"$\pm$", "–": "--"})
+_TEX = str.maketrans(
+    {sign: f"\\{sign}" for sign in "&%$#_{}"} | {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}", "±": r"$\pm$", "–": "--"}
+)
 _NUMBERS = ("value", "sem", "low", "high", "n", "paper", "paper_sem", "difference")
 
 
 def as_csv(family: str, found: Sequence[PaperTable]) -> str:
     """One row a cell, all numbers in full."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("family", "item", "row", "column", *_NUMBERS))
-    for one in found:
-        for cell in one.cells.iter_rows(named=True):
-            writer.writerow((family, one.item.name, cell["row"], cell["column"], *(cell[name] for name in _NUMBERS)))
-    return text.getvalue()
+    import polars as pl
+
+    texts = dict.fromkeys(("family", "item", "row", "column"), pl.String)
+    cells = [
+        (family, one.item.name, cell["row"], cell["column"], *(cell[name] for name in _NUMBERS))
+        for one in found
+        for cell in one.cells.iter_rows(named=True)
+    ]
+    return csv_text.as_csv(pl.DataFrame(cells, schema={**texts, **dict.fromkeys(_NUMBERS, pl.Float64)}, orient="row"))
 
 
 def as_text(family: str, found: Sequence[PaperTable]) -> str:

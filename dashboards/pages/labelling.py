@@ -9,6 +9,7 @@ import dash
 from dash import ALL, Dash, Input, Output, State, dcc, html
 from pydantic import BaseModel
 
+from analytics.csv_text import as_csv
 from analytics.judging.labels_export import exported
 from dashboards.address import Address
 from dashboards.label_queue import LABELLED_HERE, ORDERS, next_task, progress
@@ -195,7 +196,7 @@ def register(app: Dash, store: Store, rubric_folders: Sequence[Path]) -> None:
         if not clicks:
             return dash.no_update
         name = annotator_name(Address.parse(PATH, search).one("annotator"))
-        return {"content": exported(store, annotator=name).write_csv(), "filename": "labels.csv", "type": "text/csv"}
+        return {"content": as_csv(exported(store, annotator=name)), "filename": "labels.csv", "type": "text/csv"}
 
 
 def _save(store: Store, folders: Sequence[Path], address: Address, asked: _Asked, answers: dict[str, Answer]) -> None:

@@ -141,4 +141,4 @@ def _entry(kind: TypeAdapter[_Entry], line: bytes, where: str) -> _Entry:
 def lost(error: BadInputError, number: int, line_count: int) -> BadInputError:
     """A fault inside the file: what follows it is lost."""
     reason = f"{error.reason}; the game is kept up to the line before, {line_count - number + 1} lines are lost"
-    return BadInputError(reason, locator=f"line {number}{error.locator}", excerpt=error.excerpt)
+    return BadInputError(reason, locator=f"line {number}{error.locator.removeprefix('line 1')}", excerpt=error.excerpt)

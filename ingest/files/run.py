@@ -90,7 +90,7 @@ def _without_logs(paths: Sequence[str | Path], found: SourceSearch, report: Repo
     tried += [missed.found.path for missed in found.unreadable]
     for path in paths:
         folder = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links
-        if Path(folder).is_dir() and not any(Path(one).is_relative_to(folder) for one in tried):
+        if os.path.isdir(folder) and not any(Path(one).is_relative_to(folder) for one in tried):  # noqa: PTH112 - Path's raises
             yield printable(folder)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
@@ -25,6 +26,9 @@ PLANTED_PREFIX: Final = "planted:"
 
 SCORES: Final[Mapping[str, float | None]] = {"yes": 1.0, "no": 0.0, "unclear": 0.5, "na": None}
 """The numbers of the answers that every rubric of ours has; other answers bring theirs in the column `score`."""
+
+_GUARD: Final = re.compile(r"^'(?=[=+\-@])")
+"""The apostrophe with which files that cotrace writes keep a spreadsheet from running a text."""
 
 Record = Mapping[str, str]
 """Column -> text; empty where there is nothing."""
@@ -122,7 +126,7 @@ def _from_csv(text: str) -> Iterator[tuple[int, Record | BadInputError]]:
         if len(row) != len(names):
             yield rows.line_num, BadInputError(f"{len(row)} fields where the header has {len(names)}: quote fields that hold the delimiter")
         else:
-            yield rows.line_num, {name: field.strip() for name, field in zip(names, row, strict=True)}
+            yield rows.line_num, {name: _GUARD.sub("", field.strip()) for name, field in zip(names, row, strict=True)}
 
 
 def form_of(columns: Iterable[str]) -> LabelForm:

@@ -85,7 +85,8 @@ def _not_json(text: str, error: json.JSONDecodeError) -> BadInputError:
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
         reason = f"the JSON breaks off at character {len(text)}: the file was cut, copy it again"
     else:
-        reason = f"no JSON ({error.msg} at line {error.lineno}, column {error.colno}): the file is damaged, copy it again"
+        place = f"line {error.lineno}, column {error.colno}" if "\n" in text else f"column {error.colno}"
+        reason = f"no JSON ({error.msg.removesuffix(' at')} at {place}): the file is damaged, copy it again"
     return BadInputError(
         reason, locator=f"line {error.lineno}, column {error.colno}", excerpt=excerpt(text[max(0, error.pos - 40) : error.pos + 160])
     )

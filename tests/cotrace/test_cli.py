@@ -336,6 +336,38 @@ def test_a_full_disk_is_told(store: Store, output_format: str, unbuffered: str) 
     assert done.stderr.splitlines()[-1].startswith("cotrace: cannot be written: no space left on device")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+def test_a_full_disk_is_told_once(store: Store) -> None:
+    """A line that still waits to be written is no second fault when the program ends."""
+    command = [sys.executable, "-c", "from cotrace.cli import main; main()", "sql", "SELECT 1", "--store", str(store.path)]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=120, check=False, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "no space left" in done.stderr
+
+
+@pytest.mark.parametrize("output_format", ["table", "csv", "json", "parquet"])
+def test_who_reads_may_have_enough(store: Store, output_format: str) -> None:
+    """As with `| head -1`: the rest is not written, and nobody is told of a fault."""
+    command = [sys.executable, "-c", "from cotrace.cli import main; main()", "sql", "FROM range(200000)", "--format", output_format]
+    with subprocess.Popen([*command, "--store", str(store.path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(1)
+        process.stdout.close()
+        told = process.stderr.read().decode()
+    assert (process.returncode, told) == (1, "")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_streams_may_be_closed(closed: str, store: Store) -> None:
+    """As a daemon leaves them: the command does its work, and nobody reads what it says."""
+    program = f"'{sys.executable}' -c 'from cotrace.cli import main; main()' sql 'SELECT 1' --store '{store.path}' {closed}"
+    done = subprocess.run(["sh", "-c", program], capture_output=True, timeout=120, check=False, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "error" not in done.stderr
+
+
 def test_help_fits_a_narrow_terminal() -> None:
     """No line of any command's help is longer than 80 columns, and an example that is broken stays one command for a shell."""
 

@@ -157,7 +157,9 @@ def test_a_name_that_was_made_to_point_here_is_not(local: _Dash, host: str, path
     assert "cotrace</title>" not in answer.text
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://localhost.evil.example"])
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://localhost.evil.example", "http://[::1", ""]
+)
 def test_other_pages_save_no_labels(local: _Dash, store: Store, origin: str) -> None:
     """What saves for a page of ours does not for a page of others; the fields are the same."""
     answer = local.post(saving(local), Origin=origin)

@@ -278,6 +278,21 @@ def test_link_to_nowhere_and_pipe(store: Store, logs: Path) -> None:
     assert [Path(path).name for path, _ in report.others] == ["pipe.json"]
 
 
+def test_a_named_file_in_a_closed_folder_is_rejected(store: Store, logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even whether it is a folder can be asked then. Tests can run as root, so the refusal is played."""
+    secret = write(logs / "secret.json", published(run=4))
+    asked = Path.stat
+
+    def refusing(path: Path, **options: Any) -> Any:
+        if path == secret:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return asked(path, **options)
+
+    monkeypatch.setattr(Path, "stat", refusing)
+    report = ingest_paths([secret], store)
+    assert report.rejected[0].reason == "cannot be read (Permission denied): make it readable (chmod u+r)"
+
+
 def test_unreadable_file_is_rejected_and_later_read(store: Store, logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No permission is a reject; once there is, the reject makes way for the game. Tests can run as root, so the refusal is played."""
     secret = write(logs / "secret.json", published(run=4))

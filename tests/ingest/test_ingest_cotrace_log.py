@@ -186,6 +186,15 @@ def test_bad_line_costs_itself_and_what_follows(store: Store, log: Path, played:
     assert rows(store, "FROM log_disagreements") == []
 
 
+def test_a_line_that_is_no_json_is_told_with_its_column(store: Store, log: Path, played: bytes) -> None:
+    """By the line of the file; within the line there is no other."""
+    entries = played.split(b"\n")
+    entries[4] = b'{"turn":\x00' + entries[4][8:]
+    log.write_bytes(b"\n".join(entries))
+    (reject,) = ingest_paths([log], store).rejected
+    assert (reject.locator, reject.reason.partition(":")[0]) == ("line 5, column 9", "no JSON (Expecting value at column 9)")
+
+
 @pytest.mark.parametrize("limit", ["99999999999999999999", "1e400", "9" * 5000, "[" * 20000 + "]" * 20000])
 def test_a_number_or_nesting_beyond_all_bounds_is_one_reject(store: Store, log: Path, played: bytes, limit: str) -> None:
     """Told as the log's fault, with the place; nothing of it is in the store."""

@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 
 from analytics.agreement.answers import answers
+from analytics.csv_text import as_csv
+from analytics.judging.labels_export import exported
 from analytics.query import query
 from analytics.views import ensure_installed
 from ingest.files.run import ingest_paths
@@ -203,3 +205,12 @@ def test_who_contradicts_an_earlier_file_is_told_and_the_last_word_counts(tmp_pa
     assert given == [("no", 1)]
     checked(tmp_path, OWN + "spatial_grounding,SG1,lee,game-0,1,D1,yes\n", "z_first.csv", store)
     assert answers(store).filter(pl.col("role") == "people").select("answer", "n").rows() == [("yes", 1)]
+
+
+def test_an_export_is_read_as_it_was_meant(tmp_path: Path) -> None:
+    """A text that a spreadsheet would run has an apostrophe in front there, and none here."""
+    _, store = imported(tmp_path, OWN + "mind_modeling,MM1,=ann+1,game-0,1,D1,Yes\n")
+    written = as_csv(exported(store))
+    assert "'=ann+1" in written
+    _, again = imported(tmp_path, written, "again.csv", store_of(tmp_path / "again.duckdb", games=2))
+    assert labels(again, "annotator, answer") == [("=ann+1", "Yes")]

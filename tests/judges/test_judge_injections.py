@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from analytics.csv_text import as_csv
 from analytics.query import query
 from analytics.views import ensure_installed
 from cotrace.output import emit
@@ -125,3 +126,10 @@ def test_csv_reports_hold_no_formulas(capsys: pytest.CaptureFixture[str], text: 
     rows = list(csv.reader(io.StringIO(capsys.readouterr().out)))
 
     assert rows == [["text", "n"], ["'" + text, "-1.5"], ["-0.5", "2.0"], ["plain - text", "3.0"]]
+
+
+@pytest.mark.parametrize("text", INJECTIONS["formula"])
+def test_headings_of_csv_hold_no_formulas(text: str) -> None:
+    """A PIVOT makes columns of texts."""
+    assert as_csv(pl.DataFrame({text: [1], "n": [2]})).partition("\n")[0] in {f"'{text},n", f'"\'{text.replace(chr(34), chr(34) * 2)}",n'}
+    assert as_csv(pl.DataFrame({"kind": pl.Series([text], dtype=pl.Enum([text]))})).partition("\n")[2].lstrip('"').startswith("'")

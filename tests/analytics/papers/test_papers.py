@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner
 from sklearn.metrics import cohen_kappa_score
 
-from analytics.papers.item import units
-from analytics.papers.layout import as_notes
-from analytics.papers.tables import items_of, notes_of, paper_table, papers
+from analytics.papers.item import PaperItem, units
+from analytics.papers.layout import as_csv, as_notes, as_tex
+from analytics.papers.tables import PaperTable, items_of, notes_of, paper_table, papers
 from analytics.query import query
 from cotrace.cli import cli
 from ingest.files.run import ingest_paths
@@ -259,3 +259,12 @@ def test_a_number_without_an_interval_says_of_how_many_it_is(store: Store) -> No
     assert re.search(
         r"^edge \(no_oracle_no_tools\) +0\.282 \(n = 1\)", run("craft", "--table", "1", "--store", str(store.path)), re.MULTILINE
     )
+
+
+def test_a_team_called_as_a_formula_runs_nowhere() -> None:
+    """Neither in a spreadsheet nor in TeX: names of teams come out of logs."""
+    numbers = dict.fromkeys(("value", "sem", "low", "high", "n", "paper", "paper_sem", "difference"), 0.5)
+    item = PaperItem(kind="table", number="1", title="Scores", needs="games")
+    found = [PaperTable(item, pl.DataFrame({"row": ["=1^2~3"], "column": ["-c"], **{name: [one] for name, one in numbers.items()}}), "")]
+    assert as_csv("craft", found).splitlines()[1].startswith("craft,table 1,'=1^2~3,'-c,0.5,")
+    assert r"=1\^{}2\~{}3 & " in as_tex("craft", found)
