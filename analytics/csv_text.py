@@ -16,7 +16,7 @@ _PLAIN_NUMBER: Final = r"^[+-]?[0-9]+([.][0-9]+)?$"
 
 
 def as_csv(rows: pl.DataFrame) -> str:
-    """All columns; lists and records as JSON text; a text or heading that a spreadsheet would run as a formula gets an apostrophe in front."""
+    """All columns; lists and records as JSON text; what a spreadsheet would run as a formula gets an apostrophe in front, headings too."""
     return _without_formulas(_flat(rows)).write_csv()
 
 
