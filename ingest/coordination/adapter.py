@@ -15,13 +15,14 @@ import msgspec
 from pydantic import ValidationError
 
 from ingest.coordination import console, player_files
+from ingest.coordination.capture import capture_game
 from ingest.coordination.consistency import contradictions
+from ingest.coordination.escape import escape_game
 from ingest.coordination.hanabi import hanabi_game
 from ingest.coordination.kitchen import kitchen_game
 from ingest.coordination.parts import GameParts
 from ingest.coordination.qa import adapter as qa
 from ingest.coordination.records import CaptureStep, EscapeStep, HanabiStep, KitchenStep, Step, checked
-from ingest.coordination.rooms import capture_game, escape_game
 from ingest.coordination.rows import game_rows
 from ingest.reading.adapter_types import Place, Reading, episode_id
 from ingest.reading.json_text import loads

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, cast
 
@@ -16,6 +17,7 @@ from games.coordination.capture.rules import TURN_LIMIT
 from games.coordination.escape.rules import FIXES_NEEDED
 from games.coordination.hanabi.rules import DECK
 from games.coordination.players import Player
+from ingest.coordination.facts import MOST_FACTS, CaptureFacts, EscapeFacts
 from ingest.coordination.observations import told_in_capture, told_in_escape, told_in_hanabi, told_in_kitchen
 from ingest.coordination.parts import PRINTED_ON_FAILURE, ReplayDifference
 from ingest.coordination.records import CaptureStep, EscapeStep, HanabiStep, KitchenStep, Step, TableRecord
@@ -160,7 +162,12 @@ def _kitchen_chain(before: KitchenStep, step: KitchenStep) -> Iterator[ReplayDif
 # -- rooms --------------------------------------------------------------------------------------------------------------------------------
 
 
-def _of_capture(step: CaptureStep) -> Iterator[ReplayDifference]:
+def _of_capture(step: CaptureStep) -> Sequence[ReplayDifference]:
+    return _of_capture_facts(step.facts)
+
+
+@lru_cache(maxsize=MOST_FACTS)
+def _of_capture_facts(step: CaptureFacts) -> Sequence[ReplayDifference]:
     pairs: dict[str, tuple[Any, Any]] = {"captured": (step.captured, step.capture_kind is not None)}
     pairs["terminal"] = (step.terminal, step.captured or step.turn >= TURN_LIMIT)
     for player in step.players:
@@ -168,26 +175,29 @@ def _of_capture(step: CaptureStep) -> Iterator[ReplayDifference]:
             pairs[f"{player.player}.grounding_ok"] = (player.grounding_ok, player.executed in player.intended)
     if step.buttons_pressed is not None:
         pressing = [player.player for player in step.players if player.executed.startswith("Press")]
-        pairs["buttons_pressed"] = (step.buttons_pressed, pressing)
+        pairs["buttons_pressed"] = (list(step.buttons_pressed), pressing)
     if step.turns_printed is not None:
         pairs["turns_to_completion"] = (step.turns_printed, step.turn if step.captured else PRINTED_ON_FAILURE)
-    yield from compared(pairs)
-    yield from told_in_capture(step)
+    return (*compared(pairs), *told_in_capture(step))
 
 
 def _capture_chain(before: CaptureStep, step: CaptureStep) -> list[ReplayDifference]:
     return compared({"rooms_before": (step.rooms_before, before.rooms_after), "doors_before": (step.doors_before, before.doors_after)})
 
 
-def _of_escape(step: EscapeStep) -> Iterator[ReplayDifference]:
+def _of_escape(step: EscapeStep) -> Sequence[ReplayDifference]:
+    return _of_escape_facts(step.facts)
+
+
+@lru_cache(maxsize=MOST_FACTS)
+def _of_escape_facts(step: EscapeFacts) -> Sequence[ReplayDifference]:
     pairs: dict[str, tuple[Any, Any]] = {
         "terminal": (step.terminal, step.outcome != "continue"),
         "exit_gate_before": (step.exit_gate_before, min(step.generators_before.values()) >= FIXES_NEEDED),
     }
     if step.generators_fixed is not None:
         pairs["generators_fixed"] = (step.generators_fixed, {room: fixes >= FIXES_NEEDED for room, fixes in step.generators_after.items()})
-    yield from compared(pairs)
-    yield from told_in_escape(step)
+    return (*compared(pairs), *told_in_escape(step))
 
 
 def _escape_chain(before: EscapeStep, step: EscapeStep) -> list[ReplayDifference]:
@@ -195,7 +205,7 @@ def _escape_chain(before: EscapeStep, step: EscapeStep) -> list[ReplayDifference
 
 
 _OF_STEP: Final = cast(
-    "Mapping[type, Callable[[Step], Iterator[ReplayDifference]]]",
+    "Mapping[type, Callable[[Step], Iterable[ReplayDifference]]]",
     {HanabiStep: _of_hanabi, KitchenStep: _of_kitchen, CaptureStep: _of_capture, EscapeStep: _of_escape},
 )
 _OF_PAIR: Final = cast(

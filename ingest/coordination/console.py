@@ -16,10 +16,11 @@ from pydantic import ValidationError
 
 from games.coordination.escape import rules as escape
 from games.coordination.players import PLAYERS, ground
+from ingest.coordination.capture import capture_game
 from ingest.coordination.consistency import contradictions
+from ingest.coordination.escape import escape_game
 from ingest.coordination.parts import GameParts
 from ingest.coordination.records import CaptureStep, EscapeStep, checked
-from ingest.coordination.rooms import capture_game, escape_game
 from ingest.coordination.rows import game_rows
 from ingest.reading.adapter_types import Place, Reading, episode_id
 from ingest.reading.malformed import malformed

@@ -12,7 +12,7 @@ from games.coordination.hanabi.moves import move_category
 from games.coordination.hanabi.rules import MAX_SCORE, Effect, HanabiState, Known, Move, Verb, apply, is_legal, legal_moves
 from games.coordination.hanabi.wording import listed
 from games.coordination.players import PLAYERS, Player
-from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, ReplayDifference, TurnParts
+from ingest.coordination.parts import Category, GameParts, PrivateReply, ReplayDifference, TurnParts, act, state_text
 from ingest.coordination.records import HanabiStep, MoveRecord, TableRecord
 from ingest.coordination.values import hanabi_values
 from schemas.errors import BadInputError
@@ -97,13 +97,13 @@ def _turn(step: HanabiStep) -> TurnParts:
     category, evidence = move_category(before, step.seat, move)
     misplay = ("misplay", f"{effect.card} does not fit its stack: a life is lost") if effect.life_lost else None
     return TurnParts(
-        before=to_builtins(step.state_before) | {"player": step.player},
-        after=to_builtins(step.state_after),
+        before=state_text(to_builtins(step.state_before) | {"player": step.player}),
+        after=state_text(to_builtins(step.state_after)),
         progress=after.stacked / MAX_SCORE,
         goal_reached=after.stacked == MAX_SCORE,
         said=_said(step),
-        acts=[Act(step.player, move.verb, _arguments(move, step), step.intended_action, misplay)],
-        categories=[Category("hanabi_move", step.player, category, evidence), *_grounding(step)],
+        acts=[act((step.player, move.verb), _arguments(move, step), step.intended_action, misplay)],
+        categories=[Category(step.player, "hanabi_move", category, evidence), *_grounding(step)],
         injected={step.player: step.injected},
         differences=[*_differences(step, (replayed, after), effect), *_listed_differences(step, before)],
         metrics={"hanabi_score": after.stacked, "hanabi_lives": after.lives, "hanabi_tokens": after.tokens},
@@ -115,7 +115,7 @@ def _grounding(step: HanabiStep) -> list[Category]:
     if step.intended_action is None:
         return []
     slip = None if _as_intended(step) else f"meant {step.intended_action}, did {step.selected_action}"
-    return [Category("coordination_grounding", step.player, "slip" if slip else "as_intended", slip)]
+    return [Category(step.player, "coordination_grounding", "slip" if slip else "as_intended", slip)]
 
 
 def _said(step: HanabiStep) -> list[PrivateReply]:

@@ -20,8 +20,9 @@ from games.coordination.players import Player
 from ingest.coordination.csv_checks import hanabi_row_differences
 from ingest.coordination.csv_rows import TextTable
 from ingest.coordination.hanabi import hanabi_game
-from ingest.coordination.parts import GameParts
+from ingest.coordination.parts import GameParts, state_text
 from ingest.coordination.records import HanabiStep, checked
+from ingest.reading.json_text import loads
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
@@ -284,7 +285,9 @@ def _rejected(message: str) -> list[str]:
 
 def _forget_the_drawn_card(parts: GameParts, player: Player) -> None:
     """The game went on, so a card was drawn, and no file says which: its place in the hand is null."""
-    after = parts.turns[-1].after
+    last = parts.turns[-1]
+    after = loads(last.after.encode())
     after["deck_size"] -= 1
     after["hands"][player].append(None)
     after["knowledge"][player].append(Known()._asdict())
+    last.after = state_text(after)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
 from games.coordination.kitchen.macros import cookers, macro_category
 from games.coordination.kitchen.rules import COOKING_TICKS, DELIVERY, DIRECTIONS, TICKS, Cook, Item, KitchenState, Ticked, start, step
 from games.coordination.kitchen.shown import shown_state
 from games.coordination.players import PLAYERS
-from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, ReplayDifference, TurnParts
+from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, ReplayDifference, TurnParts, act, state_text
 from ingest.coordination.records import CookAction, ItemRecord, KitchenStep
 from schemas.errors import BadInputError
+from schemas.records import Json
 
 __all__ = ["kitchen_game"]
 
@@ -89,13 +90,14 @@ def _metrics(steps: Sequence[KitchenStep]) -> dict[str, float]:
 
 def _shown(
     layout: Layout, steps: Sequence[KitchenStep], befores: Sequence[KitchenState], afters: Sequence[KitchenState]
-) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+) -> Iterator[tuple[Json, Json]]:
     """The kitchen before and after each tick: as a rule one tick begins with the very thing that the one before it has left."""
-    last: dict[str, Any] | None = None
+    left: int | None = None
+    last = Json("")
     for entry, before, after in zip(steps, befores, afters, strict=True):
         points = entry.score - entry.sparse_reward
-        first = last if last is not None and last["score"] == points else shown_state(before, points, layout)
-        last = shown_state(after, entry.score, layout)
+        first = last if left == points else state_text(shown_state(before, points, layout))
+        left, last = entry.score, state_text(shown_state(after, entry.score, layout))
         yield first, last
 
 
@@ -104,7 +106,7 @@ def _turn(
     entry: KitchenStep,
     replay: _Replay,
     after: KitchenState,
-    shown: tuple[dict[str, Any], dict[str, Any]],
+    shown: tuple[Json, Json],
 ) -> TurnParts:
     before, ticked, faults = replay
     asked = [action for action in entry.actions if action.new_macro]
@@ -126,7 +128,7 @@ def _turn(
 
 
 def _act(action: CookAction, fault: _Fault | None) -> Act:
-    return Act(action.player, action.low_level, {"macro": action.current_macro, "asked": action.new_macro}, action.intended, fault)
+    return act((action.player, action.low_level), {"macro": action.current_macro, "asked": action.new_macro}, action.intended, fault)
 
 
 def _fault(low: str, number: int, before: KitchenState, after: KitchenState) -> _Fault | None:
@@ -148,10 +150,10 @@ def _categories(layout: Layout, before: KitchenState, action: CookAction) -> lis
     slip = action.intended is not None and action.intended.rstrip(".") != selected.rstrip(".")
     category, evidence = macro_category(cookers(layout, before), selected)
     return [
-        Category("overcooked_macro", action.player, category, evidence),
+        Category(action.player, "overcooked_macro", category, evidence),
         Category(
-            "coordination_grounding",
             action.player,
+            "coordination_grounding",
             "slip" if slip else "as_intended",
             f"meant {action.intended}, did {selected}" if slip else None,
         ),

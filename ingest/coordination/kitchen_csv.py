@@ -16,7 +16,7 @@ from games.coordination.kitchen.rules import COOKING_TICKS, Item
 from games.coordination.players import PLAYERS, Player, partner_of
 from ingest.coordination.csv_checks import kitchen_row_differences
 from ingest.coordination.csv_rows import TextTable
-from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, TurnParts
+from ingest.coordination.parts import Category, GameParts, PrivateReply, TurnParts, act, state_text
 from schemas.errors import BadInputError
 
 __all__ = ["HEADING", "kitchen_record", "player_of"]
@@ -111,14 +111,15 @@ def _turn(player: Player, row: Mapping[str, str], before: Mapping[str, Any], aft
         for name, cooker in before["cookers"].items()
     }
     fault = None if reply.strip() else _NO_REPLY
+    done = act((player, _verb(macro)), {"macro": macro, "asked": True}, None, fault)
     return TurnParts(
-        before=before,
-        after=after,
+        before=state_text(before),
+        after=state_text(after),
         progress=None,
         goal_reached=None,
         said=[PrivateReply(player, reply)] if reply.strip() else [],
-        acts=[Act(player, _verb(macro), {"macro": macro, "asked": True}, None, fault, accepted=None)],
-        categories=[Category("overcooked_macro", player, *macro_category(pots, macro))],
+        acts=[done if fault else done._replace(accepted=None)],  # the file does not say what came of it
+        categories=[Category(player, "overcooked_macro", *macro_category(pots, macro))],
     )
 
 

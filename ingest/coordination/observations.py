@@ -9,8 +9,9 @@ from typing import Final
 
 from games.coordination.hanabi.wording import COLOR_NAMES
 from games.coordination.players import PLAYERS, Player, partner_of
+from ingest.coordination.facts import CaptureFacts, EscapeFacts
 from ingest.coordination.parts import ReplayDifference
-from ingest.coordination.records import CaptureStep, EscapeStep, HanabiStep, ItemRecord, KitchenStep
+from ingest.coordination.records import HanabiStep, ItemRecord, KitchenStep
 
 __all__ = ["told_in_capture", "told_in_escape", "told_in_hanabi", "told_in_kitchen"]
 
@@ -31,7 +32,7 @@ _BOTH: Final = frozenset(PLAYERS)
 _HELD: Final = {"onion": "onion", "dish": "plate", "soup": "soup in plate"}
 
 
-def told_in_capture(step: CaptureStep) -> Iterator[ReplayDifference]:
+def told_in_capture(step: CaptureFacts) -> Iterator[ReplayDifference]:
     """Rooms and doors."""
     rooms, doors = step.rooms_before, [_gate(is_open=step.doors_before[door]) for door in ("1-2", "3-4")]
     for player in step.players:
@@ -40,7 +41,7 @@ def told_in_capture(step: CaptureStep) -> Iterator[ReplayDifference]:
         yield from _differing(name, _CAPTURE, player.observation_text, due)
 
 
-def told_in_escape(step: EscapeStep) -> Iterator[ReplayDifference]:
+def told_in_escape(step: EscapeFacts) -> Iterator[ReplayDifference]:
     """Rooms and the exit gate."""
     rooms = step.rooms_before
     for player in step.players:
@@ -82,7 +83,7 @@ def _differing(player: Player, wording: re.Pattern[str], text: str | None, due: 
         yield ReplayDifference(f"{player}.observation_text", repr(told), repr(due))
 
 
-@lru_cache(maxsize=4096)  # who is where comes again, and so do the words for it
+@lru_cache(maxsize=2048)  # who is where comes again, and so do the words for it
 def _told(wording: re.Pattern[str], text: str) -> tuple[str | None, ...] | None:
     found = wording.search(text)
     return None if found is None else found.groups()

@@ -31,7 +31,7 @@ def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str)
         return derived((header, turns, end), rebuilt, again, episode, {})
     lines = b"".join(orjson.dumps(step, option=orjson.OPT_APPEND_NEWLINE) for step in steps[: len(turns)])
     found = read(lines, Place(path=episode, file=episode, source_id=""))
-    rows = {table: [row._replace(episode_id=episode) for row in _rows(found.rows[table])] for table in _TABLES}
+    rows = {table: [(episode, *row[1:]) for row in found.rows[table]] for table in _TABLES}
     (measured,) = _rows(found.rows["episodes"])
     details = {"game": game.game, "fingerprint": orjson.loads(measured.details)["fingerprint"]}
     return replace(derived((header, turns, end), rebuilt, again, episode, rows), details=details)

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from games.coordination.players import Player
+from ingest.reading.json_text import dumps
+from schemas.records import Json
 
 __all__ = [
+    "BENCHMARK",
     "PRINTED_ON_FAILURE",
     "Act",
     "Category",
@@ -19,12 +24,18 @@ __all__ = [
     "ReplayDifference",
     "TurnParts",
     "Valued",
+    "act",
     "planted",
+    "state_text",
 ]
 
 
+BENCHMARK: Final = "coordination"
+
 PRINTED_ON_FAILURE: Final = 35
 """Turns that the published console of the capture prints for a game without one."""
+
+_NAME: Final = itemgetter(0)
 
 
 class PrivateReply(NamedTuple):
@@ -36,29 +47,66 @@ class PrivateReply(NamedTuple):
 
 
 class Act(NamedTuple):
-    """An action and what became of it."""
+    """An action and what became of it: a row of `actions` without its game and place, and how it reads in a fingerprint."""
 
     agent: Player
     verb: str
-    arguments: Mapping[str, Any]
-    """Of few values that come again and again: plain ones, or tuples of them."""
-
+    arguments: Json
     raw: str | None
     """What was meant, as far as the log says."""
 
-    fault: tuple[str, str] | None = None
-    """Code and words where it came to nothing or did harm."""
+    accepted: bool | None
+    """None where the log does not say."""
 
-    undoes: bool = False
-    accepted: bool | None = True
-    """Without a fault it was carried out; None where the log does not say."""
+    undoes: bool
+    error_code: str | None
+    """Where it came to nothing or did harm, as the words."""
+
+    error_text: str | None
+    told: str
+    """What was done, without its wording, which differs between logs of one game."""
+
+
+def act(doing: tuple[Player, str], arguments: Mapping[str, Any], raw: str | None, fault: tuple[str, str] | None = None) -> Act:
+    """An action.
+
+    Args:
+        doing: who does what.
+        arguments: few values that come again and again: plain ones, or tuples of them.
+        raw: what was meant.
+        fault: code and words where it came to nothing or did harm; without one it was carried out.
+    """
+    pairs = tuple(arguments.items())
+    code, text = fault or (None, None)
+    return Act(
+        *doing, _written(pairs), raw, accepted=fault is None, undoes=False, error_code=code, error_text=text, told=_told(*doing, pairs)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _told(agent: Player, verb: str, arguments: tuple[tuple[str, object], ...]) -> str:
+    return repr((agent, verb, sorted(((name, _listed(value)) for name, value in arguments if name != "text"), key=_NAME)))
+
+
+def _listed(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+@lru_cache(maxsize=4096)
+def _written(arguments: tuple[tuple[str, object], ...]) -> Json:
+    return Json(dumps(dict(arguments)))
+
+
+def state_text(state: object) -> Json:
+    """A state, in which every number is finite, as turns hold it."""
+    return Json(dumps(state, finite=True))
 
 
 class Category(NamedTuple):
-    """A category that a rule gives."""
+    """A category that a rule gives: a row of `failures` without its game and turn."""
 
-    taxonomy: str
     agent: Player
+    taxonomy: str
     category: str
     evidence: str | None = None
 
@@ -95,8 +143,8 @@ class PlantedTruth(NamedTuple):
 class TurnParts:
     """A turn or tick."""
 
-    before: Any
-    after: Any
+    before: Json
+    after: Json
     progress: float | None
     """0..1; None where the log does not let it be computed, as `goal_reached`."""
 

@@ -7,7 +7,7 @@ Pydantic, which takes several times as long and tells what is wrong, looks at wh
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import Annotated, Any, Final, Literal, Protocol, TypeVar, cast, get_args, get_type_hints
 
 from msgspec import NODEFAULT, Meta, Struct
@@ -16,8 +16,17 @@ from pydantic import AfterValidator, ConfigDict, Field, GetCoreSchemaHandler, Ty
 from pydantic_core import CoreSchema, core_schema
 
 from games.coordination.players import PLAYERS, Player
+from ingest.coordination.facts import CaptureFacts, EscapeFacts, RoomPlayer, capture_facts, escape_facts
 
-__all__ = ["CaptureStep", "EscapeStep", "HanabiStep", "KitchenStep", "LoggedCall", "Step", "checked"]
+__all__ = [
+    "CaptureStep",
+    "EscapeStep",
+    "HanabiStep",
+    "KitchenStep",
+    "LoggedCall",
+    "Step",
+    "checked",
+]
 
 _INT_32: Final = 2**31
 Count = Annotated[int, Meta(ge=0, lt=_INT_32), Field(ge=0, lt=_INT_32)]
@@ -234,8 +243,15 @@ class CapturePlayer(_Record, kw_only=True):
     grounding_ok: bool | None = None
     injected: list[str] = []
 
+    @property
+    def told(self) -> RoomPlayer:
+        """All but the reply and who played."""
+        return RoomPlayer(
+            self.player, self.observation_text, tuple(self.available_actions), self.intended, self.executed, self.grounding_ok
+        )
 
-class CaptureStep(_Line, kw_only=True, tag="collab_capture_step/1"):
+
+class CaptureStep(_Line, kw_only=True, dict=True, gc=True, tag="collab_capture_step/1"):
     """A turn of CollabCapture."""
 
     scenario: str
@@ -255,6 +271,26 @@ class CaptureStep(_Line, kw_only=True, tag="collab_capture_step/1"):
         """Look at what types do not say."""
         _both(self.players)
 
+    @cached_property
+    def facts(self) -> CaptureFacts:
+        """What it says of the game."""
+        alice, bob = self.players
+        return capture_facts(
+            (
+                self.turn,
+                tuple(self.rooms_before.items()),
+                tuple(self.rooms_after.items()),
+                tuple(self.doors_before.items()),
+                tuple(self.doors_after.items()),
+                (alice.told, bob.told),
+                None if self.buttons_pressed is None else tuple(self.buttons_pressed),
+                self.captured,
+                self.capture_kind,
+                self.terminal,
+                self.turns_printed,
+            )
+        )
+
 
 class EscapePlayer(_Record, kw_only=True):
     """A player's turn in CollabEscape."""
@@ -269,8 +305,13 @@ class EscapePlayer(_Record, kw_only=True):
     executed: str
     injected: list[str] = []
 
+    @property
+    def told(self) -> RoomPlayer:
+        """All but the reply and who played."""
+        return RoomPlayer(self.player, self.observation_text, tuple(self.available_actions), self.intended, self.executed, None)
 
-class EscapeStep(_Line, kw_only=True, tag="collab_escape_step/1"):
+
+class EscapeStep(_Line, kw_only=True, dict=True, gc=True, tag="collab_escape_step/1"):
     """A turn of CollabEscape."""
 
     seed: _Int | None = None
@@ -293,6 +334,27 @@ class EscapeStep(_Line, kw_only=True, tag="collab_escape_step/1"):
     def __post_init__(self) -> None:
         """Look at what types do not say."""
         _both(self.players)
+
+    @cached_property
+    def facts(self) -> EscapeFacts:
+        """What it says of the game."""
+        alice, bob = self.players
+        return escape_facts(
+            (
+                tuple(self.rooms_before.items()),
+                tuple(self.rooms_after.items()),
+                tuple(self.generators_before.items()),
+                tuple(self.generators_after.items()),
+                None if self.generators_fixed is None else tuple(self.generators_fixed.items()),
+                self.exit_gate_before,
+                self.exit_gate_after,
+                self.adversary_target,
+                self.adversary_choice,
+                (alice.told, bob.told),
+                self.outcome,
+                self.terminal,
+            )
+        )
 
 
 Step = HanabiStep | KitchenStep | CaptureStep | EscapeStep

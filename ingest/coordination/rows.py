@@ -1,38 +1,27 @@
-"""Rows of a game of LLM-Coordination."""
+"""Rows of a game of LLM-Coordination; of what turns have many of, as plain tuples in the order of the table's columns."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
-from operator import itemgetter
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from games.coordination.players import PLAYERS, Player
-from ingest.coordination.parts import Act, GameParts, TurnParts, planted
+from ingest.coordination.parts import BENCHMARK, GameParts, planted
 from ingest.reading.adapter_types import Place, Reading, run_id
 from ingest.reading.json_text import dumps
 from schemas.records import (
-    Action,
     Agent,
     Episode,
     EpisodeMetric,
-    Failure,
     Json,
     Label,
     LogDisagreement,
     Run,
-    Turn,
     TurnMetric,
-    TurnValue,
-    Utterance,
 )
 
 __all__ = ["game_rows"]
-
-_BENCHMARK: Final = "coordination"
-
-_NAME: Final = itemgetter(0)
 
 _UNKNOWN: Final = "unknown"
 """`episodes.model` of a game whose log names neither player; of two, the known one alone names the game."""
@@ -57,27 +46,23 @@ def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str
         Agent(identity, player, "player", parts.policies[player], _persona(parts, player), None, None, None) for player in PLAYERS
     ]
     rows["episode_metrics"] += [
-        EpisodeMetric(identity, f"{_BENCHMARK}.{parts.game}_{metric}", float(value)) for metric, value in parts.metrics.items()
+        EpisodeMetric(identity, f"{BENCHMARK}.{parts.game}_{metric}", float(value)) for metric, value in parts.metrics.items()
     ]
-    rows["turns"] += _turns(identity, parts.turns)
     numbered = list(enumerate(parts.turns, start=1))
+    rows["turns"] += [
+        (identity, number, turn.before, turn.after, False, None, turn.progress, turn.goal_reached, None, None) for number, turn in numbered
+    ]
     rows["utterances"] += [
-        Utterance(identity, number, seq, said.agent, "private", [said.agent], said.text, None, said.superseded)
+        (identity, number, seq, said.agent, "private", [said.agent], said.text, None, said.superseded)
         for number, turn in numbered
         for seq, said in enumerate(turn.said, start=1)
     ]
-    rows["actions"] += [_action(identity, number, seq, act) for number, turn in numbered for seq, act in enumerate(turn.acts, start=1)]
+    rows["actions"] += [(identity, number, seq, *act[:-1]) for number, turn in numbered for seq, act in enumerate(turn.acts, start=1)]
     rows["turn_metrics"] += [
-        TurnMetric(identity, number, f"{_BENCHMARK}.{metric}", float(v)) for number, turn in numbered for metric, v in turn.metrics.items()
+        TurnMetric(identity, number, f"{BENCHMARK}.{metric}", float(v)) for number, turn in numbered for metric, v in turn.metrics.items()
     ]
-    rows["turn_values"] += [
-        TurnValue(identity, number, f"{_BENCHMARK}.{v.measure}", v.before, v.after, v.cost, v.unit, v.kind)
-        for number, turn in numbered
-        for v in turn.values
-    ]
-    rows["failures"] += [
-        Failure(identity, number, c.agent, c.taxonomy, c.category, c.evidence) for number, turn in numbered for c in turn.categories
-    ]
+    rows["turn_values"] += [(identity, number, *value) for number, turn in numbered for value in turn.values]
+    rows["failures"] += [(identity, number, *category) for number, turn in numbered for category in turn.categories]
     rows["labels"] += [
         label
         for number, turn in numbered
@@ -93,24 +78,9 @@ def game_rows(identity: str, parts: GameParts, place: Place, logged: Mapping[str
 
 def _fingerprint(parts: GameParts) -> str:
     """Hash of what was done: the same game in another log has the same, also where that log does not know the seed."""
-    done = [_told(act.agent, act.verb, tuple(act.arguments.items())) for turn in parts.turns for act in turn.acts]
+    done = [act.told for turn in parts.turns for act in turn.acts]
     text = f"({sorted(parts.condition.items())!r}, [{', '.join(done)}])"
     return hashlib.blake2b(text.encode(errors="surrogateescape"), digest_size=8).hexdigest()
-
-
-@lru_cache(maxsize=4096)
-def _told(agent: Player, verb: str, arguments: tuple[tuple[str, object], ...]) -> str:
-    """What was done, without its wording, which differs between logs of one game."""
-    return repr((agent, verb, sorted(((name, _listed(value)) for name, value in arguments if name != "text"), key=_NAME)))
-
-
-def _listed(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
-
-
-@lru_cache(maxsize=4096)
-def _written(arguments: tuple[tuple[str, object], ...]) -> Json:
-    return Json(dumps(dict(arguments)))
 
 
 def _persona(parts: GameParts, player: Player) -> str | None:
@@ -120,7 +90,7 @@ def _persona(parts: GameParts, player: Player) -> str | None:
 def _run(parts: GameParts) -> Run:
     name = "/".join([parts.game, *(str(value) for key, value in parts.condition.items() if key != "game")])
     team = {player.lower(): policy for player, policy in parts.policies.items()}
-    return Run(run_id(_BENCHMARK, name, team, parts.condition), _BENCHMARK, name, Json(dumps(dict(parts.condition))), None)
+    return Run(run_id(BENCHMARK, name, team, parts.condition), BENCHMARK, name, Json(dumps(dict(parts.condition))), None)
 
 
 def _episode(identity: str, parts: GameParts, run: Run, place: Place, details: dict[str, object]) -> Episode:
@@ -129,7 +99,7 @@ def _episode(identity: str, parts: GameParts, run: Run, place: Place, details: d
         episode_id=identity,
         run_id=run.run_id,
         source_id=place.source_id,
-        benchmark=_BENCHMARK,
+        benchmark=BENCHMARK,
         task_id=parts.task_id,
         level=parts.game,
         model="+".join(named) or _UNKNOWN,
@@ -146,32 +116,6 @@ def _episode(identity: str, parts: GameParts, run: Run, place: Place, details: d
         file=place.file,
         started_at=parts.started_at,
     )
-
-
-def _turns(identity: str, turns: Sequence[TurnParts]) -> Iterator[Turn]:
-    left, text = None, ""
-    for number, turn in enumerate(turns, start=1):
-        before = text if turn.before is left else dumps(turn.before, finite=True)
-        left, text = turn.after, dumps(turn.after, finite=True)
-        yield Turn(
-            episode_id=identity,
-            turn=number,
-            state_before=Json(before),
-            state_after=Json(text),
-            oracle_available=False,
-            oracle_followed=None,
-            progress=turn.progress,
-            goal_reached=turn.goal_reached,
-            error=None,
-            at=None,
-        )
-
-
-def _action(identity: str, number: int, seq: int, act: Act) -> Action:
-    code, text = act.fault or (None, None)
-    arguments = _written(tuple(act.arguments.items()))
-    accepted = False if act.fault else act.accepted
-    return Action(identity, number, seq, act.agent, act.verb, arguments, act.raw, accepted, act.undoes, code, text)
 
 
 def _labels(identity: str, number: int, player: Player, faults: Sequence[str], parts: GameParts) -> list[Label]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -19,17 +19,18 @@ from games.coordination.players import PLAYERS, Player
 if TYPE_CHECKING:
     from games.coordination.value.escape_tables import Tables
 
-__all__ = ["EscapeTurn", "EscapeWorth", "choice_chance", "choice_turns", "turn_worths"]
+__all__ = ["EscapeMove", "EscapeTurn", "EscapeWorth", "choice_chance", "choice_turns", "turn_worths"]
 
 _LAST_TURN: Final = 40
 """Chances of escape are those up to this turn."""
 
+_MOST_TURNS: Final = 4096
+"""Turns whose values are kept: positions come again in other games."""
 
-class EscapeTurn(NamedTuple):
-    """A turn as logged."""
 
-    turn: int
-    """From 1."""
+@dataclass(frozen=True, slots=True, eq=False)
+class EscapeMove:
+    """What happens in a turn, as logged. It is known again by being the same object: who reads many games makes equal ones once."""
 
     rooms: Mapping[str, int]
     """Alice, Bob and Adversary -> room, before the turn."""
@@ -42,6 +43,15 @@ class EscapeTurn(NamedTuple):
     rooms_after: Mapping[str, int]
     generators_after: Mapping[int, int]
     outcome: Outcome
+
+
+class EscapeTurn(NamedTuple):
+    """A turn as logged."""
+
+    turn: int
+    """From 1."""
+
+    move: EscapeMove
 
 
 class EscapeWorth(NamedTuple):
@@ -71,9 +81,11 @@ class EscapeWorth(NamedTuple):
 
 def turn_worths(turns: Sequence[EscapeTurn]) -> Iterator[tuple[EscapeWorth, bool]]:
     """Value the turns of a game; with each whether the value is exact."""
-    known = [_known(turn) for turn in turns]
-    for worth, other in zip(_read(known, keeps=False), _read(known, keeps=True), strict=True):
-        yield worth, worth == other
+    marks = _Marks(_UNSEEN, _UNSEEN)
+    for turn in turns:
+        valued = _valued(turn, marks)
+        marks = valued.marks
+        yield valued.worth, valued.exact
 
 
 def choice_chance(state: EscapeState, turn: int, chosen: Mapping[Player, str]) -> float:
@@ -87,8 +99,7 @@ def choice_chance(state: EscapeState, turn: int, chosen: Mapping[Player, str]) -
     from games.coordination.value.escape_tables import tables  # compiled code takes a second to load
 
     table, options, left = tables(keeps=False), killer_options(state), max(0, _LAST_TURN - turn + 1)
-    drawn = [(step(state, option, chosen), option) for option in options]
-    ends = [_end(table, replace(after, seen=o.seen, target=o.target), outcome, left - 1) for (after, outcome), o in drawn]
+    ends = [_end(table, _led(state, option, chosen), left - 1) for option in options]
     return sum(found.chance for found in ends) / len(ends)
 
 
@@ -97,55 +108,78 @@ def choice_turns(state: EscapeState, chosen: Mapping[Player, str]) -> float:
     from games.coordination.value.escape_tables import tables  # compiled code takes a second to load
 
     table, options = tables(keeps=False), killer_options(state)
-    drawn = [(step(state, option, chosen), option) for option in options]
-    ends = [_end(table, replace(after, seen=o.seen, target=o.target), outcome, _LAST_TURN) for (after, outcome), o in drawn]
+    ends = [_end(table, _led(state, option, chosen), _LAST_TURN) for option in options]
     return 1 + sum(found.mean for found in ends) / len(ends)
 
 
-def _read(turns: Sequence[_Known], *, keeps: bool) -> Iterator[EscapeWorth]:
-    seen, target = START.seen, START.target
-    for turn in turns:
-        worth, taken = _taken(turn, seen, target, keeps=keeps)
-        seen, target = taken.seen, taken.target
-        yield worth
+class _Mark(NamedTuple):
+    """Whom the killer knows."""
+
+    seen: frozenset[Player]
+    target: Player | None
 
 
-class _Known(NamedTuple):
-    """A turn as logged, its mappings as pairs, so that equal ones of other games are found again."""
+_UNSEEN: Final = _Mark(START.seen, START.target)
 
-    turn: int
-    rooms: tuple[tuple[str, int], ...]
-    generators: tuple[tuple[int, int], ...]
-    chosen: tuple[tuple[Player, str], ...]
-    killer: int
-    rooms_after: tuple[tuple[str, int], ...]
-    generators_after: tuple[tuple[int, int], ...]
+
+class _Marks(NamedTuple):
+    """The same by both readings of the rules."""
+
+    lost: _Mark
+    kept: _Mark
+
+
+class _Valued(NamedTuple):
+    worth: EscapeWorth
+    exact: bool
+    marks: _Marks
+    """After the turn."""
+
+
+@lru_cache(maxsize=_MOST_TURNS)
+def _valued(turn: EscapeTurn, marks: _Marks) -> _Valued:
+    lost, kept = _drawn(turn.move, marks.lost, keeps=False), _drawn(turn.move, marks.kept, keeps=True)
+    left = max(0, _LAST_TURN - turn.turn + 1)
+    worth = _worth(lost, left, keeps=False)
+    return _Valued(worth, worth == _worth(kept, left, keeps=True), _Marks(lost.mark, kept.mark))
+
+
+class _Place(NamedTuple):
+    """Where a turn can lead."""
+
+    number: int
     outcome: Outcome
 
 
-def _known(turn: EscapeTurn) -> _Known:
-    return _Known(
-        turn.turn,
-        tuple(turn.rooms.items()),
-        tuple(turn.generators.items()),
-        tuple(turn.chosen.items()),
-        turn.killer,
-        tuple(turn.rooms_after.items()),
-        tuple(turn.generators_after.items()),
-        turn.outcome,
-    )
+def _led(state: EscapeState, option: KillerChoice, chosen: Mapping[Player, str]) -> _Place:
+    after, outcome = step(state, option, chosen)
+    return _Place(_number(after), outcome)
 
 
-@lru_cache(maxsize=65536)
-def _taken(known: _Known, seen: frozenset[Player], target: Player | None, *, keeps: bool) -> tuple[EscapeWorth, KillerChoice]:
-    """What a turn is worth, and what the killer did in it."""
-    from games.coordination.value.escape_tables import tables  # compiled code takes a second to load
+class _Drawn(NamedTuple):
+    """A turn's positions."""
 
-    before = EscapeState(dict(known.rooms), dict(known.generators), seen, target)
+    before: int
+    """Number of the position before it."""
+
+    ends: Sequence[_Place]
+    """After each draw of the killer."""
+
+    end: _Place
+    """As logged."""
+
+    mark: _Mark
+    """Whom the killer knows afterwards."""
+
+
+@lru_cache(maxsize=_MOST_TURNS)
+def _drawn(move: EscapeMove, mark: _Mark, *, keeps: bool) -> _Drawn:
+    before = EscapeState(move.rooms, move.generators, *mark)
     options = _options(before, keeps=keeps)
-    taken = next((option for option in options if option.room == known.killer), options[0])
-    after = EscapeState(dict(known.rooms_after), dict(known.generators_after), taken.seen, taken.target)
-    return _worth(tables(keeps=keeps), known, before, after, options), taken
+    taken = next((option for option in options if option.room == move.killer), options[0])
+    after = EscapeState(move.rooms_after, move.generators_after, taken.seen, taken.target)
+    ends = [_led(before, option, move.chosen) for option in options]
+    return _Drawn(_number(before), ends, _Place(_number(after), move.outcome), _Mark(taken.seen, taken.target))
 
 
 def _options(state: EscapeState, *, keeps: bool) -> tuple[KillerChoice, ...]:
@@ -156,14 +190,12 @@ def _options(state: EscapeState, *, keeps: bool) -> tuple[KillerChoice, ...]:
     return options
 
 
-def _worth(table: Tables, turn: _Known, before: EscapeState, after: EscapeState, options: Sequence[KillerChoice]) -> EscapeWorth:
-    now, left = _number(before), max(0, _LAST_TURN - turn.turn + 1)
-    drawn = [step(before, option, dict(turn.chosen)) for option in options]
-    ends = [
-        _end(table, replace(state, seen=o.seen, target=o.target), outcome, left - 1)
-        for (state, outcome), o in zip(drawn, options, strict=True)
-    ]
-    end = _end(table, after, turn.outcome, left - 1)
+def _worth(drawn: _Drawn, left: int, *, keeps: bool) -> EscapeWorth:
+    from games.coordination.value.escape_tables import tables  # compiled code takes a second to load
+
+    table, now = tables(keeps=keeps), drawn.before
+    ends = [_end(table, place, left - 1) for place in drawn.ends]
+    end = _end(table, drawn.end, left - 1)
     return EscapeWorth(
         chance_before=float(table.chance[left, now]),
         chance_chosen=sum(found.chance for found in ends) / len(ends),
@@ -190,12 +222,11 @@ class _End(NamedTuple):
 _ENDS: Final[Mapping[Outcome, _End]] = {"win": _End(1.0, 0.0, 0.0, 0.0), "loss": _End(0.0, math.inf, math.inf, math.inf)}
 
 
-def _end(table: Tables, state: EscapeState, outcome: Outcome, turns_left: int) -> _End:
-    if outcome in _ENDS:
-        return _ENDS[outcome]
-    place = _number(state)
-    chance = table.chance[max(0, turns_left), place]
-    return _End(float(chance), float(table.mean[place]), float(table.best[place]), float(table.sure[place]))
+def _end(table: Tables, place: _Place, turns_left: int) -> _End:
+    if place.outcome in _ENDS:
+        return _ENDS[place.outcome]
+    chance = table.chance[max(0, turns_left), place.number]
+    return _End(float(chance), float(table.mean[place.number]), float(table.best[place.number]), float(table.sure[place.number]))
 
 
 def _number(state: EscapeState) -> int:

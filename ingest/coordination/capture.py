@@ -1,0 +1,135 @@
+"""CollabCapture games: what a logged game becomes, turn by turn, with the rules replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar
+
+from games.coordination.capture import rules
+from games.coordination.capture.moves import move_category
+from games.coordination.players import PLAYERS, Player
+from ingest.coordination.facts import MOST_FACTS, CaptureFacts
+from ingest.coordination.parts import (
+    PRINTED_ON_FAILURE,
+    Act,
+    Category,
+    GameParts,
+    PrivateReply,
+    ReplayDifference,
+    TurnParts,
+    Valued,
+    act,
+    state_text,
+)
+from ingest.coordination.records import CaptureStep
+from ingest.coordination.rooms import differences, grounding, listed_actions, policies, styles, unlisted
+from ingest.coordination.values import CaptureTurn, capture_values
+from schemas.records import Json
+
+__all__ = ["capture_game"]
+
+_Value = TypeVar("_Value", int, bool)
+
+
+def capture_game(steps: Sequence[CaptureStep]) -> GameParts:
+    """A game from its turns.
+
+    Raises:
+        BadInputError: an action is none of those that the rules list.
+    """
+    first, last = steps[0], steps[-1]
+    turns = [_turn(step) for step in steps]
+    if first.scenario in rules.SCENARIOS:
+        begins = differences({"start.rooms": (dict(first.rooms_before), dict(rules.start(first.scenario).rooms))})
+        turns[0].differences = [*begins, *turns[0].differences]
+    return GameParts(
+        game="collab_capture",
+        task_id=first.scenario,
+        condition={"game": "collab_capture", "scenario": first.scenario},
+        policies=policies(steps),
+        styles=styles(steps),
+        seed=None,
+        max_turns=rules.TURN_LIMIT,
+        success=last.captured,
+        score=float(last.captured),
+        stop_reason=None if not last.terminal else "captured" if last.captured else "turn_limit",
+        metrics={
+            "captured": last.captured,
+            "turns": len(steps),
+            "turns_printed_upstream": len(steps) if last.captured else PRINTED_ON_FAILURE,
+        },
+        turns=turns,
+        goal={"captured": True},
+    )
+
+
+def _turn(step: CaptureStep) -> TurnParts:
+    replayed = _replayed(step.facts)
+    return TurnParts(
+        before=replayed.before,
+        after=replayed.after,
+        progress=float(step.captured),
+        goal_reached=step.captured,
+        said=[PrivateReply(player.player, player.response) for player in step.players if player.response],
+        acts=replayed.acts,
+        categories=replayed.categories,
+        injected={player.player: player.injected for player in step.players},
+        differences=replayed.differences,
+        values=replayed.values,
+    )
+
+
+class _Replayed(NamedTuple):
+    """What the rules make of a turn."""
+
+    before: Json
+    after: Json
+    acts: Sequence[Act]
+    categories: Sequence[Category]
+    differences: Sequence[ReplayDifference]
+    values: Sequence[Valued]
+
+
+@lru_cache(maxsize=MOST_FACTS)
+def _replayed(facts: CaptureFacts) -> _Replayed:
+    before = rules.CaptureState(_by_name(facts.rooms_before), _by_name(facts.doors_before))
+    after = rules.CaptureState(_by_name(facts.rooms_after), _by_name(facts.doors_after))
+    due = {name: before.actions(name) for name in PLAYERS}
+    chosen = {player.player: _listed(due[player.player], player.player, player.executed, facts.turn) for player in facts.players}
+    turned = rules.step(before, chosen, first=facts.turn == 1)
+    return _Replayed(
+        before=state_text({"rooms": before.rooms, "doors": before.doors}),
+        after=state_text({"rooms": after.rooms, "doors": after.doors, "captured": facts.captured}),
+        acts=[act((who.player, chosen[who.player].verb), {"room": chosen[who.player].room}, who.intended) for who in facts.players],
+        categories=[
+            *(Category(name, "capture_move", *move_category(before, name, action)) for name, action in chosen.items()),
+            *(grounding(player, slip=player.grounding_ok is False) for player in facts.players if player.intended),
+        ],
+        differences=differences(
+            {
+                **listed_actions({name: _shorts(actions) for name, actions in due.items()}, facts.players),
+                "rooms_after": (after.rooms, turned.state.rooms),
+                "doors_after": (after.doors, turned.state.doors),
+                "capture_kind": (facts.capture_kind, turned.capture),
+            }
+        ),
+        values=capture_values(CaptureTurn(facts.turn, before, after, facts.captured)),
+    )
+
+
+def _shorts(actions: Sequence[rules.Action]) -> list[str | int]:
+    """Actions as the log lists them."""
+    return [action.room if action.verb == "move" else action.text for action in actions]
+
+
+def _listed(due: Sequence[rules.Action], player: Player, text: str, turn: int) -> rules.Action:
+    found = next((action for action in due if action.text == text), None)
+    if found is None:
+        raise unlisted(player, text, turn)
+    return found
+
+
+def _by_name(record: Mapping[Any, _Value]) -> Mapping[str, _Value]:
+    """A mapping whose keys are known more exactly than as strings, as one of strings."""
+    return record

@@ -1,0 +1,176 @@
+"""CollabEscape games: what a logged game becomes, turn by turn, with the rules replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from games.coordination.escape import rules
+from games.coordination.escape.moves import abandons, is_deadly, move_category
+from games.coordination.players import PLAYERS, Player
+from games.coordination.value.escape import EscapeMove, EscapeTurn
+from ingest.coordination.facts import MOST_FACTS, EscapeFacts, RoomPlayer
+from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, ReplayDifference, TurnParts, act, state_text
+from ingest.coordination.records import EscapeStep
+from ingest.coordination.rooms import differences, grounding, listed_actions, policies, styles, unlisted
+from ingest.coordination.values import escape_values
+from schemas.records import Json
+
+__all__ = ["escape_game"]
+
+_REPAIRS = rules.FIXES_NEEDED * len(rules.GENERATORS)
+
+
+def escape_game(steps: Sequence[EscapeStep]) -> GameParts:
+    """A game from its turns.
+
+    Raises:
+        BadInputError: an action is none of those that the rules list.
+    """
+    scenario = steps[0].scenario or rules.PUBLISHED
+    turns = _turns(steps, _Expected.of(rules.SCENARIOS.get(scenario, rules.START)))
+    for turn, values in zip(turns, escape_values([EscapeTurn(step.turn, _move(step.facts)) for step in steps]), strict=True):
+        turn.values = values
+    last = steps[-1]
+    escaped = last.outcome == "win"
+    return GameParts(
+        game="collab_escape",
+        task_id="escape" if scenario == rules.PUBLISHED else f"escape {scenario}",
+        condition={"game": "collab_escape"} | ({} if scenario == rules.PUBLISHED else {"scenario": scenario}),
+        policies=policies(steps),
+        styles=styles(steps),
+        seed=last.seed,
+        max_turns=None,
+        success=escaped,
+        score=float(escaped),
+        stop_reason=last.outcome if last.terminal else None,
+        metrics={"escaped": escaped, "turns": len(steps)},
+        turns=turns,
+        goal={"generators": list(rules.GENERATORS), "exit": rules.EXIT},
+    )
+
+
+class _Expected(NamedTuple):
+    """Where everybody should be when a turn begins, and whom the killer knows, which no log says."""
+
+    rooms: tuple[tuple[str, int], ...]
+    seen: frozenset[Player]
+    target: Player | None
+
+    @classmethod
+    def of(cls, state: rules.EscapeState) -> _Expected:
+        return cls(tuple(state.rooms.items()), state.seen, state.target)
+
+
+def _turns(steps: Sequence[EscapeStep], expected: _Expected) -> list[TurnParts]:
+    """The turns, each replayed from the logged rooms and generators."""
+    turns: list[TurnParts] = []
+    for step in steps:
+        for name, text in _unlisted(step.facts):
+            raise unlisted(name, text, step.turn)
+        replayed = _replayed(step.facts, expected)
+        turns.append(_turn(step, replayed))
+        expected = replayed.expected
+    return turns
+
+
+def _turn(step: EscapeStep, replayed: _Replayed) -> TurnParts:
+    return TurnParts(
+        before=replayed.before,
+        after=replayed.after,
+        progress=replayed.progress,
+        goal_reached=step.outcome == "win",
+        said=[PrivateReply(player.player, call.text) for player in step.players for call in player.calls],
+        acts=replayed.acts,
+        categories=replayed.categories,
+        injected={player.player: player.injected for player in step.players},
+        differences=replayed.differences,
+    )
+
+
+@lru_cache(maxsize=MOST_FACTS)
+def _move(facts: EscapeFacts) -> EscapeMove:
+    return EscapeMove(
+        rooms=_rooms(facts.rooms_before),
+        generators=_generators(facts.generators_before),
+        chosen={player.player: player.executed for player in facts.players},
+        killer=rules.room_in(facts.adversary_choice) or 0,
+        rooms_after=_rooms(facts.rooms_after),
+        generators_after=_generators(facts.generators_after),
+        outcome="continue" if facts.outcome == "turn_cap" else facts.outcome,
+    )
+
+
+@lru_cache(maxsize=MOST_FACTS)
+def _unlisted(facts: EscapeFacts) -> Sequence[tuple[Player, str]]:
+    """Actions that the rules do not list, by player."""
+    move = _move(facts)
+    return [(name, text) for name, text in move.chosen.items() if text not in rules.actions(move, name)]
+
+
+class _Replayed(NamedTuple):
+    """What the rules make of a turn."""
+
+    before: Json
+    after: Json
+    progress: float
+    acts: Sequence[Act]
+    categories: Sequence[Category]
+    differences: Sequence[ReplayDifference]
+    expected: _Expected
+    """When the next turn begins."""
+
+
+@lru_cache(maxsize=MOST_FACTS)
+def _replayed(facts: EscapeFacts, expected: _Expected) -> _Replayed:
+    move = _move(facts)
+    state = rules.EscapeState(move.rooms, move.generators, expected.seen, expected.target)
+    options = rules.killer_options(state)
+    choice = next((option for option in options if option.room == move.killer), options[0])
+    after, outcome = rules.step(state, choice, move.chosen)
+    repaired = sum(min(counter, rules.FIXES_NEEDED) for counter in facts.generators_after.values())
+    target = {"adversary_target": facts.adversary_target, "adversary_choice": facts.adversary_choice}
+    return _Replayed(
+        before=state_text(_shown(move.rooms, move.generators, gate=facts.exit_gate_before) | target),
+        after=state_text(_shown(move.rooms_after, move.generators_after, gate=facts.exit_gate_after) | {"outcome": facts.outcome}),
+        progress=(repaired + (facts.outcome == "win")) / (_REPAIRS + 1),
+        acts=[_act(player, move.chosen, state) for player in facts.players],
+        categories=[
+            *(Category(name, "escape_move", *move_category(state, name, move.chosen)) for name in PLAYERS),
+            *(grounding(player, slip=player.intended != player.executed) for player in facts.players if player.intended),
+        ],
+        differences=differences(
+            {
+                **listed_actions({name: rules.actions(state, name) for name in PLAYERS}, facts.players),
+                "rooms_before": (move.rooms, dict(expected.rooms)),
+                "adversary_choice": (move.killer, choice.room),
+                "adversary_target": (facts.adversary_target, choice.target),
+                "rooms_after": (move.rooms_after, after.rooms),
+                "generators_after": (move.generators_after, after.generators),
+                "exit_gate_after": (facts.exit_gate_after, after.gate_open),
+                "outcome": (move.outcome, outcome),
+            }
+        ),
+        expected=_Expected.of(after),
+    )
+
+
+def _act(player: RoomPlayer, chosen: Mapping[Player, str], state: rules.EscapeState) -> Act:
+    name, text = player.player, player.executed
+    arguments = {} if (room := rules.room_in(text)) is None else {"room": room}
+    fault = ("deadly", "the killer was known to go to that room") if is_deadly(state, name, text) else None
+    done = act((name, text.split(" ", 1)[0]), arguments, player.intended, fault)
+    return done._replace(undoes=abandons(state, name, chosen))
+
+
+def _rooms(record: Mapping[Any, str]) -> dict[str, int]:
+    return {name: rules.room_in(room) or 0 for name, room in record.items()}
+
+
+def _generators(record: Mapping[Any, int]) -> dict[int, int]:
+    return {rules.room_in(room) or 0: counter for room, counter in record.items()}
+
+
+def _shown(rooms: Mapping[str, int], generators: Mapping[int, int], *, gate: bool) -> dict[str, object]:
+    return {"rooms": rooms, "generators": {str(room): count for room, count in generators.items()}, "exit_gate": gate}
