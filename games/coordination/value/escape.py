@@ -138,7 +138,9 @@ class _Valued(NamedTuple):
 
 @lru_cache(maxsize=_MOST_TURNS)
 def _valued(turn: EscapeTurn, marks: _Marks) -> _Valued:
-    lost, kept = _drawn(turn.move, marks.lost, keeps=False), _drawn(turn.move, marks.kept, keeps=True)
+    lost, kept = (
+        _drawn(turn.move, mark, _options(turn.move, mark, keeps=keeps)) for mark, keeps in ((marks.lost, False), (marks.kept, True))
+    )
     left = max(0, _LAST_TURN - turn.turn + 1)
     worth = _worth(lost, left, keeps=False)
     return _Valued(worth, worth == _worth(kept, left, keeps=True), _Marks(lost.mark, kept.mark))
@@ -173,21 +175,18 @@ class _Drawn(NamedTuple):
 
 
 @lru_cache(maxsize=_MOST_TURNS)
-def _drawn(move: EscapeMove, mark: _Mark, *, keeps: bool) -> _Drawn:
+def _drawn(move: EscapeMove, mark: _Mark, options: tuple[KillerChoice, ...]) -> _Drawn:
     before = EscapeState(move.rooms, move.generators, *mark)
-    options = _options(before, keeps=keeps)
     taken = next((option for option in options if option.room == move.killer), options[0])
     after = EscapeState(move.rooms_after, move.generators_after, taken.seen, taken.target)
     ends = [_led(before, option, move.chosen) for option in options]
     return _Drawn(_number(before), ends, _Place(_number(after), move.outcome), _Mark(taken.seen, taken.target))
 
 
-def _options(state: EscapeState, *, keeps: bool) -> tuple[KillerChoice, ...]:
-    options = killer_options(state)
-    near = [player for player in PLAYERS if state.rooms[player] in ROOMS[state.rooms["Adversary"]]]
-    if keeps and len(near) == 1:
-        return tuple(option._replace(seen=option.seen | state.seen) for option in options)
-    return options
+def _options(move: EscapeMove, mark: _Mark, *, keeps: bool) -> tuple[KillerChoice, ...]:
+    options = killer_options(EscapeState(move.rooms, move.generators, *mark))
+    near = [player for player in PLAYERS if move.rooms[player] in ROOMS[move.rooms["Adversary"]]] if keeps and mark.seen else []
+    return tuple(option._replace(seen=option.seen | mark.seen) for option in options) if len(near) == 1 else options
 
 
 def _worth(drawn: _Drawn, left: int, *, keeps: bool) -> EscapeWorth:

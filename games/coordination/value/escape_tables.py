@@ -84,7 +84,7 @@ def tables(*, keeps: bool) -> Tables:
     """
     classes, states = _classes(keeps)
     values = _values(*_transitions(keeps, classes, states))
-    return Tables(*(table[..., classes] for table in values))
+    return Tables(*(table.take(classes, axis=-1) for table in values))
 
 
 @compiled
