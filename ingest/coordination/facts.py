@@ -55,25 +55,30 @@ class EscapeFacts:
     generators_before: Mapping[Literal["room 1", "room 6"], int]
     generators_after: Mapping[Literal["room 1", "room 6"], int]
     generators_fixed: Mapping[str, bool] | None
+    players: tuple[RoomPlayer, RoomPlayer]
     exit_gate_before: bool
     exit_gate_after: bool
     adversary_target: Player | None
     adversary_choice: str
-    players: tuple[RoomPlayer, RoomPlayer]
     outcome: Literal["continue", "win", "loss", "turn_cap"]
     terminal: bool
 
 
 @lru_cache(maxsize=MOST_FACTS)
 def capture_facts(said: tuple[Any, ...]) -> CaptureFacts:
-    """Facts from a line's values in their order, mappings as pairs and lists as tuples."""
-    turn, rooms_before, rooms_after, doors_before, doors_after, *others = said
-    return CaptureFacts(turn, dict(rooms_before), dict(rooms_after), dict(doors_before), dict(doors_after), *others)
+    """Facts from a line's values in their order, mappings as pairs, lists and players as tuples."""
+    turn, rooms_before, rooms_after, doors_before, doors_after, players, *others = said
+    return CaptureFacts(turn, dict(rooms_before), dict(rooms_after), dict(doors_before), dict(doors_after), _both(players), *others)
 
 
 @lru_cache(maxsize=MOST_FACTS)
 def escape_facts(said: tuple[Any, ...]) -> EscapeFacts:
-    """Facts from a line's values in their order, mappings as pairs."""
-    rooms_before, rooms_after, generators_before, generators_after, fixed, *others = said
-    generators_fixed = None if fixed is None else dict(fixed)
-    return EscapeFacts(dict(rooms_before), dict(rooms_after), dict(generators_before), dict(generators_after), generators_fixed, *others)
+    """Facts from a line's values in their order, mappings as pairs, lists and players as tuples."""
+    rooms_before, rooms_after, counters_before, counters_after, fixed, players, *others = said
+    counters = dict(counters_before), dict(counters_after), None if fixed is None else dict(fixed)
+    return EscapeFacts(dict(rooms_before), dict(rooms_after), *counters, _both(players), *others)
+
+
+def _both(players: tuple[tuple[Any, ...], tuple[Any, ...]]) -> tuple[RoomPlayer, RoomPlayer]:
+    alice, bob = players
+    return RoomPlayer(*alice), RoomPlayer(*bob)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -10,7 +10,7 @@ from games.coordination.kitchen.layouts import LAYOUTS, Layout, Spot
 from games.coordination.kitchen.macros import cookers, macro_category
 from games.coordination.kitchen.rules import COOKING_TICKS, DELIVERY, DIRECTIONS, TICKS, Cook, Item, KitchenState, Ticked, start, step
 from games.coordination.kitchen.shown import shown_state
-from games.coordination.players import PLAYERS
+from games.coordination.players import PLAYERS, Player
 from ingest.coordination.parts import Act, Category, GameParts, PrivateReply, ReplayDifference, TurnParts, act, state_text
 from ingest.coordination.records import CookAction, ItemRecord, KitchenStep
 from schemas.errors import BadInputError
@@ -36,6 +36,9 @@ class _Replay(NamedTuple):
     ticked: Ticked
     faults: tuple[_Fault | None, ...]
     """Of each cook, where what it did came to nothing."""
+
+    pots: Mapping[str, Item | None]
+    """What is in the cookers."""
 
 
 def kitchen_game(steps: Sequence[KitchenStep]) -> GameParts:
@@ -108,7 +111,7 @@ def _turn(
     after: KitchenState,
     shown: tuple[Json, Json],
 ) -> TurnParts:
-    before, ticked, faults = replay
+    ticked = replay.ticked
     asked = [action for action in entry.actions if action.new_macro]
     differences = [] if ticked.state == after else _state_differences("state", ticked.state, after)
     if ticked.reward != entry.sparse_reward:
@@ -119,8 +122,8 @@ def _turn(
         progress=min(1.0, entry.score / DELIVERY / (layout.pots * TICKS / COOKING_TICKS)),
         goal_reached=False,
         said=[PrivateReply(action.player, action.response) for action in asked if action.response],
-        acts=[_act(action, fault) for action, fault in zip(entry.actions, faults, strict=True)],
-        categories=[category for action in asked for category in _categories(layout, before, action)],
+        acts=[_act(action, fault) for action, fault in zip(entry.actions, replay.faults, strict=True)],
+        categories=[category for action in asked for category in _categories(replay.pots, action)],
         injected={action.player: action.injected for action in asked},
         differences=differences,
         metrics={"overcooked_score": entry.score} if entry.sparse_reward else {},
@@ -128,7 +131,12 @@ def _turn(
 
 
 def _act(action: CookAction, fault: _Fault | None) -> Act:
-    return act((action.player, action.low_level), {"macro": action.current_macro, "asked": action.new_macro}, action.intended, fault)
+    return _acted((action.player, action.low_level), action.current_macro, action.intended, fault, asked=action.new_macro)
+
+
+@lru_cache(maxsize=4096)
+def _acted(doing: tuple[Player, str], macro: str | None, intended: str | None, fault: _Fault | None, *, asked: bool) -> Act:
+    return act(doing, {"macro": macro, "asked": asked}, intended, fault)
 
 
 def _fault(low: str, number: int, before: KitchenState, after: KitchenState) -> _Fault | None:
@@ -145,10 +153,10 @@ def _is_partner_at(spot: Spot, number: int, before: KitchenState, after: Kitchen
     return spot in (before.cooks[1 - number].spot, after.cooks[1 - number].spot)
 
 
-def _categories(layout: Layout, before: KitchenState, action: CookAction) -> list[Category]:
+def _categories(pots: Mapping[str, Item | None], action: CookAction) -> list[Category]:
     selected = action.selected or action.current_macro or ""
     slip = action.intended is not None and action.intended.rstrip(".") != selected.rstrip(".")
-    category, evidence = macro_category(cookers(layout, before), selected)
+    category, evidence = macro_category(pots, selected)
     return [
         Category(action.player, "overcooked_macro", category, evidence),
         Category(
@@ -191,7 +199,8 @@ def _replayed(
         return None
     before = KitchenState(cooks, objects)
     ticked = step(layout, before, actions)
-    return _Replay(before, ticked, tuple(_fault(low, number, before, ticked.state) for number, low in enumerate(actions)))
+    faults = tuple(_fault(low, number, before, ticked.state) for number, low in enumerate(actions))
+    return _Replay(before, ticked, faults, cookers(layout, before))
 
 
 def _item(name: str, soup: _Soup | None) -> Item:

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, ConfigDict, Field, GetCoreSchemaHandler, Ty
 from pydantic_core import CoreSchema, core_schema
 
 from games.coordination.players import PLAYERS, Player
-from ingest.coordination.facts import CaptureFacts, EscapeFacts, RoomPlayer, capture_facts, escape_facts
+from ingest.coordination.facts import CaptureFacts, EscapeFacts, capture_facts, escape_facts
 
 __all__ = [
     "CaptureStep",
@@ -244,11 +244,9 @@ class CapturePlayer(_Record, kw_only=True):
     injected: list[str] = []
 
     @property
-    def told(self) -> RoomPlayer:
-        """All but the reply and who played."""
-        return RoomPlayer(
-            self.player, self.observation_text, tuple(self.available_actions), self.intended, self.executed, self.grounding_ok
-        )
+    def told(self) -> tuple[Any, ...]:
+        """All but the reply and who played, as `RoomPlayer` has it."""
+        return (self.player, self.observation_text, tuple(self.available_actions), self.intended, self.executed, self.grounding_ok)
 
 
 class CaptureStep(_Line, kw_only=True, dict=True, gc=True, tag="collab_capture_step/1"):
@@ -306,9 +304,9 @@ class EscapePlayer(_Record, kw_only=True):
     injected: list[str] = []
 
     @property
-    def told(self) -> RoomPlayer:
-        """All but the reply and who played."""
-        return RoomPlayer(self.player, self.observation_text, tuple(self.available_actions), self.intended, self.executed, None)
+    def told(self) -> tuple[Any, ...]:
+        """All but the reply and who played, as `RoomPlayer` has it."""
+        return (self.player, self.observation_text, tuple(self.available_actions), self.intended, self.executed, None)
 
 
 class EscapeStep(_Line, kw_only=True, dict=True, gc=True, tag="collab_escape_step/1"):
@@ -346,11 +344,11 @@ class EscapeStep(_Line, kw_only=True, dict=True, gc=True, tag="collab_escape_ste
                 tuple(self.generators_before.items()),
                 tuple(self.generators_after.items()),
                 None if self.generators_fixed is None else tuple(self.generators_fixed.items()),
+                (alice.told, bob.told),
                 self.exit_gate_before,
                 self.exit_gate_after,
                 self.adversary_target,
                 self.adversary_choice,
-                (alice.told, bob.told),
                 self.outcome,
                 self.terminal,
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from games.coordination.players import PLAYERS, Player
@@ -88,9 +89,14 @@ def _persona(parts: GameParts, player: Player) -> str | None:
 
 
 def _run(parts: GameParts) -> Run:
-    name = "/".join([parts.game, *(str(value) for key, value in parts.condition.items() if key != "game")])
-    team = {player.lower(): policy for player, policy in parts.policies.items()}
-    return Run(run_id(BENCHMARK, name, team, parts.condition), BENCHMARK, name, Json(dumps(dict(parts.condition))), None)
+    return _run_of(parts.game, tuple(parts.condition.items()), tuple(parts.policies.items()))
+
+
+@lru_cache(maxsize=256)
+def _run_of(game: str, condition: tuple[tuple[str, object], ...], policies: tuple[tuple[Player, str | None], ...]) -> Run:
+    name = "/".join([game, *(str(value) for key, value in condition if key != "game")])
+    team = {player.lower(): policy for player, policy in policies}
+    return Run(run_id(BENCHMARK, name, team, dict(condition)), BENCHMARK, name, Json(dumps(dict(condition))), None)
 
 
 def _episode(identity: str, parts: GameParts, run: Run, place: Place, details: dict[str, object]) -> Episode:
