@@ -14,7 +14,7 @@ from games.coordination.players import Player
 
 __all__ = ["MOST_FACTS", "CaptureFacts", "EscapeFacts", "RoomPlayer", "capture_facts", "escape_facts"]
 
-MOST_FACTS: Final = 2048
+MOST_FACTS: Final = 1024
 """Lines whose facts are kept, and what follows from them: games are full of the same positions."""
 
 

@@ -83,7 +83,7 @@ def _differing(player: Player, wording: re.Pattern[str], text: str | None, due: 
         yield ReplayDifference(f"{player}.observation_text", repr(told), repr(due))
 
 
-@lru_cache(maxsize=2048)  # who is where comes again, and so do the words for it
+@lru_cache(maxsize=1024)  # who is where comes again, and so do the words for it
 def _told(wording: re.Pattern[str], text: str) -> tuple[str | None, ...] | None:
     found = wording.search(text)
     return None if found is None else found.groups()
