@@ -14,6 +14,7 @@ from schemas.errors import CotraceError
 from schemas.text import excerpt
 
 __all__ = [
+    "DamagedError",
     "Fault",
     "ForeignRedirectError",
     "HopelessError",
@@ -69,6 +70,10 @@ class Unusable(Exception):  # noqa: N818 - it is not an error of the run: the mo
 
 class OversizeError(Exception):
     """A reply is larger than any that was asked for can be, or packed so that it cannot be told."""
+
+
+class DamagedError(ValueError):
+    """A reply was damaged on its way."""
 
 
 class ForeignRedirectError(Exception):

@@ -58,7 +58,7 @@ def decoded(body: bytes, decoder: msgspec.json.Decoder[T]) -> T:
     """
     try:
         return decoder.decode(body)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         if b"\\ud" not in body.lower():
             raise UnreadableError(f"the reply is no chat completion ({error})") from error
     try:

@@ -11,7 +11,7 @@ import errno
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from providers.faults import Fault, HopelessError, NobodyThere, OversizeError
+from providers.faults import DamagedError, Fault, HopelessError, NobodyThere, OversizeError
 from providers.wire.unpacking import Counted
 from schemas.errors import UsageError
 from schemas.text import excerpt
@@ -89,6 +89,8 @@ class Transport:
             raise Fault(f"no complete reply within {self._timeout_s:g} s", status=None, retry_after_s=None, again=True) from error
         except OversizeError as error:
             raise Fault(str(error), status=None, retry_after_s=None, again=False, came=True) from error
+        except DamagedError as error:
+            raise Fault(str(error), status=None, retry_after_s=None, again=True, came=True) from error
         except aiohttp.ClientConnectorError as error:
             raise _not_connected(error) from error
         except aiohttp.ClientError as error:
@@ -117,11 +119,10 @@ class Transport:
         return self._session
 
     def _followed(self, here: URL, location: str) -> URL:
-        there = here.join(type(here)(location))
-        encrypted = (here.scheme, here.port, there.scheme, there.port) == ("http", 80, "https", 443)
-        if there.host != here.host or not (encrypted or there.origin() == here.origin()):
+        there = _target(here, location)
+        if there is None:
             raise HopelessError(
-                f"{here.host} sends requests on to {there.origin()}; keys and texts of logs go to no server that was not named: "
+                f"{here.host} sends requests on to {excerpt(location)}; keys and texts of logs go to no server that was not named: "
                 "give its address with --base-url"
             )
         return there
@@ -129,6 +130,16 @@ class Transport:
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         counted = Counted(self._most_bytes, response.headers.get("Content-Encoding", ""))
         return b"".join([counted.take(chunk) async for chunk in response.content.iter_any()])
+
+
+def _target(here: URL, location: str) -> URL | None:
+    """Where a redirect leads; None: to another server, or nowhere."""
+    try:
+        there = here.join(type(here)(location))
+        encrypted = (here.scheme, here.port, there.scheme, there.port) == ("http", 80, "https", 443)
+        return there if there.host == here.host and (encrypted or there.origin() == here.origin()) else None
+    except ValueError:
+        return None
 
 
 def _not_connected(error: aiohttp.ClientConnectorError) -> Fault:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import Final
 
-from providers.faults import OversizeError
+from providers.faults import DamagedError, OversizeError
 
 __all__ = ["Counted"]
 
@@ -38,6 +38,7 @@ class Counted:
 
         Raises:
             OversizeError: with it, there is too much.
+            DamagedError: it is not packed as was said.
         """
         self._came += len(chunk)
         content = self._unpacked(chunk)
@@ -52,4 +53,4 @@ class Counted:
         try:
             return self._unpack.decompress(chunk, self._most - self._gave + 1)  # one more than allowed shows that there is more
         except zlib.error as error:
-            raise OversizeError(f"the reply cannot be unpacked ({error})") from error
+            raise DamagedError(f"the reply cannot be unpacked ({error})") from error

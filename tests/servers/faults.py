@@ -100,6 +100,8 @@ class _Error(NamedTuple):
 _ERRORS: Mapping[str, _Error] = {
     "429": _Error(429, "slow down"),
     "429-after": _Error(429, "slow down", lambda: {"Retry-After": "1"}),
+    "429-nan": _Error(429, "slow down", lambda: {"Retry-After": "nan"}),
+    "429-year": _Error(429, "slow down", lambda: {"Retry-After": "31536000"}),
     "429-date": _Error(429, "slow down", lambda: {"Retry-After": formatdate(time() + 1.5, usegmt=True)}),
     "500": _Error(500, "internal"),
     "529": _Error(529, "overloaded"),
@@ -117,6 +119,10 @@ _BODIES: Mapping[str, tuple[bytes, str]] = {
     "html": (b"<html>gateway</html>", "text/html"),
     "deep": (b"[" * 500_000, "application/json"),
     "null": (b"null", "application/json"),
+    "half": (b'{"id": "chatcmpl-1", "choices": [{"message": {"role": "assistant", "content": "', "application/json"),
+    "200-error": (b'{"error": {"message": "overloaded", "type": "server_error"}}', "application/json"),
+    "stream": (b'data: {"choices": [{"delta": {"content": "yes"}}]}\n\ndata: [DONE]\n\n', "text/event-stream"),
+    "no-utf-8": (b'{"choices": [{"message": {"role": "assistant", "content": "\xff\xfe"}, "finish_reason": "stop"}]}', "application/json"),
     "surrogate": (_HALF_A_PAIR, "application/json"),
 }
 """Bodies that are no reply."""
@@ -134,12 +140,25 @@ ODD_LINES = b"\n".join([b"[" * 2000, b"null", b"{}", b'{"custom_id": "-1"}', b'{
 
 _PACKED = {"bomb": "gzip", "brotli": "br"}
 
+
+def _nowhere() -> web.HTTPException:
+    """A redirect whose location is no address; the class itself takes none such."""
+    redirect = web.HTTPTemporaryRedirect("/")
+    redirect.headers["Location"] = "http://[::1"
+    return redirect
+
+
+_ON_THE_WIRE: Mapping[str, bytes] = {"closed": b"", "no-http": b"\x16\x03\x01 is no HTTP\r\n\r\n"}
+"""What comes in place of a response."""
+
 _REDIRECTS: Mapping[str, Callable[[web.Request], web.HTTPException]] = {
     "elsewhere": lambda request: web.HTTPTemporaryRedirect(f"http://localhost:{request.url.port}{request.path}"),
     "here": lambda request: web.HTTPTemporaryRedirect(request.path),
+    "file": lambda _: web.HTTPTemporaryRedirect("file:///etc/passwd"),
+    "nowhere": lambda _: _nowhere(),
 }
 
-KINDS = (*_ERRORS, *_BODIES, "no-choices", *REPLIES, *_PACKED, *_REDIRECTS, "endless", "hang", "cut")
+KINDS = (*_ERRORS, *_BODIES, "no-choices", *REPLIES, *_PACKED, *_REDIRECTS, "unpacked", "closed", "no-http", "endless", "hang", "cut")
 """All of them."""
 
 
@@ -167,6 +186,13 @@ async def _break(kind: str, request: web.Request) -> web.StreamResponse:
         return await stream(request, {}, itertools.repeat(b" " * 2**16))
     if kind in _PACKED:
         return await stream(request, {"Content-Encoding": _PACKED[kind]}, [bomb()])
+    if kind == "unpacked":
+        return await stream(request, {"Content-Encoding": "gzip"}, [b'{"choices": []}'])
+    if kind in _ON_THE_WIRE:
+        assert request.transport is not None
+        request.transport.write(_ON_THE_WIRE[kind])
+        request.transport.close()
+        return web.Response()
     response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": "5000"})
     await response.prepare(request)
     await response.write(b'{"id": "chatcmpl-1", "choices": [')

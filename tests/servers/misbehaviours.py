@@ -49,10 +49,21 @@ MISBEHAVIOURS: Final = (
     Misbehaviour("deep", "brackets nested half a million deep", "ask again"),
     Misbehaviour("null", "null in place of a reply", "ask again"),
     Misbehaviour("no-choices", "a reply without an answer in it", "ask again"),
+    Misbehaviour("429-nan", "too many requests, come back in `nan` seconds", "ask again"),
+    Misbehaviour("closed", "the connection is closed without a word", "ask again"),
+    Misbehaviour("no-http", "something else than HTTP", "ask again"),
+    Misbehaviour("unpacked", "a body that is not packed as its header says", "ask again"),
+    Misbehaviour("half", "half of the reply, as if it were all", "ask again"),
+    Misbehaviour("200-error", "an error with the status of success", "ask again"),
+    Misbehaviour("stream", "a stream of events in place of a reply", "ask again"),
+    Misbehaviour("no-utf-8", "bytes that are no UTF-8 in the reply", "ask again"),
     Misbehaviour("here", "a redirect within the server", "follow"),
     Misbehaviour("401", "refuses the key", "stop", "refuses the API key"),
     Misbehaviour("quota", "says that there is no money left", "stop", "no money left"),
     Misbehaviour("elsewhere", "a redirect to another server", "stop", "sends requests on to"),
+    Misbehaviour("file", "a redirect to a file", "stop", "sends requests on to"),
+    Misbehaviour("nowhere", "a redirect to what is no address", "stop", "sends requests on to"),
+    Misbehaviour("429-year", "too many requests, come back in a year", "stop", "asks to wait"),
 )
 
 
