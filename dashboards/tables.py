@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from analytics.query import frame
 from dashboards.address import FILTERS
 from dashboards.computed import kept, kept_already
+from dashboards.reader import limited
 from schemas import wording
 from schemas.errors import UsageError
 from schemas.families import title_of
@@ -177,7 +179,8 @@ def _kept(read: Reader, rows: TableRows, sql: str, values: dict[str, object]) ->
 
 def _run(read: Reader, rows: TableRows, sql: str, values: dict[str, object]) -> pl.DataFrame:
     if rows.frame is None:
-        return frame(read.connection, sql, values)
+        with nullcontext() if rows.stays else limited(read.connection):
+            return frame(read.connection, sql, values)
     with sealed_memory(computed_rows=rows.frame.to_arrow()) as connection:
         return frame(connection, sql, values)
 

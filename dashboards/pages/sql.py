@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +14,7 @@ from dashboards.grid import Grid, grid, table_links
 from dashboards.markup import svg
 from dashboards.parts import Part, card, data, figure, link_choices, note
 from dashboards.questions import QUESTIONS
-from dashboards.reader import reader
+from dashboards.reader import limited, reader
 from dashboards.tables import GridColumn, Kind, RowRange, TableRows, block
 from schemas.errors import CotraceError, UsageError
 from schemas.read_only_sql import as_query, without_end
@@ -40,8 +38,6 @@ IN_MENU = True
 ORDER = 95
 FILTERS: Final[tuple[str, ...]] = ()
 
-_LONGEST_S: Final = 60
-"""A query is stopped then: it would hold a thread of the server."""
 _CHARTED: Final = 2_000
 """Rows that a chart shows."""
 
@@ -99,7 +95,7 @@ def _editor(read: Reader, asked: str) -> Part:
 
 def _answer(read: Reader, asked: str) -> Part:
     try:
-        with _limited(read):
+        with limited(read.connection):
             sql = as_query(asked, read.connection)
             if sql.split(None, 1)[0].lower() == "explain":
                 return card("Plan", html.Pre("\n".join(str(row[-1]) for row in frame(read.connection, sql).rows())))
@@ -159,16 +155,6 @@ def _kind(dtype: pl.DataType) -> Kind:
     if dtype.is_numeric():
         return "number"
     return "truth" if str(dtype) == "Boolean" else "text"
-
-
-@contextmanager
-def _limited(read: Reader) -> Iterator[None]:
-    stop = threading.Timer(_LONGEST_S, read.connection.interrupt)
-    stop.start()
-    try:
-        yield
-    finally:
-        stop.cancel()
 
 
 def _examples(read: Reader) -> Part:

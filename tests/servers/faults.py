@@ -191,7 +191,7 @@ async def _break(kind: str, request: web.Request) -> web.StreamResponse:
     if kind in _ON_THE_WIRE:
         assert request.transport is not None
         request.transport.write(_ON_THE_WIRE[kind])
-        request.transport.close()
+        request.transport.abort()
         return web.Response()
     response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": "5000"})
     await response.prepare(request)

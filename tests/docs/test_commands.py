@@ -1,0 +1,85 @@
+"""Commands that the README and the docs show: each exists with its options, and those of the README's four jobs are run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from itertools import groupby, takewhile
+from pathlib import Path
+
+import click
+import pytest
+
+from cotrace.cli import cli
+from tests.command_line import run
+from tests.places import DOCS, ROOT
+from tests.played import played_store
+
+_BLOCK = re.compile(r"^```(?:sh|bash|console|shell)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_BETWEEN = frozenset({"&&", "||", "|", ";", "&"})
+_SHOWN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """The words of every call of `cotrace` in the shell blocks of a page."""
+    for block in _BLOCK.findall(text):
+        for line in block.replace("\\\n", " ").splitlines():
+            words = shlex.split(line.removeprefix("$ "), comments=True)
+            for _, call in groupby(words, key=lambda word: word in _BETWEEN):
+                first, *rest = call
+                if first == "cotrace" and rest:
+                    yield list(takewhile(lambda word: not word.startswith((">", "2>")), rest))
+
+
+def parsed(words: list[str]) -> None:
+    """Hold the words against the command line's own description; no command is run, and no value is looked at."""
+    command: click.Command = cli
+    context = click.Context(cli)
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        found = command.get_command(context, words[0])
+        if found is None:
+            break
+        command, words = found, words[1:]
+        context = click.Context(command, parent=context)
+    assert command is not cli or words[0].startswith("-"), f"there is no command {words[0]}"
+    command.make_parser(context).parse_args(args=list(words))
+
+
+SHOWN = [
+    pytest.param(words, id=f"{page.relative_to(ROOT)}: {' '.join(words)[:70]}")
+    for page in _SHOWN
+    for words in commands(page.read_text(encoding="utf-8"))
+]
+
+
+@pytest.mark.parametrize("words", SHOWN)
+def test_every_command_that_is_shown_exists(words: list[str]) -> None:
+    """With all of its options, spelt as they are there."""
+    parsed(words)
+
+
+def test_commands_are_found() -> None:
+    """The pages have some, in blocks of several lines and behind others."""
+    assert len(SHOWN) > 60
+    assert list(commands("```sh\n$ cotrace sql 'a; b' && cotrace dash --port 1 > x\n```\n"))[-1] == ["dash", "--port", "1"]
+
+
+@pytest.mark.parametrize("words", [["reprot"], ["report", "--wher", "true"], ["judge", "--rubrik", "x"]])
+def test_a_slip_would_be_seen(words: list[str]) -> None:
+    """What is no command, and what is no option."""
+    with pytest.raises((AssertionError, click.UsageError)):
+        parsed(words)
+
+
+def test_the_four_jobs_of_the_readme_run_in_their_order(tmp_path: Path) -> None:
+    """As they stand there, on games that were played. What asks a model only says what it would ask; pages are not made."""
+    played_store(tmp_path, judged=False)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = text.partition("## The four jobs, in ten lines")[2].partition("No logs at hand?")[0]
+    jobs = [words for words in commands(block) if words[0] != "dash" and words[:2] != ["report", "all"]]
+    assert len(jobs) >= 9
+    for words in jobs:
+        asked = [word.replace("path/to/logs/", "logs") for word in words if word != "--dry-run"]
+        done = run(*asked, *(["--dry-run"] if "--model" in words else []), store=tmp_path / "cotrace.duckdb", cwd=tmp_path)
+        assert done.returncode == 0, f"cotrace {' '.join(words)}: {done.stderr}"
