@@ -1,14 +1,15 @@
 """What the cells to come can still add to progress, at most: each on its own, half a domino for half a move."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from games.compiled import compiled
-from games.craft.value.position import ALONE, Position, Wanted
+from games.compiled import compiled_inside
+from games.craft.value.position import ALONE, Wanted
 from games.craft.value.stacks import (
     BLOCK,
     CELLS,
+    CHOICE_BITS,
     FIXED,
     LARGE,
     LAYERS,
@@ -18,13 +19,15 @@ from games.craft.value.stacks import (
     TO_PREVIOUS,
     Floats,
     Ints,
+    Positions,
     combinations,
+    height_of,
     link_of,
     ones,
     standing,
 )
 
-__all__ = ["bounds"]
+__all__ = ["Bounds", "bound", "new_bounds"]
 
 _IMPOSSIBLE: Final = -1e9
 _MOST: Final = 12
@@ -34,38 +37,56 @@ _OTHER_LARGE: Final = 1 << STACK_BITS + 1
 """Any code that the cell does not want."""
 
 
-@compiled
-def bounds(board: Position, target: Wanted, moves: int, rows: Ints) -> Floats:
+class Bounds(NamedTuple):
+    """What the cells of a board can add, in three times the progress, by half moves."""
+
+    gains: Floats
+    """(9, 13): each cell on its own."""
+
+    limits: Floats
+    """(10, 2 x moves + 13): the cells from one on."""
+
+
+def new_bounds(moves: int) -> Bounds:
+    """Memory for the bounds of boards with so many budgets."""
+    return Bounds(np.empty((CELLS, _MOST + 1)), np.empty((CELLS + 1, 2 * moves + _MOST + 1)))
+
+
+@compiled_inside
+def bound(boards: Positions, target: Wanted, row: int, last: int, budgets: int, rows: Ints, found: Bounds) -> None:
     """Bound what is still to come.
 
     Args:
-        board: from where.
+        boards: some boards.
         target: progress towards what.
-        moves: how many there are at most.
+        row: which of the boards is meant.
+        last: the last cell for which ``found`` does not hold already what it is to hold, with those after it.
+        budgets: how many there are, from 0 moves on.
         rows: memory for combinations.
-
-    Returns:
-        (10, 2 x moves + 13): the most that the cells from one on can add to three times the progress, by half moves.
+        found: where to.
     """
-    limits = 2 * moves + _MOST + 1
-    found, gains = np.full((CELLS + 1, limits), _IMPOSSIBLE), np.empty(_MOST + 1)
-    found[CELLS] = 0.0
-    stacks, heights, links, goals, masks = board.stacks, board.heights, board.links, target.stacks, target.masks
+    stacks, links, goals, masks = boards.stacks, boards.links, target.stacks, target.masks
+    gains, limits = found
+    width = 2 * budgets + _MOST + 1
     per_kind, per_entry = 1.0 / max(target.kinds, 1), 1.0 / target.entries
-    for cell in range(CELLS - 1, -1, -1):
-        gains[:] = _IMPOSSIBLE
+    if last == CELLS - 1:
+        limits[CELLS] = 0.0
+    for cell in range(last, -1, -1):
+        gains[cell] = _IMPOSSIBLE
+        height = height_of(stacks[row, cell])
         wanted = masks[cell] & (SMALL | LARGE) | _OTHER_LARGE if cell >= ALONE else masks[cell] & SMALL | _OTHER_SMALL
-        for kept in range(heights[cell] + 1):
-            cost = _cost(heights[cell], links[cell], kept)
+        for kept in range(height + 1):
+            cost = _cost(height, links[row, cell], kept)
             if cost >= 0:
-                _gains(stacks[cell], goals[cell], masks[cell], kept, cost, wanted, per_kind, per_entry, rows, gains)
-        for limit in range(limits):
+                _gains(stacks[row, cell], goals[cell], masks[cell], kept, cost, wanted, per_kind, per_entry, rows, gains, cell)
+        for limit in range(width):
+            best = _IMPOSSIBLE
             for own in range(min(limit, _MOST) + 1):
-                found[cell, limit] = max(found[cell, limit], gains[own] + found[cell + 1, limit - own])
-    return found
+                best = max(best, gains[cell, own] + limits[cell + 1, limit - own])
+            limits[cell, limit] = best
 
 
-@compiled
+@compiled_inside
 def _cost(height: int, links: int, kept: int) -> int:
     """Half moves that take away what stands above a height; -1 if something there cannot be moved."""
     cost = 0
@@ -77,14 +98,27 @@ def _cost(height: int, links: int, kept: int) -> int:
     return cost
 
 
-@compiled
+@compiled_inside
 def _gains(
-    stack: int, goal: int, mask: int, kept: int, cost: int, wanted: int, per_kind: float, per_entry: float, rows: Ints, gains: Floats
+    stack: int,
+    goal: int,
+    mask: int,
+    kept: int,
+    cost: int,
+    wanted: int,
+    per_kind: float,
+    per_entry: float,
+    rows: Ints,
+    gains: Floats,
+    cell: int,
 ) -> None:
     """Raise the gains by half moves to what a cell can add of which so much is kept."""
     kept_kinds, kept_right = standing(stack, goal, kept)
     for full in range(kept, LAYERS + 1):
-        count = combinations(_free(wanted, kept, 0, full), _free(wanted, kept, 1, full), _free(wanted, kept, 2, full), rows)
+        choices = 0
+        for layer in range(kept, full):
+            choices |= wanted << layer * CHOICE_BITS
+        count = combinations(choices, rows)
         for row in range(count):
             kinds, right, spent = kept_kinds, kept_right, cost
             for layer in range(kept, full):
@@ -93,10 +127,4 @@ def _gains(
                 right += block == goal >> layer * STACK_BITS & BLOCK
                 spent += 1 if block & (LARGE | _OTHER_LARGE) else 2
             gain = ones(kinds & mask) * per_kind + right * per_entry + (kinds == mask) / CELLS
-            gains[spent] = max(gains[spent], gain)
-
-
-@compiled
-def _free(wanted: int, kept: int, layer: int, full: int) -> int:
-    """What can go into a layer; nothing where it is kept or stays empty."""
-    return wanted if kept <= layer < full else 0
+            gains[cell, spent] = max(gains[cell, spent], gain)

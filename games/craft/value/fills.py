@@ -1,17 +1,18 @@
 """The ways to fill one cell, behind what the cell before hands on.
 
-A *state* is what a cell hands on: the height kept there, and for each layer the domino that reaches from it into the next cell, as a digit:
-0 for none, 1 to 5 for the large codes in their order.
+A *state* is what a cell hands on: the height kept there, as far as dominoes that stand there reach into the next cell, and for each layer
+the new domino that does, as a digit: 0 for none, 1 to 5 for the large codes in their order.
 """
 
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from games.compiled import compiled
+from games.compiled import compiled_inside
 from games.craft.value.stacks import (
     BLOCK,
     CELLS,
+    CHOICE_BITS,
     FIXED,
     LARGE,
     LAYERS,
@@ -21,12 +22,13 @@ from games.craft.value.stacks import (
     TO_PREVIOUS,
     Ints,
     combinations,
+    height_of,
     link_of,
     ones,
     standing,
 )
 
-__all__ = ["FILL_FIELDS", "MOST_FILLS", "STATE_NUMBERS", "Cell", "fill_cell"]
+__all__ = ["FILL_FIELDS", "MOST_FILLS", "PLAN_BITS", "STATE_NUMBERS", "Cell", "fill_cell"]
 
 _SHIFT: Final = 5
 """From the bit of a small block to that of the large block of its colour."""
@@ -35,8 +37,10 @@ _DIGIT: Final = 0b111
 _KEPT_SHIFT: Final = LAYERS * _DIGIT_BITS
 STATE_NUMBERS: Final = (LAYERS + 1) << _KEPT_SHIFT
 MOST_FILLS: Final = 4096
-FILL_FIELDS: Final = 6
-"""State, moves, half moves paid for the next cell, extra kinds, wanted kinds, worth in 1 / (9 x entries)."""
+FILL_FIELDS: Final = 4
+"""State, moves, half moves paid for the next cell, plan: extra kinds, wanted kinds, worth in 1 / (9 x entries), packed into one number."""
+PLAN_BITS: Final = 20
+"""Bits of each field of a plan: enough that plans of all cells can be added."""
 _DIGITS: Final = np.array([0, 1, 2, 0, 3, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 5])
 """By the bit of a large code, shifted down to the small ones."""
 
@@ -45,7 +49,6 @@ class Cell(NamedTuple):
     """A cell and what is wanted there; stacks are numbers as in `games.craft.value.position`."""
 
     stack: int
-    height: int
     links: int
     goal: int
     mask: int
@@ -55,8 +58,12 @@ class Cell(NamedTuple):
     """What is wanted in the next cell; -1 if no domino can reach there."""
 
     next_mask: int
+    next_links: int
     entries: int
     """Blocks of the target."""
+
+    few: bool
+    """Whether to try few blocks only."""
 
 
 class _Base(NamedTuple):
@@ -66,6 +73,9 @@ class _Base(NamedTuple):
     """What the cell before hands on."""
 
     kept: int
+    handed: int
+    """What the next cell must know of it."""
+
     kinds: int
     """Bits of the codes that are kept or reach over from the cell before."""
 
@@ -78,18 +88,15 @@ class _Base(NamedTuple):
     ahead: int
     """Half moves that are thereby paid for the next cell."""
 
-    few: bool
 
-
-@compiled
-def fill_cell(cell: Cell, state: int, moves_left: int, few: bool, rows: Ints, fills: Ints) -> int:
+@compiled_inside
+def fill_cell(cell: Cell, state: int, moves_left: int, rows: Ints, fills: Ints) -> int:
     """List the ways to fill a cell as rows of ``fills``, see `FILL_FIELDS`; gives how many there are.
 
     Args:
         cell: the cell.
         state: what the cell before hands on.
         moves_left: ways that take more moves are left out.
-        few: whether to try few blocks only.
         rows: memory for combinations.
         fills: where to.
     """
@@ -99,26 +106,35 @@ def fill_cell(cell: Cell, state: int, moves_left: int, few: bool, rows: Ints, fi
         if digit:
             lowest, top, reaching = min(lowest, layer), layer, reaching + 1
             reached |= 1 << digit + _SHIFT - 1
-    for kept in range(min(cell.height, lowest) + 1):
-        moves, ahead = _taken_away(cell, kept, state >> _KEPT_SHIFT)
+    height = height_of(cell.stack)
+    for kept in range(min(height, lowest) + 1):
+        moves, ahead = _taken_away(cell, height, kept, state >> _KEPT_SHIFT)
         if moves < 0:
             continue
         kinds, right = standing(cell.stack, cell.goal, kept)
-        base = _Base(state, kept, kinds | reached, right, moves, ahead, few)
+        base = _Base(state, kept, _handed(cell.next_links, kept), kinds | reached, right, moves, ahead)
         for full in range(max(kept, top + 1), LAYERS + 1):
             if moves + full - kept - reaching <= moves_left:
                 count = _fill_to(cell, base, full, rows, fills, count)
     return count
 
 
-@compiled
-def _taken_away(cell: Cell, kept: int, kept_before: int) -> tuple[int, int]:
+@compiled_inside
+def _handed(next_links: int, kept: int) -> int:
+    """The least height that keeps the same halves of the dominoes that reach into the next cell."""
+    while kept and link_of(next_links, kept - 1) != TO_PREVIOUS:
+        kept -= 1
+    return kept
+
+
+@compiled_inside
+def _taken_away(cell: Cell, height: int, kept: int, kept_before: int) -> tuple[int, int]:
     """Moves for all above the kept height, dominoes counted in their first cell, and half moves paid thereby for the next cell.
 
     Moves are -1 where that cannot be: a block that cannot be moved, or a domino of which one half would stay.
     """
     moves = ahead = 0
-    for layer in range(cell.height):
+    for layer in range(height):
         link = link_of(cell.links, layer)
         if (link == FIXED and layer >= kept) or (link == TO_PREVIOUS and (kept > layer) != (kept_before > layer)):
             return -1, 0
@@ -128,21 +144,21 @@ def _taken_away(cell: Cell, kept: int, kept_before: int) -> tuple[int, int]:
     return moves, ahead
 
 
-@compiled
+@compiled_inside
 def _fill_to(cell: Cell, base: _Base, full: int, rows: Ints, fills: Ints, count: int) -> int:
     """List the ways to fill a cell up to a height; gives how many ways there are now."""
-    first, second, third = _choices(cell, base, 0, full), _choices(cell, base, 1, full), _choices(cell, base, 2, full)
-    right = base.right
+    right, choices = base.right, 0
     for layer in range(LAYERS):
+        choices |= _choices(cell, base, layer, full) << layer * CHOICE_BITS
         digit = base.state >> layer * _DIGIT_BITS & _DIGIT
         right += digit > 0 and 1 << digit + _SHIFT - 1 == cell.goal >> layer * STACK_BITS & BLOCK
-    ways = combinations(first, second, third, rows)
+    ways = combinations(choices, rows)
     for way in range(ways):
         _write(cell, base, right, rows, way, fills, count + way)
     return count + ways
 
 
-@compiled
+@compiled_inside
 def _choices(cell: Cell, base: _Base, layer: int, full: int) -> int:
     """Bits of the codes worth placing in a layer; none where something stands or reaches over already."""
     if layer < base.kept or layer >= full or base.state >> layer * _DIGIT_BITS & _DIGIT:
@@ -152,20 +168,20 @@ def _choices(cell: Cell, base: _Base, layer: int, full: int) -> int:
     if not small:  # one that adds no kind, else any
         held = base.kinds & SMALL
         small = held & -held if held else 1
-    elif base.few:
+    elif cell.few:
         small = goal & SMALL or small & -small
     if cell.next_goal < 0:
         return small
-    if base.few:
+    if cell.few:
         return small | (goal | cell.next_goal >> layer * STACK_BITS & BLOCK) & LARGE
     large = (cell.mask | cell.next_mask) & LARGE
     return small | (large | base.kinds & LARGE if large else LARGE)
 
 
-@compiled
+@compiled_inside
 def _write(cell: Cell, base: _Base, right: int, rows: Ints, row: int, fills: Ints, fill: int) -> None:
     """Write down one way."""
-    kinds, moves, ahead, state = base.kinds, base.moves, base.ahead, base.kept << _KEPT_SHIFT
+    kinds, moves, ahead, state = base.kinds, base.moves, base.ahead, base.handed << _KEPT_SHIFT
     for layer in range(LAYERS):
         block = rows[row, layer]
         if block:
@@ -176,5 +192,5 @@ def _write(cell: Cell, base: _Base, right: int, rows: Ints, row: int, fills: Int
                 ahead += 1
                 state |= _DIGITS[block >> _SHIFT] << layer * _DIGIT_BITS
     fills[fill, 0], fills[fill, 1], fills[fill, 2] = state, moves, ahead
-    fills[fill, 3], fills[fill, 4] = ones(kinds & ~cell.mask), ones(kinds & cell.mask)
-    fills[fill, 5] = CELLS * right + cell.entries * (kinds == cell.mask)
+    worth = CELLS * right + cell.entries * (kinds == cell.mask)
+    fills[fill, 3] = (ones(kinds & ~cell.mask) << PLAN_BITS | ones(kinds & cell.mask)) << PLAN_BITS | worth

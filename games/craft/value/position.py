@@ -6,6 +6,7 @@ The engine refuses dominoes over the hidden cells (1,1) and (2,1). The other sev
 How stacks become numbers: `games.craft.value.stacks`.
 """
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -13,9 +14,9 @@ import numpy as np
 
 from games.craft.engine.blocks import BLOCKS, CELL_INDEX, CELLS, HIDDEN_CELLS, is_large
 from games.craft.engine.board import Board, Stack
-from games.craft.value.stacks import FIXED, FREE, LINK_BITS, STACK_BITS, TO_NEXT, TO_PREVIOUS, UNKNOWN, Ints
+from games.craft.value.stacks import FIXED, FREE, LINK_BITS, STACK_BITS, TO_NEXT, TO_PREVIOUS, UNKNOWN, Ints, Positions
 
-__all__ = ["ALONE", "Position", "Wanted", "has_halves", "position", "wanted"]
+__all__ = ["ALONE", "Wanted", "has_halves", "positions", "wanted"]
 
 _PATH: Final = ("(2,0)", "(1,0)", "(0,0)", "(0,1)", "(0,2)", "(1,2)", "(2,2)")
 _CHAIN: Final = tuple(CELL_INDEX[cell] for cell in (*HIDDEN_CELLS, *_PATH))
@@ -40,15 +41,6 @@ class Wanted(NamedTuple):
     """Blocks, a domino twice; at least 1."""
 
 
-class Position(NamedTuple):
-    """A board; the arrays have an entry a cell of the chain."""
-
-    stacks: Ints
-    heights: Ints
-    links: Ints
-    """FREE, FIXED, TO_PREVIOUS or TO_NEXT of each block, two bits a layer."""
-
-
 @lru_cache(maxsize=1024)
 def wanted(target: Board) -> Wanted:
     """Number a target."""
@@ -58,13 +50,16 @@ def wanted(target: Board) -> Wanted:
     return Wanted(np.array([_numbered(stack) for stack in chain]), np.array(masks), sum(mask.bit_count() for mask in masks), entries)
 
 
-def position(board: Board, *, halves_go: bool) -> Position:
-    """Number a board; `halves_go`: whether one move takes away a domino whose record names no second cell of the board."""
-    chain = [board.stacks[index] for index in _CHAIN]
-    links = [0] * len(_CHAIN)
-    for place, layer, link in _linked(board):
-        links[place] |= ((FREE if halves_go else FIXED) if link is None else link) << layer * LINK_BITS
-    return Position(np.array([_numbered(stack) for stack in chain]), np.array([len(stack) for stack in chain]), np.array(links))
+def positions(boards: Iterable[Board], *, halves_go: bool) -> Positions:
+    """Number boards; `halves_go`: whether one move takes away a domino whose record names no second cell of the board."""
+    stacks, links = [], []
+    for board in boards:
+        stacks.append([_numbered(board.stacks[index]) for index in _CHAIN])
+        found = [0] * len(_CHAIN)
+        for place, layer, link in _linked(board):
+            found[place] |= ((FREE if halves_go else FIXED) if link is None else link) << layer * LINK_BITS
+        links.append(found)
+    return Positions(np.array(stacks), np.array(links))
 
 
 def has_halves(board: Board) -> bool:

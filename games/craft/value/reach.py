@@ -4,12 +4,12 @@
 That a game stops at 0.95 is left out.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from games.craft.engine.board import Board
-from games.craft.value.position import has_halves, position, wanted
+from games.craft.value.position import has_halves, positions, wanted
 from games.craft.value.search import highest_progress
 
 __all__ = ["BoardTurn", "ReachWorth", "best_progress", "turn_values"]
@@ -58,14 +58,28 @@ def best_progress(board: Board, target: Board, moves: int, *, halves_go: bool = 
     return _reach(_without_ghosts(board), target, limit, limit, halves_go=halves_go)[limit]
 
 
+@lru_cache(maxsize=8192)  # of one turn, many moves are asked for; games of one target begin alike
+def _reach(board: Board, target: Board, low: int, high: int, *, halves_go: bool) -> list[float]:
+    return _searched([board], target, [(low, high)], halves_go=halves_go)[0]
+
+
+def _searched(
+    boards: Collection[Board], target: Board, asked: Sequence[tuple[int, int]], *, halves_go: bool, first: Sequence[float] = ()
+) -> list[list[float]]:
+    low, high = zip(*asked, strict=True)
+    values: list[list[float]] = highest_progress(positions(boards, halves_go=halves_go), wanted(target), low, high, first).tolist()
+    return values
+
+
 def turn_values(steps: Sequence[BoardTurn], target: Board) -> Iterator[ReachWorth]:
     """Value the turns of a game, in their order; one search a board."""
-    asked = _asked(steps)
-    broken = frozenset(board for board in asked if has_halves(board))
-    never = {board: _reach(board, target, *asked[board], halves_go=False) for board in asked}
-    once = never | {board: _reach(board, target, *asked[board], halves_go=True) for board in broken}
-    for step in steps:
-        before, after = _without_ghosts(step.before), _without_ghosts(step.after)
+    rows: dict[Board, int] = {}
+    places = [_places(step, rows) for step in steps]
+    asked = _asked(steps, places)
+    broken = {row: board for board, row in rows.items() if has_halves(board)}
+    never = dict(enumerate(_values(rows, target, asked, halves_go=False)))
+    once = never | dict(zip(broken, _values(broken.values(), target, [asked[row] for row in broken], halves_go=True), strict=True))
+    for step, (before, after) in zip(steps, places, strict=True):
         now, then = _limited(step.turns_left), _limited(step.turns_left - 1)
         yield ReachWorth(
             before=never[before][now],
@@ -77,16 +91,29 @@ def turn_values(steps: Sequence[BoardTurn], target: Board) -> Iterator[ReachWort
         )
 
 
-def _asked(steps: Sequence[BoardTurn]) -> dict[Board, tuple[int, int]]:
-    """Each board of a game with the fewest and the most moves that are asked for there."""
-    asked: dict[Board, tuple[int, int]] = {}
-    for step in steps:
+def _places(step: BoardTurn, rows: dict[Board, int]) -> tuple[int, int]:
+    """Which of the game's boards the turn had before and after it."""
+    before = rows.setdefault(_without_ghosts(step.before), len(rows))
+    return before, rows.setdefault(_without_ghosts(step.after), len(rows))
+
+
+def _asked(steps: Sequence[BoardTurn], places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The fewest and the most moves that are asked for at each board of a game."""
+    asked: dict[int, tuple[int, int]] = {}
+    for step, (before, after) in zip(steps, places, strict=True):
         now, then = _limited(step.turns_left), _limited(step.turns_left - 1)
-        for board, low, high in ((step.before, then, now), (step.after, then, then)):
-            key = _without_ghosts(board)
-            known_low, known_high = asked.get(key, (low, high))
-            asked[key] = min(low, known_low), max(high, known_high)
-    return asked
+        for row, low, high in ((before, then, now), (after, then, then)):
+            known_low, known_high = asked.get(row, (low, high))
+            asked[row] = min(low, known_low), max(high, known_high)
+    return list(asked.values())
+
+
+def _values(boards: Collection[Board], target: Board, asked: Sequence[tuple[int, int]], *, halves_go: bool) -> list[list[float]]:
+    """What each of a game's boards is worth, by moves left."""
+    if not boards:
+        return []
+    first = _reach(next(iter(boards)), target, *asked[0], halves_go=halves_go)
+    return _searched(boards, target, asked, halves_go=halves_go, first=first)
 
 
 def _limited(moves: int) -> int:
@@ -95,8 +122,3 @@ def _limited(moves: int) -> int:
 
 def _without_ghosts(board: Board) -> Board:
     return Board(board.stacks, board.spans) if board.ghosts else board
-
-
-@lru_cache(maxsize=8192)  # games of one target begin alike
-def _reach(board: Board, target: Board, low: int, high: int, *, halves_go: bool) -> list[float]:
-    return [float(value) for value in highest_progress(position(board, halves_go=halves_go), wanted(target), low, high)]

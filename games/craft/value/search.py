@@ -7,26 +7,29 @@ So cells are decided one after another along the path. What a cell must know of 
 dominoes that reach over (layer and code). For each such *state* all plans so far are kept that no other plan beats in moves, extra
 kinds and worth.
 
-Two things make it fast and change no result. A first pass tries few blocks: where a cell wants a small one in a layer, that one, and
+Four things make it fast and change no result. A first pass tries few blocks: where a cell wants a small one in a layer, that one, and
 dominoes only where one of their cells wants them; what it finds is nearly always the best. The second pass tries every block, and
 drops plans that cannot beat the first pass: what the cells to come can still add is bounded by treating each on its own
-(`games.craft.value.bounds`).
+(`games.craft.value.bounds`). Boards of a game come together: what the first pass and the bounds found for the cells that a board has in
+common with the one before is used again. And two boards that are one move apart differ in value by no more than that move: where the first
+pass reaches what another board allows, there is no second one.
 
 A code that neither cell of a domino wants is tried only if the first of the cells holds it already: else a wanted code of either cell in
 its place adds no more extra kinds. Where neither cell wants any domino, every code is tried.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from games.compiled import compiled
-from games.craft.value.bounds import bounds
-from games.craft.value.fills import FILL_FIELDS, MOST_FILLS, STATE_NUMBERS, Cell, fill_cell
-from games.craft.value.position import ALONE, Position, Wanted
-from games.craft.value.stacks import CELLS, LAYERS, Floats, Ints
+from games.compiled import compiled, compiled_inside
+from games.craft.value.bounds import Bounds, bound, new_bounds
+from games.craft.value.fills import FILL_FIELDS, MOST_FILLS, PLAN_BITS, STATE_NUMBERS, Cell, fill_cell
+from games.craft.value.position import ALONE, Wanted
+from games.craft.value.stacks import CELLS, LAYERS, Floats, Ints, Positions, first_difference, is_one_move
 
 __all__ = ["highest_progress"]
 
@@ -34,170 +37,236 @@ _STATES: Final = 259
 """States a cell can have: kept height 0 with six choices (no domino, five codes) in three layers; 1 with two; 2 with one; 3."""
 _ROUNDING: Final = 1e-9
 _WIDTH: Final = 16
-
-
-_Plans = npt.NDArray[np.int32]
-"""(states, moves, width, 3): extra kinds, wanted kinds, worth of right entries and matching cells in 1 / (9 x entries)."""
-_Counts = npt.NDArray[np.int32]
-"""(states, moves): how many plans there are."""
+_MOVES: Final = 24
+"""Memory is made for a multiple of so many budgets: few sizes serve all games."""
+_FIELD: Final = (1 << PLAN_BITS) - 1
 
 
 class _Fronts(NamedTuple):
-    """The plans kept after a cell, by state and moves."""
+    """The plans kept before each cell, by state and moves."""
 
-    plans: _Plans
-    counts: _Counts
+    plans: Ints
+    """(cells + 1, states, moves, width): sums over the cells before, as `games.craft.value.fills` packs them."""
+
+    counts: npt.NDArray[np.int32]
+    """(cells + 1, states, moves): how many plans there are."""
+
     states: Ints
-    """(states,): what the cell hands on, as `games.craft.value.fills` numbers it."""
+    """(cells + 1, states): what the cell before hands on, as `games.craft.value.fills` numbers it."""
+
+    used: Ints
+    """(cells + 1,): how many states there are."""
 
 
 class _Scratch(NamedTuple):
     """Memory for a search, used again by the next one."""
 
-    one: _Fronts
-    other: _Fronts
+    few: _Fronts
+    every: _Fronts
     rows: Ints
     fills: Ints
+    held: Ints
+    """(plans, 2): moves and plan of each in a state."""
+
     slots: Ints
     """State number -> its place in the fronts, -1 where it has none."""
 
+    bounds: Bounds
 
-def highest_progress(board: Position, target: Wanted, low: int, high: int) -> Floats:
-    """Highest progress that at most so many moves reach.
+
+def highest_progress(boards: Positions, target: Wanted, low: Sequence[int], high: Sequence[int], first: Sequence[float] = ()) -> Floats:
+    """Highest progress that at most so many moves reach from each of some boards; it is quickest where they follow one another in a game.
 
     Args:
-        board: from where.
+        boards: from where.
         target: progress towards what.
-        low: the fewest moves asked for.
+        low: the fewest moves asked for, of each board.
         high: the most moves asked for, at least ``low``.
+        first: what the first board is worth, up to its ``high``; empty where that is not known.
 
     Returns:
-        (high + 1,): entry k is for k moves. Entries under ``low`` are only reached, not proven to be the highest.
+        (boards, highest ``high`` + 1): entry k is for k moves, from a board's ``low`` to its ``high``.
     """
-    width = _WIDTH
+    width, most = _WIDTH, max(high) + 1
+    floors = np.empty((len(low), most))
+    floors[0, : len(first)] = first
     while True:
-        floor, scratch = np.full(high + 1, -1.0), _scratch(high + 1, width)
-        if _search(board, target, low, floor, scratch):
-            return np.maximum.accumulate(floor)
+        scratch = _scratch(-(-most // _MOVES) * _MOVES, width)
+        if _search(boards, target, np.array(low), np.array(high), 1 if first else 0, floors, scratch):
+            return floors
         scratch.slots.fill(-1)  # the search broke off
         width *= 2  # a state has more plans that do not beat one another than were expected
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=8)
 def _scratch(moves: int, width: int) -> _Scratch:
-    one, other = (
-        _Fronts(np.empty((_STATES, moves, width, 3), np.int32), np.empty((_STATES, moves), np.int32), np.empty(_STATES, np.int64))
-        for _ in range(2)
+    few, every = (
+        _Fronts(
+            np.empty((CELLS + 1, _STATES, moves, room), np.int64),
+            np.empty((CELLS + 1, _STATES, moves), np.int32),
+            np.empty((CELLS + 1, _STATES), np.int64),
+            np.empty(CELLS + 1, np.int64),
+        )
+        for room in (1, width)
     )
     return _Scratch(
-        one,
-        other,
+        few,
+        every,
         np.empty((MOST_FILLS, LAYERS), np.int64),
         np.empty((MOST_FILLS, FILL_FIELDS), np.int64),
+        np.empty((moves * width, 2), np.int64),
         np.full(STATE_NUMBERS, -1),
+        new_bounds(moves),
     )
 
 
 @compiled
-def _search(board: Position, target: Wanted, low: int, floor: Floats, scratch: _Scratch) -> bool:
-    """Raise the floor to the highest progress; False if the width does not suffice."""
-    limits = bounds(board, target, len(floor), scratch.rows)
-    few = _pass(board, target, low, floor, scratch, limits, True)
-    return few and _pass(board, target, low, floor, scratch, limits, False)
+def _search(boards: Positions, target: Wanted, low: Ints, high: Ints, start: int, floors: Floats, scratch: _Scratch) -> bool:
+    """Find the highest progress from each board, those in the first rows left out; False if the width does not suffice."""
+    aims = np.empty(floors.shape[1])
+    for row in range(start, len(low)):
+        floors[row] = -1.0
+        known = row > start and high[row] <= high[row - 1]
+        first, last = first_difference(boards, row) if known else (0, CELLS - 1)
+        bound(boards, target, row, last, high[row] + 1, scratch.rows, scratch.bounds)
+        aims[:] = -np.inf
+        if not _pass(boards, target, row, first, low[row], high[row], floors, aims, scratch.few, scratch, True):
+            return False
+        least, most = _aimed(boards, row, low, high, floors, aims)
+        if most >= 0 and not _pass(boards, target, row, 0, least, most, floors, aims, scratch.every, scratch, False):
+            return False
+    return True
 
 
-@compiled
-def _pass(board: Position, target: Wanted, low: int, floor: Floats, scratch: _Scratch, limits: Floats, few: bool) -> bool:
-    stacks, heights, links, goals, masks = board.stacks, board.heights, board.links, target.stacks, target.masks
-    kinds, entries, moves = target.kinds, target.entries, len(floor)
-    rows, fills, slots = scratch.rows, scratch.fills, scratch.slots
-    plans, counts, states = scratch.one
-    new_plans, new_counts, new_states = scratch.other
-    used = 1
-    states[0], plans[0, 0, 0], counts[0] = 0, 0, 0
-    counts[0, 0] = 1
-    for cell in range(CELLS):
-        new_used = 0
+@compiled_inside
+def _aimed(boards: Positions, row: int, low: Ints, high: Ints, floors: Floats, aims: Floats) -> tuple[int, int]:
+    """Set the aims to what would beat the floors; gives the fewest and the most moves for which boards before this one allow more, or -1.
+
+    From a board that is a move away, what this one reaches is in reach with one move more.
+    """
+    least, most = high[row] + 1, -1
+    for budget in range(low[row], high[row] + 1):
+        aims[budget] = 3 * floors[row, budget] + _ROUNDING
+        for other in range(row):
+            covered = low[other] <= budget + 1 <= high[other]
+            if covered and floors[other, budget + 1] <= floors[row, budget] + _ROUNDING and is_one_move(boards, other, row):
+                aims[budget] = np.inf
+        if aims[budget] < np.inf:
+            least, most = min(least, budget), budget
+    return least, most
+
+
+@compiled_inside
+def _pass(
+    boards: Positions,
+    target: Wanted,
+    row: int,
+    first: int,
+    low: int,
+    high: int,
+    floors: Floats,
+    aims: Floats,
+    fronts: _Fronts,
+    scratch: _Scratch,
+    few: bool,
+) -> bool:
+    """Raise a board's floors by plans that could beat the aims; False if there is no room for them.
+
+    The fronts up to the first cell that is asked for are there from the board before.
+    """
+    stacks, links, goals, masks = boards.stacks, boards.links, target.stacks, target.masks
+    plans, counts, states, used = fronts
+    kinds, entries = target.kinds, target.entries
+    rows, fills, slots, held = scratch.rows, scratch.fills, scratch.slots, scratch.held
+    if first == 0:
+        used[0], states[0, 0], plans[0, 0, 0, 0], counts[0, 0] = 1, 0, 0, 0
+        counts[0, 0, 0] = 1
+    for cell in range(first, CELLS):
         joined = ALONE <= cell < CELLS - 1
         here = Cell(
-            stacks[cell],
-            heights[cell],
-            links[cell],
+            stacks[row, cell],
+            links[row, cell],
             goals[cell],
             masks[cell],
             goals[cell + 1] if joined else -1,
             masks[cell + 1] if joined else 0,
+            links[row, cell + 1] if joined else 0,
             entries,
+            few,
         )
-        for slot in range(used):
-            least = 0
-            while least < moves and counts[slot, least] == 0:
-                least += 1
-            ways = fill_cell(here, states[slot], moves - 1 - least, few, rows, fills)
+        after = 0
+        for slot in range(used[cell]):
+            count = _hold(plans, counts, cell, slot, high, held)
+            ways = fill_cell(here, states[cell, slot], high - held[0, 0], rows, fills) if count else 0
             for way in range(ways):
                 goal = slots[fills[way, 0]]
                 if goal < 0:
-                    goal = new_used
+                    goal = after
                     slots[fills[way, 0]] = goal
-                    new_states[goal], new_counts[goal] = fills[way, 0], 0
-                    new_used += 1
+                    states[cell + 1, goal], counts[cell + 1, goal] = fills[way, 0], 0
+                    after += 1
                 if not _extend(
-                    plans, counts, slot, new_plans, new_counts, goal, fills, way, limits, cell + 1, low, floor, kinds, entries, few
+                    plans, counts, held, count, cell, goal, fills, way, scratch.bounds.limits, aims, low, high, kinds, entries, few
                 ):
                     return False
-        for slot in range(new_used):
-            slots[new_states[slot]] = -1
-        plans, new_plans = new_plans, plans
-        counts, new_counts = new_counts, counts
-        states, new_states = new_states, states
-        used = new_used
-    for slot in range(used):
-        _raise(floor, plans, counts, slot, kinds, entries)
+        for slot in range(after):
+            slots[states[cell + 1, slot]] = -1
+        used[cell + 1] = after
+    for slot in range(used[CELLS]):
+        _raise(floors, row, high, plans, counts, slot, kinds, entries)
     return True
 
 
 # Slices of arrays are costly here: each counts references. So whole arrays are handed on, with the places to look at.
 
 
-@compiled
+@compiled_inside
+def _hold(plans: Ints, counts: npt.NDArray[np.int32], cell: int, slot: int, high: int, held: Ints) -> int:
+    """Gather the moves and plans of a state, fewest moves first; gives how many there are."""
+    count = 0
+    for moves in range(high + 1):
+        for index in range(counts[cell, slot, moves]):
+            held[count, 0], held[count, 1] = moves, plans[cell, slot, moves, index]
+            count += 1
+    return count
+
+
+@compiled_inside
 def _extend(
-    plans: _Plans,
-    counts: _Counts,
-    slot: int,
-    new_plans: _Plans,
-    new_counts: _Counts,
+    plans: Ints,
+    counts: npt.NDArray[np.int32],
+    held: Ints,
+    count: int,
+    cell: int,
     goal: int,
     fills: Ints,
     way: int,
     limits: Floats,
-    cell: int,
+    aims: Floats,
     low: int,
-    floor: Floats,
+    high: int,
     kinds: int,
     entries: int,
     few: bool,
 ) -> bool:
     """Add a way to fill a cell to all plans of a state; False if a state has no room for another plan."""
-    moves, ahead, more_extra, more_shared, more_worth = fills[way, 1], fills[way, 2], fills[way, 3], fills[way, 4], fills[way, 5]
+    moves, ahead, more = fills[way, 1], fills[way, 2], fills[way, 3]
     unit = 1.0 / (CELLS * entries)
-    for earlier in range(len(floor) - moves):
-        used = earlier + moves
-        for index in range(counts[slot, earlier]):
-            extra = plans[slot, earlier, index, 0] + more_extra
-            shared = plans[slot, earlier, index, 1] + more_shared
-            worth = plans[slot, earlier, index, 2] + more_worth
-            so_far = shared / max(kinds + extra, 1) + worth * unit
-            for budget in range(max(low, used), len(floor)):
-                if so_far + limits[cell, 2 * (budget - used) + ahead] > 3 * floor[budget] + _ROUNDING:
-                    if not _insert(new_plans, new_counts, goal, used, extra, shared, worth, kinds, entries, few):
-                        return False
-                    break
+    for index in range(count):
+        used, plan = held[index, 0] + moves, held[index, 1] + more
+        extra, shared, worth = plan >> 2 * PLAN_BITS, plan >> PLAN_BITS & _FIELD, plan & _FIELD
+        so_far = shared / max(kinds + extra, 1) + worth * unit
+        for budget in range(max(low, used), high + 1):
+            if so_far + limits[cell + 1, 2 * (budget - used) + ahead] > aims[budget]:
+                if not _insert(plans, counts, cell + 1, goal, used, plan, kinds, entries, few):
+                    return False
+                break
     return True
 
 
-@compiled
+@compiled_inside
 def _insert(
-    plans: _Plans, counts: _Counts, slot: int, moves: int, extra: int, shared: int, worth: int, kinds: int, entries: int, few: bool
+    plans: Ints, counts: npt.NDArray[np.int32], cell: int, slot: int, moves: int, plan: int, kinds: int, entries: int, few: bool
 ) -> bool:
     """Keep a plan unless another one beats it, and drop those that it beats; False if there is no room. Of few, only the best one is kept.
 
@@ -205,32 +274,34 @@ def _insert(
     still to come, at most three a cell, but not if one is better for none and for the most: between them it is linear.
     """
     unit, many = CELLS * entries, kinds + CELLS * LAYERS
+    extra, shared, worth = plan >> 2 * PLAN_BITS, plan >> PLAN_BITS & _FIELD, plan & _FIELD
     best, worst = shared * unit + worth * kinds, shared * unit + worth * many
-    count, index = counts[slot, moves], 0
+    count, index = counts[cell, slot, moves], 0
     while index < count:
-        other_extra, other_shared, other_worth = plans[slot, moves, index, 0], plans[slot, moves, index, 1], plans[slot, moves, index, 2]
+        other = plans[cell, slot, moves, index]
+        other_extra, other_shared, other_worth = other >> 2 * PLAN_BITS, other >> PLAN_BITS & _FIELD, other & _FIELD
         other_best, other_worst = other_shared * unit + other_worth * kinds, other_shared * unit + other_worth * many
         if other_best >= best and (few or (other_extra <= extra and other_worst >= worst)):
             return True
         if best >= other_best and (few or (extra <= other_extra and worst >= other_worst)):
             count -= 1
-            for field in range(3):
-                plans[slot, moves, index, field] = plans[slot, moves, count, field]
+            plans[cell, slot, moves, index] = plans[cell, slot, moves, count]
         else:
             index += 1
-    if count == plans.shape[2]:
+    if count == plans.shape[3]:
         return False
-    plans[slot, moves, count, 0], plans[slot, moves, count, 1], plans[slot, moves, count, 2] = extra, shared, worth
-    counts[slot, moves] = count + 1
+    plans[cell, slot, moves, count] = plan
+    counts[cell, slot, moves] = count + 1
     return True
 
 
-@compiled
-def _raise(floor: Floats, plans: _Plans, counts: _Counts, slot: int, kinds: int, entries: int) -> None:
-    """Raise the floor to what whole plans of a state reach."""
-    for moves in range(len(floor)):
-        for index in range(counts[slot, moves]):
-            extra, shared, worth = plans[slot, moves, index, 0], plans[slot, moves, index, 1], plans[slot, moves, index, 2]
+@compiled_inside
+def _raise(floors: Floats, row: int, high: int, plans: Ints, counts: npt.NDArray[np.int32], slot: int, kinds: int, entries: int) -> None:
+    """Raise the floors to what whole plans of a state reach."""
+    for moves in range(high + 1):
+        for index in range(counts[CELLS, slot, moves]):
+            plan = plans[CELLS, slot, moves, index]
+            extra, shared, worth = plan >> 2 * PLAN_BITS, plan >> PLAN_BITS & _FIELD, plan & _FIELD
             reached = (shared / max(kinds + extra, 1) + worth / (CELLS * entries)) / 3
-            for budget in range(moves, len(floor)):
-                floor[budget] = max(floor[budget], reached)
+            for budget in range(moves, high + 1):
+                floors[row, budget] = max(floors[row, budget], reached)

@@ -5,16 +5,17 @@ place. A stack is one number, eleven bits a layer, the lowest layer in the lowes
 is another, two bits a layer.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from games.compiled import compiled
+from games.compiled import compiled_inside
 
 __all__ = [
     "BLOCK",
     "CELLS",
+    "CHOICE_BITS",
     "FIXED",
     "FREE",
     "LARGE",
@@ -27,7 +28,11 @@ __all__ = [
     "UNKNOWN",
     "Floats",
     "Ints",
+    "Positions",
     "combinations",
+    "first_difference",
+    "height_of",
+    "is_one_move",
     "link_of",
     "ones",
     "standing",
@@ -44,6 +49,8 @@ LARGE: Final = 0b0_11111_00000
 UNKNOWN: Final = 0b1_00000_00000
 BLOCK: Final = 0b1_11111_11111
 STACK_BITS: Final = 11
+CHOICE_BITS: Final = STACK_BITS + 2
+"""Bits of what a layer can have: of the codes, and of two that stand for any other."""
 
 FREE: Final = 0
 """One move takes the block away, once nothing stands on it."""
@@ -55,13 +62,21 @@ TO_NEXT: Final = 3
 LINK_BITS: Final = 2
 
 
-@compiled
+class Positions(NamedTuple):
+    """Some boards; the arrays have a row a board, an entry a cell of the chain."""
+
+    stacks: Ints
+    links: Ints
+    """FREE, FIXED, TO_PREVIOUS or TO_NEXT of each block, two bits a layer."""
+
+
+@compiled_inside
 def link_of(links: int, layer: int) -> int:
     """How the block of a layer hangs together: FREE, FIXED, TO_PREVIOUS or TO_NEXT."""
     return links >> layer * LINK_BITS & 0b11
 
 
-@compiled
+@compiled_inside
 def ones(mask: int) -> int:
     """Count the bits that are set."""
     count = 0
@@ -71,7 +86,7 @@ def ones(mask: int) -> int:
     return count
 
 
-@compiled
+@compiled_inside
 def standing(stack: int, goal: int, kept: int) -> tuple[int, int]:
     """Bits of the codes in the lowest layers, and how many of them are right."""
     kinds = right = 0
@@ -82,11 +97,13 @@ def standing(stack: int, goal: int, kept: int) -> tuple[int, int]:
     return kinds, right
 
 
-@compiled
-def combinations(first: int, second: int, third: int, rows: Ints) -> int:
-    """Write every choice of one bit from each of three masks as a row; an empty mask chooses 0. Gives how many there are."""
+@compiled_inside
+def combinations(choices: int, rows: Ints) -> int:
+    """Write every choice of one bit from each layer's mask as a row; an empty mask chooses 0. Gives how many there are."""
+    mask = (1 << CHOICE_BITS) - 1
+    second, third = choices >> CHOICE_BITS & mask, choices >> 2 * CHOICE_BITS
     count = 0
-    rest0 = first
+    rest0 = choices & mask
     while True:
         block0 = rest0 & -rest0
         rest1 = second
@@ -106,3 +123,53 @@ def combinations(first: int, second: int, third: int, rows: Ints) -> int:
         rest0 ^= block0
         if not rest0:
             return count
+
+
+@compiled_inside
+def height_of(stack: int) -> int:
+    """How many blocks a stack holds."""
+    height = 0
+    while stack >> height * STACK_BITS:
+        height += 1
+    return height
+
+
+@compiled_inside
+def first_difference(boards: Positions, row: int) -> tuple[int, int]:
+    """The first and the last cell that a search has to decide anew for a board, after the one in the row before.
+
+    What a cell hands on depends on the links of the next one.
+    """
+    stacks, links = boards
+    first, last = CELLS - 1, 0
+    for cell in range(CELLS):
+        relinked = links[row, cell] != links[row - 1, cell]
+        if relinked or stacks[row, cell] != stacks[row - 1, cell]:
+            first, last = min(first, cell - relinked), cell
+    return max(first, 0), last
+
+
+@compiled_inside
+def is_one_move(boards: Positions, one: int, other: int) -> bool:
+    """Whether the boards of two rows differ by one block that a move can take away: a small one, or a whole domino, on top."""
+    stacks, links = boards
+    is_whole, begun, half = False, -1, 0
+    for cell in range(CELLS):
+        stack, other_stack = stacks[one, cell], stacks[other, cell]
+        if stack == other_stack and links[one, cell] == links[other, cell]:
+            continue
+        layer = max(height_of(max(stack, other_stack)) - 1, 0)
+        block, linked = stack ^ other_stack, links[one, cell] ^ links[other, cell]
+        link = link_of(linked, layer)
+        is_top = min(stack, other_stack) >> layer * STACK_BITS == 0 and not block & (1 << layer * STACK_BITS) - 1
+        if is_whole or not block or not is_top or linked != link << layer * LINK_BITS:
+            return False
+        if stack < other_stack:
+            block = -block
+        if link == TO_NEXT and begun < 0:
+            begun, half = cell, block
+        elif (link == FREE and begun < 0) or (link == TO_PREVIOUS and begun == cell - 1 and half == block):
+            is_whole = True
+        else:
+            return False
+    return is_whole

@@ -99,6 +99,33 @@ def test_costs_sum_to_what_was_lost() -> None:
     assert all(max(0, worth.stay - worth.after) <= cost + CLOSE for worth, cost in zip(values, costs, strict=True))
 
 
+@pytest.mark.parametrize("seed", range(20, 28))
+def test_a_games_values_are_those_of_each_board_alone(seed: int) -> None:
+    """What a search takes over from the boards before changes nothing: random play, moves back, boards that no move leads to."""
+    goal, rng = target(seed), random.Random(seed)
+    board, before, steps = played(goal, seed, seed % 5), EMPTY_BOARD, []
+    for left in range(18, 0, -1):
+        options = sorted(after_each_move(board), key=repr)
+        after = rng.choice([*rng.sample(options, min(6, len(options))), board, before, played(goal, left, 9)])
+        steps.append(BoardTurn(board, after, left))
+        before, board = board, after
+    for step, worth in zip(steps, turn_values(steps, goal), strict=True):
+        reach._reach.cache_clear()
+        alone = [best_progress(step.before, goal, step.turns_left), best_progress(step.after, goal, step.turns_left - 1)]
+        assert [worth.before, worth.after] == pytest.approx(alone, abs=CLOSE)
+        assert worth.stay == pytest.approx(best_progress(step.before, goal, step.turns_left - 1), abs=CLOSE)
+
+
+def test_a_cell_pays_for_many_dominoes_ahead() -> None:
+    """Three wrong dominoes make way for three right ones on the same two cells: six moves, and five leave one undone."""
+    cells, pair = ("(0,0)", "(0,1)"), (("(0,0)", "(0,1)"),)
+    wrong, right = (Board(spans=tuple((layer, pair) for layer in range(3))) for _ in range(2))
+    for cell in cells:
+        wrong, right = wrong.with_stack(cell, ("bl", "rl", "bl")), right.with_stack(cell, ("gl", "yl", "ol"))
+    assert best_progress(wrong, right, 6) == pytest.approx(1.0)
+    assert best_progress(wrong, right, 5) < 1.0
+
+
 def test_blocks_without_record_stay_for_ever() -> None:
     """Pre-filled dominoes have no record of their cells: no plan takes them away."""
     goal, other = target(14), target(15)
