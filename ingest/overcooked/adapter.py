@@ -36,11 +36,11 @@ from ingest.overcooked.measures import (
     progress,
     turn_metrics,
 )
-from ingest.overcooked.records import LogRecord, StepRecord
+from ingest.overcooked.records import LogRecord, StepRecord, read_log, read_step
 from ingest.overcooked.turns import actions_of, oracle_actions_of, utterances_of
 from ingest.overcooked.values import turn_values
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
-from ingest.reading.json_text import dumps, loads
+from ingest.reading.json_text import dumps
 from ingest.reading.malformed import malformed
 from schemas.errors import BadInputError
 from schemas.records import Agent, Episode, Json, Run, Turn
@@ -127,9 +127,8 @@ def _rules(record: LogRecord) -> Rules:
 
 
 def _log(data: bytes, place: Place) -> _Log:
-    document = loads(data)
     try:
-        record = LogRecord.model_validate(document)
+        record = read_log(data)
     except ValidationError as error:
         raise malformed(error, "", "the game is lost") from error
     steps, reject = _steps(record)
@@ -143,7 +142,7 @@ def _steps(record: LogRecord) -> tuple[list[StepRecord], BadInputError | None]:
     for index, raw in enumerate(record.content):
         lost = f"the game is kept up to the step before, {len(record.content) - index} of {len(record.content)} steps are lost"
         try:
-            step = StepRecord.model_validate(raw)
+            step = read_step(raw)
         except ValidationError as error:
             return steps, malformed(error, f"content[{index}]", lost)
         if step.timestamp != index:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, get_args
 
+from msgspec import UNSET
+
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.world import Rules
 from games.overcooked.replay import ReplayedStep
@@ -54,7 +56,7 @@ def _of_game(order: str, record: LogRecord, steps: Sequence[StepRecord], *, deli
 
 
 def _of_step(order: str, step: StepRecord, earned: int) -> Iterator[_Compared]:
-    if "order_list" in step.model_fields_set:
+    if step.order_list is not UNSET:
         yield "order_list", step.order_list, [order]
     yield "score", step.statistical_data.score, earned
     lists = {name: getattr(step.content, name) for name in ("observation", "reflection", "action_list")}

@@ -2,141 +2,179 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
+from functools import cache
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import UNSET, Meta, UnsetType, field
+from msgspec.json import Decoder
+from pydantic import Field, TypeAdapter
 
-__all__ = ["ErrorRecord", "LogRecord", "MessageRecord", "StepRecord", "TimedAction"]
+from ingest.reading.json_text import loads
+from ingest.reading.records import Int, Pair, Record, read_fast
 
-_T = TypeVar("_T")
-_Pair = Annotated[list[_T], Field(min_length=2, max_length=2)]
-"""One entry for the Chef, one for the Assistant."""
+__all__ = ["ErrorRecord", "LogRecord", "MessageRecord", "StepRecord", "TimedAction", "read_log", "read_step"]
 
-
-class _Record(BaseModel):
-    model_config = ConfigDict(strict=True, extra="ignore")
+_Agent = Annotated[int, Field(ge=0, le=1), Meta(ge=0, le=1)]
 
 
-class TimedAction(_Record):
+class TimedAction(Record):
     """An action that the engine recorded."""
 
-    timestamp: int
+    timestamp: Int
     action: str
 
 
-class MessageRecord(_Record):
+class MessageRecord(Record):
     """One model output."""
 
-    agent: Annotated[int, Field(ge=0, le=1)]
+    agent: _Agent
     analysis: str = ""
     say: str = ""
     plan: str = ""
 
 
-class ErrorCount(_Record):
+class ErrorCount(Record):
     """Errors of one kind in a step."""
 
-    error_num: int = 0
-    error_message: list[str] = Field(default_factory=list)
+    error_num: Int = 0
+    error_message: list[str] = field(default_factory=list)
 
 
-class ErrorRecord(_Record):
+class ErrorRecord(Record):
     """An agent's errors in a step."""
 
-    format_error: ErrorCount = Field(default_factory=ErrorCount)
-    validator_error: ErrorCount = Field(default_factory=ErrorCount)
+    format_error: ErrorCount = field(default_factory=ErrorCount)
+    validator_error: ErrorCount = field(default_factory=ErrorCount)
 
 
-class CorrectionCount(_Record):
+class CorrectionCount(Record):
     """Corrections of one kind in a step."""
 
-    correction_num: int = 0
-    correction_tokens: list[int] = Field(default_factory=list)
-    reflection_obtain: list[Any] = Field(default_factory=list)
+    correction_num: Int = 0
+    correction_tokens: list[Int] = field(default_factory=list)
+    reflection_obtain: list[Any] = field(default_factory=list)
 
 
-class CorrectionRecord(_Record):
+class CorrectionRecord(Record):
     """An agent's corrections in a step."""
 
-    format_correction: CorrectionCount = Field(default_factory=CorrectionCount)
-    validator_correction: CorrectionCount = Field(default_factory=CorrectionCount)
+    format_correction: CorrectionCount = field(default_factory=CorrectionCount)
+    validator_correction: CorrectionCount = field(default_factory=CorrectionCount)
 
 
-class CommunicationRecord(_Record):
+class CommunicationRecord(Record):
     """The conversation that an agent opened in a step."""
 
-    call: int = 0
-    turn: list[str] = Field(default_factory=list)
-    token: list[int] = Field(default_factory=list)
+    call: Int = 0
+    turn: list[str] = field(default_factory=list)
+    token: list[Int] = field(default_factory=list)
 
 
-class StatisticsRecord(_Record):
+class StatisticsRecord(Record, kw_only=True):
     """What the engine counted in a step."""
 
     score: float = 0
-    communication: _Pair[CommunicationRecord]
-    error: _Pair[ErrorRecord]
-    error_correction: list[CorrectionRecord] = Field(default_factory=list)
+    communication: Pair[CommunicationRecord]
+    error: Pair[ErrorRecord]
+    error_correction: list[CorrectionRecord] = field(default_factory=list)
 
 
-class ContentRecord(_Record):
+class ContentRecord(Record, kw_only=True):
     """What was shown and said in a step."""
 
-    observation: list[Any] = Field(default_factory=list)
-    reflection: list[Any] = Field(default_factory=list)
-    content: _Pair[list[MessageRecord]]
-    action_list: list[list[str]] = Field(default_factory=list)
+    observation: list[Any] = field(default_factory=list)
+    reflection: list[Any] = field(default_factory=list)
+    content: Pair[list[MessageRecord]]
+    action_list: list[list[str]] = field(default_factory=list)
 
 
-class StepRecord(_Record):
+class StepRecord(Record, kw_only=True):
     """A timestep."""
 
-    timestamp: int
-    order_list: list[str] = Field(default_factory=list)
-    actions: _Pair[str]
+    timestamp: Int
+    order_list: list[str] | UnsetType = UNSET
+    actions: Pair[str]
     map: str = ""
     statistical_data: StatisticsRecord
     content: ContentRecord
 
 
-class PlayerRecord(_Record):
+class PlayerRecord(Record):
     """A player of a game that cotrace played."""
 
     model: str
     persona: str | None = None
 
 
-class LabelRecord(_Record):
+class LabelRecord(Record):
     """A planted answer."""
 
-    timestep: int
-    agent: Annotated[int, Field(ge=0, le=1)]
+    timestep: Int
+    agent: _Agent
     rubric: str
     question: str
     answer: str
 
 
-class OwnRecord(_Record):
+class OwnRecord(Record, kw_only=True):
     """What cotrace's own games add to the log."""
 
-    version: int = 1
-    players: _Pair[PlayerRecord]
-    seed: int | None = None
-    horizon: int
+    version: Int = 1
+    players: Pair[PlayerRecord]
+    seed: Int | None = None
+    horizon: Int
     rules: str
     order: str
     kitchen: dict[str, Any] | None = None
     """A kitchen of one's own; None: the published one."""
     complete: bool
-    labels: list[LabelRecord] = Field(default_factory=list)
+    labels: list[LabelRecord] = field(default_factory=list)
 
 
-class LogRecord(_Record):
+class LogRecord(Record, kw_only=True):
     """A log, its steps still raw."""
 
-    total_timestamp: list[int]
-    total_order_finished: list[str] = Field(default_factory=list)
+    total_timestamp: list[Int]
+    total_order_finished: list[str] = field(default_factory=list)
     total_score: float = 0
-    total_action_list: _Pair[list[TimedAction]]
+    total_action_list: Pair[list[TimedAction]]
     content: list[Any]
     cotrace: OwnRecord | None = None
+
+
+class _WholeLog(LogRecord, kw_only=True):
+    """A log all of whose steps can be read."""
+
+    content: list[StepRecord]
+
+
+_WHOLE: Final = Decoder(_WholeLog)
+
+
+def read_log(data: bytes) -> LogRecord:
+    """Read a log, its steps too if nothing is wrong with any.
+
+    Raises:
+        BadInputError: the bytes are no JSON.
+        pydantic.ValidationError: they are no such log.
+    """
+    return read_fast(_WHOLE, data) or _log_reader().validate_python(loads(data))
+
+
+def read_step(raw: Any) -> StepRecord:
+    """Read a step.
+
+    Raises:
+        pydantic.ValidationError: it is not laid out as one.
+    """
+    return raw if isinstance(raw, StepRecord) else _step_reader().validate_python(raw)
+
+
+@cache
+def _log_reader() -> TypeAdapter[LogRecord]:
+    return TypeAdapter(LogRecord)
+
+
+@cache
+def _step_reader() -> TypeAdapter[StepRecord]:
+    return TypeAdapter(StepRecord)

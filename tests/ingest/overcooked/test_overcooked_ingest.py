@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from analytics.query import query
@@ -16,6 +18,7 @@ from games.overcooked.engine.world import Pot, start_world
 from games.overcooked.measures.oracle import verified_actions
 from games.overcooked.play import play_order
 from ingest.files.run import ingest_paths
+from ingest.overcooked.records import StepRecord, read_log, read_step
 from schemas.store import Store
 from tests.masters import published_store
 
@@ -93,6 +96,34 @@ def test_a_broken_step_keeps_what_came_before(tmp_path: Path, log: dict[str, Any
     locator, reason = query(store, "select locator, reason from rejects").row(0)
     assert locator == "content[9].actions"
     assert "7 of 16 steps are lost" in reason
+
+
+def test_both_readers_give_the_same_records(log: dict[str, Any]) -> None:
+    """A NaN in a field that nobody asks for makes the fast reader refuse a log; the other finds the same in it, missing fields too."""
+    log = deepcopy(log)
+    del log["content"][1]["order_list"]
+    fast, slow = read_log(json.dumps(log).encode()), read_log(json.dumps({**log, "spent": math.nan}).encode())
+    assert [isinstance(record.content[0], StepRecord) for record in (fast, slow)] == [True, False]
+    slow.content = [read_step(raw) for raw in slow.content]
+    assert msgspec.json.encode(slow) == msgspec.json.encode(fast)
+
+
+@pytest.mark.parametrize("number", ["18446744073709551616", "1.0", "true"])
+def test_what_is_no_whole_number_is_refused(number: str, tmp_path: Path, log: dict[str, Any]) -> None:
+    """A number beyond 64 bits is none either: it would fit into no table."""
+    text = json.dumps(log).replace('"timestamp": 3,', f'"timestamp": {number},', 1)
+    store = ingested(tmp_path, (FILE, text))
+    assert "valid integer" in query(store, "select reason from rejects").item()
+
+
+def test_bytes_that_are_no_utf8_are_refused_wherever_they_stand(tmp_path: Path, log: dict[str, Any]) -> None:
+    """A text that nobody asks for is held to it, too."""
+    path = tmp_path / FILE
+    path.parent.mkdir(parents=True)
+    path.write_bytes(json.dumps({**log, "remark": "caf?"}).encode().replace(b"caf?", b"caf\xe9"))
+    store = Store(tmp_path / "store.duckdb")
+    ingest_paths([path], store, workers=1)
+    assert "not UTF-8" in query(store, "select reason from rejects").item()
 
 
 def test_an_unknown_order_is_a_reject(tmp_path: Path, log: dict[str, Any]) -> None:

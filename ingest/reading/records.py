@@ -1,0 +1,57 @@
+"""Records of a JSON log: msgspec reads them, and of those that it refuses Pydantic says what is wrong.
+
+One declaration serves both. msgspec reads in a fifth of the time, but names faults less well and refuses a few things that logs hold:
+``NaN``, halves of surrogate pairs.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_type_hints
+
+import msgspec
+from msgspec import Meta, UnsetType
+from pydantic import ConfigDict, Field, GetCoreSchemaHandler, create_model
+from pydantic_core import CoreSchema, core_schema
+
+__all__ = ["Int", "Pair", "Record", "read_fast"]
+
+_T = TypeVar("_T")
+
+Pair = Annotated[list[_T], Field(min_length=2, max_length=2), Meta(min_length=2, max_length=2)]
+"""Two entries."""
+
+Int = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+"""A whole number; of one that no table holds Pydantic decides."""
+
+_STRICT: Final = ConfigDict(strict=True, extra="ignore")
+
+
+class Record(msgspec.Struct):
+    """What a part of a log holds; types are strict, other fields are ignored."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Pydantic's way to the same record: through a model of its own, which names the faults."""
+        hints = get_type_hints(cls, include_extras=True)
+        fields: dict[str, Any] = {
+            field.encode_name: (_without_unset(hints[field.name]), ... if field.required else None) for field in msgspec.structs.fields(cls)
+        }
+        model = create_model(cls.__name__, __config__=_STRICT, **fields)
+        return core_schema.no_info_after_validator_function(
+            lambda found: cls(**{name: getattr(found, name) for name in found.model_fields_set}), handler(model)
+        )
+
+
+def _without_unset(hint: Any) -> Any:
+    """What may stand where a field may be missing."""
+    kinds = get_args(hint)
+    return Union[tuple(kind for kind in kinds if kind is not UnsetType)] if UnsetType in kinds else hint  # noqa: UP007 - of kinds found out
+
+
+def read_fast(decoder: msgspec.json.Decoder[_T], data: bytes) -> _T | None:
+    """The record that the bytes hold; None: Pydantic has to look."""
+    try:
+        data.decode()  # msgspec skips the texts of other fields
+        return decoder.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
