@@ -9,17 +9,16 @@ would be done in time that no agent can beat (J. R. Jackson's preemptive schedul
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import orjson
 
-from games.overcooked.engine.layout import DISH, Cell, Layout, kitchen, neighbour
-from games.overcooked.engine.workflow import WorkUnit
-from games.overcooked.text.grammar import parse_call
-from games.overcooked.value.left import Left, State, left_of, on_counters
-from games.overcooked.value.walks import Aim, Stand, after, approach, duration, set_up, targets
+from games.overcooked.engine.layout import Cell, Layout, neighbour
+from games.overcooked.value.left import State
+from games.overcooked.value.plan import Action, Plan, Task, plan_of
+from games.overcooked.value.walks import Aim, Stand, after, approach
 
 __all__ = ["steps_left"]
 
@@ -30,13 +29,6 @@ class _Job(NamedTuple):
     head: int
     work: int
     tail: int
-
-
-class _Scene(NamedTuple):
-    """A kitchen between two steps."""
-
-    layout: Layout
-    state: State
 
 
 def steps_left(order: str, state: State, *, delivered: bool, layout: Layout | None = None) -> int:
@@ -56,126 +48,81 @@ def steps_left(order: str, state: State, *, delivered: bool, layout: Layout | No
 @lru_cache(maxsize=16384)  # games of an order begin alike, and who waits changes nothing
 def _left(order: str, state_json: bytes, layout: Layout | None) -> int:
     state = orjson.loads(state_json)
-    scene = _Scene(layout or kitchen(), state)
-    left = left_of(order, state, layout)
-    ends = _ends(scene, left)
-    tails = _tails(scene.layout, left)
-    longest = max(min(ends[name].values()) + tails[name] for name in left)
-    return max(longest, *(_one_after_the_other(_jobs(scene, left, ends, tails, agent)) for agent in (0, 1)))
+    plan = plan_of(order, state, layout)
+    standing = [_standing(state, agent) for agent in (0, 1)]
+    ends = _ends(plan, state, standing)
+    longest = max(ends[task.name].first + task.tail for task in plan.tasks)
+    return max(longest, *(_one_after_the_other(_jobs(plan, ends, standing[agent], agent)) for agent in (0, 1)))
 
 
 # -- chains -----------------------------------------------------------------------------------------
 
-_Ends = dict[Stand, int]
-"""Where the agent of a unit can be at its end, and the step at whose end it is done there."""
+
+class _End(NamedTuple):
+    """Where the agent of a unit can be at its end, and the step at whose end it is done there."""
+
+    stands: Mapping[Stand, int]
+    first: int
+    """The earliest of these steps."""
 
 
-def _ends(scene: _Scene, left: Mapping[str, Left]) -> dict[str, _Ends]:
+def _ends(plan: Plan, state: State, standing: Sequence[Stand]) -> dict[str, _End]:
     """For each unit when it can be done at the earliest."""
-    ends: dict[str, _Ends] = {}
-    before = _before(left)
-    for name, (unit, begun, needs) in left.items():
-        others = [other for other, found in left.items() if found.unit.agent == unit.agent and other != name]
-        idle = all(other in before[name] or name in before[other] for other in others)
-        stands = {_standing(scene.state, unit.agent): 0}
-        for need in needs:
-            if left[need].unit.agent == unit.agent:
-                stands = _later(stands, ends[need])
-        for action in unit.actions[begun:]:
-            stands = after(scene.layout, stands, unit.agent, _aims(scene, unit, action, ends, idle=idle))
-        ends[name] = stands
+    ends: dict[str, _End] = {}
+    for task in plan.tasks:
+        last = max([_End({standing[task.agent]: 0}, 0), *(ends[need] for need in task.needs)], key=lambda end: end.first)
+        stands = last.stands
+        for action in task.actions:
+            stands = after(plan.layout, stands, task.agent, _aims(plan.layout, state, action, ends, idle=task.idle))
+        ends[task.name] = _End(stands, min(stands.values()))
     return ends
 
 
-def _later(stands: _Ends, ends: _Ends) -> _Ends:
-    """Of two conditions on where an agent is when, the one that holds it up longer."""
-    return ends if min(ends.values()) > min(stands.values()) else stands
-
-
-def _before(left: Mapping[str, Left]) -> dict[str, frozenset[str]]:
-    """For each unit all those that must be done before it."""
-    found: dict[str, frozenset[str]] = {}
-    for name, unit in left.items():
-        found[name] = frozenset(unit.needs).union(*(found[need] for need in unit.needs))
-    return found
-
-
-def _aims(scene: _Scene, unit: WorkUnit, action: str, ends: Mapping[str, _Ends], *, idle: bool) -> list[Aim]:
+def _aims(layout: Layout, state: State, action: Action, ends: Mapping[str, _End], *, idle: bool) -> list[Aim]:
     """What an action can be aimed at, and when.
 
     An agent that has nothing else to do sets out when the action opens: before, it would be refused. Any other may be there already.
     """
-    call = parse_call(action)
-    aims = targets(scene.layout, unit.agent, action)
-    if call is None or call.name not in ("pickup", "fill_dish_with_food"):
-        needed = [min(ends[need].values()) for need in unit.after if need in ends and not need.startswith("pass ")]
-        return [Aim(at, 0, max(needed, default=0) if action == unit.actions[0] else 0) for at in aims]
-    if call.arguments[-1] == "counter":
-        return [Aim(at, time if idle else 0, time) for at, time in _on_counters(call.arguments[0], ends, scene.state, aims).items()]
-    begun, ready = _ready(scene, unit, call.arguments[-1], ends)
-    opens = ready if call.name == "pickup" else begun
-    return [Aim(at, opens if idle else 0, ready) for at in aims]
+    if action.passed is not None:
+        return [Aim(at, time if idle else 0, time) for at, time in _put_down(ends[action.passed]).items()]
+    if action.utensil is None:
+        ready = max((ends[name].first for name in action.waits), default=0)
+        return [Aim(at, 0, ready) for at in action.cells]
+    begun, ready = _ready(layout, state, action, ends)
+    opens = ready if action.is_pickup else begun
+    return [Aim(at, opens if idle else 0, ready) for at in action.cells]
 
 
-def _on_counters(item: str, ends: Mapping[str, _Ends], state: State, aims: tuple[Cell, ...]) -> dict[Cell, int]:
-    """The counters on which an item stands, or can be put, and when."""
-    there = {at: 0 for at in on_counters(state, item) if at in aims}
-    if there:
-        return there
+def _put_down(end: _End) -> dict[Cell, int]:
+    """The counters on which something can be put, and when."""
     put: dict[Cell, int] = {}
-    for stand, time in ends.get(f"pass {item}", {}).items():
+    for stand, time in end.stands.items():
         at = neighbour(stand.at, stand.facing)
         put[at] = min(time, put.get(at, time))
-    return put or dict.fromkeys(aims, 0)
+    return put
 
 
-def _ready(scene: _Scene, unit: WorkUnit, utensil: str, ends: Mapping[str, _Ends]) -> tuple[int, int]:
+def _ready(layout: Layout, state: State, action: Action, ends: Mapping[str, _End]) -> tuple[int, int]:
     """The steps after which a utensil is at work, and after which what it makes can be taken."""
-    cook_time = scene.layout.cook_time
-    made = next((need for need in unit.after if need in ends and need.startswith("start ")), None)
-    if made is not None:
-        begun = min(ends[made].values())
-        return begun, begun + cook_time - 1
-    pot = scene.state["utensils"].get(utensil)
-    return 0, max(0, cook_time - pot["timer"]) if pot and pot["timer"] else 0
-
-
-def _tails(layout: Layout, left: Mapping[str, Left]) -> dict[str, int]:
-    """For each unit the steps from its end to the delivery."""
-    tails = dict.fromkeys(left, 0)
-    for name in reversed(list(left)):
-        unit, begun, needs = left[name]
-        for need in needs:
-            tails[need] = max(tails[need], tails[name] + _from(layout, left[need].unit, unit, begun))
-    return tails
-
-
-def _from(layout: Layout, before: WorkUnit, unit: WorkUnit, begun: int) -> int:
-    """Steps from the end of a unit to the end of one that needs it."""
-    actions = unit.actions[begun:]
-    walk = 0
-    if before.agent == unit.agent:
-        walk = set_up(layout, unit.agent, before.actions[-1], actions[0])
-    if not before.name.startswith("start "):
-        return walk + duration(layout, unit.agent, actions)
-    taking = next(index for index, action in enumerate(actions) if DISH not in action)  # the dish can be fetched while it cooks
-    return max(layout.cook_time - 1, walk) + duration(layout, unit.agent, actions[taking:])
+    if action.made is not None:
+        begun = ends[action.made].first
+        return begun, begun + layout.cook_time - 1
+    pot = state["utensils"].get(action.utensil)
+    return 0, max(0, layout.cook_time - pot["timer"]) if pot and pot["timer"] else 0
 
 
 # -- one agent's work ---------------------------------------------------------------------------------
 
 
-def _jobs(scene: _Scene, left: Mapping[str, Left], ends: Mapping[str, _Ends], tails: Mapping[str, int], agent: int) -> list[_Job]:
+def _jobs(plan: Plan, ends: Mapping[str, _End], standing: Stand, agent: int) -> list[_Job]:
     """An agent's units; to each belongs the shortest walk to it from any other of them or, for the first, from where the agent is."""
-    own = [found for found in left.values() if found.unit.agent == agent]
-    jobs = []
-    for found in own:
-        work = duration(scene.layout, agent, found.actions)
-        walks = [set_up(scene.layout, agent, other.actions[-1], found.actions[0]) for other in own if other is not found]
-        walk = min([*walks, approach(scene.layout, agent, _standing(scene.state, agent), found.actions[0])])
-        name = found.unit.name
-        jobs.append(_Job(max(0, min(ends[name].values()) - work - walk), work + walk, tails[name]))
-    return jobs
+    return [_job(plan.layout, task, ends[task.name], standing) for task in plan.tasks if task.agent == agent]
+
+
+def _job(layout: Layout, task: Task, end: _End, standing: Stand) -> _Job:
+    coming = approach(layout, task.agent, standing, task.first)
+    walk = coming if task.walk is None else min(coming, task.walk)
+    return _Job(max(0, end.first - task.work - walk), task.work + walk, task.tail)
 
 
 def _one_after_the_other(jobs: list[_Job]) -> int:

@@ -45,10 +45,17 @@ def after(layout: Layout, stands: Mapping[Stand, int], agent: int, aims: Iterabl
         aims: what the action can be aimed at.
     """
     return {
-        there: 1 + max(aim.ready, min(max(time, aim.opens) + _walk(layout, here, there) for here, time in stands.items()))
+        there: 1 + max(aim.ready, min([max(time, aim.opens) + walks[here] for here, time in stands.items()]))
         for aim in aims
-        for there in stands_at(layout, agent, aim.at)
+        for there, walks in _ways_to(layout, agent, aim.at)
     }
+
+
+@cache
+def _ways_to(layout: Layout, agent: int, target: Cell) -> tuple[tuple[Stand, Mapping[Stand, int]], ...]:
+    """The places from which an agent can use something, and how far each is from wherever it stands."""
+    everywhere = [Stand(at, facing) for at in layout.region(agent) for facing in STEPS]
+    return tuple((there, {here: _walk(layout, here, there) for here in everywhere}) for there in stands_at(layout, agent, target))
 
 
 @cache
