@@ -56,9 +56,10 @@ def replay(
     world = start_world(layout or kitchen(), order, rules)
     before = world.to_json()
     placed_by: dict[Cell, int] = {}
+    verifier = _Verifier(world)
     for step, pair in enumerate(actions):
         picture = map_text(world)
-        verified = [verified_actions(world, agent, tried) for agent, tried in enumerate(following[step] if following else ())]
+        verified = verifier.verified(following[step] if following else ())
         full = set(world.counters)
         done = world.step([next_move(world, agent, action) for agent, action in enumerate(pair)])
         after = world.to_json()
@@ -67,6 +68,22 @@ def replay(
         placed_by |= dict(put)
         yield ReplayedStep(before, after, done, undoes, picture, world.delivered, world.score, order, world.notices, verified)
         before = after
+
+
+class _Verifier:
+    """Looks which actions are verified; they are the same while agents only walk."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._seen: tuple[object, ...] = ()
+        self._found: Sequence[Sequence[str]] = ()
+
+    def verified(self, following: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+        seen = (following, self._world.stock())
+        if seen != self._seen:
+            self._seen = seen
+            self._found = [verified_actions(self._world, agent, tried) for agent, tried in enumerate(following)]
+        return self._found
 
 
 def _own(agent: int, emptied: set[Cell], placed_by: dict[Cell, int]) -> bool:

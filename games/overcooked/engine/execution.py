@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from games.overcooked.engine.layout import DELIVERY, STEPS, Cell, neighbour
+from games.overcooked.engine.layout import DELIVERY, STEPS, Cell, Layout, neighbour
 from games.overcooked.engine.world import Move, World
 from games.overcooked.text.grammar import WrittenAction, parse_call
 
@@ -28,15 +28,9 @@ def next_move(world: World, agent: int, action: str) -> Move:
     call = parse_call(action)
     if call is None:
         return _STAY
-    stand = _cheapest(world, agent, _targets(world, agent, call))
-    if stand is None:
-        return _STAY
     body = world.bodies[agent]
-    if body.at != stand.at:
-        return Move(_towards(world, agent, stand.at))
-    if body.facing != stand.facing:
-        return Move(stand.facing)
-    return Move(interact=True, item=call.arguments[0] if call.name == "pickup" and call.arguments else None)
+    move = _towards(world.layout, agent, body.at, body.facing, _targets(world, agent, call))
+    return Move(interact=True, item=call.arguments[0] if call.name == "pickup" and call.arguments else None) if move.interact else move
 
 
 def is_over(world: World, agent: int, action: str, waited: int) -> bool:
@@ -69,46 +63,57 @@ def wait_steps(call: WrittenAction) -> int:
     return int(number) if number.isdecimal() and number.isascii() else 1
 
 
-def _targets(world: World, agent: int, call: WrittenAction) -> list[Cell]:
+def _targets(world: World, agent: int, call: WrittenAction) -> tuple[Cell, ...]:
     """The cells that an action may be aimed at."""
     layout, held = world.layout, world.bodies[agent].held
     if call.name == "pickup":
         if held is not None:
-            return []
+            return ()
         item, place = call.arguments[:2] if len(call.arguments) > 1 else ("", "")
-        return _with_item(world, agent, item) if place == "counter" else _fixture(world, place)
+        return _with_item(world, agent, item) if place == "counter" else _fixture(layout, place)
     if call.name == "place_obj_on_counter":
-        free = [at for at in sorted(layout.counters, key=_row_major) if at not in world.counters]
-        shared = [at for at in free if at in layout.shared_counters]
+        free = tuple(at for at in _by_rows(layout) if at not in world.counters)
+        shared = tuple(at for at in free if at in layout.shared_counters)
         return shared or free
-    if call.name in (*layout.operations, "put_obj_in_utensil", "fill_dish_with_food"):
-        return _fixture(world, call.arguments[-1] if call.arguments else "")
-    return _fixture(world, DELIVERY) if call.name == "deliver_soup" else []
+    if call.name in layout.operations or call.name in ("put_obj_in_utensil", "fill_dish_with_food"):
+        return _fixture(layout, call.arguments[-1] if call.arguments else "")
+    return _fixture(layout, DELIVERY) if call.name == "deliver_soup" else ()
 
 
-def _with_item(world: World, agent: int, item: str) -> list[Cell]:
+def _with_item(world: World, agent: int, item: str) -> tuple[Cell, ...]:
     """Counters with an item; if one is out of the partner's reach, only such ones."""
-    having = [at for at in sorted(world.layout.counters, key=_row_major) if world.counters.get(at) == item]
+    having = tuple(at for at in _by_rows(world.layout) if world.counters.get(at) == item)
     partner = world.layout.counters_of(1 - agent)
-    private = [at for at in having if at in world.layout.counters_of(agent) and at not in partner]
+    private = tuple(at for at in having if at in world.layout.counters_of(agent) and at not in partner)
     return private or having
 
 
-def _fixture(world: World, name: str) -> list[Cell]:
-    return [at for at, known in world.layout.fixtures.items() if known == name]
+@lru_cache(maxsize=1024)
+def _fixture(layout: Layout, name: str) -> tuple[Cell, ...]:
+    return tuple(at for at, known in layout.fixtures.items() if known == name)
 
 
-def _row_major(at: Cell) -> tuple[int, int]:
-    return at[1], at[0]
+@lru_cache(maxsize=64)
+def _by_rows(layout: Layout) -> tuple[Cell, ...]:
+    return tuple(sorted(layout.counters, key=lambda at: (at[1], at[0])))
 
 
-def _cheapest(world: World, agent: int, targets: list[Cell]) -> _Stand | None:
-    stands = [stand for target in targets for stand in _stands(world, agent, target)]
-    return min(stands, key=lambda stand: stand.cost) if stands else None
+@lru_cache(maxsize=16384)
+def _towards(layout: Layout, agent: int, at: Cell, facing: str, targets: tuple[Cell, ...]) -> Move:
+    """A step to where a target can be faced at the lowest cost, a turn there, or the interaction; a stay where none can be."""
+    ways = _ways(layout.floor, at)
+    stands = [_stand(ways[place], facing, place, look) for target in targets for place, look in _beside(layout.region(agent), target)]
+    if not stands:
+        return _STAY
+    best = min(stands, key=lambda stand: stand.cost)
+    if at != best.at:
+        return Move(ways[best.at][0])
+    return Move(best.facing) if facing != best.facing else Move(interact=True)
 
 
-def _stands(world: World, agent: int, target: Cell) -> list[_Stand]:
-    return [_Stand(_cost(world, agent, at, facing), at, facing) for at, facing in _beside(world.layout.region(agent), target)]
+def _stand(way: tuple[str, ...], facing: str, place: Cell, look: str) -> _Stand:
+    arrived = way[-1] if way else facing
+    return _Stand(len(way) + (arrived != look), place, look)
 
 
 @lru_cache(maxsize=1024)
@@ -116,21 +121,6 @@ def _beside(region: frozenset[Cell], target: Cell) -> list[tuple[Cell, str]]:
     """The cells of a region from which a target can be faced, and the direction."""
     around = [((target[0] - dx, target[1] - dy), facing) for facing, (dx, dy) in STEPS.items()]
     return [(at, facing) for at, facing in around if at in region]
-
-
-def _cost(world: World, agent: int, at: Cell, facing: str) -> int:
-    body = world.bodies[agent]
-    way = _way(world, agent, at)
-    arrived = way[-1] if way else body.facing
-    return len(way) + (arrived != facing)
-
-
-def _towards(world: World, agent: int, at: Cell) -> str:
-    return _way(world, agent, at)[0]
-
-
-def _way(world: World, agent: int, goal: Cell) -> tuple[str, ...]:
-    return _ways(world.layout.floor, world.bodies[agent].at)[goal]
 
 
 @lru_cache(maxsize=1024)

@@ -108,6 +108,11 @@ class World:
         pot = self.utensils.get(utensil)
         return pot is not None and 0 < pot.timer < self.layout.cook_time
 
+    def stock(self) -> tuple[object, ...]:
+        """What is in hands, on counters and in utensils: who could do what, wherever they stand."""
+        pots = ((name, pot.contents, pot.product, self.running(name), self.ready(name)) for name, pot in self.utensils.items())
+        return *(body.held for body in self.bodies), tuple(self.counters.items()), *pots
+
     def to_json(self) -> dict[str, Any]:
         """Give the state as it is stored: bodies, utensils, counters."""
         return {
