@@ -11,7 +11,7 @@ from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.world import Rules
 from games.overcooked.replay import ReplayedStep
 from games.overcooked.text.grammar import NOTHING
-from ingest.overcooked.records import LogRecord, StepRecord
+from ingest.overcooked.records import CommunicationRecord, CorrectionRecord, ErrorRecord, LogRecord, StepRecord
 from ingest.reading.json_text import dumps
 from schemas.records import LogDisagreement
 
@@ -20,6 +20,10 @@ __all__ = ["contradictions"]
 
 _Compared = tuple[str, Any, Any]
 """A field, what it says, and what would have to stand there (None if nothing could): a difference, if the two differ."""
+
+_SILENT: Final = CommunicationRecord()
+_FAULTLESS: Final = ErrorRecord()
+_UNCORRECTED: Final = CorrectionRecord()
 
 _RULES: Final = get_args(Rules)
 _VERSION: Final = 1
@@ -59,13 +63,28 @@ def _of_step(order: str, step: StepRecord, earned: int) -> Iterator[_Compared]:
     if step.order_list is not UNSET:
         yield "order_list", step.order_list, [order]
     yield "score", step.statistical_data.score, earned
-    lists = {name: getattr(step.content, name) for name in ("observation", "reflection", "action_list")}
-    for name, pair in (lists | {"error_correction": step.statistical_data.error_correction}).items():
+    content, statistics = step.content, step.statistical_data
+    for name, pair in (
+        ("observation", content.observation),
+        ("reflection", content.reflection),
+        ("action_list", content.action_list),
+        ("error_correction", statistics.error_correction),
+    ):
         if pair:
             yield name, len(pair), len(AGENTS)
     for agent, name in enumerate(AGENTS):
-        for field, logged, due in _differing((*_of_conversation(step, agent), *_of_errors(step, agent), *_of_plan(step, agent))):
+        for field, logged, due in _differing(_of_agent(step, agent)):
             yield f"{name}.{field}", logged, due
+
+
+def _of_agent(step: StepRecord, agent: int) -> Iterator[_Compared]:
+    """Of one who said nothing and did nothing wrong nothing is listed that could differ: most agents in most steps."""
+    statistics = step.statistical_data
+    if step.content.content[agent] or statistics.communication[agent] != _SILENT:
+        yield from _of_conversation(step, agent)
+    if statistics.error[agent] != _FAULTLESS or any(found != _UNCORRECTED for found in statistics.error_correction[agent : agent + 1]):
+        yield from _of_errors(step, agent)
+    yield from _of_plan(step, agent)
 
 
 def _of_conversation(step: StepRecord, agent: int) -> Iterator[_Compared]:

@@ -12,7 +12,17 @@ from pydantic import Field, TypeAdapter
 from ingest.reading.json_text import loads
 from ingest.reading.records import Int, Pair, Record, read_fast
 
-__all__ = ["ErrorRecord", "LogRecord", "MessageRecord", "StepRecord", "TimedAction", "read_log", "read_step"]
+__all__ = [
+    "CommunicationRecord",
+    "CorrectionRecord",
+    "ErrorRecord",
+    "LogRecord",
+    "MessageRecord",
+    "StepRecord",
+    "TimedAction",
+    "read_log",
+    "read_step",
+]
 
 _Agent = Annotated[int, Field(ge=0, le=1), Meta(ge=0, le=1)]
 
