@@ -18,7 +18,7 @@ import orjson
 from games.overcooked.engine.layout import Cell, Layout, neighbour
 from games.overcooked.value.left import State
 from games.overcooked.value.plan import Action, Plan, Task, plan_of
-from games.overcooked.value.walks import Aim, Stand, after, approach
+from games.overcooked.value.walks import Aim, Ends, Stand, after, approach, first_of
 
 __all__ = ["steps_left"]
 
@@ -59,44 +59,49 @@ def _left(order: str, state_json: bytes, layout: Layout | None) -> int:
 
 
 class _End(NamedTuple):
-    """Where the agent of a unit can be at its end, and the step at whose end it is done there."""
+    """The end of a unit."""
 
-    stands: Mapping[Stand, int]
+    places: Ends
+    """Where its agent can be then."""
+
     first: int
-    """The earliest of these steps."""
+    """The earliest step at whose end it is done."""
 
 
 def _ends(plan: Plan, state: State, standing: Sequence[Stand]) -> dict[str, _End]:
     """For each unit when it can be done at the earliest."""
+    starts = [_End(((stand, 0),), 0) for stand in standing]
     ends: dict[str, _End] = {}
     for task in plan.tasks:
-        last = max([_End({standing[task.agent]: 0}, 0), *(ends[need] for need in task.needs)], key=lambda end: end.first)
-        stands = last.stands
+        last = starts[task.agent]
+        for need in task.needs:
+            last = ends[need] if ends[need].first > last.first else last
+        places = last.places
         for action in task.actions:
-            stands = after(plan.layout, stands, task.agent, _aims(plan.layout, state, action, ends, idle=task.idle))
-        ends[task.name] = _End(stands, min(stands.values()))
+            places = after(plan.layout, places, task.agent, _aims(plan.layout, state, action, ends, idle=task.idle))
+        ends[task.name] = _End(places, first_of(places))
     return ends
 
 
-def _aims(layout: Layout, state: State, action: Action, ends: Mapping[str, _End], *, idle: bool) -> list[Aim]:
+def _aims(layout: Layout, state: State, action: Action, ends: Mapping[str, _End], *, idle: bool) -> tuple[Aim, ...]:
     """What an action can be aimed at, and when.
 
     An agent that has nothing else to do sets out when the action opens: before, it would be refused. Any other may be there already.
     """
     if action.passed is not None:
-        return [Aim(at, time if idle else 0, time) for at, time in _put_down(ends[action.passed]).items()]
+        return tuple([Aim(at, time if idle else 0, time) for at, time in _put_down(ends[action.passed]).items()])
     if action.utensil is None:
         ready = max((ends[name].first for name in action.waits), default=0)
-        return [Aim(at, 0, ready) for at in action.cells]
+        return tuple([Aim(at, 0, ready) for at in action.cells])
     begun, ready = _ready(layout, state, action, ends)
     opens = ready if action.is_pickup else begun
-    return [Aim(at, opens if idle else 0, ready) for at in action.cells]
+    return tuple([Aim(at, opens if idle else 0, ready) for at in action.cells])
 
 
 def _put_down(end: _End) -> dict[Cell, int]:
     """The counters on which something can be put, and when."""
     put: dict[Cell, int] = {}
-    for stand, time in end.stands.items():
+    for stand, time in end.places:
         at = neighbour(stand.at, stand.facing)
         put[at] = min(time, put.get(at, time))
     return put

@@ -7,14 +7,14 @@ look: a longer walk is longer by two at least.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from games.overcooked.engine.layout import DELIVERY, STEPS, Cell, Layout, neighbour
 from games.overcooked.engine.vocabulary import DELIVER, PLACE
 from games.overcooked.text.grammar import parse_call
 
-__all__ = ["Aim", "Stand", "after", "approach", "duration", "set_up", "stands_at", "targets"]
+__all__ = ["Aim", "Ends", "Stand", "after", "approach", "duration", "first_of", "set_up", "stands_at", "targets"]
 
 
 class Stand(NamedTuple):
@@ -35,20 +35,31 @@ class Aim(NamedTuple):
     """The step after which it can be done."""
 
 
-def after(layout: Layout, stands: Mapping[Stand, int], agent: int, aims: Iterable[Aim]) -> dict[Stand, int]:
+Ends = tuple[tuple[Stand, int], ...]
+"""Where an agent can be, and at the end of which step."""
+
+
+@lru_cache(maxsize=8192)
+def after(layout: Layout, ends: Ends, agent: int, aims: tuple[Aim, ...]) -> Ends:
     """The step at whose end an action can be done, for each place to do it from.
 
     Args:
         layout: the kitchen.
-        stands: where the agent can be, and at the end of which step.
+        ends: where the agent can be before, and when.
         agent: who acts.
         aims: what the action can be aimed at.
     """
-    return {
-        there: 1 + max(aim.ready, min([max(time, aim.opens) + walks[here] for here, time in stands.items()]))
+    found = {
+        there: 1 + max(aim.ready, min([max(time, aim.opens) + walks[here] for here, time in ends]))
         for aim in aims
         for there, walks in _ways_to(layout, agent, aim.at)
     }
+    return tuple(found.items())
+
+
+def first_of(ends: Ends) -> int:
+    """The earliest of these steps."""
+    return min([time for _, time in ends])
 
 
 @cache
@@ -61,7 +72,7 @@ def _ways_to(layout: Layout, agent: int, target: Cell) -> tuple[tuple[Stand, Map
 @cache
 def approach(layout: Layout, agent: int, stand: Stand, action: str) -> int:
     """Steps from where an agent stands to where it can do an action."""
-    return min(after(layout, {stand: 0}, agent, map(Aim, targets(layout, agent, action))).values()) - 1
+    return first_of(after(layout, ((stand, 0),), agent, tuple(map(Aim, targets(layout, agent, action))))) - 1
 
 
 @cache
@@ -79,10 +90,10 @@ def targets(layout: Layout, agent: int, action: str) -> tuple[Cell, ...]:
 @cache
 def duration(layout: Layout, agent: int, actions: tuple[str, ...]) -> int:
     """Interactions and the walks between them, from the first interaction on."""
-    stands = dict.fromkeys(_all_stands(layout, agent, targets(layout, agent, actions[0])), 1)
+    ends = tuple((stand, 1) for stand in _all_stands(layout, agent, targets(layout, agent, actions[0])))
     for action in actions[1:]:
-        stands = after(layout, stands, agent, map(Aim, targets(layout, agent, action)))
-    return min(stands.values())
+        ends = after(layout, ends, agent, tuple(map(Aim, targets(layout, agent, action))))
+    return first_of(ends)
 
 
 @cache
