@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from games.overcooked.engine.layout import AGENTS, DISH
+from games.overcooked.engine.layout import AGENTS, DISH, Layout
 from games.overcooked.engine.tasks import Task
 from games.overcooked.engine.validator_codes import code_of
 from games.overcooked.engine.world import WorldChange
 from games.overcooked.measures.collaboration import Event, TimestepOutput, confusion
-from games.overcooked.measures.evaluation import Evaluation, repaired
+from games.overcooked.measures.evaluation import Evaluation, Repair
 from games.overcooked.measures.metrics import history
 from games.overcooked.measures.references import SearchedReferences, published_references, searched_references
-from games.overcooked.measures.sequences import START
+from games.overcooked.measures.sequences import START, OwnSequences
 from games.overcooked.measures.taxonomy import initiating_category, paper_category, responding_category
 from games.overcooked.measures.truncation import GameRecord, finished_in_time
 from games.overcooked.players.scripts import PLANTED_FAULT
@@ -71,14 +71,37 @@ def advances(game: GameRecord) -> list[list[Advance]]:
 def _advances(game: GameRecord, agent: int, every: SearchedReferences) -> Iterator[Advance]:
     own, recorded = every.own[agent], game.recorded[agent]
     times = sorted(entry.timestamp for entry in recorded)
-    last, known = 0, Advance(0.0, own.next_actions(START))
+    count, walk = 0, _Walk(own, game.task.layout)
+    known = Advance(0.0, own.next_actions(START))
     for step in (*range(len(game.messages) + 1), math.inf):
-        count = bisect_right(times, step)
-        if count != last:
+        if bisect_right(times, step) != count:
+            count = bisect_right(times, step)
             done = [entry.action for entry in recorded if entry.timestamp <= step]
-            reached = own.after_all(history(repaired(done), game.task.layout))
-            last, known = count, Advance(own.longest(reached) / every.lengths[agent], own.next_actions(reached))
+            walk = walk if walk.begins(done) else _Walk(own, game.task.layout)
+            reached = walk.on(done)
+            known = Advance(own.longest(reached) / every.lengths[agent], own.next_actions(reached))
         yield known
+
+
+class _Walk:
+    """An agent on its way along its references."""
+
+    def __init__(self, own: OwnSequences, layout: Layout) -> None:
+        self._own = own
+        self._layout = layout
+        self._done: list[str] = []
+        self._repair = Repair()
+        self._reached = START
+
+    def begins(self, done: Sequence[str]) -> bool:
+        """Whether what it has done until now is the beginning of this: it is, unless the log is out of order."""
+        return done[: len(self._done)] == self._done
+
+    def on(self, done: list[str]) -> int:
+        """Go on until this is done, and give where it stands."""
+        more = self._repair.repaired(done[len(self._done) :])
+        self._done, self._reached = done, self._own.after_all(history(tuple(more), self._layout), self._reached)
+        return self._reached
 
 
 def following(known: Sequence[Sequence[Advance]]) -> list[tuple[tuple[str, ...], ...]]:

@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, get_args
 
 from schemas.errors import BadInputError
+from schemas.packaged import packaged_yaml
 
 __all__ = ["QUESTION_FILE", "QUESTION_TYPES", "AnswerOption", "QaQuestion", "QuestionType", "load_questions", "parse_questions"]
 
@@ -161,7 +161,5 @@ def _game(row: Mapping[str, str]) -> str:
 
 @cache
 def _corrections() -> Mapping[str, _Correction]:
-    import yaml
-
-    entries = yaml.safe_load(files(__package__).joinpath("corrections.yaml").read_text(encoding="utf-8"))
+    entries = packaged_yaml(__package__, "corrections.yaml")
     return {entry["question"]: _Correction(entry["published"], frozenset(place - 1 for place in entry["options"])) for entry in entries}

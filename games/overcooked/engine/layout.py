@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from importlib.resources import files
 from typing import Any, Final
 
-import yaml
+from schemas.packaged import packaged_yaml
 
 __all__ = [
     "AGENTS",
@@ -187,7 +186,7 @@ def kitchen() -> Layout:
 @cache
 def published() -> Mapping[str, Any]:
     """Give the benchmark's kitchen as data: the keys of ``kitchen.yaml``."""
-    found: dict[str, Any] = yaml.safe_load(files(__package__).joinpath("kitchen.yaml").read_text(encoding="utf-8"))
+    found: dict[str, Any] = packaged_yaml(__package__, "kitchen.yaml")
     return found
 
 

@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final
-
-import yaml
 
 from games.overcooked.engine.layout import Layout, kitchen
 from schemas.errors import BadInputError, UsageError
+from schemas.packaged import packaged_yaml
 
 __all__ = ["LIMIT_FACTOR", "LONGEST", "Task", "orders_of", "recipe_text", "task_of", "tasks"]
 
@@ -62,7 +60,7 @@ class Task:
 @cache
 def tasks() -> Mapping[str, Task]:
     """Give all orders by name, level by level."""
-    levels = yaml.safe_load(files(__package__).joinpath("tasks.yaml").read_text(encoding="utf-8"))["levels"]
+    levels = packaged_yaml(__package__, "tasks.yaml")["levels"]
     return {
         order: Task(order, level, entry["time_optimal"], shortest)
         for level, entry in levels.items()

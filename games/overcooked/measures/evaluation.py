@@ -1,6 +1,6 @@
 """A whole game measured: as published, as the paper says, and against all references there are."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from games.overcooked.engine.layout import AGENTS, DISH, Layout
@@ -11,7 +11,7 @@ from games.overcooked.measures.references import published_references, searched_
 from games.overcooked.measures.truncation import GameRecord, finished_in_time
 from games.overcooked.text.grammar import normalised
 
-__all__ = ["Evaluation", "evaluate", "hand_overs", "repaired"]
+__all__ = ["Evaluation", "Repair", "evaluate", "hand_overs", "repaired"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,25 +117,36 @@ def hand_overs(order: str, layout: Layout | None = None) -> int:
     return sum(unit.counters > 0 for unit in workflow(order, layout).of(1))
 
 
-def repaired(actions: Trajectory) -> tuple[str, ...]:
-    """Give recorded actions with fillings of a dish called so.
+class Repair:
+    """Calls recorded actions rightly, one after the other.
 
     The published engine records filling a dish at the oven as putting something in, once for every step of waiting too (section 2.1).
     A dish cannot be put into a utensil, so that is what such a record with a dish in the hand must mean.
     """
-    found: list[str] = []
-    dish = False
-    for action in map(normalised, actions):
-        if action.startswith("pickup("):
-            dish = action.startswith(f"pickup({DISH},")
-        elif action.startswith("place_obj_on_counter"):
-            dish = False
-        if dish and action.startswith("put_obj_in_utensil("):
-            action = action.replace("put_obj_in_utensil", "fill_dish_with_food")  # noqa: PLW2901 - the same action under its right name
-            if found[-1] == action:
-                continue
-        found.append(action)
-    return tuple(found)
+
+    def __init__(self) -> None:
+        self._dish = False
+        self._last = ""
+
+    def repaired(self, recorded: Iterable[str]) -> Iterator[str]:
+        """Give the next actions that were done, without blanks."""
+        for action in map(normalised, recorded):
+            if action.startswith("pickup("):
+                self._dish = action.startswith(f"pickup({DISH},")
+            elif action.startswith("place_obj_on_counter"):
+                self._dish = False
+            done, waiting = action, False
+            if self._dish and action.startswith("put_obj_in_utensil("):
+                done = action.replace("put_obj_in_utensil", "fill_dish_with_food")
+                waiting = done == self._last
+            if not waiting:
+                self._last = done
+                yield done
+
+
+def repaired(actions: Trajectory) -> tuple[str, ...]:
+    """Give recorded actions with fillings of a dish called so."""
+    return tuple(Repair().repaired(actions))
 
 
 def _events(game: GameRecord, references: Sequence[Sequence[Trajectory]], opener: int) -> list[Event]:

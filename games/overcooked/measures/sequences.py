@@ -45,9 +45,8 @@ class OwnSequences:
                 found |= behind
         return found
 
-    def after_all(self, actions: Iterable[str]) -> int:
-        """Where an agent stands that has done these actions."""
-        reached = START
+    def after_all(self, actions: Iterable[str], reached: int = START) -> int:
+        """Where an agent stands that has done these actions too."""
         for action in actions:
             reached = self.after(reached, action)
         return reached
