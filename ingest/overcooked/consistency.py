@@ -70,7 +70,7 @@ def _of_step(order: str, step: StepRecord, earned: int) -> Iterator[_Compared]:
         ("action_list", content.action_list),
         ("error_correction", statistics.error_correction),
     ):
-        if pair:
+        if len(pair) not in {0, len(AGENTS)}:
             yield name, len(pair), len(AGENTS)
     for agent, name in enumerate(AGENTS):
         for field, logged, due in _differing(_of_agent(step, agent)):

@@ -240,12 +240,12 @@ def _owner(event: Event, step: StepRecord) -> int:
 
 def _of_step(episode: str, step: StepRecord, result: ReplayedStep) -> Iterator[Failure]:
     turn = step.timestamp + 1
+    acted = {AGENTS[change.agent] for change in result.done}
     for agent, errors in zip(AGENTS, step.statistical_data.error, strict=True):
-        codes = dict.fromkeys(code_of(message) for message in errors.validator_error.error_message)
+        codes = dict.fromkeys(map(code_of, errors.validator_error.error_message))
         if errors.format_error.error_num:
             yield Failure(episode, turn, agent, "overcooked_engine", "format", None)
-        done = any(change.agent == AGENTS.index(agent) for change in result.done)
-        if done and not codes and not errors.format_error.error_num:
+        if agent in acted and not codes and not errors.format_error.error_num:
             yield Failure(episode, turn, agent, "overcooked_engine", "accepted", None)
         for code in codes:
             yield Failure(episode, turn, agent, "overcooked_engine", code, "; ".join(errors.validator_error.error_message).strip())

@@ -37,6 +37,8 @@ def utterances_of(episode: str, step: StepRecord) -> Iterator[Utterance]:
 
 def conversations_of(step: StepRecord) -> Iterator[dict[str, object]]:
     """Which utterances of a turn make up a conversation, and who opened it."""
+    if not any(counted.call for counted in step.statistical_data.communication):
+        return
     last = 0
     for owner, messages in enumerate(step.content.content):
         first, last = last + 1, last + sum(len(_parts(message)) for message in messages)

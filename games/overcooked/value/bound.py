@@ -92,10 +92,14 @@ def _aims(layout: Layout, state: State, action: Action, ends: Mapping[str, _End]
         return tuple([Aim(at, time if idle else 0, time) for at, time in _put_down(ends[action.passed]).items()])
     if action.utensil is None:
         ready = max((ends[name].first for name in action.waits), default=0)
-        return tuple([Aim(at, 0, ready) for at in action.cells])
+        return _opening(action, 0, ready)
     begun, ready = _ready(layout, state, action, ends)
     opens = ready if action.is_pickup else begun
-    return tuple([Aim(at, opens if idle else 0, ready) for at in action.cells])
+    return _opening(action, opens if idle else 0, ready)
+
+
+def _opening(action: Action, opens: int, ready: int) -> tuple[Aim, ...]:
+    return tuple([Aim(aim.at, opens, ready) for aim in action.aims]) if ready else action.aims
 
 
 def _put_down(end: _End) -> dict[Cell, int]:

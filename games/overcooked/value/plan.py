@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import orjson
 
-from games.overcooked.engine.layout import DISH, Cell, Layout, kitchen
+from games.overcooked.engine.layout import DISH, Layout, kitchen
 from games.overcooked.engine.workflow import WorkUnit
 from games.overcooked.text.grammar import parse_call
 from games.overcooked.value.left import Left, State, left_of, on_counters
-from games.overcooked.value.walks import duration, set_up, targets
+from games.overcooked.value.walks import Aim, duration, set_up, targets
 
 __all__ = ["Action", "Plan", "Task", "plan_of"]
 
@@ -23,8 +23,8 @@ __all__ = ["Action", "Plan", "Task", "plan_of"]
 class Action(NamedTuple):
     """What an action is aimed at."""
 
-    cells: tuple[Cell, ...]
-    """Where; of a unit that passes something on where it can end, unless that is known better."""
+    aims: tuple[Aim, ...]
+    """Where, if it can be done at once."""
 
     waits: tuple[str, ...] = ()
     """Units before whose end it cannot be done."""
@@ -130,16 +130,17 @@ def _actions(scene: _Scene, found: Left, earlier: Collection[str]) -> tuple[Acti
 
 def _action(scene: _Scene, unit: WorkUnit, action: str, earlier: Collection[str]) -> Action:
     call, cells = parse_call(action), targets(scene.layout, unit.agent, action)
+    aims = tuple(map(Aim, cells))
     if call is None or call.name not in ("pickup", "fill_dish_with_food"):
         waits = [need for need in unit.after if need in earlier and not need.startswith("pass ")]
-        return Action(cells, tuple(waits) if action == unit.actions[0] else ())
+        return Action(aims, tuple(waits) if action == unit.actions[0] else ())
     place = call.arguments[-1]
     if place == "counter":
         passed = f"pass {call.arguments[0]}"
-        there = tuple(at for at in on_counters(scene.state, call.arguments[0]) if at in cells)
-        return Action(there or cells, passed=passed if not there and passed in earlier else None)
+        there = tuple(Aim(at) for at in on_counters(scene.state, call.arguments[0]) if at in cells)
+        return Action(there or aims, passed=passed if not there and passed in earlier else None)
     made = next((need for need in unit.after if need in earlier and need.startswith("start ")), None)
-    return Action(cells, utensil=place, made=made, is_pickup=call.name == "pickup")
+    return Action(aims, utensil=place, made=made, is_pickup=call.name == "pickup")
 
 
 def _before(left: Mapping[str, Left]) -> dict[str, frozenset[str]]:
