@@ -2,8 +2,8 @@
 
 A step is both players' actions, carried out by the rules; its base is `json.loads` of the same games' logs. Hanabi is refereed by OpenSpiel
 and left out where that is not installed. The search finds all reference trajectories of an order, its base is the first level. Ingest
-is one process, checks, replay and writing included, against `json.loads` of the same files; caches are emptied before every round, as
-if no game had been read.
+is one process, checks, replay and writing included, against `json.loads` of the same files. Caches are emptied before every round, as if
+no game had been played or read.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ _REPLAYS: Final[dict[CoordinationGame, Callable[[list[_Step]], None]]] = {
 
 
 def _steps(logs: _Logs) -> Figure:
-    taken = medians(_ROUNDS, {"base": partial(_load, logs.paths), "ours": partial(_play_all, logs)})
+    taken = medians(_ROUNDS, {"base": partial(_load, logs.paths), "ours": partial(_play_all, logs)}, _forget)
     ours, base = taken["ours"].wall_s, taken["base"].wall_s
     steps = sum(map(len, logs.games))
     return Figure(
@@ -133,6 +133,10 @@ def _steps(logs: _Logs) -> Figure:
         f"{seconds(base)}: json.loads of their logs, {_megabytes(logs):.1f} MB",
         ours / base,
     )
+
+
+def _forget() -> None:
+    forget("games.", "ingest.")
 
 
 def _play_all(logs: _Logs) -> None:
@@ -154,7 +158,9 @@ def _megabytes(logs: _Logs) -> float:
 def _search() -> list[Figure]:
     """One order of each level: those of a level differ in their ingredients only."""
     orders = _orders()
-    taken = medians(_ROUNDS, {level: partial(_find, order) for level, order in orders.items()})
+    taken = medians(
+        _ROUNDS, {level: partial(searched_references, order) for level, order in orders.items()}, searched_references.cache_clear
+    )
     first = taken["1"].wall_s
     return [
         Figure(
@@ -172,13 +178,8 @@ def _orders() -> dict[str, str]:
     return {str(task.level): task.order for task in tasks().values()}
 
 
-def _find(order: str) -> None:
-    searched_references.cache_clear()
-    searched_references(order)
-
-
 def _ingest(logs: _Logs) -> Figure:
-    taken = medians(_ROUNDS, {"base": partial(_load, logs.paths), "ours": partial(_ingest_alone, logs)})
+    taken = medians(_ROUNDS, {"base": partial(_load, logs.paths), "ours": partial(_ingest_alone, logs)}, _forget)
     ours, base = taken["ours"].wall_s, taken["base"].wall_s
     return Figure(
         f"ingest of {logs.name}, {len(logs.games)} games, one process",
@@ -191,6 +192,5 @@ def _ingest(logs: _Logs) -> Figure:
 
 
 def _ingest_alone(logs: _Logs) -> None:
-    forget("games.", "ingest.")
     report = ingest_paths(logs.paths, Store(fresh("kitchens.duckdb")), workers=1)
     assert report.is_clean, report.rejected[:3]

@@ -26,8 +26,9 @@ class Measured(NamedTuple):
     """User and system time of this process and of the processes it started and waited for."""
 
 
-def measured(action: Callable[[], object]) -> Measured:
-    """Run an action once."""
+def measured(action: Callable[[], object], prepare: Callable[[], object] = lambda: None) -> Measured:
+    """Run an action once, and before the clocks start what prepares it."""
+    prepare()
     gc.collect()
     wall, cpu = time.perf_counter(), _cpu()
     action()
@@ -43,12 +44,12 @@ def forget(*packages: str) -> None:
                     value.cache_clear()
 
 
-def medians(rounds: int, actions: Mapping[str, Callable[[], object]]) -> dict[str, Measured]:
-    """Run all actions one after the other, several rounds, and give each one's median wall and CPU time."""
+def medians(rounds: int, actions: Mapping[str, Callable[[], object]], prepare: Callable[[], object] = lambda: None) -> dict[str, Measured]:
+    """Run all actions one after the other, several rounds, and give each one's median wall and CPU time; each is prepared first."""
     taken: dict[str, list[Measured]] = {name: [] for name in actions}
     for _ in range(rounds):
         for name, action in actions.items():
-            taken[name].append(measured(action))
+            taken[name].append(measured(action, prepare))
     return {
         name: Measured(statistics.median(found.wall_s for found in all_), statistics.median(found.cpu_s for found in all_))
         for name, all_ in taken.items()
