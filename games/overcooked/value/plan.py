@@ -96,7 +96,7 @@ def _still(state: State) -> State:
     }
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _plan(order: str, state_json: bytes, layout: Layout | None) -> Plan:
     scene = _Scene(layout or kitchen(), orjson.loads(state_json))
     left = left_of(order, scene.state, layout)

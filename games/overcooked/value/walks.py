@@ -39,7 +39,7 @@ Ends = tuple[tuple[Stand, int], ...]
 """Where an agent can be, and at the end of which step."""
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=4096)
 def after(layout: Layout, ends: Ends, agent: int, aims: tuple[Aim, ...]) -> Ends:
     """The step at whose end an action can be done, for each place to do it from.
 
