@@ -71,17 +71,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.million", description=__doc__)
     parser.add_argument("--share", type=float, default=0.01, help="of 1,000,000 turns")
     parser.add_argument("--judged", type=float, default=1.0, help="of the games, which the engine judges")
+    parser.add_argument("--length", type=int, choices=_LENGTHS, action="append", help="turns of a game; may be given again; all by default")
     parser.add_argument("--keep", type=Path, help="a folder: work goes on there where it was stopped")
     parser.add_argument("--write", action="store_true", help="put the table into docs/scale.md")
     asked = parser.parse_args()
     folder: Path = asked.keep or scratch()
     folder.mkdir(parents=True, exist_ok=True)
     steps, load = Steps(folder), os.getloadavg()[0]
-    for length in _LENGTHS:
+    lengths = asked.length or _LENGTHS
+    for length in lengths:
         _measured(folder / "warm", steps, length, 2 * len(_PERSONAS), 1.0)
     print(_HEAD, flush=True)
     lines = [_HEAD, "| --- " * _HEAD.count(" | ") + "| --- |"]
-    for length in _LENGTHS:
+    for length in lengths:
         before: dict[str, Step] = {}
         for share in (asked.share / 10, asked.share):
             taken = _measured(folder, steps, length, round(_TURNS * share / length), asked.judged)
