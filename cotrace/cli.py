@@ -7,6 +7,7 @@ import errno
 import io
 import os
 import re
+import select
 import sys
 import traceback
 from collections.abc import Sequence
@@ -112,10 +113,17 @@ def _prepare_streams() -> None:
 def _stopped_by(error: BaseException) -> int:
     if is_interrupt(error):
         return _ended(error)
-    if os.strerror(errno.EPIPE) in str(error):  # whoever reads has enough; click ends so where Python meets it
+    if os.strerror(errno.EPIPE) in str(error) and _nobody_reads():  # whichever library has met it; click ends so where Python does
         _let_go_of_stdout()
         return 1
     return _complain(_unforeseen(error), error)
+
+
+def _nobody_reads() -> bool:
+    """Whether the other end of stdout is closed: a pipe of somebody else's may have broken as well."""
+    watch = select.poll()
+    watch.register(sys.stdout.fileno(), 0)
+    return any(events & (select.POLLERR | select.POLLHUP) for _, events in watch.poll(0))
 
 
 def _let_go_of_stdout() -> None:

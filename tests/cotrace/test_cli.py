@@ -359,6 +359,14 @@ def test_who_reads_may_have_enough(store: Store, output_format: str) -> None:
     assert (process.returncode, told) == (1, "")
 
 
+def test_a_pipe_of_somebody_else_that_breaks_is_told() -> None:
+    """Only where nobody reads what is printed does a command end without a word."""
+    program = "from cotrace import cli\ncli.cli.main = lambda **_: (_ for _ in ()).throw(BrokenPipeError(32, 'Broken pipe'))"
+    done = subprocess.run([sys.executable, "-c", f"{program}\ncli.main()"], capture_output=True, timeout=120, check=False, text=True)
+    assert done.returncode == 2
+    assert "Broken pipe" in done.stderr
+
+
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_streams_may_be_closed(closed: str, store: Store) -> None:
     """As a daemon leaves them: the command does its work, and nobody reads what it says."""
