@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from importlib import resources
 from typing import Any, Final
-
-import yaml
 
 from games.asympuzl.claims import TYPES, AsymPuzlClaim, Fact, Question
 from games.asympuzl.facts import color_words, read_facts, shape_words
 from games.asympuzl.puzzle import AGENTS, COLORS, Vocabulary
 from judges.claims.reading import Read, Told, Unread
 from judges.evidence.transcript import Transcript, UtteranceView
+from schemas.packaged import packaged_yaml
 
 __all__ = ["INSTRUCTIONS", "TYPES", "frame", "read", "reads"]
 
-_PROMPT: Final[dict[str, Any]] = yaml.safe_load(resources.files(__package__).joinpath("reading.yaml").read_text(encoding="utf-8"))
+_PROMPT: Final[dict[str, Any]] = packaged_yaml(__package__, "reading.yaml")
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:\.(?=\d)[^.!?\n]*)*[.!?]*")
 _ASKS: Final = re.compile(r"\?|\b(?:please|tell me|can you|could you|i need)\b", re.IGNORECASE)
 _ABOUT: Final = {

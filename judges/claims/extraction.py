@@ -14,12 +14,10 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import cache
-from importlib import resources
 from itertools import pairwise
 from typing import Any, Final, Literal, Union, get_type_hints
 
 import orjson
-import yaml
 from pydantic import BaseModel, Field, create_model
 
 from judges.claims.reading import Read, Told, Unread
@@ -27,10 +25,11 @@ from judges.evidence.text import Entry, fenced
 from providers.messages import Message
 from schemas.claims import kind_of, read_claim, written
 from schemas.errors import BadInputError
+from schemas.packaged import packaged_yaml
 
 __all__ = ["Example", "example_of", "field_docs", "form_of", "messages_for", "read_reply"]
 
-_PROMPT: Final[Mapping[str, str]] = yaml.safe_load(resources.files(__package__).joinpath("extraction.yaml").read_text(encoding="utf-8"))
+_PROMPT: Final[Mapping[str, str]] = packaged_yaml(__package__, "extraction.yaml")
 
 
 class Passage(BaseModel):

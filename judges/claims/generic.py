@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any, Final, Literal
-
-import yaml
 
 from judges.claims.cues import any_of
 from judges.claims.reading import Read, Told
 from judges.evidence.transcript import Transcript, UtteranceView
+from schemas.packaged import packaged_yaml
 
 __all__ = ["INSTRUCTIONS", "TYPES", "Said", "frame", "read", "reads"]
 
-_TABLES: Final[Mapping[str, Any]] = yaml.safe_load(resources.files(__package__).joinpath("generic.yaml").read_text(encoding="utf-8"))
+_TABLES: Final[Mapping[str, Any]] = packaged_yaml(__package__, "generic.yaml")
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from typing import Any, Final
-
-import yaml
 
 from games.craft.claims import TYPES, CraftClaim
 from games.craft.engine.blocks import CELLS, WALLS
@@ -13,11 +10,12 @@ from games.craft.text.director_output import FAILED_CALL_MESSAGE, NO_MESSAGE, NO
 from judges.claims.reading import Read
 from judges.craft.language.typed import read_text
 from judges.evidence.transcript import Transcript, UtteranceView
+from schemas.packaged import packaged_yaml
 
 __all__ = ["INSTRUCTIONS", "TYPES", "frame", "read", "reads"]
 
 _FAILED_THOUGHT: Final = "Error in generation:"
-_PROMPT: Final = yaml.safe_load(resources.files(__package__).joinpath("reading.yaml").read_text(encoding="utf-8"))
+_PROMPT: Final = packaged_yaml(__package__, "reading.yaml")
 _SIDES: Final = ("left", "middle", "right")
 
 INSTRUCTIONS: Final = str(_PROMPT["instructions"])

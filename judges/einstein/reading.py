@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from typing import Any, Final
-
-import yaml
 
 from games.einstein.claims import TYPES, EinsteinClaim
 from judges.claims.reading import Read
 from judges.einstein.thoughts import read_thoughts
 from judges.evidence.transcript import Transcript, UtteranceView
+from schemas.packaged import packaged_yaml
 
 __all__ = ["INSTRUCTIONS", "TYPES", "frame", "read", "reads"]
 
-_PROMPT: Final[dict[str, Any]] = yaml.safe_load(resources.files(__package__).joinpath("reading.yaml").read_text(encoding="utf-8"))
+_PROMPT: Final[dict[str, Any]] = packaged_yaml(__package__, "reading.yaml")
 
 INSTRUCTIONS: Final = str(_PROMPT["instructions"])
 """What a model is told of the game, whoever speaks."""

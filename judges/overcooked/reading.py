@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from importlib import resources
 from typing import Any, Final
-
-import yaml
 
 from games.overcooked.claims import TYPES, Asked, OvercookedClaim, Planned, Reported
 from games.overcooked.text.grammar import calls_in, requests_in
 from judges.claims.cues import any_of
 from judges.claims.reading import Read, Told, Unread
 from judges.evidence.transcript import Transcript, UtteranceView
+from schemas.packaged import packaged_yaml
 
 __all__ = ["INSTRUCTIONS", "TYPES", "frame", "read", "reads"]
 
-_TABLES: Final[dict[str, Any]] = yaml.safe_load(resources.files(__package__).joinpath("reading.yaml").read_text(encoding="utf-8"))
+_TABLES: Final[dict[str, Any]] = packaged_yaml(__package__, "reading.yaml")
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 _PLAN: Final = re.compile(r"\s*\w+ plan\s*:", re.IGNORECASE)
 _STANCES: Final = {stance: any_of(words) for stance, words in _TABLES["stances"].items()}

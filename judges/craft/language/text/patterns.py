@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from typing import Final
 
-import yaml
+from schemas.packaged import packaged_yaml
 
 __all__ = ["any_of"]
 
-_PATTERNS: Final[Mapping[str, Sequence[str]]] = yaml.safe_load(
-    resources.files(__package__).joinpath("patterns.yaml").read_text(encoding="utf-8")
-)
+_PATTERNS: Final[Mapping[str, Sequence[str]]] = packaged_yaml(__package__, "patterns.yaml")
 
 
 def any_of(name: str) -> str:

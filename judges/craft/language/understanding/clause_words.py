@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import resources
 from itertools import pairwise
 from typing import ClassVar, Final
-
-import yaml
 
 from judges.craft.language.model import Claim
 from judges.craft.language.places.walls import WALLS
@@ -18,10 +15,11 @@ from judges.craft.language.words.items import Stretch
 from judges.craft.language.words.ordinary import kind_of
 from judges.craft.language.words.spatial import BOTTOMS, MIDDLES, SIDES, TOPS
 from judges.craft.language.words.vocabulary import AMBIGUOUS, CELL_NOUNS, DETERMINERS, LAYER_NOUNS, NUMERALS, SIZES
+from schemas.packaged import packaged_yaml
 
 __all__ = ["AGAINST", "ASKS", "TAKES", "ClauseWords", "cues_of"]
 
-_TABLES: Final = yaml.safe_load(resources.files(__package__).joinpath("cues.yaml").read_text(encoding="utf-8"))
+_TABLES: Final = packaged_yaml(__package__, "cues.yaml")
 _CUES: Final[Mapping[str, str]] = {kind: cue for cue, kinds in _TABLES["cues"].items() for kind in kinds.split()}
 AGAINST: Final[Mapping[str, frozenset[str]]] = {verb: frozenset(cues.split()) for verb, cues in _TABLES["against"].items()}
 """Verb of a claim -> cues beside which it may have been misread."""

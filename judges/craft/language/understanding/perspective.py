@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from importlib import resources
 from typing import Any, Final
-
-import yaml
 
 from games.craft.claims import SeenBy, Stance, View
 from games.craft.engine.blocks import DIRECTORS, Director
 from judges.claims.reading import Told
+from schemas.packaged import packaged_yaml
 
 __all__ = ["remarks_in", "stances", "views"]
 
-_TABLES: Final[Mapping[str, Any]] = yaml.safe_load(resources.files(__package__).joinpath("perspective.yaml").read_text(encoding="utf-8"))
+_TABLES: Final[Mapping[str, Any]] = packaged_yaml(__package__, "perspective.yaml")
 _PART: Final = re.compile(r"<([a-z_]+)>")
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib import resources
 from typing import Any, Final, NamedTuple
 
-import yaml
+from schemas.packaged import packaged_yaml
 
 __all__ = [
     "ADJECTIVES",
@@ -33,10 +32,8 @@ class Meaning(NamedTuple):
     value: str = ""
 
 
-_WORDS: Final[Mapping[str, Any]] = yaml.safe_load(resources.files(__package__).joinpath("words.yaml").read_text(encoding="utf-8"))
-_SETS: Final[Mapping[str, Mapping[str, str]]] = yaml.safe_load(
-    resources.files(__package__).joinpath("sets.yaml").read_text(encoding="utf-8")
-)
+_WORDS: Final[Mapping[str, Any]] = packaged_yaml(__package__, "words.yaml")
+_SETS: Final[Mapping[str, Mapping[str, str]]] = packaged_yaml(__package__, "sets.yaml")
 
 
 def word_set(module: str, name: str) -> frozenset[str]:
