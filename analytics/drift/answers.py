@@ -37,107 +37,138 @@ jobs as (
     from runs
 ),
 
--- units as numbers: there may be a million of them, and every step below compares them
-given as materialized (
+-- one row an answer; what is asked as a number, since there may be a million of them and every step below compares them
+said as materialized (
     select
         jobs.job,
         jobs.run,
         v.question,
-        hash(v.unit_id, v.unit_hash) as unit,
-        replace(lower(v.answer), '/', '') as answer,
-        any_value(v.episode_id) as game,
-        count(*) as n,
+        hash(jobs.job, v.question, v.unit_id, v.unit_hash) as unit,
+        v.episode_id as game,
+        v.answer,
         -- rows stand in the table in the order in which the answers came
-        min(v.rowid) as place
+        v.rowid as place
     from verdicts as v
     inner join jobs using (judge_run_id)
     where v.status = 'answered'
+),
+
+units as (
+    select
+        unit,
+        min(run) as first_run,
+        arg_min(answer, run) as first_answer,
+        -- a bit for each run: as many bits as answers is one answer a run
+        bit_count(bit_or(1::ubigint << (run % 64)::ubigint)) = count(*) as is_once
+    from said
+    group by unit
+),
+
+joined as materialized (
+    select said.*, units.first_run, units.first_answer, units.is_once
+    from said
+    inner join units using (unit)
+),
+
+asked_often as materialized (
+    select job, run, question, unit, first_run, any_value(game) as game, count(*) as n, min(place) as place
+    from joined
+    where not is_once
     group by all
 ),
 
-asked as materialized (
-    select job, run, question, unit, any_value(game) as game, sum(n) as n, sum(n * n) as n_squared, min(place) as place
-    from given
-    group by job, run, question, unit
+shares as materialized (
+    select unit, run, replace(lower(answer), '/', '') as answer, count(*) as n
+    from joined
+    where not is_once
+    group by all
+),
+
+-- a unit that was asked n times then and m times at first stands with each of its n * m pairs of answers; the shares make one
+paired as (
+    select job, run, question, game, place, first_run, answer, first_answer, 1.0::double as share
+    from joined
+    where is_once
+    union all by name
+    select
+        a.job, a.run, a.question, a.game, a.place, a.first_run, later.answer, earlier.answer as first_answer,
+        (later.n / a.n) * (earlier.n / first.n) as share
+    from asked_often as a
+    inner join shares as later on a.unit = later.unit and a.run = later.run
+    inner join asked_often as first on a.unit = first.unit and a.first_run = first.run
+    inner join shares as earlier on a.unit = earlier.unit and a.first_run = earlier.run
 ),
 
 middles as (
     select job, run, question, quantile_disc(place, 0.5) as middle
-    from asked
+    from (
+        select job, run, question, place from joined where is_once
+        union all
+        select job, run, question, place from asked_often
+    )
     group by job, run, question
 ),
 
-placed as materialized (
+counted as materialized (
     select
-        asked.*,
-        asked.place > middles.middle as is_late,
-        min(asked.run) over (partition by asked.job, asked.question, asked.unit) as first_run
-    from asked
+        p.job,
+        p.run,
+        p.question,
+        p.game,
+        p.place > middles.middle as is_late,
+        p.first_run,
+        replace(lower(p.answer), '/', '') as answer,
+        replace(lower(p.first_answer), '/', '') as first_answer,
+        sum(p.share) as share
+    from paired as p
     inner join middles using (job, run, question)
+    group by all
 ),
 
-again as materialized (
-    select b.job, b.run, b.question, b.unit, b.game, b.n, b.first_run, a.n as first_n
-    from placed as b
-    inner join asked as a on b.job = a.job and b.question = a.question and b.unit = a.unit and b.first_run = a.run
-    where b.run > b.first_run
-),
-
-again_said as (
-    select again.job, again.run, again.question, again.unit, again.game, given.answer, given.n / again.n as later, 0.0 as earlier
-    from again
-    inner join given using (job, run, question, unit)
-    union all
-    select again.job, again.run, again.question, again.unit, again.game, given.answer, 0.0 as later, given.n / again.first_n as earlier
-    from again
-    inner join given
-        on again.job = given.job and again.question = given.question and again.unit = given.unit and again.first_run = given.run
-),
-
-again_by_unit as (
-    select job, run, question, unit, game, answer, sum(later) as later, sum(earlier) as earlier
-    from again_said
+again_pairs as (
+    select job, run, question, game, answer, first_answer, min(first_run) as first_run, sum(share) as share
+    from counted
+    where run > first_run
     group by all
 ),
 
 again_by_game as (
-    select job, run, question, game, count(*) as units, min(first_run) as first_run
-    from again
+    select job, run, question, game, round(sum(share))::bigint as units, min(first_run) as first_run
+    from again_pairs
     group by all
+),
+
+again_said as (
+    select job, run, question, game, answer, share as later, 0.0 as earlier, if(answer = first_answer, share, 0.0) as same
+    from again_pairs
+    union all by name
+    select job, run, question, game, first_answer as answer, 0.0 as later, share as earlier, 0.0 as same
+    from again_pairs
 ),
 
 again_sums as (
-    select job, run, question, game, answer, sum(later) as later, sum(earlier) as earlier, sum(later * earlier) as same
-    from again_by_unit
-    group by all
-),
-
-cell_sizes as (
-    select job, run, question, game, is_late, run = first_run as is_new, count(*) as units
-    from placed
+    select job, run, question, game, answer, sum(later) as later, sum(earlier) as earlier, sum(same) as same
+    from again_said
     group by all
 ),
 
 cell_sums as (
-    select
-        placed.job,
-        placed.run,
-        placed.question,
-        placed.game,
-        is_late,
-        run = first_run as is_new,
-        given.answer,
-        sum(given.n / placed.n) as share
-    from placed
-    inner join given using (job, run, question, unit)
+    select job, run, question, game, is_late, run = first_run as is_new, answer, sum(share) as share
+    from counted
     group by all
 ),
 
+cells as (
+    select *, round(sum(share) over (partition by job, run, question, game, is_late, is_new))::bigint as units
+    from cell_sums
+),
+
 repeats as (
-    select job, question, avg((n_squared - n) / (n * (n - 1))) as repeats_agree
-    from asked
-    where n > 1
-    group by job, question
+    select a.job, a.question, avg((s.n_squared - a.n) / (a.n * (a.n - 1))) as repeats_agree
+    from asked_often as a
+    inner join (select unit, run, sum(n * n) as n_squared from shares group by unit, run) as s using (unit, run)
+    where a.n > 1
+    group by a.job, a.question
 ),
 
 rows as (
@@ -146,10 +177,9 @@ rows as (
     inner join again_sums using (job, run, question, game)
     inner join runs as first on again_by_game.first_run = first.run
     union all by name
-    select 'cells' as part, cell_sizes.*, answer, share, episodes.model
-    from cell_sizes
-    inner join cell_sums using (job, run, question, game, is_late, is_new)
-    left join episodes on cell_sizes.game = episodes.episode_id
+    select 'cells' as part, cells.*, episodes.model
+    from cells
+    left join episodes on cells.game = episodes.episode_id
     union all by name
     select 'repeats' as part, * from repeats
 )
@@ -158,7 +188,7 @@ select rows.* exclude (job), runs.started_at, jobs.rubric, jobs.rubric_hash, job
 from rows
 inner join (select distinct job, rubric, rubric_hash, judge, answering from jobs) as jobs using (job)
 left join runs using (run)
-order by part, rubric, rubric_hash, judge, answering, question, run, game, is_late, is_new, answer
+order by part, jobs.job, question, run, game, is_late, is_new, answer
 """
 
 

@@ -30,7 +30,7 @@ def sign_flip_p(differences: Floats) -> float:
         differences: shape (pairs,).
     """
     import numpy as np
-    from scipy import stats
+    from scipy import special  # the normal tail as scipy.stats has it, which takes a second to load
 
     largest = float(np.abs(differences).max(initial=0.0))
     if not largest:
@@ -38,7 +38,7 @@ def sign_flip_p(differences: Floats) -> float:
     moved = differences[np.abs(differences) > 1e-12 * largest]
     total = abs(float(moved.sum()))
     if len(moved) > _EXACT_UP_TO:
-        return float(2 * stats.norm.sf(total / math.sqrt(float((moved**2).sum()))))
+        return float(2 * special.ndtr(-total / math.sqrt(float((moved**2).sum()))))
     least = total - 1e-9 * largest
     one, other = _signed_sums(moved[::2]), np.sort(_signed_sums(moved[1::2]))
     below = np.searchsorted(other, -least - one, side="right")

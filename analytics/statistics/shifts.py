@@ -68,7 +68,7 @@ def paired_shift(differences: Floats, sizes: Floats) -> Shift:
         sizes: shape (games,): units.
     """
     import numpy as np
-    from scipy import stats
+    from scipy import special  # Student's t as scipy.stats has it, which takes a second to load
 
     games, units = len(sizes), float(sizes.sum())
     difference = float(differences.sum()) / units
@@ -79,7 +79,7 @@ def paired_shift(differences: Floats, sizes: Floats) -> Shift:
     low = high = None
     if games > 1:
         error = math.sqrt(games / (games - 1) * float((residuals**2).sum())) / units
-        low, high = _around(difference, float(stats.t.ppf((1 + LEVEL) / 2, games - 1)) * error)
+        low, high = _around(difference, float(special.stdtrit(games - 1, (1 + LEVEL) / 2)) * error)
     return Shift(difference, low, high, sign_flip_p(moved) if games >= FEWEST_FLIPPED else None)
 
 
@@ -92,7 +92,7 @@ def group_shift(cells: Cells) -> Shift | None:
     stands in. None where no stratum has both sides.
     """
     import numpy as np
-    from scipy import stats
+    from scipy import special  # Student's t as scipy.stats has it, which takes a second to load
 
     if not len(cells.games):
         return None
@@ -119,8 +119,8 @@ def group_shift(cells: Cells) -> Shift | None:
     error = math.sqrt((len(used) - 1) / len(used) * float(((without - difference) ** 2).sum()))
     if error <= _NOTHING:
         return _without_spread(difference, sides)
-    p = float(2 * stats.t.sf(abs(difference) / error, freedom))
-    return Shift(difference, *_around(difference, float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * error), p)
+    p = float(2 * special.stdtr(freedom, -abs(difference) / error))
+    return Shift(difference, *_around(difference, float(special.stdtrit(freedom, (1 + LEVEL) / 2)) * error), p)
 
 
 def _by(groups: NDArray[np.int64], weights: Floats) -> Floats:
