@@ -188,11 +188,15 @@ def answered(
             yield found
 
 
-def _matched(connection: duckdb.DuckDBPyConnection, asked: dict[str, Any], given: _Given, of: str) -> Answered:
+def _matched(connection: duckdb.DuckDBPyConnection, asked: dict[str, Any], given: _Given, of: str) -> Answered | None:
+    """None where nobody is there to be matched with, as of a rubric of which there is the planted truth alone."""
     raters = sorted(((_role(name), name) for name in given.all()["rater"].unique()), key=lambda rater: (ORDER.index(rater[0]), rater[1]))
+    sides = _sides(raters, given.twice(), of)
+    if not sides["alone"] and len({*sides["references"], *sides["others"]}) < len(("a reference", "another")):
+        return None
     questions, answers = (given.all()[column].drop_nulls().unique().sort().to_list() for column in ("question", "answer"))
     asked |= {
-        **_sides(raters, given.twice(), of),
+        **sides,
         "raters": [name for _, name in raters],
         "questions": questions,
         "answers": answers,
