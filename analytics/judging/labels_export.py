@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analytics.query import query
+from ingest.labels.files import COLUMNS
 from schemas.store import Store
 
 if TYPE_CHECKING:
@@ -12,8 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["exported"]
 
-_LABELS = """
-SELECT rubric, question, annotator, unit_key, episode_id, turn, agent, answer, score, source
+_LABELS = f"""
+SELECT {", ".join(COLUMNS)}, score, source
 FROM labels
 WHERE
     ($annotator IS NULL OR annotator = $annotator)

@@ -18,17 +18,20 @@ from schemas.families import offered
 from schemas.text import excerpt
 
 __all__ = [
-    "PLANTED_PREFIX", "GameReference", "LabelForm", "LabelLine", "Record", "form_of", "given", "plain_answer", "records", "score", "whole",
+    "COLUMNS", "PLANTED_PREFIX", "GameReference", "LabelForm", "LabelLine", "Record", "form_of", "given", "plain_answer", "records", "score", "whole",
 ]  # fmt: skip
 
 PLANTED_PREFIX: Final = "planted:"
 """`labels.source` of planted truth out of a file begins with it."""
 
+COLUMNS: Final = ("rubric", "question", "annotator", "unit_key", "episode_id", "turn", "agent", "answer")
+"""The columns with which each label file that cotrace writes begins, an export or a template: so it is known again."""
+
 SCORES: Final[Mapping[str, float | None]] = {"yes": 1.0, "no": 0.0, "unclear": 0.5, "na": None}
 """The numbers of the answers that every rubric of ours has; other answers bring theirs in the column `score`."""
 
 _GUARD: Final = re.compile(r"^'(?=[=+\-@])")
-"""The apostrophe with which files that cotrace writes keep a spreadsheet from running a text."""
+"""The apostrophe with which files that cotrace writes keep a spreadsheet from running a text; in another's file it is a text's own."""
 
 Record = Mapping[str, str]
 """Column -> text; empty where there is nothing."""
@@ -110,6 +113,7 @@ def _from_csv(text: str) -> Iterator[tuple[int, Record | BadInputError]]:
     header = text.lstrip("\n").partition("\n")[0]
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count), strict=True)
     names: list[str] | None = None
+    plain: Callable[[str], str] = str
     while True:
         try:
             row = next(rows, None)
@@ -122,11 +126,16 @@ def _from_csv(text: str) -> Iterator[tuple[int, Record | BadInputError]]:
             continue
         if names is None:
             names = [name.strip() for name in row]
+            plain = _unguarded if tuple(names[: len(COLUMNS)]) == COLUMNS else str
             continue
         if len(row) != len(names):
             yield rows.line_num, BadInputError(f"{len(row)} fields where the header has {len(names)}: quote fields that hold the delimiter")
         else:
-            yield rows.line_num, {name: _GUARD.sub("", field.strip()) for name, field in zip(names, row, strict=True)}
+            yield rows.line_num, {name: plain(field.strip()) for name, field in zip(names, row, strict=True)}
+
+
+def _unguarded(text: str) -> str:
+    return _GUARD.sub("", text)
 
 
 def form_of(columns: Iterable[str]) -> LabelForm:

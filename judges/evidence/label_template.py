@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ingest.labels.files import COLUMNS
 from judges.evidence.prompt import PromptMaker
 from judges.evidence.unit_sources import selected_units
 from judges.evidence.units import select
@@ -36,7 +37,7 @@ def label_template(store: Store, rubric: Rubric, *, annotator: str = "", where: 
     """
     import polars as pl
 
-    columns = ("rubric", "question", "annotator", "unit_key", "episode_id", "turn", "agent", "answer", "possible", "ask", "shown")
+    columns = (*COLUMNS, "possible", "ask", "shown")
     return pl.DataFrame(list(_rows(store, rubric, annotator, where, most)), schema=dict.fromkeys(columns, pl.String))
 
 

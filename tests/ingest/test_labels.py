@@ -16,6 +16,8 @@ from analytics.query import query
 from analytics.views import ensure_installed
 from ingest.files.run import ingest_paths
 from ingest.labels.load import LabelReport, import_labels
+from judges.evidence.label_template import label_template
+from judges.rubric.files import find
 from judges.rubric.known_answers import known_answers
 from schemas.errors import UsageError
 from schemas.store import Store
@@ -214,3 +216,23 @@ def test_an_export_is_read_as_it_was_meant(tmp_path: Path) -> None:
     assert "'=ann+1" in written
     _, again = imported(tmp_path, written, "again.csv", store_of(tmp_path / "again.duckdb", games=2))
     assert labels(again, "annotator, answer") == [("=ann+1", "Yes")]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_a_text_of_somebody_elses_file_is_kept_as_written(tmp_path: Path, delimiter: str) -> None:
+    """Only files that cotrace writes have guards; an apostrophe in another's is his own."""
+    report, store = imported(tmp_path, (OWN + "r,Q1,'@ann,game-0,1,D1,'+yes\n").replace(",", delimiter))
+    assert report.refused == []
+    assert labels(store, "annotator, answer") == [("'@ann", "'+yes")]
+
+
+def test_a_template_that_was_filled_in_is_read_as_it_was_meant(tmp_path: Path) -> None:
+    """Its texts were guarded when it was written; a spreadsheet may have saved it in its own way since."""
+    store = store_of(tmp_path / "s.duckdb", games=2)
+    written = as_csv(label_template(store, find("spatial_grounding"), annotator="=ann", most=1)).splitlines()
+    header, row = written[0], written[1].replace(",,", ",yes,", 1)
+    assert "'=ann" in row
+    assert ",answer," in header
+    report, store = imported(tmp_path, "\ufeff" + f"{header}\r\n{row}\r\n", store=store)
+    assert report.refused == []
+    assert labels(store, "annotator, answer") == [("=ann", "yes")]
