@@ -3,12 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from games.overcooked.engine.drawing import map_text
-from games.overcooked.engine.execution import next_move
-from games.overcooked.engine.layout import Cell, Layout, kitchen, neighbour
-from games.overcooked.engine.vocabulary import PLACE
-from games.overcooked.engine.world import Rules, World, WorldChange, start_world
-from games.overcooked.measures.oracle import verified_actions
+from games.overcooked.engine.layout import Cell, Layout, kitchen
+from games.overcooked.engine.world import Rules, WorldChange, spoiled_notice
+from games.overcooked.scenes import Outcome, scenes_of
 
 __all__ = ["ReplayedStep", "replay"]
 
@@ -18,6 +15,11 @@ class ReplayedStep(NamedTuple):
 
     before: dict[str, Any]
     after: dict[str, Any]
+    """Not to be changed: other steps that lead to the same state hold the same object."""
+
+    before_json: str
+    after_json: str
+
     done: Sequence[WorldChange]
     undoes: Sequence[bool]
     """Of each change: an agent takes back from a counter what it put there itself."""
@@ -41,7 +43,7 @@ def replay(
     order: str,
     actions: Iterable[Sequence[str]],
     rules: Rules = "published",
-    following: Sequence[Sequence[Sequence[str]]] = (),
+    following: Sequence[tuple[tuple[str, ...], ...]] = (),
     layout: Layout | None = None,
 ) -> Iterator[ReplayedStep]:
     """Execute the macro actions that were in force, one pair a step.
@@ -53,45 +55,33 @@ def replay(
         following: of each step both agents' next actions by the references; each is tried against the kitchen as it stands.
         layout: the kitchen; None: the published one.
     """
-    world = start_world(layout or kitchen(), order, rules)
-    before = world.to_json()
+    scenes = scenes_of(layout or kitchen(), order, rules)
+    scene, delivered, score = scenes.start(), False, 0
     placed_by: dict[Cell, int] = {}
-    verifier = _Verifier(world)
     for step, pair in enumerate(actions):
-        picture = map_text(world)
-        verified = verifier.verified(following[step] if following else ())
-        full = set(world.counters)
-        done = world.step([next_move(world, agent, action) for agent, action in enumerate(pair)])
-        after = world.to_json()
-        put = [(at, found.agent) for found in done if found.text == PLACE for at in _put_by(world, found.agent, full)]
-        undoes = [found.text.endswith(", counter)") and _own(found.agent, full - set(world.counters), placed_by) for found in done]
-        placed_by |= dict(put)
-        yield ReplayedStep(before, after, done, undoes, picture, world.delivered, world.score, order, world.notices, verified)
-        before = after
+        verified = scene.verified(following[step] if following else ())
+        outcome = scenes.outcome(scene, tuple(pair))
+        delivered, score = delivered or outcome.delivered, score + outcome.earned
+        undoes = [found.text.endswith(", counter)") and _own(found.agent, outcome, placed_by) for found in outcome.done]
+        placed_by |= outcome.filled
+        notices = [spoiled_notice(name, step + 1) for name in outcome.spoiled]
+        after = outcome.scene
+        yield ReplayedStep(
+            scene.state,
+            after.state,
+            scene.state_json,
+            after.state_json,
+            outcome.done,
+            undoes,
+            scene.picture,
+            delivered,
+            score,
+            order,
+            notices,
+            verified,
+        )
+        scene = after
 
 
-class _Verifier:
-    """Looks which actions are verified; they are the same while agents only walk."""
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._seen: tuple[object, ...] = ()
-        self._found: Sequence[Sequence[str]] = ()
-
-    def verified(self, following: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-        seen = (following, self._world.stock())
-        if seen != self._seen:
-            self._seen = seen
-            self._found = [verified_actions(self._world, agent, tried) for agent, tried in enumerate(following)]
-        return self._found
-
-
-def _own(agent: int, emptied: set[Cell], placed_by: dict[Cell, int]) -> bool:
-    return any(placed_by.get(at) == agent for at in emptied)
-
-
-def _put_by(world: World, agent: int, full: set[Cell]) -> list[Cell]:
-    """The counter that an agent has just filled: the one it faces."""
-    body = world.bodies[agent]
-    ahead = neighbour(body.at, body.facing)
-    return [ahead] if ahead in world.counters and ahead not in full else []
+def _own(agent: int, outcome: Outcome, placed_by: dict[Cell, int]) -> bool:
+    return any(placed_by.get(at) == agent for at in outcome.emptied)

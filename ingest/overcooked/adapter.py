@@ -272,15 +272,12 @@ def _agents(episode: str, log: _Log, run: Run) -> Iterator[Agent]:
 
 
 def _turns(episode: str, log: _Log, replayed: Sequence[ReplayedStep], advance: Sequence[float]) -> Iterator[Turn]:
-    left, text = None, ""
     for step, result, done in zip(log.steps, replayed, advance[1:], strict=True):
-        before = text if result.before is left else dumps(result.before, finite=True)
-        left, text = result.after, dumps(result.after, finite=True)
         yield Turn(
             episode_id=episode,
             turn=step.timestamp + 1,
-            state_before=Json(before),
-            state_after=Json(text),
+            state_before=Json(result.before_json),
+            state_after=Json(result.after_json),
             oracle_available=False,
             oracle_followed=None,
             progress=done,

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from games.overcooked.engine.tasks import Task
 from games.overcooked.replay import ReplayedStep
-from games.overcooked.value.bound import steps_left
+from games.overcooked.value.bound import steps_left_of_json
 from schemas.records import TurnValue
 
 __all__ = ["turn_values"]
@@ -18,8 +18,8 @@ def turn_values(episode: str, task: Task, steps: Sequence[ReplayedStep]) -> Iter
     if not steps:
         return
     left = [
-        steps_left(task.order, steps[0].before, delivered=False, layout=task.layout),
-        *(steps_left(task.order, step.after, delivered=step.delivered, layout=task.layout) for step in steps),
+        steps_left_of_json(task.order, steps[0].before_json, task.layout),
+        *(0 if step.delivered else steps_left_of_json(task.order, step.after_json, task.layout) for step in steps),
     ]
     for turn, (before, after) in enumerate(pairwise(left), start=1):
         yield TurnValue(episode, turn, "overcooked.time_left", before, after, 1 + after - before, "steps", "bound")

@@ -49,7 +49,7 @@ def is_over(world: World, agent: int, action: str, waited: int) -> bool:
     if call.name == "pickup":
         return held == call.arguments[0]
     if call.name in world.layout.operations:
-        return bool(world.notices) or world.running(call.arguments[0]) or world.ready(call.arguments[0])
+        return bool(world.spoiled) or world.running(call.arguments[0]) or world.ready(call.arguments[0])
     if call.name in ("place_obj_on_counter", "put_obj_in_utensil", "deliver_soup"):
         return held is None
     if call.name == "fill_dish_with_food":

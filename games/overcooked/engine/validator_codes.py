@@ -1,6 +1,7 @@
 """Codes of the engine's refusals, told from their messages (formats/overcooked.md, section 6.2)."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 __all__ = ["OTHER", "VALIDATOR_CODES", "code_of"]
@@ -51,6 +52,7 @@ _PATTERNS: Final = [
 ]
 
 
+@lru_cache(maxsize=4096)
 def code_of(message: str) -> str:
     """Give the code of a refusal; ``OTHER`` if no known fragment stands in its message."""
     return next((code for code, pattern in _PATTERNS if pattern.search(message)), OTHER)

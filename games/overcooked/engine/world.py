@@ -14,7 +14,7 @@ from games.overcooked.engine.layout import (
     neighbour,
 )
 
-__all__ = ["Body", "Move", "Pot", "Rules", "World", "WorldChange", "start_world"]
+__all__ = ["Body", "Move", "Pot", "Rules", "World", "WorldChange", "spoiled_notice", "start_world"]
 
 Rules = Literal["sane", "published"]
 """``published`` has the engine defects that published logs show; ``sane`` has not. docs/overcooked.md lists them."""
@@ -83,12 +83,17 @@ class World:
     delivered: bool = False
     """The order has been delivered rightly."""
 
-    notices: list[str] = field(default_factory=list)
-    """What the last step tells both agents: contents that made nothing."""
+    spoiled: list[str] = field(default_factory=list)
+    """Utensils whose contents made nothing in the last step."""
+
+    @property
+    def notices(self) -> list[str]:
+        """What the last step tells both agents."""
+        return [spoiled_notice(name, self.timestep) for name in self.spoiled]
 
     def step(self, moves: Sequence[Move]) -> list[WorldChange]:
         """Execute one timestep: the Chef's interaction before the Assistant's, then movement, then cooking."""
-        self.notices = []
+        self.spoiled = []
         started: set[str] = set()
         done = [found for agent, move in enumerate(moves) if move.interact and (found := self._interact(agent, move, started))]
         for body, move in zip(self.bodies, moves, strict=True):
@@ -112,6 +117,18 @@ class World:
         """What is in hands, on counters and in utensils: who could do what, wherever they stand."""
         pots = ((name, pot.contents, pot.product, self.running(name), self.ready(name)) for name, pot in self.utensils.items())
         return *(body.held for body in self.bodies), tuple(self.counters.items()), *pots
+
+    def position(self) -> tuple[object, ...]:
+        """All on which it depends what the next step does."""
+        bodies = tuple([(body.at, body.facing, body.held) for body in self.bodies])
+        pots = tuple([(name, pot.contents, pot.product, pot.timer) for name, pot in self.utensils.items()])
+        return bodies, pots, tuple(self.counters.items())
+
+    def copy(self) -> "World":
+        """The same kitchen as if a game began with it: no steps executed, no points."""
+        first, second = [Body(body.at, body.facing, body.held) for body in self.bodies]
+        pots = {name: Pot(pot.contents, pot.product, pot.timer) for name, pot in self.utensils.items()}
+        return World(self.layout, self.order, self.rules, (first, second), pots, dict(self.counters))
 
     def to_json(self) -> dict[str, Any]:
         """Give the state as it is stored: bodies, utensils, counters."""
@@ -192,10 +209,7 @@ class World:
         pot.product = utensil.product(pot.contents)
         if pot.product is None:
             del self.utensils[name]
-            self.notices.append(
-                f"TIMESTEP {self.timestep + 1}: Due to the items in {name} not matching any recipe, an error occurred, "
-                f"and the items in {name} has been automatically deleted."
-            )
+            self.spoiled.append(name)
         else:
             pot.timer = 1
             started.add(name)
@@ -218,6 +232,14 @@ class World:
             pot.contents = (*pot.contents, body.held)
             body.held = None
         return WorldChange(agent, f"put_obj_in_utensil({name})")
+
+
+def spoiled_notice(utensil: str, timestep: int) -> str:
+    """What both agents are told when a utensil is started with contents that make nothing; steps count from 1."""
+    return (
+        f"TIMESTEP {timestep}: Due to the items in {utensil} not matching any recipe, an error occurred, "
+        f"and the items in {utensil} has been automatically deleted."
+    )
 
 
 def start_world(layout: Layout, order: str, rules: Rules = "published") -> World:

@@ -20,7 +20,7 @@ from games.overcooked.value.left import State
 from games.overcooked.value.plan import Action, Plan, Task, plan_of
 from games.overcooked.value.walks import Aim, Ends, Stand, after, approach, first_of
 
-__all__ = ["steps_left"]
+__all__ = ["steps_left", "steps_left_of_json"]
 
 
 class _Job(NamedTuple):
@@ -40,13 +40,12 @@ def steps_left(order: str, state: State, *, delivered: bool, layout: Layout | No
         delivered: the order has been delivered.
         layout: the kitchen; None: the published one.
     """
-    if delivered:
-        return 0
-    return _left(order, orjson.dumps(state), layout)
+    return 0 if delivered else steps_left_of_json(order, orjson.dumps(state).decode(), layout)
 
 
 @lru_cache(maxsize=16384)  # games of an order begin alike, and who waits changes nothing
-def _left(order: str, state_json: bytes, layout: Layout | None) -> int:
+def steps_left_of_json(order: str, state_json: str, layout: Layout | None = None) -> int:
+    """The same of a state as JSON, where the order has not been delivered."""
     state = orjson.loads(state_json)
     plan = plan_of(order, state, layout)
     standing = [_standing(state, agent) for agent in (0, 1)]

@@ -19,6 +19,8 @@ from games.overcooked.engine.validator_codes import OTHER, VALIDATOR_CODES, code
 from games.overcooked.engine.world import Rules, World, start_world
 from games.overcooked.measures.metrics import d_max
 from games.overcooked.measures.references import ReferencePair, published_references, searched_references
+from games.overcooked.replay import replay
+from games.overcooked.scenes import scenes_of
 from schemas.errors import UsageError
 
 
@@ -182,6 +184,29 @@ def test_what_makes_nothing_is_deleted() -> None:
     assert run(world, ("wait(1)", "cut(chopping_board0)")) == ["cut(chopping_board0)"]
     assert "chopping_board0" not in world.utensils
     assert world.notices[0].startswith(f"TIMESTEP {world.timestep}: Due to the items in chopping_board0 not matching any recipe")
+
+
+@pytest.mark.parametrize("held", [512, 3])
+@pytest.mark.parametrize("rules", ["published", "sane"])
+def test_a_replay_is_as_a_kitchen_stepped_on(rules: Rules, held: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a game comes to kitchens that it, or another before it, has been in, and where few of them are held."""
+    monkeypatch.setattr("games.overcooked.scenes._MOST", held)
+    scenes_of.cache_clear()
+    draw = random.Random(3)
+    order = "baked_potato_slices"
+    likely = sorted({action for pair in published_references(order) for action in (*pair.chef, *pair.assistant)})
+    acted = [*likely, "wait(1)", "wait(1)", "cut(chopping_board0)", "pickup(potato,counter)"]
+    spoiled = 0
+    for game in range(60):
+        world = world_of(order, rules)
+        pairs = [pair for _ in range(12) for pair in [(draw.choice(acted), draw.choice(acted))] * draw.randint(1, 9)]
+        for step, pair in zip(replay(order, pairs, rules), pairs, strict=True):
+            assert (step.before, json.loads(step.before_json), step.map_before) == (world.to_json(), world.to_json(), map_text(world)), game
+            done = world.step([next_move(world, agent, action) for agent, action in enumerate(pair)])
+            assert (step.done, step.after, json.loads(step.after_json)) == (done, world.to_json(), world.to_json()), game
+            assert (step.delivered, step.score, step.notices) == (world.delivered, world.score, world.notices), game
+            spoiled += len(step.notices)
+    assert spoiled
 
 
 @pytest.mark.parametrize(
