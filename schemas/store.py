@@ -172,10 +172,13 @@ class Store:
             StoreError: the file cannot be written, is no DuckDB file, of a newer version, or stays locked.
         """
         self._check_writable()
+        is_new = not self.exists()
         connection = self._open(read_only=False)
         try:
             with self._damage_told():
-                self._check_version(connection)
+                if not (is_new and _has_no_tables(connection)):
+                    self._check_version(connection)
+                connection.execute(_WRITTEN_ONCE)
                 connection.execute("BEGIN TRANSACTION")
                 try:
                     yield connection
@@ -282,6 +285,15 @@ class Store:
                 f"store {self.path} has schema version {rows[0][0]}, this cotrace knows up to {SCHEMA_VERSION}: "
                 "upgrade cotrace, or name another store with --store"
             )
+
+
+_WRITTEN_ONCE = "SET checkpoint_threshold = '0b'"
+"""A commit writes to the file at once. By default it writes all rows beside the file first, to be read and written again on closing."""
+
+
+def _has_no_tables(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Told at once, where asking for a table that is not there makes DuckDB look for names like it."""
+    return not connection.execute("SELECT 1 FROM duckdb_tables() LIMIT 1").fetchall()
 
 
 def _now() -> str:
