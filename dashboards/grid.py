@@ -39,7 +39,10 @@ class Grid(NamedTuple):
 
 
 _MOST_ROWS: Final = 10
-"""Rows that a grid shows before it scrolls."""
+"""Rows that a grid shows before it scrolls; half of the next one shows that there are more."""
+_HALF_ROW: Final = 0.5
+_AROUND_GRID: Final = 330
+"""Pixels of a page above and below a grid that fills the window."""
 _BLOCK: Final = 100
 _EDGES: Final = ("firstDataRendered", "gridSizeChanged", "bodyScroll", "columnResized")
 _LISTENERS: Final = {name: ["cotraceEdge(params)"] for name in _EDGES} | {"cellKeyDown": ["cotraceOpen(params)"]}
@@ -58,8 +61,8 @@ _FILES: Final = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
 _TITLES: Final = {"csv": "CSV", "parquet": "Parquet"}
 
 
-def grid(read: Reader, table: Grid, part: str = "") -> Part:
-    """A table of the page, at the given part of it."""
+def grid(read: Reader, table: Grid, part: str = "", *, fills: bool = False) -> Part:
+    """A table of the page, at the given part of it; `fills`: it is as high as the window allows, for a page that shows little else."""
     rows = table.make(read, part)
     if read.is_whole:
         return html_table(read, rows)
@@ -67,7 +70,6 @@ def grid(read: Reader, table: Grid, part: str = "") -> Part:
 
     total = block(read, rows, RowRange(size=_BLOCK)).total  # the rows that it asks for first
     head = 22 if any(len(column.heading) >= _LONG_HEADING for column in rows.columns.values()) else 0
-    height = f"calc({min(total, _MOST_ROWS)} * var(--row) + {62 + head}px)"
     return html.Div(
         AgGrid(
             id={"type": "grid", "name": table.name, "part": part, "at": read.address.to()},  # under other filters it is another grid
@@ -88,16 +90,24 @@ def grid(read: Reader, table: Grid, part: str = "") -> Part:
                 "ensureDomOrder": True,
                 "blockLoadDebounceMillis": 60,
                 "multiSortKey": "ctrl",
-                "context": {"most": _MOST_ROWS},
+                "context": {"most": _MOST_ROWS, "fills": fills},
             },
             eventListeners=_LISTENERS,
-            style={"height": height, "width": "100%"},
+            style={"height": _height(total, 62 + head, fills=fills), "width": "100%"},
             className="cotrace-grid",
         ),
         className="grid-box",
         role="region",
         **aria(label=table.title),
     )
+
+
+def _height(rows: int, head: int, *, fills: bool) -> str:
+    """CSS: all rows, or as many as are shown before it scrolls; `assets/grid.js` sets it anew once rows are drawn."""
+    if rows <= _MOST_ROWS:
+        return f"calc({rows} * var(--row) + {head}px)"
+    few = f"{_MOST_ROWS + _HALF_ROW} * var(--row) + {head}px"
+    return f"min({rows} * var(--row) + {head}px, max({few}, 100vh - {_AROUND_GRID}px))" if fills else f"calc({few})"
 
 
 def fold(read: Reader, table: Grid, part: str = "", *, is_open: bool = False) -> Part:

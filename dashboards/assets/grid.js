@@ -35,6 +35,9 @@ window.dashAgGridFunctions.cotraceOpen = (params) => {
   if (params.event.key === "Enter") params.event.target.closest(".ag-row")?.querySelector("a")?.click();
 };
 
+// Pixels of a page below a grid that fills the window.
+const UNDER_GRID = 70;
+
 // Columns beyond the right edge: it fades while there are some.
 window.dashAgGridFunctions.cotraceEdge = (params) => {
   const root = document.querySelector(`[grid-id="${params.api.getGridId()}"]`);
@@ -42,12 +45,16 @@ window.dashAgGridFunctions.cotraceEdge = (params) => {
   const shown = root && root.querySelector(".ag-center-cols-viewport");
   if (!box || !shown) return;
   box.classList.toggle("more", shown.scrollLeft + shown.clientWidth < shown.scrollWidth - 2);
-  // As high as its heading and whole rows: a heading can have two lines, a table a scroll bar.
+  // As high as its heading and its rows, or the first of them and half of the next: a heading can have two lines, a table a scroll bar.
   const row = root.querySelector(".ag-center-cols-container .ag-row");
-  const rows = Math.min(params.api.getDisplayedRowCount(), params.context.most);
-  if (!row || !rows) return;
+  const all = params.api.getDisplayedRowCount();
+  if (!row || !all) return;
   const grid = root.closest(".cotrace-grid");
   const around = grid.offsetHeight - root.querySelector(".ag-body-viewport").clientHeight;
+  const { most, fills } = params.context;
+  const free = window.innerHeight - window.scrollY - grid.getBoundingClientRect().top - around - UNDER_GRID;
+  const fitting = fills ? Math.max(most, Math.floor(free / row.offsetHeight)) : most;
+  const rows = all > fitting ? fitting + 0.5 : all;
   const height = `${around + rows * row.offsetHeight}px`;
   if (grid.style.height !== height) grid.style.height = height;
 };

@@ -89,7 +89,9 @@ def _games(read: Reader) -> Part:
     order = (
         "Best first." if read.address.all("benchmark") else "Family by family, the best first: scores of two families have no common unit."
     )
-    listing = card("Games", grid(read, GAMES), hint=f"{order} Choose one to step through its turns.", menu=table_links(read, GAMES))
+    listing = card(
+        "Games", grid(read, GAMES, fills=True), hint=f"{order} Choose one to step through its turns.", menu=table_links(read, GAMES)
+    )
     return html.Div([html.H1("Games"), listing])
 
 

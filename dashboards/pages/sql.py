@@ -110,7 +110,7 @@ def _answer(read: Reader, asked: str) -> Part:
         f"{count(found.total)} rows",
         html.Div([shown, *axes], className="choices-row"),
         drawn,
-        grid(read, RESULT),
+        grid(read, RESULT, fills=True),
         menu=table_links(read, RESULT),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import duckdb
 import polars as pl
 import pytest
+from playwright.sync_api import Page
 
 from analytics.query import frame
 from dashboards.address import Address
@@ -65,3 +66,28 @@ def test_a_query_of_the_user_runs_whenever_it_is_asked(played: Store) -> None:
     with reader(played, Address.parse("/sql", "query=SELECT random() AS x"), is_whole=False) as read:
         drawn = [block(read, RESULT.make(read, ""), RowRange()).rows["x"][0] for _ in range(2)]
     assert drawn[0] != drawn[1]
+
+
+_ROWS_IN_SIGHT = "() => document.querySelector('.ag-body-viewport').clientHeight / document.querySelector('.ag-row').offsetHeight"
+
+
+@pytest.mark.browser
+def test_half_a_row_says_that_more_follow(played_site: str, page: Page) -> None:
+    """Some systems hide scroll bars: a grid that ended below a whole row looked complete."""
+    in_sight = f"rows => Math.abs(({_ROWS_IN_SIGHT})() - rows) < 0.1"
+    page.set_viewport_size({"width": 1400, "height": 700})
+    for number, shown in ((8, 8), (10, 10), (40, 10.5)):
+        page.goto(f"{played_site}/sql?query=SELECT * FROM range({number})")
+        page.locator(".ag-row").first.wait_for()
+        page.wait_for_function(in_sight, arg=shown)
+
+
+@pytest.mark.browser
+def test_a_grid_that_is_the_page_fills_a_high_window(played_site: str, page: Page) -> None:
+    """As many rows as fit, and the grid ends inside the window."""
+    page.set_viewport_size({"width": 1400, "height": 1400})
+    page.goto(f"{played_site}/sql?query=SELECT * FROM range(100)")
+    page.locator(".ag-row").first.wait_for()
+    page.wait_for_function(f"() => ({_ROWS_IN_SIGHT})() > 15")
+    bottom = page.locator(".cotrace-grid").evaluate("grid => grid.getBoundingClientRect().bottom + window.scrollY")
+    assert bottom < page.evaluate("window.innerHeight")
