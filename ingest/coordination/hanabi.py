@@ -92,7 +92,7 @@ def _turn(step: HanabiStep) -> TurnParts:
     before, after, move = _state(step.state_before, step), _state(step.state_after, step), _move(step.engine_move)
     if not is_legal(before, step.seat, move):
         raise BadInputError(f"the move {step.selected_action!r} of turn {step.turn} is against the rules: the game is left out")
-    drawn = after.hands[step.seat][-1] if before.deck > after.deck else None
+    drawn = _drawn(before, after, step)
     replayed, effect = apply(before, step.seat, move, drawn)
     category, evidence = move_category(before, step.seat, move)
     misplay = ("misplay", f"{effect.card} does not fit its stack: a life is lost") if effect.life_lost else None
@@ -142,6 +142,10 @@ def _state(record: TableRecord, step: HanabiStep) -> HanabiState:
     seats = (first, next(player for player in PLAYERS if player != first))
     if set(record.hands) != set(PLAYERS) or set(record.knowledge) != set(PLAYERS):
         raise BadInputError(f"turn {step.turn} does not have both players' hands and knowledge: the game is left out")
+    for player in PLAYERS:
+        if len(record.hands[player]) != len(record.knowledge[player]):
+            counts = f"{len(record.hands[player])} cards and knowledge of {len(record.knowledge[player])}"
+            raise BadInputError(f"turn {step.turn} gives {player} {counts}: the game is left out")
     known = [tuple(Known(*astuple(known)) for known in record.knowledge[player]) for player in seats]
     return HanabiState(
         hands=(tuple(record.hands[seats[0]]), tuple(record.hands[seats[1]])),
@@ -152,6 +156,15 @@ def _state(record: TableRecord, step: HanabiStep) -> HanabiState:
         lives=record.life_tokens,
         deck=record.deck_size,
     )
+
+
+def _drawn(before: HanabiState, after: HanabiState, step: HanabiStep) -> str | None:
+    """The card that the player took up after the move."""
+    if before.deck <= after.deck:
+        return None
+    if not after.hands[step.seat]:
+        raise BadInputError(f"turn {step.turn} takes a card from the deck and leaves {step.player} none: the game is left out")
+    return after.hands[step.seat][-1]
 
 
 def _listed_differences(step: HanabiStep, before: HanabiState) -> list[ReplayDifference]:

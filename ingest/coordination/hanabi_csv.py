@@ -182,9 +182,14 @@ def _replayed(rows: Sequence[_Row], rejects: list[BadInputError]) -> list[Hanabi
             break
         states.append(state)
         following = rows[turn + 1] if turn + 1 < len(rows) else None
-        drawn = following.view.partner_cards[-1] if following is not None and following.view.deck < state.deck else None
-        state, _ = apply(state, seat, row.move, drawn)
+        state, _ = apply(state, seat, row.move, _drawn(state, following))
     return [*states, state]
+
+
+def _drawn(state: HanabiState, following: _Row | None) -> str | None:
+    """The card that was taken up before the next row; a row that shows no card is found out by its own comparison."""
+    took_one = following is not None and following.view.deck < state.deck
+    return following.view.partner_cards[-1] if following is not None and took_one and following.view.partner_cards else None
 
 
 def _dealt(rows: Sequence[_Row]) -> HanabiState:

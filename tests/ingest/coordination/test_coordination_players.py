@@ -174,6 +174,11 @@ def test_the_card_drawn_after_a_cut_is_null(shared: Path, hanabi: Path, tmp_path
         (lambda table: [*table[:6], [*table[6][:-1], "(Swap 1)"], *table[7:]], 11, "the move cannot be read"),
         (lambda table: [*table[:6], [*table[6][:-1], "(Play 9)"], *table[7:]], 11, "the move is against the rules"),
         (lambda table: [*table[:6], [cell.replace("Lives: 3", "Lives: 1") for cell in table[6]], *table[7:]], 11, "lives do not follow"),
+        (
+            lambda table: [*table[:9], [cell.replace("[Card ", "[") for cell in table[9]], *table[10:]],
+            17,
+            "deck, partner cards, partner knowledge do not follow",
+        ),
         (lambda table: [table[0], *([str(n), *row[1:]] for n, row in enumerate(table[3:]))], 0, "the two files are not of one game"),
         (lambda table: [table[0]], 0, "no row"),
     ],
