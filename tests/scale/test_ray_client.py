@@ -21,7 +21,8 @@ from tests.schemas.lake.test_lake import contents
 RAY = (sys.executable, "-m", "ray.scripts.scripts")
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of this machine that nobody listens at."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
@@ -30,7 +31,7 @@ def _free_port() -> int:
 @pytest.fixture
 def address() -> Iterator[str]:
     """Of a cluster that another process has started, on ports that Ray's workers do not use."""
-    ports = ("--port", str(_free_port()), "--ray-client-server-port", str(port := _free_port()))
+    ports = ("--port", str(free_port()), "--ray-client-server-port", str(port := free_port()))
     sizes = ("--num-cpus", "2", "--object-store-memory", str(80 << 20), "--include-dashboard", "false", "--disable-usage-stats")
     with subprocess.Popen(
         [*RAY, "start", "--head", "--block", *ports, *sizes], stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
