@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from games.overcooked.engine.layout import Cell, Layout, kitchen
 from games.overcooked.engine.world import Rules, WorldChange, spoiled_notice
-from games.overcooked.scenes import Outcome, scenes_of
+from games.overcooked.scenes import Outcome, Verified, scenes_of
 
 __all__ = ["ReplayedStep", "replay"]
 
@@ -35,7 +35,7 @@ class ReplayedStep(NamedTuple):
     notices: Sequence[str]
     """What the step tells both agents: contents that made nothing."""
 
-    verified: Sequence[Sequence[str]]
+    verified: Verified
     """Of each agent the actions, among those that were to be tried, that would have brought the order on."""
 
 

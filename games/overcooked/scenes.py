@@ -15,18 +15,21 @@ from games.overcooked.engine.vocabulary import PLACE
 from games.overcooked.engine.world import Rules, World, WorldChange, start_world
 from games.overcooked.measures.oracle import verified_actions
 
-__all__ = ["Outcome", "Scene", "Scenes", "scenes_of"]
+__all__ = ["Outcome", "Scene", "Scenes", "Verified", "scenes_of"]
 
 _MOST: Final = 512
 """Scenes of an order that are held at once: with those of all the others some ten megabytes."""
 
 _Following = Sequence[tuple[str, ...]]
 
+Verified = tuple[tuple[str, ...], ...]
+"""Of each agent the actions that would bring the order on."""
+
 
 class Scene:
     """A kitchen between two steps, whenever that is."""
 
-    def __init__(self, world: World, verified: dict[_Following, Sequence[Sequence[str]]]) -> None:
+    def __init__(self, world: World, verified: dict[_Following, Verified]) -> None:
         self.world = world
         """Not to be stepped on: `Scenes.outcome` says what a step leads to."""
 
@@ -48,11 +51,11 @@ class Scene:
         """As logs have it."""
         return map_text(self.world)
 
-    def verified(self, following: _Following) -> Sequence[Sequence[str]]:
+    def verified(self, following: _Following) -> Verified:
         """Of each agent the actions, among those that were to be tried, that would bring the order on."""
         known = self._verified.get(following)
         if known is None:
-            known = self._verified[following] = [verified_actions(self.world, agent, tried) for agent, tried in enumerate(following)]
+            known = self._verified[following] = tuple([verified_actions(self.world, agent, tried) for agent, tried in enumerate(following)])
         return known
 
 
@@ -85,7 +88,7 @@ class Scenes:
     def __init__(self, layout: Layout, order: str, rules: Rules) -> None:
         self._start = start_world(layout, order, rules)
         self._scenes: dict[object, Scene] = {}
-        self._verified: dict[object, dict[_Following, Sequence[Sequence[str]]]] = {}
+        self._verified: dict[object, dict[_Following, Verified]] = {}
 
     def start(self) -> Scene:
         """The kitchen before the first step."""

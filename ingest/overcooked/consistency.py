@@ -23,7 +23,10 @@ _Compared = tuple[str, Any, Any]
 
 _SILENT: Final = CommunicationRecord()
 _FAULTLESS: Final = ErrorRecord()
-_UNCORRECTED: Final = CorrectionRecord()
+_UNCORRECTED: Final[tuple[list[CorrectionRecord], ...]] = ([], [CorrectionRecord()])
+
+_ONE_EACH: Final = (0, len(AGENTS))
+"""How many entries a list of one for each agent has, if there is such a list."""
 
 _RULES: Final = get_args(Rules)
 _VERSION: Final = 1
@@ -34,20 +37,23 @@ def contradictions(
     episode: str, order: str, record: LogRecord, steps: Sequence[StepRecord], replayed: Sequence[ReplayedStep]
 ) -> Iterator[LogDisagreement]:
     """Yield what cannot all be true of a log; counts over the whole game only where all its steps could be read."""
-    score = 0
+    score, ordered = 0, [order]
     for step, result in zip(steps, replayed, strict=True):
-        yield from _rows(episode, step.timestamp + 1, _of_step(order, step, result.score - score))
+        for field, logged, due in _of_step(ordered, step, result.score - score):
+            yield _row(episode, step.timestamp + 1, field, logged, due)
         if record.cotrace is None:  # the published code has no way to a reflection
-            yield from _rows(episode, step.timestamp + 1, _of_reflection(step))
+            for field, logged, due in _of_reflection(step):
+                yield _row(episode, step.timestamp + 1, field, logged, due)
         score = result.score
     if len(steps) == len(record.content):
-        yield from _rows(episode, None, _of_game(order, record, steps, delivered=bool(replayed) and replayed[-1].delivered))
-    yield from _rows(episode, None, _of_own(order, record))
+        for field, logged, due in _of_game(order, record, steps, delivered=bool(replayed) and replayed[-1].delivered):
+            yield _row(episode, None, field, logged, due)
+    for field, logged, due in _differing(_of_own(order, record)):
+        yield _row(episode, None, field, logged, due)
 
 
-def _rows(episode: str, turn: int | None, found: Iterator[_Compared]) -> Iterator[LogDisagreement]:
-    for field, logged, due in _differing(found):
-        yield LogDisagreement(episode, turn, field, dumps(logged), None if due is None else dumps(due))
+def _row(episode: str, turn: int | None, field: str, logged: Any, due: Any) -> LogDisagreement:
+    return LogDisagreement(episode, turn, field, dumps(logged), None if due is None else dumps(due))
 
 
 def _differing(found: Iterable[_Compared]) -> Iterator[_Compared]:
@@ -55,25 +61,31 @@ def _differing(found: Iterable[_Compared]) -> Iterator[_Compared]:
 
 
 def _of_game(order: str, record: LogRecord, steps: Sequence[StepRecord], *, delivered: bool) -> Iterator[_Compared]:
-    yield "total_timestamps", len(record.total_timestamp), len(steps)
-    yield "total_order_finished", record.total_order_finished, [order] if delivered else []
+    return _differing(
+        (
+            ("total_timestamps", len(record.total_timestamp), len(steps)),
+            ("total_order_finished", record.total_order_finished, [order] if delivered else []),
+        )
+    )
 
 
-def _of_step(order: str, step: StepRecord, earned: int) -> Iterator[_Compared]:
-    if step.order_list is not UNSET:
-        yield "order_list", step.order_list, [order]
-    yield "score", step.statistical_data.score, earned
+def _of_step(ordered: list[str], step: StepRecord, earned: int) -> Iterator[_Compared]:
+    """Nearly all steps of nearly all logs are sound, so that each comparison is made before anything is said of it."""
     content, statistics = step.content, step.statistical_data
+    if step.order_list is not UNSET and step.order_list != ordered:
+        yield "order_list", step.order_list, ordered
+    if statistics.score != earned:
+        yield "score", statistics.score, earned
     for name, pair in (
         ("observation", content.observation),
         ("reflection", content.reflection),
         ("action_list", content.action_list),
         ("error_correction", statistics.error_correction),
     ):
-        if len(pair) not in {0, len(AGENTS)}:
+        if len(pair) not in _ONE_EACH:
             yield name, len(pair), len(AGENTS)
     for agent, name in enumerate(AGENTS):
-        for field, logged, due in _differing(_of_agent(step, agent)):
+        for field, logged, due in _of_agent(step, agent):
             yield f"{name}.{field}", logged, due
 
 
@@ -81,10 +93,18 @@ def _of_agent(step: StepRecord, agent: int) -> Iterator[_Compared]:
     """Of one who said nothing and did nothing wrong nothing is listed that could differ: most agents in most steps."""
     statistics = step.statistical_data
     if step.content.content[agent] or statistics.communication[agent] != _SILENT:
-        yield from _of_conversation(step, agent)
-    if statistics.error[agent] != _FAULTLESS or any(found != _UNCORRECTED for found in statistics.error_correction[agent : agent + 1]):
-        yield from _of_errors(step, agent)
-    yield from _of_plan(step, agent)
+        yield from _differing(_of_conversation(step, agent))
+    if statistics.error[agent] != _FAULTLESS or statistics.error_correction[agent : agent + 1] not in _UNCORRECTED:
+        yield from _differing(_of_errors(step, agent))
+    queues, shown = step.content.action_list, step.content.observation
+    if agent < len(queues):  # the queue begins with the action in force
+        first, in_force = "".join(queues[agent][:1]).strip(), step.actions[agent].strip()
+        if first != in_force:
+            yield "action_list", first, in_force
+    if agent < len(shown):  # an agent was shown the kitchen in those steps in which it was asked
+        was_shown, was_asked = isinstance(shown[agent], str), bool(step.content.content[agent])
+        if was_shown != was_asked:
+            yield "observation", was_shown, was_asked
 
 
 def _of_conversation(step: StepRecord, agent: int) -> Iterator[_Compared]:
@@ -129,18 +149,10 @@ def _of_errors(step: StepRecord, agent: int) -> Iterator[_Compared]:
         yield "validator_correction.reflection_obtain", refusals.reflection_obtain, []
 
 
-def _of_plan(step: StepRecord, agent: int) -> Iterator[_Compared]:
-    """The queue begins with the action in force; an agent was shown the kitchen in those steps in which it was asked."""
-    queues, shown = step.content.action_list, step.content.observation
-    if agent < len(queues):
-        yield "action_list", "".join(queues[agent][:1]).strip(), step.actions[agent].strip()
-    if agent < len(shown):
-        yield "observation", isinstance(shown[agent], str), bool(step.content.content[agent])
-
-
 def _of_reflection(step: StepRecord) -> Iterator[_Compared]:
     for name, lessons in zip(AGENTS, step.content.reflection, strict=False):
-        yield f"{name}.reflection", lessons, []
+        if lessons != []:
+            yield f"{name}.reflection", lessons, []
 
 
 def _of_own(order: str, record: LogRecord) -> Iterator[_Compared]:

@@ -22,7 +22,7 @@ from games.overcooked.measures.truncation import GameRecord, finished_in_time
 from games.overcooked.players.scripts import PLANTED_FAULT
 from games.overcooked.replay import ReplayedStep
 from games.overcooked.text.grammar import normalised
-from ingest.overcooked.records import LogRecord, StepRecord
+from ingest.overcooked.records import ErrorRecord, LogRecord, StepRecord
 from ingest.overcooked.turns import conversations_of
 from schemas.records import EpisodeMetric, Failure, Label, LogDisagreement, TurnMetric
 
@@ -209,7 +209,8 @@ def failures(
     for event in (*found.events, *found.assistant_events):
         yield from _of_event(episode, task, event, steps[event.timestep])
     for step, result in zip(steps, replayed, strict=True):
-        yield from _of_step(episode, step, result)
+        if result.done or result.notices or any(map(_is_wrong, step.statistical_data.error)):
+            yield from _of_step(episode, step, result)
 
 
 def _of_event(episode: str, task: Task, event: Event, step: StepRecord) -> Iterator[Failure]:
@@ -236,6 +237,10 @@ def _of_event(episode: str, task: Task, event: Event, step: StepRecord) -> Itera
 def _owner(event: Event, step: StepRecord) -> int:
     """Whose turn it was: nearly always the one who spoke first."""
     return event.opener if step.content.content[event.opener] else 1 - event.opener
+
+
+def _is_wrong(errors: ErrorRecord) -> bool:
+    return bool(errors.format_error.error_num or errors.validator_error.error_message)
 
 
 def _of_step(episode: str, step: StepRecord, result: ReplayedStep) -> Iterator[Failure]:

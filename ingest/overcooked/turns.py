@@ -8,6 +8,7 @@ from functools import lru_cache
 from games.overcooked.engine.layout import AGENTS
 from games.overcooked.engine.validator_codes import code_of
 from games.overcooked.replay import ReplayedStep
+from games.overcooked.scenes import Verified
 from games.overcooked.text.grammar import Fields, said_parts, verb_of
 from ingest.overcooked.records import MessageRecord, StepRecord
 from ingest.reading.json_text import dumps
@@ -29,10 +30,10 @@ def utterances_of(episode: str, step: StepRecord) -> Iterator[Utterance]:
             tokens = counts[index] if len(counts) == len(messages) else None
             for part, text in _parts(message):
                 seq += 1
-                public = part == "say"
-                audience = list(AGENTS) if public else [agent]
-                channel = "public" if public else "private"
-                yield Utterance(episode, turn, seq, agent, channel, audience, text, tokens if public else None, superseded=False)
+                if part == "say":
+                    yield Utterance(episode, turn, seq, agent, "public", list(AGENTS), text, tokens, superseded=False)
+                else:
+                    yield Utterance(episode, turn, seq, agent, "private", [agent], text, None, superseded=False)
 
 
 def conversations_of(step: StepRecord) -> Iterator[dict[str, object]]:
@@ -82,10 +83,16 @@ def actions_of(episode: str, step: StepRecord, result: ReplayedStep) -> Iterator
 
 def oracle_actions_of(episode: str, step: StepRecord, result: ReplayedStep) -> Iterator[OracleAction]:
     """The next actions that would have brought the order on, the Chef's first; the log lists none. None of them undoes."""
-    tried = [(agent, action) for agent, actions in zip(AGENTS, result.verified, strict=True) for action in actions]
-    for rank, (agent, action) in enumerate(tried, start=1):
-        verb, arguments = _parsed(action, agent)
-        yield OracleAction(episode, step.timestamp + 1, rank, verb, arguments, undoes=False, listed=False, verified=True)
+    turn = step.timestamp + 1
+    for rank, verb, arguments in _ranked(result.verified):
+        yield OracleAction(episode, turn, rank, verb, arguments, undoes=False, listed=False, verified=True)
+
+
+@lru_cache(maxsize=1024)  # they stay the same while agents walk
+def _ranked(verified: Verified) -> list[tuple[int, str, Json]]:
+    """Rank, verb and arguments of verified actions."""
+    tried = [(agent, action) for agent, actions in zip(AGENTS, verified, strict=True) for action in actions]
+    return [(rank, *_parsed(action, agent)) for rank, (agent, action) in enumerate(tried, start=1)]
 
 
 @lru_cache(maxsize=16384)

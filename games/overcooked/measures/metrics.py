@@ -64,11 +64,11 @@ def history(actions: Sequence[str], layout: Layout | None = None) -> tuple[str, 
 
 def d_max(done: Trajectory, reference: Trajectory) -> int:
     """Length of the longest prefix of the reference that is a subsequence of what was done (section 7.1)."""
-    matched = 0
-    for action in done:
-        if matched < len(reference) and action == reference[matched]:
-            matched += 1
-    return matched
+    left = iter(done)
+    for matched, action in enumerate(reference):
+        if action not in left:  # looks on from the last one found
+            return matched
+    return len(reference)
 
 
 def tes(done: Trajectory, reference: Trajectory) -> float:

@@ -77,7 +77,8 @@ def _ends(plan: Plan, state: State, standing: Sequence[Stand]) -> dict[str, _End
             last = ends[need] if ends[need].first > last.first else last
         places = last.places
         for action in task.actions:
-            places = after(plan.layout, places, task.agent, _aims(plan.layout, state, action, ends, idle=task.idle))
+            aims = action.aims if action.is_open else _aims(plan.layout, state, action, ends, idle=task.idle)
+            places = after(plan.layout, places, task.agent, aims)
         ends[task.name] = _End(places, first_of(places))
     return ends
 

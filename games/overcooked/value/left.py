@@ -27,10 +27,8 @@ class Left(NamedTuple):
     needs: tuple[str, ...]
     """Names of the units left that must be done before."""
 
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """What of it is left."""
-        return self.unit.actions[self.begun :]
+    actions: tuple[str, ...]
+    """What of it is left."""
 
 
 def left_of(order: str, state: State, layout: Layout | None = None) -> dict[str, Left]:
@@ -47,7 +45,7 @@ def left_of(order: str, state: State, layout: Layout | None = None) -> dict[str,
         needs = tuple(need for need in unit.after if _is_missing(units[need], unit, begun, state, work.layout))
         for need in needs:
             look(need)
-        found[name] = Left(unit, begun, needs)
+        found[name] = Left(unit, begun, needs, unit.actions[begun:])
 
     look("deliver")
     return found

@@ -5,17 +5,17 @@ It stays the same while they walk, so that it is found out once for many steps.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 import orjson
 
-from games.overcooked.engine.layout import DISH, Layout, kitchen
+from games.overcooked.engine.layout import DISH, Cell, Layout, kitchen
 from games.overcooked.engine.workflow import WorkUnit
 from games.overcooked.text.grammar import parse_call
 from games.overcooked.value.left import Left, State, left_of, on_counters
-from games.overcooked.value.walks import Aim, duration, set_up, targets
+from games.overcooked.value.walks import Aim, duration, nearest, set_up, targets
 
 __all__ = ["Action", "Plan", "Task", "plan_of"]
 
@@ -39,6 +39,11 @@ class Action(NamedTuple):
     """The unit that starts the utensil; None: that is done."""
 
     is_pickup: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """It can be done at once, whatever else is left."""
+        return not self.waits and self.passed is None and self.utensil is None
 
 
 class Task(NamedTuple):
@@ -102,44 +107,58 @@ def _plan(order: str, state_json: bytes, layout: Layout | None) -> Plan:
     left = left_of(order, scene.state, layout)
     before, tails = _before(left), _tails(scene.layout, left)
     tasks: list[Task] = []
+    earlier = set[str]()
+    own = [[name for name, found in left.items() if found.unit.agent == agent] for agent in (0, 1)]
     for name, found in left.items():
-        others = [other for other, there in left.items() if there.unit.agent == found.unit.agent and other != name]
+        others = [other for other in own[found.unit.agent] if other != name]
         idle = all(other in before[name] or name in before[other] for other in others)
         task = Task(
             name=name,
             agent=found.unit.agent,
             needs=tuple(need for need in found.needs if left[need].unit.agent == found.unit.agent),
-            actions=_actions(scene, found, earlier={task.name for task in tasks}),
+            actions=_actions(scene, found, earlier),
             idle=idle,
             first=found.actions[0],
             work=duration(scene.layout, found.unit.agent, found.actions),
-            walk=_walk(scene.layout, found, [left[other] for other in others]),
+            walk=nearest(scene.layout, found.unit.agent, tuple([left[other].actions[-1] for other in others]), found.actions[0]),
             tail=tails[name],
         )
         tasks.append(task)
+        earlier.add(name)
     return Plan(scene.layout, tuple(tasks))
 
 
-def _walk(layout: Layout, found: Left, others: Sequence[Left]) -> int | None:
-    return min((set_up(layout, found.unit.agent, other.actions[-1], found.actions[0]) for other in others), default=None)
-
-
 def _actions(scene: _Scene, found: Left, earlier: Collection[str]) -> tuple[Action, ...]:
-    return tuple(_action(scene, found.unit, action, earlier) for action in found.actions)
+    unit = found.unit
+    waited_for = tuple([need for need in unit.after if need in earlier])
+    return _aimed(scene.layout, unit, found.actions, waited_for, tuple(_handed(scene.state, found.actions[0])))
 
 
-def _action(scene: _Scene, unit: WorkUnit, action: str, earlier: Collection[str]) -> Action:
-    call, cells = parse_call(action), targets(scene.layout, unit.agent, action)
+def _handed(state: State, action: str) -> Iterable[Cell]:
+    """The counters on which what an action picks up there stands: only a unit's first takes from a counter."""
+    call = parse_call(action)
+    return on_counters(state, call.arguments[0]) if call and call.name == "pickup" and call.arguments[-1] == "counter" else ()
+
+
+@lru_cache(maxsize=4096)  # a unit's actions are aimed alike in most kitchens in which it is left
+def _aimed(
+    layout: Layout, unit: WorkUnit, actions: tuple[str, ...], waited_for: tuple[str, ...], handed: tuple[Cell, ...]
+) -> tuple[Action, ...]:
+    return tuple(_action(layout, unit, action, waited_for, handed) for action in actions)
+
+
+def _action(layout: Layout, unit: WorkUnit, action: str, waited_for: Collection[str], handed: Collection[Cell]) -> Action:
+    call, cells = parse_call(action), targets(layout, unit.agent, action)
     aims = tuple(map(Aim, cells))
     if call is None or call.name not in ("pickup", "fill_dish_with_food"):
-        waits = [need for need in unit.after if need in earlier and not need.startswith("pass ")]
+        waits = [need for need in waited_for if not need.startswith("pass ")]
         return Action(aims, tuple(waits) if action == unit.actions[0] else ())
     place = call.arguments[-1]
     if place == "counter":
         passed = f"pass {call.arguments[0]}"
-        there = tuple(Aim(at) for at in on_counters(scene.state, call.arguments[0]) if at in cells)
-        return Action(there or aims, passed=passed if not there and passed in earlier else None)
-    made = next((need for need in unit.after if need in earlier and need.startswith("start ")), None)
+        there = tuple(Aim(at) for at in handed if at in cells)
+        return Action(there or aims, passed=passed if not there and passed in waited_for else None)
+    made = next((need for need in waited_for if need.startswith("start ")), None)
     return Action(aims, utensil=place, made=made, is_pickup=call.name == "pickup")
 
 
@@ -155,15 +174,15 @@ def _tails(layout: Layout, left: Mapping[str, Left]) -> dict[str, int]:
     """For each unit the steps from its end to the delivery."""
     tails = dict.fromkeys(left, 0)
     for name in reversed(list(left)):
-        unit, begun, needs = left[name]
-        for need in needs:
-            tails[need] = max(tails[need], tails[name] + _from(layout, left[need].unit, unit, begun))
+        found = left[name]
+        for need in found.needs:
+            tails[need] = max(tails[need], tails[name] + _from(layout, left[need].unit, found))
     return tails
 
 
-def _from(layout: Layout, before: WorkUnit, unit: WorkUnit, begun: int) -> int:
+def _from(layout: Layout, before: WorkUnit, found: Left) -> int:
     """Steps from the end of a unit to the end of one that needs it."""
-    actions = unit.actions[begun:]
+    unit, actions = found.unit, found.actions
     walk = 0
     if before.agent == unit.agent:
         walk = set_up(layout, unit.agent, before.actions[-1], actions[0])

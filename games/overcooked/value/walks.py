@@ -14,7 +14,7 @@ from games.overcooked.engine.layout import DELIVERY, STEPS, Cell, Layout, neighb
 from games.overcooked.engine.vocabulary import DELIVER, PLACE
 from games.overcooked.text.grammar import parse_call
 
-__all__ = ["Aim", "Ends", "Stand", "after", "approach", "duration", "first_of", "set_up", "stands_at", "targets"]
+__all__ = ["Aim", "Ends", "Stand", "after", "approach", "duration", "first_of", "nearest", "set_up", "stands_at", "targets"]
 
 
 class Stand(NamedTuple):
@@ -101,6 +101,12 @@ def set_up(layout: Layout, agent: int, last: str, first: str) -> int:
     """Steps at least between one action and another, both left out."""
     ends, begins = (_all_stands(layout, agent, targets(layout, agent, action)) for action in (last, first))
     return min(_walk(layout, here, there) for here in ends for there in begins)
+
+
+@lru_cache(maxsize=4096)
+def nearest(layout: Layout, agent: int, last: tuple[str, ...], first: str) -> int | None:
+    """The least of the steps between any of some actions and another; None where there are none."""
+    return min((set_up(layout, agent, action, first) for action in last), default=None)
 
 
 @cache
