@@ -41,8 +41,8 @@ EXPLAINED: Final[Mapping[tuple[str, str, str], str]] = {
         "self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)",
         "420 -> 421",
     ): "whether others may execute a file of JSON lines",
-    ("ingest/files/writer.py", "_BATCH_ROWS: Final = 500_000", "500000 -> 500001"): "a transaction of one row more",
-    ("ingest/files/writer.py", "self._waiting_rows = 0", "0 -> 1"): "a transaction of one row less",
+    ("ingest/files/writer.py", "_BATCH_ROWS: Final = 1_000_000", "1000000 -> 1000001"): "a transaction of one row more",
+    ("ingest/files/writer.py", "self._waiting_rows = self._waiting_bytes = 0", "0 -> 1"): "a transaction of one row and one byte less",
     (
         "analytics/judging/answer_rates.sql",
         "coalesce(counted.n_squared, 0)::double as n_squared,",
