@@ -19,7 +19,7 @@ from ingest.cotrace_log import as_written
 from ingest.cotrace_log.calls import call_row
 from ingest.cotrace_log.consistency import contradictions
 from ingest.cotrace_log.derivation import BadTurnError, Derivation, Derived
-from ingest.cotrace_log.lines import LogLines, lost, read_lines
+from ingest.cotrace_log.lines import LogLines, header_line, lost, read_lines
 from ingest.cotrace_log.planted import planted_claims, planted_labels
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
 from ingest.reading.json_text import dumps
@@ -45,6 +45,8 @@ SURVEY: Final = "survey"
 """`labels.source` of the players' questionnaires."""
 
 _BEGINNING: Final = re.compile(rb'\s*\{\s*"cotrace_log"\s*:')
+_HEADER: Final = re.compile(r"^line 1(?![0-9])")
+"""What all that read it call the header's line."""
 
 _Part = TypeVar("_Part", bound=BaseModel)
 
@@ -73,8 +75,16 @@ def read(data: bytes, place: Place) -> Reading:
     """Read a file.
 
     Raises:
-        BadInputError: its first line is not whole, of a newer version, or names no agents.
+        BadInputError: its header is not whole, of a newer version, or names no agents.
     """
+    try:
+        return _read(data, place)
+    except BadInputError as error:
+        where = _HEADER.sub(f"line {header_line(data)}", error.locator)
+        raise BadInputError(error.reason, locator=where, excerpt=error.excerpt) from error
+
+
+def _read(data: bytes, place: Place) -> Reading:
     log = read_lines(data)
     _tell_agents(log.header)
     derivation: Derivation = getattr(module(log.header.benchmark, "ingest", "own"), "derive", as_written.derive)

@@ -17,7 +17,7 @@ from schemas.errors import BadInputError
 from schemas.game import LOG_VERSION, End, Header, Turn
 from schemas.text import excerpt
 
-__all__ = ["LogLines", "lost", "read_lines"]
+__all__ = ["LogLines", "header_line", "lost", "read_lines"]
 
 _END: Final = re.compile(rb'\s*\{\s*"end"\s*:')
 
@@ -66,14 +66,17 @@ class LogLines:
 def read_lines(data: bytes) -> LogLines:
     """Read the lines up to the first that cannot be read; a last one that breaks off without a line break is no fault.
 
+    Blank lines carry nothing, before the header either.
+
     Raises:
-        BadInputError: the first line is not whole, or of a newer version.
+        BadInputError: the header is not whole, or of a newer version; its locator calls the header `line 1`, wherever it stands.
     """
     refuse_spread_objects(data)
     lines = data.split(b"\n")
     last = len(lines)
-    log = LogLines(_header(lines[0]), [], [], last - (not lines[-1]))
-    for number, line in enumerate(lines[1:], start=2):
+    header = header_line(data)
+    log = LogLines(_header(lines[header - 1]), [], [], last - (not lines[-1]))
+    for number, line in enumerate(lines[header:], start=header + 1):
         if not line or line.isspace():
             continue
         try:
@@ -85,6 +88,11 @@ def read_lines(data: bytes) -> LogLines:
                 log.reject = lost(error, number, log.line_count)
             break
     return log
+
+
+def header_line(data: bytes) -> int:
+    """The number of the first line that is not blank, from 1; of the first one where all are."""
+    return 1 + data[: len(data) - len(data.lstrip())].count(b"\n") if data.strip() else 1
 
 
 def _header(line: bytes) -> Header:

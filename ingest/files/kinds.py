@@ -14,6 +14,13 @@ from schemas.families import offered
 __all__ = ["Judgement", "judge_unknown"]
 
 _JSON_SUFFIXES: Final = (".json", ".jsonl", ".ndjson")
+_PACKERS: Final = (
+    (b"\x1f\x8b", "gunzip -k"),
+    (b"\x28\xb5\x2f\xfd", "unzstd"),
+    (b"BZh", "bunzip2 -k"),
+    (b"\xfd7zXZ\x00", "unxz -k"),
+)
+"""First bytes of a compressed file, and what unpacks it."""
 
 
 class Judgement(NamedTuple):
@@ -36,6 +43,9 @@ def judge_unknown(head: bytes, name: str) -> Judgement:
     if not head.strip():
         reason = "empty: the game was not written, copy the file again" if not head else "holds nothing but blanks where a log would begin"
         return Judgement(damaged is not None or _is_json(head, name), reason)
+    unpack = next((command for mark, command in _PACKERS if head.startswith(mark)), None)
+    if unpack is not None:
+        return Judgement(_is_json(head, name), f"compressed: if it holds a game log, unpack it ({unpack} FILE) and ingest what comes out")
     if damaged is not None:
         return Judgement(is_log=True, reason=f"a log of format {damaged.FORMAT} whose beginning is damaged: copy the file again")
     if not _is_json(head, name):

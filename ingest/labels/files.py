@@ -18,7 +18,8 @@ from schemas.families import offered
 from schemas.text import excerpt
 
 __all__ = [
-    "COLUMNS", "PLANTED_PREFIX", "GameReference", "LabelForm", "LabelLine", "Record", "form_of", "given", "plain_answer", "records", "score", "whole",
+    "COLUMNS", "PLANTED_PREFIX", "GameReference", "LabelForm", "LabelLine", "Record", "form_of", "given", "plain_answer", "records",
+    "score", "whole",
 ]  # fmt: skip
 
 PLANTED_PREFIX: Final = "planted:"

@@ -292,3 +292,21 @@ def test_view_kind_nobody_knows_is_told(store: Store, log: Path, played: bytes) 
     assert rows(store, "SELECT turn, field, logged, recomputed FROM log_disagreements") == [
         (None, "view_kind.D2", "mirrored_size1", "spans")
     ]
+
+
+@pytest.mark.parametrize("blank", [b"\n", b"\r\n \t\n\n", b"\xef\xbb\xbf\n"])
+def test_blank_lines_before_the_header_carry_nothing(store: Store, log: Path, played: bytes, blank: bytes) -> None:
+    """The game is read as without them."""
+    log.write_bytes(blank + played)
+    report = ingest_paths([log], store)
+    assert (report.ingested, report.turns, report.rejected) == (1, TURNS, [])
+    assert rows(store, "SELECT stop_reason IS NOT NULL FROM episodes") == [(True,)]
+
+
+def test_lines_are_counted_as_they_stand_in_the_file(store: Store, log: Path, played: bytes) -> None:
+    """Faults of the header and of a later line are told where an editor shows them."""
+    head, first, *rest = played.splitlines(keepends=True)
+    log.write_bytes(b"\n\n" + head.replace(b'"agents":', b'"nobody":') + first)
+    (log.parent / "later.jsonl").write_bytes(b"\n\n" + head + first + first + b"".join(rest))
+    report = ingest_paths([log.parent], store)
+    assert [part.locator.split(".")[0] for part in report.rejected] == ["line 3", "line 5"]

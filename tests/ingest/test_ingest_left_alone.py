@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -71,3 +75,25 @@ def test_files_beside_published_logs_stay_left_alone(shared: Path, tmp_path: Pat
     assert report.rejected == []
     assert {reason for _, reason in report.others} == {"not a game log"}
     assert len(report.others) == 6
+
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": lambda data: b"\x28\xb5\x2f\xfd" + data,
+}
+
+
+@pytest.mark.parametrize(("suffix", "mend"), [("gz", "gunzip -k"), ("bz2", "bunzip2 -k"), ("xz", "unxz -k"), ("zst", "unzstd")])
+def test_a_compressed_file_is_told_as_what_it_is(tmp_path: Path, suffix: str, mend: str) -> None:
+    """With what to do: beside logs it is left alone, named it is a reject."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    packed = logs / f"game.jsonl.{suffix}"
+    packed.write_bytes(PACKERS[suffix](b'{"cotrace_log": 1}\n'))
+    beside = ingest_paths([logs], Store(tmp_path / "s.duckdb"), workers=1)
+    named = ingest_paths([packed], Store(tmp_path / "s.duckdb"), workers=1)
+    reasons = [reason for _, reason in beside.others] + [part.reason for part in named.rejected]
+    assert len(reasons) == 2
+    assert all("compressed" in reason and f"({mend} FILE)" in reason for reason in reasons)
