@@ -22,11 +22,12 @@ from ingest.coordination.hanabi import hanabi_game
 from ingest.coordination.kitchen import kitchen_game
 from ingest.coordination.parts import GameParts
 from ingest.coordination.qa import adapter as qa
-from ingest.coordination.records import CaptureStep, EscapeStep, HanabiStep, KitchenStep, Step, checked
+from ingest.coordination.records import CaptureStep, EscapeStep, HanabiStep, KitchenStep, Step
 from ingest.coordination.rows import game_rows
 from ingest.reading.adapter_types import Place, Reading, episode_id
 from ingest.reading.json_text import loads
 from ingest.reading.malformed import malformed
+from ingest.reading.records import checked, read_fast
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
@@ -121,11 +122,8 @@ def _games(data: bytes, found: Reading) -> list[_Game]:
 
 
 def _step(text: bytes, number: int) -> Step:
-    """A line; what msgspec refuses goes to Pydantic, which says why, and some of it is good: half surrogate pairs, large numbers."""
-    try:
-        return _LINE.decode(text) if text.isascii() else _LINE.decode(text.decode())  # msgspec skips bytes that are no UTF-8
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return _told(text, number)
+    """A line."""
+    return read_fast(_LINE, text) or _told(text, number)
 
 
 def _told(text: bytes, number: int) -> Step:

@@ -21,8 +21,9 @@ from ingest.coordination.csv_checks import hanabi_row_differences
 from ingest.coordination.csv_rows import TextTable
 from ingest.coordination.hanabi import hanabi_game
 from ingest.coordination.parts import GameParts, state_text
-from ingest.coordination.records import HanabiStep, checked
+from ingest.coordination.records import HanabiStep
 from ingest.reading.json_text import loads
+from ingest.reading.records import checked
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 

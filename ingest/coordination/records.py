@@ -1,22 +1,19 @@
 """Lines of the step logs of the four LLM-Coordination games as typed records (format: docs/coordination.md).
 
-Types are strict. What a line cannot do without is required; the rest may be missing. msgspec reads the lines, by the metadata `Meta`;
-Pydantic, which takes several times as long and tells what is wrong, looks at what msgspec refuses, by the other metadata.
+What a line cannot do without is required; the rest may be missing. How lines are read: `ingest.reading.records`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache, cached_property
-from typing import Annotated, Any, Final, Literal, Protocol, TypeVar, cast, get_args, get_type_hints
+from functools import cached_property
+from typing import Annotated, Any, Final, Literal, Protocol, TypeVar
 
-from msgspec import NODEFAULT, Meta, Struct
-from msgspec.structs import FieldInfo, fields
-from pydantic import AfterValidator, ConfigDict, Field, GetCoreSchemaHandler, TypeAdapter, create_model
-from pydantic_core import CoreSchema, core_schema
+from msgspec import Meta, field
+from pydantic import AfterValidator, Field
 
 from games.coordination.players import PLAYERS, Player
 from ingest.coordination.facts import CaptureFacts, EscapeFacts, capture_facts, escape_facts
+from ingest.reading.records import Record
 
 __all__ = [
     "CaptureStep",
@@ -25,7 +22,6 @@ __all__ = [
     "KitchenStep",
     "LoggedCall",
     "Step",
-    "checked",
 ]
 
 _INT_32: Final = 2**31
@@ -53,24 +49,7 @@ def _all(*names: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-class _Record(Struct, gc=False):
-    @classmethod
-    def __get_pydantic_core_schema__(cls, _source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """How Pydantic reads it: as a model with the same fields."""
-        kinds = get_type_hints(cls, include_extras=True)
-        entries: Any = {field.name: (kinds[field.name], _presence(field)) for field in fields(cls)}
-        model = create_model(cls.__name__, __config__=ConfigDict(strict=True, extra="ignore"), **entries)
-        return core_schema.no_info_after_validator_function(lambda found: cls(**dict(found)), handler(model))
-
-
-def _presence(field: FieldInfo) -> Any:
-    """Whether a field may be missing, as Pydantic has it."""
-    if field.default_factory is not NODEFAULT:
-        return Field(default_factory=field.default_factory)
-    return ... if field.default is NODEFAULT else field.default
-
-
-class _Line(_Record, kw_only=True, tag_field="schema"):
+class _Line(Record, kw_only=True, tag_field="schema"):
     """A line of a step log; its field `schema` says of which."""
 
     game: str | None = None
@@ -84,7 +63,7 @@ _Doors = Annotated[dict[Literal["1-2", "3-4"], bool], Meta(min_length=2), _all("
 _Generators = Annotated[dict[Literal["room 1", "room 6"], Count], Meta(min_length=2), _all("room 1", "room 6")]
 
 
-class LoggedCall(_Record):
+class LoggedCall(Record):
     """One request to a model, and its reply."""
 
     stage: Literal["tom", "generator", "verifier"]
@@ -113,7 +92,7 @@ _Height = Annotated[int, Meta(ge=0, le=5), Field(ge=0, le=5)]
 _Fireworks = Annotated[dict[Literal["R", "Y", "G", "W", "B"], _Height], Meta(min_length=5), _all(*"RYGWB")]
 
 
-class KnownRecord(_Record, kw_only=True):
+class KnownRecord(Record, kw_only=True):
     """What hints say about a card of one's own."""
 
     colors: str
@@ -122,7 +101,7 @@ class KnownRecord(_Record, kw_only=True):
     rank_hinted: bool
 
 
-class TableRecord(_Record, kw_only=True):
+class TableRecord(Record, kw_only=True):
     """The table of Hanabi."""
 
     life_tokens: Count
@@ -134,7 +113,7 @@ class TableRecord(_Record, kw_only=True):
     knowledge: dict[Player, list[KnownRecord]]
 
 
-class MoveRecord(_Record, kw_only=True):
+class MoveRecord(Record, kw_only=True):
     """A move of Hanabi."""
 
     type: Literal["PLAY", "DISCARD", "REVEAL_COLOR", "REVEAL_RANK"]
@@ -143,7 +122,7 @@ class MoveRecord(_Record, kw_only=True):
     rank: Count | None = None
 
 
-class EffectRecord(_Record, kw_only=True):
+class EffectRecord(Record, kw_only=True):
     """What the engine says a move did."""
 
     scored: bool | None = None
@@ -166,20 +145,20 @@ class HanabiStep(_Line, kw_only=True, tag="hanabi_step/1"):
     state_before: TableRecord
     state_after: TableRecord
     observation_text: str | None = None
-    legal_actions: list[str] = []
-    calls: list[LoggedCall] = []
+    legal_actions: list[str] = field(default_factory=list)
+    calls: list[LoggedCall] = field(default_factory=list)
     n_generator_calls: Count | None = None
     n_rejections: Count = 0
     intended_action: str | None = None
     selected_action: str
     engine_move: MoveRecord
     effect: EffectRecord
-    injected: list[str] = []
+    injected: list[str] = field(default_factory=list)
     fireworks_sum: Count | None = None
     engine_score: Count | None = None
 
 
-class ItemRecord(_Record, kw_only=True):
+class ItemRecord(Record, kw_only=True):
     """Something that is held."""
 
     name: Literal["onion", "dish", "soup"]
@@ -193,7 +172,7 @@ class ObjectRecord(ItemRecord, kw_only=True):
     position: _Spot
 
 
-class CookRecord(_Record, kw_only=True):
+class CookRecord(Record, kw_only=True):
     """A cook before the tick."""
 
     name: Player
@@ -202,7 +181,7 @@ class CookRecord(_Record, kw_only=True):
     held: ItemRecord | None
 
 
-class CookAction(_Record, kw_only=True):
+class CookAction(Record, kw_only=True):
     """What a cook does in a tick; the second half only where the player was asked."""
 
     player: Player
@@ -213,7 +192,7 @@ class CookAction(_Record, kw_only=True):
     response: str | None = None
     intended: str | None = None
     selected: str | None = None
-    injected: list[str] = []
+    injected: list[str] = field(default_factory=list)
     policy: str | None = None
 
 
@@ -229,19 +208,19 @@ class KitchenStep(_Line, kw_only=True, tag="overcooked_step/1"):
     score: _Int
 
 
-class CapturePlayer(_Record, kw_only=True):
+class CapturePlayer(Record, kw_only=True):
     """A player's turn in CollabCapture."""
 
     player: Player
     policy: str | None = None
     style: str | None = None
     observation_text: str | None = None
-    available_actions: list[str | _Int] = []
+    available_actions: list[str | _Int] = field(default_factory=list)
     response: str | None = None
     intended: str | None = None
     executed: str
     grounding_ok: bool | None = None
-    injected: list[str] = []
+    injected: list[str] = field(default_factory=list)
 
     @property
     def told(self) -> tuple[Any, ...]:
@@ -290,18 +269,18 @@ class CaptureStep(_Line, kw_only=True, dict=True, gc=True, tag="collab_capture_s
         )
 
 
-class EscapePlayer(_Record, kw_only=True):
+class EscapePlayer(Record, kw_only=True):
     """A player's turn in CollabEscape."""
 
     player: Player
     policy: str | None = None
     style: str | None = None
     observation_text: str | None = None
-    available_actions: list[str] = []
-    calls: list[LoggedCall] = []
+    available_actions: list[str] = field(default_factory=list)
+    calls: list[LoggedCall] = field(default_factory=list)
     intended: str | None = None
     executed: str
-    injected: list[str] = []
+    injected: list[str] = field(default_factory=list)
 
     @property
     def told(self) -> tuple[Any, ...]:
@@ -356,19 +335,3 @@ class EscapeStep(_Line, kw_only=True, dict=True, gc=True, tag="collab_escape_ste
 
 
 Step = HanabiStep | KitchenStep | CaptureStep | EscapeStep
-
-_Kind = TypeVar("_Kind", bound=Step)
-
-
-def checked(kind: type[_Kind], value: object) -> _Kind:
-    """A record of a value that is not JSON text, or was refused as such.
-
-    Raises:
-        pydantic.ValidationError: it is none; says what is wrong.
-    """
-    return cast("_Kind", _adapters()[kind].validate_python(value))
-
-
-@cache
-def _adapters() -> Mapping[object, TypeAdapter[Any]]:
-    return {kind: TypeAdapter(kind) for kind in get_args(Step)}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Annotated, Any, Final
 
 from msgspec import UNSET, Meta, UnsetType, field
 from msgspec.json import Decoder
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 from ingest.reading.json_text import loads
-from ingest.reading.records import Int, Pair, Record, read_fast
+from ingest.reading.records import Int, Pair, Record, checked, read_fast
 
 __all__ = [
     "CommunicationRecord",
@@ -168,7 +167,7 @@ def read_log(data: bytes) -> LogRecord:
         BadInputError: the bytes are no JSON.
         pydantic.ValidationError: they are no such log.
     """
-    return read_fast(_WHOLE, data) or _log_reader().validate_python(loads(data))
+    return read_fast(_WHOLE, data) or checked(LogRecord, loads(data))
 
 
 def read_step(raw: Any) -> StepRecord:
@@ -177,14 +176,4 @@ def read_step(raw: Any) -> StepRecord:
     Raises:
         pydantic.ValidationError: it is not laid out as one.
     """
-    return raw if isinstance(raw, StepRecord) else _step_reader().validate_python(raw)
-
-
-@cache
-def _log_reader() -> TypeAdapter[LogRecord]:
-    return TypeAdapter(LogRecord)
-
-
-@cache
-def _step_reader() -> TypeAdapter[StepRecord]:
-    return TypeAdapter(StepRecord)
+    return raw if isinstance(raw, StepRecord) else checked(StepRecord, raw)
