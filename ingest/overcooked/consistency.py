@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, get_args
 
@@ -27,6 +28,9 @@ _UNCORRECTED: Final[tuple[list[CorrectionRecord], ...]] = ([], [CorrectionRecord
 
 _ONE_EACH: Final = (0, len(AGENTS))
 """How many entries a list of one for each agent has, if there is such a list."""
+
+_SCENE: Final = re.compile(r"^Scene \d+: <\w+> holds", re.MULTILINE)
+"""Where a text that an agent was shown says in which step, and who: the agent itself stands first."""
 
 _RULES: Final = get_args(Rules)
 _VERSION: Final = 1
@@ -105,6 +109,9 @@ def _of_agent(step: StepRecord, agent: int) -> Iterator[_Compared]:
         was_shown, was_asked = isinstance(shown[agent], str), bool(step.content.content[agent])
         if was_shown != was_asked:
             yield "observation", was_shown, was_asked
+        due = f"Scene {step.timestamp}: <{AGENTS[agent]}> holds"
+        if was_shown and due not in shown[agent] and (scene := _SCENE.search(shown[agent])):
+            yield "observation.scene", scene[0], due
 
 
 def _of_conversation(step: StepRecord, agent: int) -> Iterator[_Compared]:

@@ -133,12 +133,21 @@ def test_an_unknown_order_is_a_reject(tmp_path: Path, log: dict[str, Any]) -> No
     assert "'fried_egg' is not one of the benchmark's thirty" in query(store, "select reason from rejects").item()
 
 
+def take_observation(log: dict[str, Any], *, agent: int) -> None:
+    """What an agent was shown in the first step in which it was asked stands in the last such step, too."""
+    shown = [step["content"]["observation"] for step in log["content"] if isinstance(step["content"]["observation"][agent], str)]
+    assert len(shown) > 1
+    shown[-1][agent] = shown[0][agent]
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [
         (lambda log: log["content"][4].update(map="X"), "map"),
         (lambda log: log["total_action_list"][0].pop(), "total_action_list[0]"),
         (lambda log: log.update(total_score=40), "total_score"),
+        (lambda log: take_observation(log, agent=0), "Chef.observation.scene"),
+        (lambda log: take_observation(log, agent=1), "Assistant.observation.scene"),
     ],
 )
 def test_disagreements_are_said(tmp_path: Path, log: dict[str, Any], change: Any, field: str) -> None:
