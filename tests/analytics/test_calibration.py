@@ -213,3 +213,15 @@ def test_a_judge_that_was_not_asked_is_no_no(tmp_path: Path) -> None:
     assert (row["units"], row["raters"]) == (GAMES * TURNS, "llm:x/0, llm:x/1")
     found = calibrated_answers(store).filter((pl.col("answer") == "yes") & (pl.col("label") == "yes") & (pl.col("game") >= "g30"))
     assert float(found["probability"].to_numpy().mean()) > 0.5
+
+
+@pytest.mark.parametrize(("kept", "rows"), [(4, 0), (5, 1)])
+def test_a_question_whose_rarer_answer_hardly_occurs_has_no_row(tmp_path: Path, kept: int, rows: int) -> None:
+    """Below five units of one of two answers nothing can be foretold; five are enough to say how little it is."""
+    store = simulated(tmp_path, (0.8, 0.1))
+    with store.writing() as connection:
+        connection.execute(
+            "DELETE FROM labels WHERE answer = 'Yes' AND unit_key NOT IN "
+            f"(SELECT unit_key FROM labels WHERE answer = 'Yes' ORDER BY unit_key LIMIT {kept})"
+        )
+    assert len(calibration_report(store)) == rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from analytics.statistics.intervals import wilson
 from analytics.statistics.shifts import Cells, Shift, group_shift, holm, paired_shift
 from analytics.views import ensure_installed
 from cotrace.cli import cli
+from judges.rubric.files import find
 from judges.runs.runner import run
 from schemas.store import Store
 from tests.analytics.test_views_judges import UNITS, job, judged, verdict
@@ -338,3 +340,16 @@ def test_an_answer_that_a_later_run_never_gives_has_the_rate_zero_without_spread
     no, yes = query(store, asked).to_dicts()
     assert (no["rate"], no["rate_low"], yes["rate"], yes["rate_high"]) == (0, 0, 1, 1)
     assert no["rate_high"] == pytest.approx(1 - yes["rate_low"])
+
+
+def test_another_wording_or_reply_length_is_no_drift(tmp_path: Path) -> None:
+    """Nor is other visible evidence: only the judge may have changed between two jobs that are compared."""
+    store = store_of(tmp_path / "s.duckdb", 6, 1)
+    with simulated_judge(SimulatedJudge(defect="never", confusion=MOSTLY)) as url:
+        plain, longer, blind = (ask_model(url, repeats=1, **changes) for changes in ({}, {"max_tokens": 700}, {"variant": "published"}))
+        reworded = replace(plain, rubric=find("pragmatic_sufficiency").model_copy(update={"version": 99}))
+        for request in (plain, longer, blind, reworded):
+            assert run(request, store).failed == 0
+    ensure_installed(store)
+    assert query(store, "SELECT count(DISTINCT judge_run_id) AS n FROM verdicts")["n"].to_list() == [4]
+    assert set(drift_report(store)["compared"]) == {"within"}

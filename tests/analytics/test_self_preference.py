@@ -102,6 +102,18 @@ def test_a_judge_that_errs_alike_is_not_accused(erring: Store) -> None:
     assert "no preference for itself shown" in row["advice"]
 
 
+@pytest.mark.parametrize(("author", "own_games"), [("openai/author-1", [1]), ("AUTHOR-1", [1]), ("author-10", [])])
+def test_a_model_is_its_own_author_through_any_provider(tmp_path: Path, author: str, own_games: list[int]) -> None:
+    """The name decides, not who serves it; a name that only begins alike is another's."""
+    store = store_of(tmp_path / "s.duckdb", 6, 1)
+    with store.writing() as connection:
+        connection.execute("UPDATE episodes SET model = ? WHERE episode_id = 'game-0'", [author])
+    with simulated_judge(SimulatedJudge(defect="never", confusion=RIGHT)) as url:
+        assert run(ask_model(url, model="local/author-1"), store).failed == 0
+    ensure_installed(store)
+    assert self_preference_report(store)["own_games"].unique().to_list() == own_games
+
+
 def test_without_labels_the_rates_are_told_and_nothing_is_claimed(tmp_path: Path) -> None:
     """The question about which there are none, and a store without any."""
     row = row_of(judged(tmp_path, SimulatedJudge(defect=ANOTHER, confusion=RIGHT), yes_of_own=10, yes_of_others=10, labels=False), "PS2")
