@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import click
 import pytest
 
 from cotrace.cli import cli
+from cotrace.commands.demo import command as demo
 from tests.command_line import run
 from tests.places import DOCS, ROOT
 from tests.played import played_store
@@ -83,3 +85,18 @@ def test_the_four_jobs_of_the_readme_run_in_their_order(tmp_path: Path) -> None:
         asked = [word.replace("path/to/logs/", "logs") for word in words if word != "--dry-run"]
         done = run(*asked, *(["--dry-run"] if "--model" in words else []), store=tmp_path / "cotrace.duckdb", cwd=tmp_path)
         assert done.returncode == 0, f"cotrace {' '.join(words)}: {done.stderr}"
+
+
+def test_the_demo_plays_what_the_readme_says(tmp_path: Path) -> None:
+    """Its number of games is that of personas times targets; of one target each persona plays one."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    said = re.search(r"plays (\d+) games of six personas.*?serves the dashboard on http://([\d.]+):(\d+)", text, re.DOTALL)
+    assert said is not None
+    defaults = {option.name: option.default for option in demo.params}
+    assert (defaults["structures"], defaults["host"], defaults["port"]) == (int(said[1]) / 6, said[2], int(said[3]))
+    done = run("demo", "--no-serve", "--structures", "1", "--dir", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "6 games of CRAFT on 1 targets played" in done.stderr + done.stdout
+    asked = "SELECT count(*) AS games, count(DISTINCT persona) AS personas FROM agents WHERE role = 'director' AND agent = 'D1'"
+    rows = run("sql", asked, "--format", "json", store=tmp_path / "cotrace.duckdb")
+    assert json.loads(rows.stdout) == [{"games": 6, "personas": 6}]
