@@ -81,6 +81,8 @@ def mapping_of(path: Path) -> Mapping:
         raw = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--map {path}: cannot be read ({error}): check the path") from error
+    except RecursionError as error:
+        raise UsageError(f"--map {path}: nested deeper than any mapping: see docs/formats/chat_lines.md") from error
     except yaml.YAMLError as error:
         raise UsageError(f"--map {path}: no YAML ({excerpt(str(error))}): see docs/formats/chat_lines.md") from error
     try:

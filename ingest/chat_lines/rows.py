@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import date
+from datetime import time as clock
+from decimal import Decimal
 from io import BytesIO
 from typing import Any, Final
 
@@ -62,6 +65,21 @@ def parquet_rows(data: bytes) -> Iterator[Row]:
         for batch in pq.ParquetFile(BytesIO(data)).iter_batches(_BATCH_ROWS):
             for values in batch.to_pylist():
                 number += 1
-                yield Row(f"row {number}", {key: value for key, value in values.items() if value is not None})
-    except (pa.ArrowException, OSError) as error:
+                yield Row(f"row {number}", {key: _plain(value) for key, value in values.items() if value is not None})
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:  # the latter two: values beyond what Python has for them
         raise BadInputError(f"the Parquet file cannot be read ({excerpt(str(error))}): it was cut or damaged, copy it again") from error
+
+
+def _plain(value: Any) -> Any:
+    """A value of Parquet as JSON has it."""
+    if isinstance(value, str | bool | int | float | None):
+        return value
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, Decimal):
+        return float(value)
+    return value.isoformat() if isinstance(value, date | clock) else str(value)

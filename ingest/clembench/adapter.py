@@ -101,7 +101,7 @@ def _messages(rounds: list[Any]) -> Iterator[LoggedMessage]:
 def _said(event: Mapping[str, Any], turn: int) -> LoggedMessage:
     """A message between two, or what the game master notes for itself, with the kind of the note as what it did."""
     action = event["action"] if isinstance(event.get("action"), Mapping) else {"content": event.get("action")}
-    speaker, to = event["from"], event.get("to")
+    speaker, to = event["from"], event["to"] if isinstance(event.get("to"), str) else None
     kind = str(action.get("type") or "note")
     spoken = kind in _SPOKEN
     note = ToolUse(name=kind, arguments={key: value for key, value in action.items() if key not in {"type", "content"}})
@@ -110,7 +110,7 @@ def _said(event: Mapping[str, Any], turn: int) -> LoggedMessage:
         text=text_of(action.get("content")),
         turn=turn,
         private=not spoken and to in {None, speaker},
-        audience=list(dict.fromkeys([speaker, *([to] if isinstance(to, str) else [])])),
+        audience=list(dict.fromkeys([speaker, *([] if to is None else [to])])),
         tools=() if spoken else [note],
         at=read_time(event.get("timestamp")),
     )

@@ -123,7 +123,7 @@ class _Thread:
     def _answered(self, raw: Raw, taken: set[int]) -> _Entry | None:
         """What another agent wrote, read by this one as a user's words."""
         text = parts_of(raw.get("content")).text.strip()
-        if raw.get("role") not in {"user", "assistant"} or not text:
+        if raw.get("role") not in ("user", "assistant") or not text:
             return None
         return next((entry for entry in self._by_text[text] if id(entry) not in taken), None)
 

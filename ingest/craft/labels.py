@@ -13,7 +13,7 @@ from schemas.text import excerpt
 __all__ = ["FORMS"]
 
 _RUBRICS: Final = {"SG": "spatial_grounding", "MM": "mind_modeling", "PS": "pragmatic_sufficiency"}
-_KEY: Final = re.compile(r"(?P<model>.+)_(?P<task>structure_\d+)_(?P<turn>\d+)")
+_KEY: Final = re.compile(r"(?P<model>.+)_(?P<task>structure_\d+)_(?P<turn>\d{1,18})")
 
 
 def _planted(record: Record, _: Counter[str]) -> LabelLine:

@@ -61,6 +61,8 @@ def read(data: bytes, place: Place) -> Reading:
     log = _header(raw)
     if not samples:
         raise _without_samples(log)
+    if not isinstance(samples, list):
+        raise BadInputError("samples is no list: the log is damaged, copy it again", locator="samples")
     return _gathered(((f"samples[{index}]", sample) for index, sample in enumerate(samples)), log, place)
 
 
@@ -139,6 +141,8 @@ def _header(raw: dict[str, Any]) -> EvalLog:
     except ValidationError as error:
         first = error.errors()[0]
         raise BadInputError(f"the header is no Inspect log: {first['msg']}", locator=".".join(map(str, first["loc"]))) from error
+    except Exception as error:  # what mends older logs there trips over damage in ways of its own
+        raise BadInputError(f"the header is no Inspect log ({excerpt(str(error))}): the log is damaged, copy it again") from error
 
 
 def _missing(archive: zipfile.ZipFile, names: list[str], held: list[str]) -> Iterator[BadInputError]:

@@ -12,6 +12,7 @@ from ingest.conversation.scores import numbers, outcome
 from ingest.inspect_logs.transcript import messages_of
 from ingest.reading.times import read_time
 from schemas.errors import BadInputError
+from schemas.text import excerpt
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
@@ -38,6 +39,8 @@ def sample_of(raw: Any) -> EvalSample:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise BadInputError(f"Inspect does not read it: {first['msg']}; was it written by a newer version?", locator=f".{where}") from error
+    except Exception as error:  # what mends older logs there trips over damage in ways of its own
+        raise BadInputError(f"Inspect does not read it ({excerpt(str(error))}): the log is damaged, copy it again") from error
 
 
 def conversation_of(sample: EvalSample, log: EvalLog) -> Conversation:

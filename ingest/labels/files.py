@@ -31,6 +31,9 @@ COLUMNS: Final = ("rubric", "question", "annotator", "unit_key", "episode_id", "
 SCORES: Final[Mapping[str, float | None]] = {"yes": 1.0, "no": 0.0, "unclear": 0.5, "na": None}
 """The numbers of the answers that every rubric of ours has; other answers bring theirs in the column `score`."""
 
+_MOST_DIGITS: Final = 18
+"""Of a number that a table can hold."""
+
 _GUARD: Final = re.compile(r"^'(?=[=+\-@])")
 """The apostrophe with which files that cotrace writes keep a spreadsheet from running a text; in another's file it is a text's own."""
 
@@ -188,7 +191,7 @@ def _from_unit_key(unit_key: str, turn: int | None, agent: str | None) -> tuple[
     """`<episode>/<turn>/<agent>` taken apart; what the line says itself goes first."""
     episode, _, rest = unit_key.partition("/")
     number, _, name = rest.partition("/")
-    if turn is None and number.isascii() and number.isdecimal():
+    if turn is None and number.isascii() and number.isdecimal() and len(number) <= _MOST_DIGITS:
         turn = int(number)
         agent = agent or name.partition("/")[0] or None
     return episode, turn, agent
@@ -215,7 +218,7 @@ def whole(record: Record, name: str, *, least: int = 0) -> int | None:
     text = record.get(name, "")
     if not text:
         return None
-    if not (text.isascii() and text.isdecimal()) or int(text) < least:
+    if not (text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS) or int(text) < least:
         raise BadInputError(f"{name} {excerpt(text, 30)!r}: give a whole number from {least}")
     return int(text)
 

@@ -89,13 +89,13 @@ def _agent(span: Span, by_id: Mapping[str, Span]) -> str | None:
 
 def _is_unanswered(span: Span) -> bool:
     """Whether it is a request of a chat of which no answer is recorded: it failed, or its content was left out."""
-    is_chat = span.attributes.get("gen_ai.operation.name") in {"chat", "text_completion", "generate_content"}
+    is_chat = str(span.attributes.get("gen_ai.operation.name")) in {"chat", "text_completion", "generate_content"}
     return is_chat and span.attributes.get("gen_ai.request.model") is not None and not messages(span, "output")
 
 
 def _request(span: Span, by_id: Mapping[str, Span]) -> ModelRequest | None:
     """The request to a model that a span tells; None if it tells none. What frames others (an agent's span) repeats their messages."""
-    if span.attributes.get("gen_ai.operation.name") in _FRAMES:
+    if str(span.attributes.get("gen_ai.operation.name")) in _FRAMES:
         return None
     inputs, answers = messages(span, "input"), messages(span, "output")
     if not inputs and not answers:

@@ -8,7 +8,7 @@ ones that instrumentations still write: an event a message (`ingest.otel.events`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -16,9 +16,12 @@ from typing import Any, Final
 from ingest.otel.events import told_by
 from ingest.reading.json_text import loads
 from schemas.errors import BadInputError
+from schemas.text import excerpt
 
 __all__ = ["Span", "messages", "spans_of"]
 
+_WHOLE: Final = re.compile(r"-?[0-9]{1,19}")
+_MOST: Final = 2**63 - 1
 _NUMBERED: Final = re.compile(r"\.(\d+)\.(?:message\.)?(.+)")
 _TOOL_CALL: Final = re.compile(r"(?:message\.)?tool_calls?\.(\d+)\.(?:tool_call\.)?(?:function\.)?(.+)")
 _OLD_NAMES: Final = {"input": ("gen_ai.prompt", "llm.input_messages"), "output": ("gen_ai.completion", "llm.output_messages")}
@@ -61,7 +64,7 @@ def spans_of(document: Any) -> Iterator[Span]:
         BadInputError: it is not laid out as OTLP JSON.
     """
     for resource in _list(document, "resourceSpans"):
-        service = _plain(resource.get("resource", {}).get("attributes")).get("service.name")
+        service = _plain(_list(_object(resource, "resource"), "attributes")).get("service.name")
         for scope in _list(resource, "scopeSpans", "instrumentationLibrarySpans"):
             for span in _list(scope, "spans"):
                 yield _span(span, service)
@@ -70,9 +73,24 @@ def spans_of(document: Any) -> Iterator[Span]:
 def _list(holder: Any, *names: str) -> list[Mapping[str, Any]]:
     if not isinstance(holder, Mapping):
         raise BadInputError("no OTLP JSON: an object is missing where the format has one")
-    found: Any = next((holder[name] for name in names if name in holder), [])
+    found: Any = next((holder[name] for name in names if holder.get(name) is not None), [])
     if not isinstance(found, list) or not all(isinstance(entry, Mapping) for entry in found):
         raise BadInputError(f"no OTLP JSON: {names[0]} is no list of objects", locator=f".{names[0]}")
+    return found
+
+
+def _object(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found: Any = holder.get(name) or {}
+    if not isinstance(found, Mapping):
+        raise BadInputError(f"no OTLP JSON: {name} is no object", locator=f".{name}")
+    return found
+
+
+def _whole(value: Any, name: str) -> int:
+    """A whole number, which OTLP writes as a text."""
+    found = int(value) if isinstance(value, int) or (isinstance(value, str) and _WHOLE.fullmatch(value)) else None
+    if found is None or not -_MOST <= found <= _MOST:
+        raise BadInputError(f"{name} is {excerpt(repr(value), 40)}, no whole number of 64 bits: the span is damaged", locator=f".{name}")
     return found
 
 
@@ -80,11 +98,11 @@ def _span(raw: Mapping[str, Any], service: Any) -> Span:
     missing = [name for name in ("traceId", "spanId", "startTimeUnixNano") if name not in raw]
     if missing:
         raise BadInputError(f"a span has no {' and no '.join(missing)}", locator=str(raw.get("spanId", "")))
-    attributes = _plain(raw.get("attributes"))
+    attributes = _plain(_list(raw, "attributes"))
     evaluations = []
     events: dict[str, list[dict[str, Any]]] = {}
-    for event in raw.get("events") or []:
-        told = _plain(event.get("attributes"))
+    for event in _list(raw, "events"):
+        told = _plain(_list(event, "attributes"))
         message = told_by(str(event.get("name")), told)
         if message is not None:
             events.setdefault(message[0], []).extend(message[1])
@@ -92,7 +110,7 @@ def _span(raw: Mapping[str, Any], service: Any) -> Span:
             evaluations.append(told)
         else:
             attributes = {key: value for key, value in told.items() if key.startswith("gen_ai.")} | attributes
-    status = raw.get("status") or {}
+    status = _object(raw, "status")
     failed = status.get("code") in (2, "STATUS_CODE_ERROR")
     ended = raw.get("endTimeUnixNano")
     return Span(
@@ -100,8 +118,8 @@ def _span(raw: Mapping[str, Any], service: Any) -> Span:
         trace=str(raw["traceId"]),
         parent=str(raw["parentSpanId"]) if raw.get("parentSpanId") else None,
         name=str(raw.get("name", "")),
-        start_ns=int(raw["startTimeUnixNano"]),
-        end_ns=None if ended is None else int(ended),
+        start_ns=_whole(raw["startTimeUnixNano"], "startTimeUnixNano"),
+        end_ns=None if ended is None else _whole(ended, "endTimeUnixNano"),
         error=str(status.get("message") or attributes.get("error.type") or "error") if failed else None,
         attributes=attributes,
         service=None if service is None else str(service),
@@ -110,9 +128,9 @@ def _span(raw: Mapping[str, Any], service: Any) -> Span:
     )
 
 
-def _plain(attributes: Any) -> dict[str, Any]:
+def _plain(attributes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Attributes as `{name: value}`."""
-    return {str(entry["key"]): _value(entry.get("value")) for entry in attributes or [] if isinstance(entry, Mapping) and "key" in entry}
+    return {str(entry["key"]): _value(entry.get("value")) for entry in attributes if "key" in entry}
 
 
 def _value(wrapped: Any) -> Any:
@@ -120,11 +138,11 @@ def _value(wrapped: Any) -> Any:
         return wrapped or None
     kind, value = next(iter(wrapped.items()))
     if kind == "intValue":
-        return int(value)
+        return _whole(value, kind)
     if kind == "arrayValue":
-        return [_value(entry) for entry in value.get("values", [])]
+        return [_value(entry) for entry in _list(value, "values")]
     if kind == "kvlistValue":
-        return _plain(value.get("values"))
+        return _plain(_list(value, "values"))
     return value
 
 

@@ -46,7 +46,7 @@ def _columns(data: bytes) -> list[str]:
 
     try:
         return list(pq.ParquetFile(BytesIO(data)).schema_arrow.names)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise BadInputError(f"the Parquet file cannot be read ({excerpt(str(error))}): it was cut or damaged, copy it again") from error
 
 

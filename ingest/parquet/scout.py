@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ingest.conversation.chat import ParsedMessage, said_by
 from ingest.conversation.rows import Conversation
-from ingest.conversation.scores import numbers, outcome
+from ingest.conversation.scores import number, numbers, outcome
 from ingest.reading.json_text import loads
 from ingest.reading.times import read_time
 from schemas.errors import BadInputError
@@ -32,6 +32,8 @@ def transcript(row: Mapping[str, Any]) -> Conversation:
     Raises:
         BadInputError: it has no messages, or they are damaged.
     """
+    if "transcript_id" not in row:
+        raise BadInputError("no transcript_id: nothing tells this transcript from others, write the row again", locator=".transcript_id")
     said = said_by(_messages(row))
     if not said:
         raise BadInputError("no messages", locator=".messages")
@@ -54,12 +56,18 @@ def transcript(row: Mapping[str, Any]) -> Conversation:
         score=score if score is not None else ended.score,
         metrics=numbers(scores),
         condition={key: value for key in ("agent", "agent_args", "model_options") if (value := _json(row.get(key))) not in (None, {}, "")},
-        seed=row.get("task_repeat"),
+        seed=_whole(row.get("task_repeat")),
         stop_reason=f"limit: {limit}" if limit else "error" if error else None,
         error=None if error is None else str(error),
         started_at=read_time(row.get("date")),
         details={key: value for key, value in row.items() if key not in _HEAVY},
     )
+
+
+def _whole(value: Any) -> int | None:
+    """A whole number; None for anything else, which stays in the details."""
+    found = number(value)
+    return int(found) if found is not None and found.is_integer() else None
 
 
 def _messages(row: Mapping[str, Any]) -> list[ParsedMessage]:

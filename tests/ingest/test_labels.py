@@ -76,6 +76,8 @@ def test_json_lines_and_unit_keys(tmp_path: Path) -> None:
         pytest.param("r,Q1,ann,game-0,1,D1,", "no answer", id="no answer"),
         pytest.param("r,Q1,,game-0,1,D1,yes", "no annotator", id="no annotator"),
         pytest.param("r,Q1,ann,game-0,one,D1,yes", "turn 'one': give a whole number from 1", id="turn"),
+        pytest.param("r,Q1,ann,game-0,10000000000000000000,D1,yes", "give a whole number from 1", id="no table holds it"),
+        pytest.param(f"r,Q1,ann,game-0,{'9' * 5_000},D1,yes", "give a whole number from 1", id="thousands of digits"),
         pytest.param("r,Q1,ann,game-0,9,D1,yes", "turn 9: the game game-0 has 3", id="no such turn"),
         pytest.param("r,Q1,ann,,1,,yes,more", "8 fields where the header has 7", id="fields"),
         pytest.param("r,Q0,ann,game-0,1,D1,no", "in line 2 already", id="second answer"),
@@ -88,6 +90,19 @@ def test_lines_that_cannot_be_used_are_reported(tmp_path: Path, line: str, reaso
     assert report.refused[0].startswith("line 3: ")
     assert reason in report.refused[0]
     assert [row[0] for row in labels(store, "question")] == ["Q0", "Q9"]
+
+
+def test_numbers_in_keys_that_no_table_holds_are_no_turns(tmp_path: Path) -> None:
+    """The label is kept under its key, of no turn."""
+    number = "9" * 5_000
+    validation = f"Key,Judge,Question,User,UserType,Response\nm_structure_001_{number},MM,MM1,ann,human,No\n"
+    for name, text in (
+        ("own.csv", f"rubric,question,annotator,unit_key,answer\nr,Q1,ann,game-0/{number}/D1,yes\n"),
+        ("val.csv", validation),
+    ):
+        report, store = imported(tmp_path, text, name, Store(tmp_path / f"{name}.duckdb"))
+        assert (report.labels, report.refused) == (1, [])
+        assert labels(store, "turn") == [(None,)]
 
 
 def test_a_file_of_no_known_form_is_refused_with_its_columns(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def parse_questions(data: bytes) -> tuple[QaQuestion, ...]:
     Raises:
         BadInputError: the bytes are no question file, or a cell that scoring needs is empty.
     """
-    rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig", errors="replace"), newline=""))
+    rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig", errors="replace"), newline=""), restval="")
     columns = {f"{kind} {part}" for kind in QUESTION_TYPES for part in ("Question", "Answer", "Answer Ordinal", "Directive")}
     missing = sorted((columns | {"Game", "Game Description"}) - set(rows.fieldnames or ()))
     if missing:

@@ -106,6 +106,14 @@ def test_a_question_without_options_is_refused(tmp_path: Path) -> None:
         parse_questions(_file(tmp_path, [_row("No list here")]).read_bytes())
 
 
+def test_a_row_that_was_cut_lacks_no_more_than_its_end(tmp_path: Path) -> None:
+    """Its last columns, here the game and its description, are as good as empty."""
+    cells = list(_row().items())
+    whole = _file(tmp_path, [dict(cells[2:] + cells[:2])]).read_text(encoding="utf-8")
+    questions = parse_questions(whole.removesuffix(",CollabGames,A killer walks about.\n").encode())
+    assert {(question.game, question.description) for question in questions} == {("", "")}
+
+
 def test_question_file_as_published(shared: Path) -> None:
     """Games, options, keys and corrected keys are those of the reference list."""
     questions = {(q.scenario, q.type): q for q in load_questions(shared / "data" / "coordination" / QUESTION_FILE)}

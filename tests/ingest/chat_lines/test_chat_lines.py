@@ -110,6 +110,7 @@ def test_a_changed_mapping_reads_the_same_file_again(tmp_path: Path) -> None:
         pytest.param("conversation: {id: x}\nmessage: {speeker: a}", "did you mean speaker?", id="typo"),
         pytest.param("benchmark: a\nconversation: {}", "neither id nor messages", id="no column"),
         pytest.param("[1, 2", "no YAML", id="no yaml"),
+        pytest.param("[" * 3_000, "nested deeper than any mapping", id="deep"),
     ],
 )
 def test_bad_mappings_are_one_line(tmp_path: Path, text: str, told: str) -> None:

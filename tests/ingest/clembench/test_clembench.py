@@ -69,3 +69,21 @@ def test_scores_that_come_later_are_read_and_bad_episodes_are_one_line(tmp_path:
     assert again.rows("SELECT success, score, stop_reason FROM episodes") == [(False, None, "aborted")]
     bad = written(tmp_path / "b" / "interactions.json", OLD | {"turns": [[{"to": "GM"}]]})
     assert "from whom" in ingested(tmp_path, bad).refused[0]
+
+
+@pytest.mark.parametrize("at", [7, {"at": 1}, ["2024"]])
+def test_a_time_that_is_no_text_is_no_time(tmp_path: Path, at: Any) -> None:
+    """The message is kept."""
+    path = written(tmp_path / "interactions.json", OLD | {"turns": [[event("GM", "Player 1", "send message", "Hi") | {"timestamp": at}]]})
+    found = ingested(tmp_path, path)
+    assert found.refused == []
+    assert found.rows("SELECT text, started_at FROM utterances JOIN episodes USING (episode_id)") == [("Hi", None)]
+
+
+@pytest.mark.parametrize("to", [7, ["Player 1"], {"name": "Player 1"}])
+def test_an_addressee_that_is_no_name_is_nobody(tmp_path: Path, to: Any) -> None:
+    """A note that is for nobody by name is the speaker's own."""
+    path = written(tmp_path / "interactions.json", OLD | {"turns": [[event("GM", "", "note", "Hi") | {"to": to}]]})
+    found = ingested(tmp_path, path)
+    assert found.refused == []
+    assert found.rows("SELECT text, channel, audience FROM utterances") == [("Hi", "private", ["GM"])]

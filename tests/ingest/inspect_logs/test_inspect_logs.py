@@ -175,3 +175,20 @@ def test_published_logs_arrive_whole(shared: Path, tmp_path: Path) -> None:
     ensure_installed(found.store)
     rate = found.rows("SELECT successes, n FROM leaderboard WHERE condition = 'popularity' AND model = 'openai/gpt-4o-mini'")
     assert rate == [(63, 100)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"samples": 0.5}, id="samples"),
+        pytest.param({"reductions": [], "results": [1]}, id="results of an older log"),
+        pytest.param({"results": 7.0, "reductions": []}, id="a number for results"),
+    ],
+)
+def test_damage_that_the_library_trips_over_is_one_line(logs: Path, tmp_path: Path, change: dict[str, object]) -> None:
+    """What mends older logs there expects sound ones."""
+    (path,) = logs.glob("*_kitchen_*.eval")
+    log = json.loads(read_eval_log(str(path)).model_dump_json(exclude_none=True)) | change
+    (tmp_path / "bad.json").write_text(json.dumps(log), encoding="utf-8")
+    (reason,) = ingested(tmp_path, tmp_path / "bad.json").refused
+    assert "the log is damaged, copy it again" in reason

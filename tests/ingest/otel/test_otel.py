@@ -218,3 +218,37 @@ def test_a_request_that_failed_keeps_its_model_and_its_error(tmp_path: Path) -> 
     assert found.rows("SELECT agent, turn, model, status, reply, error FROM calls") == [
         ("buyer", None, "gpt-x", "failed", None, "rate limited"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        pytest.param({"startTimeUnixNano": "soon"}, "startTimeUnixNano is 'soon', no whole number of 64 bits", id="time"),
+        pytest.param({"endTimeUnixNano": str(10**30)}, "no whole number of 64 bits", id="late"),
+        pytest.param({"attributes": 7}, "attributes is no list of objects", id="attributes"),
+        pytest.param({"attributes": [{"key": "a", "value": {"intValue": [1]}}]}, "intValue is [1], no whole number", id="integer"),
+        pytest.param({"events": [True]}, "events is no list of objects", id="event"),
+        pytest.param({"status": "bad"}, "status is no object", id="status"),
+    ],
+)
+def test_damaged_spans_are_one_line(tmp_path: Path, change: dict[str, Any], reason: str) -> None:
+    """What, and where."""
+    found = read(tmp_path, document(span(1, "chat") | change))
+    assert len(found.refused) == 1
+    assert reason in found.refused[0]
+
+
+def test_an_operation_that_is_no_name_is_none(tmp_path: Path) -> None:
+    """A list where the name of an operation belongs: the messages are read all the same."""
+    asked = chat(1, 9, [said("user", "Hi.")], said("assistant", "Ho."))
+    asked["attributes"][0]["value"] = {"arrayValue": {"values": [{"stringValue": "chat"}]}}
+    found = read(tmp_path, document(asked))
+    assert found.refused == []
+    assert found.rows("SELECT text FROM utterances ORDER BY turn") == [("Hi.",), ("Ho.",)]
+
+
+def test_a_role_that_is_no_name_costs_no_message(tmp_path: Path) -> None:
+    """An object where a role belongs, in a history that another request repeats."""
+    odd = said("user", "Hi.") | {"role": {"a": 1}}
+    found = read(tmp_path, document(chat(1, 9, [odd], said("assistant", "Ho.")), chat(2, 9, [odd], said("assistant", "He."))))
+    assert [reason for reason in found.refused if "please report" in reason] == []

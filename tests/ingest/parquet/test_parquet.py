@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +87,23 @@ def test_events_of_scout_are_read_too(shared: Path, tmp_path: Path) -> None:
     """The published file has none; its messages arrive."""
     found = ingested(tmp_path, shared / "data/interop/scout_two_games.parquet")
     assert found.rows("SELECT agent, count(*) FROM utterances GROUP BY agent ORDER BY agent") == [("Builder", 6), ("Director", 6)]
+
+
+def test_columns_of_other_types_are_kept_as_json_has_them(tmp_path: Path) -> None:
+    """Bytes, times and decimals in details; a repeat that is no number is no seed; a time of Parquet's own is a time."""
+    row = {"transcript_id": "a", "messages": json.dumps(MESSAGES), "task_repeat": "second", "date": datetime(2026, 1, 2, 3)}  # noqa: DTZ001
+    odd = {"raw": b"x\xff", "cost": Decimal("1.5"), "took": timedelta(seconds=2), "day": date(2026, 1, 2)}
+    found = ingested(tmp_path, table(tmp_path / "transcripts.parquet", [row | odd]))
+    assert found.refused == []
+    ((seed, started, details),) = found.rows("SELECT seed, started_at, details FROM episodes")
+    assert (seed, started) == (None, datetime(2026, 1, 2, 3))  # noqa: DTZ001
+    kept = {key: json.loads(details)[key] for key in odd}
+    assert kept == {"raw": "x\ufffd", "cost": 1.5, "took": "0:00:02", "day": "2026-01-02"}
+
+
+def test_a_transcript_without_an_id_is_one_line(tmp_path: Path) -> None:
+    """The other one is read."""
+    rows = [{"transcript_id": name, "messages": json.dumps(MESSAGES), "events": "[]"} for name in (None, "b")]
+    found = ingested(tmp_path, table(tmp_path / "transcripts.parquet", rows))
+    assert (found.report.episodes, len(found.refused)) == (1, 1)
+    assert "no transcript_id" in found.refused[0]
