@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
+import json
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import Any, Final
 
-from tests.fuzz.documents import Document, Place, places, read_document, value_at
+from tests.fuzz.documents import Document, Layout, Place, members_of, packed, places, read_document, value_at
 
 __all__ = ["damaged"]
 
@@ -50,6 +53,21 @@ _HOSTILE: Final[tuple[Any, ...]] = (
 )
 """Values that some program has once written where another belonged."""
 
+_HOSTILE_IN: Final[Mapping[Layout, tuple[Any, ...]]] = {
+    "parquet": (
+        b"",
+        b"\xff\xfe{",
+        datetime.max.replace(tzinfo=UTC),
+        date.min,
+        timedelta.max,
+        Decimal("1e-30"),
+        Decimal(10) ** 30,
+        [1, None],
+        {"a": b"\xff"},
+    ),
+}
+"""The same, of values that only some layouts can hold."""
+
 _DEEP: Final = 3_000
 _MOST_CHANGES: Final = 4
 
@@ -63,8 +81,18 @@ def damaged(data: bytes, draw: random.Random) -> bytes:
             draw.choice(_TO_VALUES)(document, draw)
         data = _written(document, data)
     if document is None or draw.random() < 0.2:
-        for _ in range(draw.randint(1, _MOST_CHANGES)):
-            data = draw.choice(_TO_BYTES)(data, draw)
+        data = _in_bytes(data, draw)
+    return data
+
+
+def _in_bytes(data: bytes, draw: random.Random) -> bytes:
+    """Damage the bytes; of an archive also those of a member, so that what unpacks it is not alone in seeing damage."""
+    members = members_of(data)
+    if members and draw.random() < 0.5:
+        name = draw.choice(sorted(members))
+        return packed(members | {name: _in_bytes(members[name], draw)})
+    for _ in range(draw.randint(1, _MOST_CHANGES)):
+        data = draw.choice(_TO_BYTES)(data, draw)
     return data
 
 
@@ -72,7 +100,7 @@ def _written(document: Document, before: bytes) -> bytes:
     """The damaged document; where it cannot be written in its layout any more, the sound bytes."""
     try:
         return document.to_bytes()
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError, NotImplementedError):
         return before
 
 
@@ -94,7 +122,7 @@ def _put(document: Document, place: Place, value: Any) -> None:
 def _replace(document: Document, draw: random.Random) -> None:
     place = _somewhere(document, draw)
     if place is not None:
-        _put(document, place, draw.choice(_HOSTILE))
+        _put(document, place, draw.choice((*_HOSTILE, *_HOSTILE_IN.get(document.layout, ()))))
 
 
 def _retype(document: Document, draw: random.Random) -> None:
@@ -150,6 +178,26 @@ def _count(document: Document, draw: random.Random) -> None:
         _put(document, place, value_at(document, place) + draw.choice((1, -1, 1000, -1000, 0.5)))
 
 
+def _within(document: Document, draw: random.Random) -> None:
+    """A value of JSON that stands in a text."""
+    texts = [place for place in places(document) if _holds_json(value_at(document, place))]
+    if texts:
+        place = draw.choice(texts)
+        inner = Document("json", json.loads(value_at(document, place)))
+        draw.choice(_TO_VALUES)(inner, draw)
+        _put(document, place, json.dumps(inner.root))
+
+
+def _holds_json(value: Any) -> bool:
+    if not isinstance(value, str) or value[:1] not in {"{", "["}:
+        return False
+    try:
+        json.loads(value)
+    except ValueError:
+        return False
+    return True
+
+
 _TO_VALUES: Final[Sequence[Callable[[Document, random.Random], None]]] = (
     _replace,
     _replace,
@@ -160,6 +208,7 @@ _TO_VALUES: Final[Sequence[Callable[[Document, random.Random], None]]] = (
     _shuffle,
     _rename,
     _count,
+    _within,
 )
 
 

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ingest.files.run import ingest_paths
-from schemas.store import Store
 from tests.fuzz.damage import damaged
 from tests.fuzz.specimens import Specimen
+from tests.fuzz.taken import became_of
 
 __all__ = ["CASES", "Fault", "Tried", "faults_of", "fuzz", "keep", "kept"]
 
@@ -23,7 +22,6 @@ CASES: Final = Path(__file__).with_name("cases")
 
 _BATCH: Final = 40
 _SLOWEST_S: Final = 10.0
-_OWN_FAULT: Final = "please report"
 
 
 class Fault(NamedTuple):
@@ -82,37 +80,21 @@ def faults_of(specimen: Specimen, variants: Sequence[bytes], outcomes: Counter[s
 def _broken(specimen: Specimen, variants: Sequence[bytes], outcomes: Counter[str] | None) -> str | None:
     """What went wrong; None if nothing: no exception, no reject that cotrace calls its own fault, the sound log stored, and soon done."""
     with tempfile.TemporaryDirectory() as folder:
-        logs, store = Path(folder) / "logs", Store(Path(folder) / "store.duckdb")
-        for number, data in enumerate((specimen.data, *variants)):
-            specimen.write(logs / f"{number:04}", data)
-        for name, data in specimen.above.items():
-            (logs / name).write_bytes(data)
         began = time.monotonic()
         try:
-            report = ingest_paths([logs], store, workers=1)
+            became = became_of(specimen, [specimen.data, *variants], Path(folder))
         except Exception as error:  # noqa: BLE001 - whatever it is, that is the finding
             return f"{type(error).__name__}: {error}"
         seconds = time.monotonic() - began
-        own = next((reject.reason for reject in report.rejected if _OWN_FAULT in reject.reason), None)
-        if own is not None:
-            return own
-        stored = _stored(store)
-        if "0000" not in stored:
-            return "the sound log beside it is not stored"
-        if seconds > _SLOWEST_S * len(variants):
-            return f"took {seconds / len(variants):.1f} s a file"
-        if outcomes is not None:
-            rejected = {Path(reject.path).relative_to(logs).parts[0] for reject in report.rejected}
-            for number in range(1, len(variants) + 1):
-                name = f"{number:04}"
-                outcomes["rejected" if name in rejected else "read" if name in stored else "left alone"] += 1
-        return None
-
-
-def _stored(store: Store) -> set[str]:
-    with store.reading() as connection:
-        rows = connection.execute("SELECT DISTINCT split_part(file, '/', 1) FROM episodes").fetchall()
-    return {place for (place,) in rows}
+    if became.own_fault is not None:
+        return became.own_fault
+    if 0 not in became.stored:
+        return "the sound log beside it is not stored"
+    if seconds > _SLOWEST_S * len(variants):
+        return f"took {seconds / len(variants):.1f} s a file"
+    if outcomes is not None:
+        outcomes.update(became.outcome(number) for number in range(1, len(variants) + 1))
+    return None
 
 
 def keep(fault: Fault) -> Path:

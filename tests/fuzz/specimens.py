@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from games.asympuzl.play import PlayRequest as PlayAsympuzl
 from games.asympuzl.play import play as play_asympuzl
@@ -24,7 +24,11 @@ from games.overcooked.play import play as play_overcooked
 from tests.ingest.craft.craft_logs import published as published_craft
 from tests.places import SHARED
 
-__all__ = ["Specimen", "all_specimens", "own_specimens", "shared_specimens"]
+__all__ = ["ReadAs", "Specimen", "all_specimens", "own_specimens", "shared_specimens"]
+
+
+ReadAs = Literal["log", "labels", "mapping"]
+"""What reads it: `cotrace ingest`, `cotrace labels import`, or `cotrace ingest --map` by it what lies beside it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +48,11 @@ class Specimen:
 
     above: Mapping[str, bytes] = field(default_factory=dict)
     """The same, of files that may lie in any folder above."""
+
+    mapping: str = ""
+    """The mapping file that the log is read by; empty: by none."""
+
+    read_as: ReadAs = "log"
 
     def write(self, folder: Path, data: bytes | None = None) -> Path:
         """Write the log, or other bytes in its place, and the files beside it into a folder; gives the log's path."""

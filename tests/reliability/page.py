@@ -10,7 +10,7 @@ from typing import Final
 
 from tests.places import DOCS
 
-__all__ = ["SECTIONS", "put"]
+__all__ = ["SECTIONS", "put", "table"]
 
 _PAGE: Final = DOCS / "reliability.md"
 _MARK: Final = "\n## "
@@ -21,6 +21,13 @@ says how much was tried; a small part of each runs among the tests. Run them aga
 What has no section here has not been run at its full size.
 """
 SECTIONS: Final = ("fuzz", "faults", "kills", "soak", "mutants")
+
+
+def table(section: str) -> list[tuple[str, ...]]:
+    """The rows of a section's table as they stand on the page, without the heading."""
+    parts = _PAGE.read_text("utf-8").split(_MARK)[1:]
+    lines = next((part.splitlines() for part in parts if part.partition("\n")[0] == section), [])
+    return [tuple(line.strip("| ").split(" | ")) for line in lines if line.startswith("| ")][2:]
 
 
 def put(section: str, command: str, rows: Sequence[Sequence[object]], notes: Sequence[str] = ()) -> None:
