@@ -53,6 +53,8 @@ def said_by(messages: Sequence[ParsedMessage]) -> list[LoggedMessage]:
     for index, message in enumerate(messages):
         if not isinstance(message.raw, Mapping):
             raise BadInputError("a message is no object with role and content: the log is damaged", locator=f".messages[{index}]")
+        if not isinstance(message.raw.get("tool_calls") or [], list):
+            raise BadInputError("tool_calls is no list: the log is damaged", locator=f".messages[{index}].tool_calls")
     who = speakers(messages)
     parts = [parts_of(message.raw.get("content")) for message in messages]
     outcomes = _outcomes(messages, parts)

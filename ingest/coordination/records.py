@@ -95,8 +95,8 @@ _Fireworks = Annotated[dict[Literal["R", "Y", "G", "W", "B"], _Height], Meta(min
 class KnownRecord(Record, kw_only=True):
     """What hints say about a card of one's own."""
 
-    colors: str
-    ranks: str
+    colors: Annotated[str, Meta(pattern=r"^[RYGWB]*\Z"), Field(pattern="^[RYGWB]*$")]
+    ranks: Annotated[str, Meta(pattern=r"^[1-5]*\Z"), Field(pattern="^[1-5]*$")]
     color_hinted: bool
     rank_hinted: bool
 
@@ -108,7 +108,7 @@ class TableRecord(Record, kw_only=True):
     information_tokens: Count
     deck_size: Count
     fireworks: _Fireworks
-    discard_pile: list[str]
+    discard_pile: list[_Card]
     hands: dict[Player, list[_Card]]
     knowledge: dict[Player, list[KnownRecord]]
 

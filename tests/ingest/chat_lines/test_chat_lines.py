@@ -130,3 +130,13 @@ def test_columns_that_the_mapping_names_and_the_file_lacks_are_told(tmp_path: Pa
         (True, False),
         (False, True),
     ]
+
+
+def test_tool_calls_that_are_no_list_are_told(tmp_path: Path) -> None:
+    """A message of another conversation is read."""
+    rows = [
+        {"id": name, "messages": [{"role": "assistant", "content": "Hi", "tool_calls": calls}]} for name, calls in (("x", 0.5), ("y", []))
+    ]
+    found = ingested(tmp_path, written(tmp_path / "chat.jsonl", *rows))
+    assert found.report.episodes == 1
+    assert ["tool_calls is no list" in reason for reason in found.refused] == [True]

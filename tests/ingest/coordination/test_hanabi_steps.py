@@ -38,6 +38,24 @@ def _empties(step: _Step) -> None:
         step["state_after"][part][step["player"]] = []
 
 
+@pytest.mark.parametrize(("part", "value"), [("colors", "R["), ("ranks", "16"), ("ranks", "[12")])
+def test_knowledge_of_no_card_is_refused(part: str, value: str, steps: list[_Step], tmp_path: Path) -> None:
+    """Colours and ranks that no card has."""
+    for known in steps[3]["state_before"]["knowledge"].values():
+        known[0][part] = value
+    found = ingested(tmp_path, written(tmp_path / "hanabi_steps.jsonl", *steps))
+    assert len(found.refused) >= 1
+    assert not [reason for reason in found.refused if "please report" in reason]
+
+
+@pytest.mark.parametrize("pile", [["R9"], ["[1"], ["R"]])
+def test_a_discard_that_is_no_card_is_refused(pile: list[str], steps: list[_Step], tmp_path: Path) -> None:
+    """The line says where."""
+    steps[3]["state_before"]["discard_pile"] = pile
+    found = ingested(tmp_path, written(tmp_path / "hanabi_steps.jsonl", *steps))
+    assert "discard_pile" in " | ".join(found.refused)
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
