@@ -10,9 +10,13 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import socket
+import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from schemas.errors import CotraceError, UsageError
@@ -23,6 +27,9 @@ __all__ = ["ClusterPool", "connected", "cores", "is_used", "using"]
 T = TypeVar("T")
 
 _RAY: Final = "ray"
+_TOKEN: Final = ".ray/auth_token"  # noqa: S105 - where it lies
+_REMEMBERED: Final = "ray/ray_current_cluster"
+_ANSWERS_S: Final = 5.0
 _TRIES: Final = 5
 """How often Ray gives a piece of work to another node when one is lost with it."""
 
@@ -64,29 +71,56 @@ def _connect(on: str) -> None:
     needed("ray", f"--on {on}")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told what is run here
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    if on != _RAY and _has_token():
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
     import ray
 
     if ray.is_initialized():
         return
     told: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "namespace": "cotrace"}
     try:
-        if on == _RAY:
-            _own(told)
-        else:
-            ray.init(on, **told)
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # what they say, the line below does
+            _own(told) if on == _RAY else ray.init(on, **told)
     except (ConnectionError, OSError, RuntimeError, ValueError) as error:
         first = str(error).strip().splitlines()[0]
-        raise CotraceError(f"--on {on}: no Ray cluster can be reached there ({first}): start one with `ray start --head`") from error
+        raise CotraceError(
+            f"--on {on}: no Ray cluster can be reached there ({first}): start one with `ray start --head`; "
+            f"one that asks for a token wants it here in RAY_AUTH_TOKEN or ~/{_TOKEN}"
+        ) from error
     atexit.register(ray.shutdown)
+
+
+def _has_token() -> bool:
+    """Whether this machine has a token: clusters of Ray 2.59 and later ask for one that exists, their client gives it only when told to."""
+    if os.environ.get("RAY_AUTH_TOKEN"):
+        return True
+    return Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / _TOKEN).is_file()
 
 
 def _own(told: dict[str, Any]) -> None:
     import ray
 
+    if _is_gone():
+        ray.init("local", include_dashboard=False, **told)
+        return
     try:
         ray.init("auto", **told)
     except ConnectionError:
         ray.init(include_dashboard=False, **told)
+
+
+def _is_gone() -> bool:
+    """Whether the cluster that Ray remembers as this machine's was killed: Ray would wait for it for minutes."""
+    folder = os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()
+    try:
+        host, _, port = (Path(folder) / _REMEMBERED).read_text(encoding="utf-8").strip().rpartition(":")
+    except OSError:
+        return False
+    try:
+        socket.create_connection((host, int(port)), timeout=_ANSWERS_S).close()
+    except (OSError, ValueError):
+        return not os.environ.get("RAY_ADDRESS")
+    return False
 
 
 def connected() -> Any:
