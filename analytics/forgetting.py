@@ -63,11 +63,15 @@ def forget(store: Store, kind: str, name: str, *, really: bool = False) -> Forgo
         really: False only counts.
 
     Raises:
-        UsageError: nothing of that name is in the store; suggests the nearest.
+        UsageError: nothing of that name is in the store; suggests the nearest. Or the store is a part of a lake.
         StoreError: the store cannot be read, or written.
     """
     import difflib
 
+    if store.whole is not store:
+        raise UsageError(
+            f"{store.path} is a part of a lake, and what is forgotten may have rows in others: name the whole, without what follows ?"
+        )
     with store.reading() as connection:
         names = [found for (found,) in connection.execute(KINDS[kind]).fetchall() if found is not None]
         if name not in names:

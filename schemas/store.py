@@ -65,6 +65,11 @@ class Store:
         """Where it takes up space."""
         return self.path.resolve().parent
 
+    @property
+    def whole(self) -> Store:
+        """Itself, or of a part the store that it is a part of: what takes the place of rows has to see all of them."""
+        return self
+
     def size(self) -> int:
         """What it takes up, in bytes."""
         return self.path.stat().st_size

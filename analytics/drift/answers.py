@@ -47,8 +47,8 @@ said as materialized (
         v.episode_id as game,
         v.answer,
         -- rows stand in the table in the order in which the answers came
-        v.rowid as place
-    from verdicts as v
+        v.place
+    from (select *, row_number() over () as place from verdicts) as v
     inner join jobs using (judge_run_id)
     where v.status = 'answered'
 ),

@@ -54,6 +54,7 @@ def command(store: Store, where: str, reader_name: str, model: str | None, manne
 def attribute_all(store: Store, where: str = "true", reader_name: str = "rules") -> int:
     """Attribute the games and tell what came of it; 1 if none could be."""
     from analytics.views import ensure_installed
+    from cotrace.next_steps import next_line
     from cotrace.progress import progress_bar
     from judges.attribution.job import attribute_games
     from judges.claims.readers import reader_named
@@ -65,5 +66,5 @@ def attribute_all(store: Store, where: str = "true", reader_name: str = "rules")
     say(f"{report.games} games attributed: {report.findings} findings, {report.requests} requests held against what was done")
     for benchmark, games in report.without.items():
         say(f"  {games} games of {benchmark} left out: they have no values, or nothing tells whose they were (docs/attribution.md)")
-    say("next: cotrace report lost, cotrace report attributions, cotrace dash")
+    say(next_line(store, "cotrace report lost", "cotrace report attributions", "cotrace dash") or "")
     return int(report.games == 0)

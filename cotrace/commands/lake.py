@@ -61,6 +61,8 @@ def to(other: Path, store: Store) -> None:
     """
     from schemas.lake.upkeep import copy_to
 
+    if str(other).startswith("lake:"):
+        raise UsageError(f"{other} is a lake, and `lake to` writes a DuckDB store: name a file, or copy the folder for another lake")
     lake, target = _lake(store), Store(other)
     rows = copy_to(lake, target)
     say(f"{rows} rows of {lake.path} in {other}")

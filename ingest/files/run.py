@@ -59,6 +59,7 @@ def ingest_paths(
     if isinstance(log_format, str):
         adapter(log_format)
     found = search(paths)
+    store = store.whole  # a log that has changed takes the place of its games, wherever they lie
     is_new = not store.exists()
     store.create()
     report = Report(found=len(found.files) + len(found.unreadable), missing=found.missing)

@@ -34,7 +34,9 @@ def stored_claims(store: Store, reader: Reader, where: str | None) -> pl.DataFra
     rows = list(_rows(store, reader, where))
     if reader.rules:
         put(store, reader, rows)
-    return pl.DataFrame(rows, schema=Claim._fields, orient="row") if rows else pl.DataFrame(schema=dict.fromkeys(Claim._fields, pl.String))
+    if not rows:
+        return pl.DataFrame(schema=dict.fromkeys(Claim._fields, pl.String))
+    return pl.DataFrame(rows, schema=Claim._fields, orient="row", infer_schema_length=None)  # the first hundred may all lack a column
 
 
 def _rows(store: Store, reader: Reader, where: str | None) -> Iterator[Claim]:

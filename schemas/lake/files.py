@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ from schemas.tables import Table
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
-__all__ = ["DataFile", "Snapshot", "quoted", "selection", "snapshot_of"]
+__all__ = ["DataFile", "Snapshot", "literal", "quoted", "selection", "snapshot_of"]
 
 
 class DataFile(NamedTuple):
@@ -87,7 +88,12 @@ def selection(spec: Table, paths: Sequence[str], *, more: str = "") -> str:
 
 
 def _listed(paths: Iterable[str]) -> str:
-    return "[" + ", ".join(quoted(path) for path in paths) + "]"
+    return "[" + ", ".join(quoted(literal(path)) for path in paths) + "]"
+
+
+def literal(path: str) -> str:
+    """A path that DuckDB takes for no pattern, which might fit a file of the same name in another lake; addresses hold nothing of it."""
+    return path if "://" in path else re.sub(r"([*?\[])", r"[\1]", path)
 
 
 def quoted(text: str) -> str:

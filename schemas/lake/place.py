@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path, PosixPath
 from typing import TYPE_CHECKING, Final
 
-from schemas.errors import StoreError
+from schemas.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     import duckdb
@@ -21,6 +21,9 @@ __all__ = ["Address", "Place", "place_of"]
 _OWN: Final = "_cotrace"
 """Folder beside the data for what is no data; Delta passes over names that begin so."""
 _REMOTE: Final = re.compile(r"^(\w+):/+(?=[^/])")
+_UNUSABLE: Final = re.compile(r"[%\\\x00-\x1f\x7f]")
+"""What deltalake takes for an escape or a separator, or refuses."""
+_LONGEST: Final = 200
 
 
 class Address(PosixPath):
@@ -37,7 +40,8 @@ class Place:
     """What deltalake is told beside the address."""
 
     def __init__(self, folder: str | Path) -> None:
-        self.uri = str(Path(folder).absolute())
+        path = Path(folder).absolute()
+        self.uri = str(path.resolve() if ".." in path.parts else path)
         """What deltalake calls it, and how the names of all its files begin."""
         self.own = Path(self.uri) / _OWN
         """A folder of this machine for views and journals."""
@@ -73,7 +77,7 @@ class Place:
         try:
             yield
         except DeltaError as error:
-            raise StoreError(f"lake {self.uri} cannot be used: {error}") from error
+            raise StoreError(f"lake {self.uri} cannot be used: {_reason(error)}") from error
         except OSError as error:
             raise StoreError(f"lake {self.uri} cannot be used: {error.strerror or error}; name another place with --store") from error
 
@@ -106,10 +110,24 @@ def place_of(name: str | Path) -> Place:
     """The place that a folder's name or an address stands for (`games`, `s3://bucket/games`; `s3:/bucket/games` is the same).
 
     Raises:
-        UsageError: no such addresses are known, or the package that they need is not installed.
+        UsageError: no such addresses are known, the package that they need is not installed, or the folder's name cannot be used.
     """
     if _REMOTE.match(str(name)) is None:
-        return Place(name)
+        place = Place(name)
+        if found := _UNUSABLE.search(place.uri):
+            raise UsageError(
+                f"lake:{name}: deltalake cannot write to a path with {found.group()!r} in it: name another folder with --store"
+            )
+        return place
     from schemas.lake.bucket import bucket_at
 
     return bucket_at(_REMOTE.sub(r"\1://", str(name)).rstrip("/"))
+
+
+def _reason(error: Exception) -> str:
+    """The first line of what deltalake says, below which stand its own stack; and the mend where the log itself is damaged."""
+    text = str(error)
+    line = text.strip().splitlines()[0][:_LONGEST] if text.strip() else type(error).__name__
+    if "Kernel error" not in line and "log" not in line.lower():
+        return line
+    return f"{line}; if files in _delta_log are cut or missing, put a copy of them back, or ingest the logs again into another folder"

@@ -7,7 +7,10 @@ lock, and what they leave is what they would have left one after the other.
 
 from __future__ import annotations
 
+import hashlib
+import math
 import random
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,14 +18,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from schemas.errors import StoreError
+from schemas.errors import StoreError, UsageError
 from schemas.extras import needed
-from schemas.lake.files import Snapshot, quoted, selection, snapshot_of
+from schemas.lake.files import Snapshot, literal, quoted, selection, snapshot_of
 from schemas.lake.layout import LAKE_TABLES, PARTITION, TABLE, lake_schema
 from schemas.lake.place import Address, Place, place_of
 from schemas.lake.transaction import added, lake_transaction
 from schemas.read_only_sql import SEALED
 from schemas.store import SCHEMA_VERSION, Store
+from schemas.tables import TABLES
 from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -38,6 +42,11 @@ T = TypeVar("T")
 _KIND: Final = "cotrace lake, schema version "
 _TRIES_FOR_S: Final = 120.0
 _LONGEST_REST_S: Final = 2.0
+_LONGEST_KEPT_H: Final = 24 * 365 * 100
+
+
+_LAYOUT: Final = "tables_hash"
+"""Name of the row of store_info that says which tables the file of views has."""
 
 
 class _Views(Store):
@@ -46,14 +55,38 @@ class _Views(Store):
     def __init__(self, place: Place) -> None:
         super().__init__(place.own / "views.duckdb")
         self._place = place
+        self._layout = hashlib.blake2b("".join(spec.ddl() + spec.grain for spec in TABLES).encode(), digest_size=8).hexdigest()
         self._sealed_with = {name: value for name, value in SEALED.items() if name != "enable_external_access"}
+
+    def create(self) -> None:
+        """Make the tables where they are missing or another cotrace's; else nothing is written, which would wait for every reader."""
+        if self.exists() and self._is_current():
+            return
+        super().create()
+        with self.writing() as connection:
+            connection.execute("DELETE FROM store_info WHERE name = ?", [_LAYOUT])
+            connection.execute("INSERT INTO store_info (name, value) VALUES (?, ?)", [_LAYOUT, self._layout])
+
+    def _is_current(self) -> bool:
+        with self.reading() as connection:
+            found = connection.execute("SELECT value FROM store_info WHERE name = ?", [_LAYOUT]).fetchall()
+        return found == [(self._layout,)]
+
+    def _damaged(self, finding: str) -> str:
+        return f"the lake's file of views {self.path} was cut or is damaged ({finding}): delete it, and it is made anew; it holds no data"
+
+    def _why_not_opened(self, error: Exception) -> str:
+        if "not a valid DuckDB database file" in str(error):
+            return self._damaged(str(error).splitlines()[0])
+        return super()._why_not_opened(error)
 
     def _seal(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Leave the lake's data in reach, and nothing else."""
         self._place.serve(connection)
         if connection.execute("SELECT current_setting('lock_configuration')").fetchall() == [(True,)]:
             return
-        folders = ", ".join(quoted(f"{self._place.uri}/{TABLE}={spec.name}") for spec in LAKE_TABLES)
+        roots = dict.fromkeys((self._place.uri, literal(self._place.uri)))  # DuckDB holds the pattern against them first, then the file
+        folders = ", ".join(quoted(f"{root}/{TABLE}={spec.name}") for root in roots for spec in LAKE_TABLES)
         connection.execute(f"SET allowed_directories = [{folders}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
@@ -97,6 +130,11 @@ class LakeStore(Store):
         """Where it takes up space."""
         return self.place.disk
 
+    @property
+    def whole(self) -> LakeStore:
+        """The lake that this is a part of."""
+        return LakeStore(self.place.uri) if any(part is not None for part in self._parts.values()) else self
+
     def size(self) -> int:
         """What its files take up now, in bytes; older ones that have not been deleted yet are left out."""
         return sum(file.bytes for files in self.snapshot().files.values() for file in files)
@@ -132,7 +170,7 @@ class LakeStore(Store):
         _, snapshot = self._now()
         if not self._views.exists():
             self._make_views()
-        with self._views.reading() as connection, self._loss_told():
+        with self._views.reading() as connection, self.loss_told(snapshot):
             for spec in LAKE_TABLES:
                 connection.execute(f"CREATE OR REPLACE TEMP VIEW {spec.name} AS {selection(spec, snapshot.paths(spec.name))}")
             yield connection
@@ -143,15 +181,22 @@ class LakeStore(Store):
         self._views.create()
 
     @contextmanager
-    def _loss_told(self) -> Iterator[None]:
-        """Say what to do where files are gone that the lake's log names."""
+    def loss_told(self, snapshot: Snapshot) -> Iterator[None]:
+        """Say what to do where files are gone or damaged that the lake's log names, whoever has taken it for a mistake of a query.
+
+        Raises:
+            StoreError: what it says.
+        """
         import duckdb
 
         try:
             yield
-        except duckdb.IOException as error:
+        except (duckdb.Error, UsageError) as error:
+            cause = error if isinstance(error, duckdb.Error) else error.__cause__
+            if not isinstance(cause, duckdb.Error) or not _is_of_a_file(cause, snapshot):
+                raise
             raise StoreError(
-                f"{self.path}: a file of the lake is gone or cannot be read ({str(error).splitlines()[0]}): put it back, or begin again "
+                f"{self.path}: a file of the lake is gone or cannot be read ({str(cause).splitlines()[0]}): put it back, or begin again "
                 "if `cotrace lake compact` has just deleted what this reader still needed"
             ) from error
 
@@ -169,7 +214,7 @@ class LakeStore(Store):
         """Do work on the lake as it is; where others commit meanwhile, do it again."""
 
         def write(snapshot: Snapshot) -> tuple[T, Actions]:
-            with lake_transaction(self.place, snapshot) as transaction:
+            with self.loss_told(snapshot), lake_transaction(self.place, snapshot) as transaction:
                 return work(transaction), transaction.write(self.place)
 
         return self.commit(write)
@@ -204,8 +249,9 @@ class LakeStore(Store):
 
     def vacuum(self, keep_hours: float) -> int:
         """Delete the files that only versions of the lake older than that need, and what killed writers left; gives how many."""
+        hours = math.ceil(min(keep_hours, _LONGEST_KEPT_H))  # deltalake takes whole ones, and 0 would be nothing at all
         with self.place.told():
-            return len(self.place.delta().vacuum(int(keep_hours), dry_run=False, enforce_retention_duration=False, full=True))
+            return len(self.place.delta().vacuum(hours, dry_run=False, enforce_retention_duration=False, full=True))
 
     def _committed(self, version: int, actions: Actions) -> bool:
         """Make files part of the lake, unless somebody has committed since that version; they are taken away then."""
@@ -266,3 +312,13 @@ class LakeStore(Store):
             raise StoreError(
                 f"lake {self.place.uri} has schema version {version}, this cotrace knows up to {SCHEMA_VERSION}: upgrade cotrace"
             )
+
+
+def _is_of_a_file(error: Exception, snapshot: Snapshot) -> bool:
+    """Whether DuckDB speaks of a file that the lake names; its patterns have brackets around what would be a pattern."""
+    import duckdb
+
+    if isinstance(error, duckdb.PermissionException):
+        return False
+    told = re.sub(r"\[([*?\[])\]", r"\1", str(error))
+    return any(file.path in told for files in snapshot.files.values() for file in files)

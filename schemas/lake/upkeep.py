@@ -43,6 +43,7 @@ def copy_from(lake: LakeStore, store: Store) -> int:
         UsageError: the lake holds something.
     """
     store.check()
+    lake = lake.whole
     lake.create()
 
     def write(snapshot: Snapshot) -> tuple[int, Actions]:
@@ -76,9 +77,9 @@ def copy_to(lake: LakeStore, store: Store) -> int:
         StoreError: the lake cannot be read, or the store not written.
         UsageError: the store holds something.
     """
+    snapshot = lake.snapshot()  # before anything is made
     store.create()
-    snapshot = lake.snapshot()
-    with store.writing() as connection:
+    with store.writing() as connection, lake.loss_told(snapshot):
         lake.place.serve(connection)
         if any(_count(connection, spec.name) for spec in LAKE_TABLES):
             raise UsageError(f"{store.path} holds games already: name a new file")

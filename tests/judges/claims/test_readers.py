@@ -21,7 +21,7 @@ from judges.claims.extraction import form_of, read_reply
 from judges.claims.questions import ReadingRequest, open_texts
 from judges.claims.readers import PLANTED, reader_named, reading_room
 from judges.claims.reading import Read, Told, Unread
-from judges.claims.stored import put
+from judges.claims.stored import put, stored_claims
 from judges.claims.two_readers import agreed
 from judges.craft.measure import ANSWERS, Judged, score_decisions, total
 from judges.craft.reading import TYPES
@@ -56,6 +56,18 @@ def read_store(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
             for rubric in rubrics:
                 cotrace.open(store.path).judge(rubric, judge="engine", reader=reader, base_url=url)
     return store
+
+
+def test_columns_that_early_claims_lack_are_shown(tmp_path: Path) -> None:
+    """Why a stretch was not understood stands in few rows, after many that were."""
+    logs = tmp_path / "logs"
+    play(
+        PlayRequest(out=logs, personas=("clear", "over_remover"), builders=("oracle_follower",), structures=4, seed=3, turns=6, processes=1)
+    )
+    store = Store(tmp_path / "s.duckdb")
+    ingest_paths([logs], store, workers=1)
+    rows = stored_claims(store, reader_named("rules"), None)
+    assert rows["reason"].null_count() not in {0, rows.height}
 
 
 def answers(store: Store, judge: str) -> dict[tuple[str, str], tuple[str, str | None]]:

@@ -14,8 +14,9 @@ import duckdb
 import pytest
 from click.testing import CliRunner
 
+from analytics.forgetting import forget
 from analytics.query import query
-from cotrace.cli import cli
+from cotrace.cli import cli, main
 from ingest.files.run import ingest_paths
 from judges.attribution.job import attribute_games
 from judges.rubric.files import find
@@ -25,7 +26,7 @@ from schemas.batches import to_arrow
 from schemas.errors import StoreError, UsageError
 from schemas.lake.layout import LAKE_TABLES
 from schemas.lake.store import LakeStore
-from schemas.lake.upkeep import compact
+from schemas.lake.upkeep import compact, copy_from, copy_to
 from schemas.records import EpisodeMetric
 from schemas.store import Store
 from schemas.stores import store_at
@@ -41,6 +42,13 @@ from ingest.files import run, writer
 from schemas.stores import store_at
 run._PORTION_FILES = writer._BATCH_ROWS = 1
 run.ingest_paths(sys.argv[2:], store_at(sys.argv[1]), workers=1)
+"""
+READS = """
+import sys
+from schemas.stores import store_at
+with store_at(sys.argv[1]).reading():
+    print("reading", flush=True)
+    sys.stdin.read()
 """
 KILLED = """
 import os, signal
@@ -107,12 +115,13 @@ def test_a_lake_holds_what_a_store_holds(filled: tuple[LakeStore, Store]) -> Non
 def test_reports_and_queries_run_on_a_lake(filled: tuple[LakeStore, Store]) -> None:
     """The commands take `--store lake:`; views give the same rows."""
     lake, store = filled
-    printed = [
-        CliRunner().invoke(cli, ["report", "failures", "--format", "csv", "--store", str(each.path)], catch_exceptions=False)
-        for each in filled
-    ]
-    assert printed[0].stdout == printed[1].stdout
-    assert printed[0].stdout.count("\n") > 2
+    for report, least in (("failures", 3), ("drift", 1)):
+        printed = [
+            CliRunner().invoke(cli, ["report", report, "--format", "csv", "--store", str(each.path)], catch_exceptions=False)
+            for each in filled
+        ]
+        assert printed[0].stdout == printed[1].stdout
+        assert printed[0].stdout.count("\n") >= least
     for view in ("outcomes", "correction_spirals", "judge_scores"):
         sql = f"SELECT * FROM {view} ORDER BY ALL"
         assert query(lake, sql).equals(query(store, sql)), view
@@ -223,6 +232,94 @@ def test_a_part_is_read_without_the_files_of_others(filled: tuple[LakeStore, Sto
         query(lake, "SELECT count(*) FROM turns")
 
 
+def test_what_takes_the_place_of_rows_sees_the_whole_lake(logs: Path, tmp_path: Path) -> None:
+    """A log that has changed is read into a part that its game does not lie in: the old game goes. A part is no empty lake."""
+    mine = shutil.copytree(logs, tmp_path / "logs")
+    lake = LakeStore(tmp_path / "lake")
+    ingest_paths([mine], lake, workers=1)
+    write(mine / "one" / "a.json", published(timestamp="20260406_999999", models={"director": "another", "builder": "other-model"}))
+    part = store_at(f"{lake.path}?benchmark=einstein")
+    assert ingest_paths([mine], part, workers=1).replaced == 1
+    once = Store(tmp_path / "once.duckdb")
+    ingest_paths([mine], once, workers=1)
+    assert contents(lake)["episodes"] == contents(once)["episodes"]
+    assert contents(lake)["turns"] == contents(once)["turns"]
+    assert isinstance(part, LakeStore)
+    with pytest.raises(UsageError, match="holds games already"):
+        copy_from(part, once)
+    with pytest.raises(UsageError, match="is a part of a lake"):
+        forget(part, "source", str(mine / "one" / "a.json"))
+
+
+def test_a_writer_waits_for_no_reader(logs: Path, tmp_path: Path) -> None:
+    """Another process reads for as long as it likes."""
+    lake = LakeStore(tmp_path / "lake")
+    ingest_paths([logs / "one"], lake, workers=1)
+    with subprocess.Popen([sys.executable, "-c", READS, str(lake.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == b"reading\n"
+        patient = LakeStore(tmp_path / "lake")
+        patient._views.lock_wait_s = 0.5
+        assert ingest_paths([logs / "two"], patient, workers=1).episodes == 2
+        reader.communicate()
+
+
+@pytest.mark.parametrize("name", ["st*ar", "br[1]ack", "quo'te", "sp ace", "uñi中", "a/../b"])
+def test_a_folder_of_any_name_is_its_own(logs: Path, tmp_path: Path, name: str) -> None:
+    """Not even one with a name that the first might stand for, and files of the same names, is read in its place."""
+    (tmp_path / "a").mkdir()
+    lake = LakeStore(tmp_path / name)
+    ingest_paths([logs / "one"], lake, workers=1)
+    for other in ("st-ar", "stXYar", "br1ack"):
+        if not (tmp_path / other).exists():
+            shutil.copytree(lake.place.uri, tmp_path / other)
+    assert ingest_paths([logs], store_at(f"lake:{tmp_path / name}"), workers=1).episodes == 2
+    assert query(lake, "SELECT count(*) FROM episodes").rows() == [(5,)]
+
+
+@pytest.mark.parametrize("damage", ["file", "log", "views"])
+def test_damage_is_told_in_one_line_with_the_mend(
+    filled: tuple[LakeStore, Store], tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str
+) -> None:
+    """Whatever was cut, and whichever command comes upon it."""
+    root = Path(shutil.copytree(filled[0].place.uri, tmp_path / "lake"))
+    patterns = {"file": "table=turns/**/*.parquet", "log": "_delta_log/*.json", "views": "_cotrace/views.duckdb"}
+    path = max(root.glob(patterns[damage]))
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes()[:200])
+    commands = [
+        ["sql", "SELECT sum(progress) FROM turns"],
+        ["report", "leaderboard"],
+        ["judge", "--rubric", "craft_failures", "--judge", "engine"],
+        ["attribute"],
+        ["lake", "to", str(tmp_path / "one.duckdb")],
+    ]
+    for command in commands[: 4 if damage == "views" else 5]:
+        with pytest.raises(SystemExit, match="2"):
+            main([*command, "--store", f"lake:{root}"])
+        said = capsys.readouterr().err.strip().splitlines()
+        assert len(said) == 1, said
+        assert "put" in said[0] or "made anew" in said[0]
+        assert "--where" not in said[0]
+        assert "internal error" not in said[0]
+
+
+def test_copying_what_is_not_there_leaves_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(StoreError, match="no lake at"):
+        copy_to(LakeStore(tmp_path / "none"), Store(tmp_path / "one.duckdb"))
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(SystemExit, match="2"):
+        main(["lake", "to", "lake:other", "--store", f"lake:{tmp_path}"])
+    assert "writes a DuckDB store" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("hours", "deleted"), [(0.001, False), (1e300, False), (0, True)])
+def test_part_of_an_hour_is_no_hour_at_all(filled: tuple[LakeStore, Store], tmp_path: Path, hours: float, *, deleted: bool) -> None:
+    """What was in use a minute ago stays, and so does everything for ever."""
+    lake = LakeStore(shutil.copytree(filled[0].place.uri, tmp_path / "lake"))
+    assert (compact(lake, keep_hours=hours).deleted > 0) == deleted
+
+
 @pytest.mark.parametrize("statement", ["SELECT * FROM read_text('{outside}')", "COPY (SELECT 1) TO '{outside}'", "ATTACH '{outside}'"])
 def test_a_connection_to_a_lake_reaches_nothing_else(filled: tuple[LakeStore, Store], tmp_path: Path, statement: str) -> None:
     outside = tmp_path / "outside"
@@ -231,7 +328,9 @@ def test_a_connection_to_a_lake_reaches_nothing_else(filled: tuple[LakeStore, St
         connection.execute(statement.format(outside=outside))
 
 
-@pytest.mark.parametrize("name", ["lake:", "lake:x?model=y", "lake:az://bucket/x", "lake:s3://bucket", "lake:s3://bucket/a*"])
+@pytest.mark.parametrize(
+    "name", ["lake:", "lake:x?model=y", "lake:az://bucket/x", "lake:s3://bucket", "lake:s3://bucket/a*", "lake:50%", "lake:a\\b"]
+)
 def test_a_lake_that_cannot_be_named_so_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="lake"):
         store_at(name)
