@@ -100,18 +100,24 @@ def _of_agent(step: StepRecord, agent: int) -> Iterator[_Compared]:
         yield from _differing(_of_conversation(step, agent))
     if statistics.error[agent] != _FAULTLESS or statistics.error_correction[agent : agent + 1] not in _UNCORRECTED:
         yield from _differing(_of_errors(step, agent))
-    queues, shown = step.content.action_list, step.content.observation
+    queues, shown, action = step.content.action_list, step.content.observation, step.actions[agent]
     if agent < len(queues):  # the queue begins with the action in force
-        first, in_force = "".join(queues[agent][:1]).strip(), step.actions[agent].strip()
-        if first != in_force:
-            yield "action_list", first, in_force
+        first = queues[agent][0] if queues[agent] else ""
+        if first != action and first.strip() != action.strip():
+            yield "action_list", first.strip(), action.strip()
     if agent < len(shown):  # an agent was shown the kitchen in those steps in which it was asked
-        was_shown, was_asked = isinstance(shown[agent], str), bool(step.content.content[agent])
-        if was_shown != was_asked:
-            yield "observation", was_shown, was_asked
-        due = f"Scene {step.timestamp}: <{AGENTS[agent]}> holds"
-        if was_shown and due not in shown[agent] and (scene := _SCENE.search(shown[agent])):
-            yield "observation.scene", scene[0], due
+        text, was_asked = shown[agent], bool(step.content.content[agent])
+        if isinstance(text, str) != was_asked:
+            yield "observation", not was_asked, was_asked
+        if isinstance(text, str):
+            yield from _of_scene(step.timestamp, agent, text)
+
+
+def _of_scene(timestamp: int, agent: int, shown: str) -> Iterator[_Compared]:
+    """The text says which step it is of, and whom it was shown."""
+    due = f"Scene {timestamp}: <{AGENTS[agent]}> holds"
+    if due not in shown and (scene := _SCENE.search(shown)):
+        yield "observation.scene", scene[0], due
 
 
 def _of_conversation(step: StepRecord, agent: int) -> Iterator[_Compared]:
