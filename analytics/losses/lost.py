@@ -183,10 +183,16 @@ def _shares(found: pl.DataFrame, total: float) -> str:
         pl.when(pl.col("link") == "undecided").then(pl.lit("undecided")).otherwise(pl.col("role").fill_null("nobody")).alias("holder")
     )
     told = []
-    for (holder,), part in sorted(holders.group_by("holder"), key=lambda pair: -float(pair[1]["cost"].sum())):
+    for (holder,), part in sorted(holders.group_by("holder"), key=_costliest):
         share = f"{holder} {100 * float(part['cost'].sum()) / total:.0f} %"
         told.append(share if holder in ("nobody", "undecided") else f"{share}, mostly {of_link(_most(part, 'link'))}")
     return "; " + "; ".join(told) if told else ""
+
+
+def _costliest(group: tuple[tuple[Any, ...], pl.DataFrame]) -> tuple[bool, float, str]:
+    """Sorts who cost most first, nobody last, and those who cost the same by name."""
+    (name,), part = group
+    return name is None, -round(float(part["cost"].sum()), 9), str(name)
 
 
 def _most(part: pl.DataFrame, column: str) -> str:
@@ -278,7 +284,7 @@ def _agents(found: pl.DataFrame, unit: str) -> Iterator[str]:
     """Each agent with what it lost, mostly how, and its costliest turn."""
     import polars as pl
 
-    for (agent,), part in sorted(found.group_by("agent"), key=lambda pair: (pair[0][0] is None, -float(pair[1]["cost"].sum()))):
+    for (agent,), part in sorted(found.group_by("agent"), key=_costliest):
         cost, turns = amount(float(part["cost"].sum()), unit), part["turn"].n_unique()
         link = _most(part, "link")
         if agent is None:

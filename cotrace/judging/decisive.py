@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cotrace.next_steps import next_line
 from cotrace.options.models import endpoints_of, tell_models
 from cotrace.options.shared import say
 from schemas.errors import UsageError
@@ -30,5 +31,5 @@ def ask_decisive(store: Store, where: str, model: str, manner: str, options: dic
     cost = "no price known" if report.cost is None else f"{report.cost:.4f} USD"
     say(f"{report.games} games: {report.answered} answered, {report.undecided} without a decisive error, {report.failed} failed")
     say(f"  {report.requests} requests, {report.tokens_in} + {report.tokens_out} tokens, {cost}")
-    say("next: cotrace report attribution-accuracy")
+    say(next_line(store, "cotrace report attribution-accuracy") or "")
     return int(report.failed > 0 or report.games == 0)

@@ -154,6 +154,7 @@ def test_the_rubric_is_one_of_the_others(who: Store, model_url: str) -> None:
     store, model = ("--store", str(who.path)), ("--model", "openai/suspicious", "--base-url", model_url)
     judged = run("judge", "--rubric", "decisive_error", "--variant", "halving", *model, *store)
     assert (judged.exception, "1 game: 1 answered" in judged.output) == (None, True)
+    assert f"next: cotrace report attribution-accuracy --store {who.path}" in judged.output
     assert "llm:openai/suspicious (halving)" in run("report", "attribution-accuracy", "--format", "csv", *store).output
     refused = run("judge", "--rubric", "decisive_error", "--judge", "engine", *store)
     assert "cotrace attribute" in str(refused.exception)
