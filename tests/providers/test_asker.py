@@ -121,7 +121,7 @@ def test_a_tool_is_called_and_its_result_answered() -> None:
 def test_a_fault_that_passes_costs_one_more_request(fault: str) -> None:
     """Every call is hit once and answered on its second request."""
     with stub_server("--fault", fault) as url:
-        replies = ask_all(settings(url, timeout_s=1.0), [Request(messages=said(n)) for n in range(6)])
+        replies = ask_all(settings(url, timeout_s=3.0), [Request(messages=said(n)) for n in range(6)])
         server = counted(url)
 
     assert [(reply.answered, reply.call.attempts) for reply in replies] == [(True, 2)] * 6
