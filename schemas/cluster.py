@@ -80,7 +80,10 @@ def _connect(on: str) -> None:
     told: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "namespace": "cotrace"}
     try:
         with warnings.catch_warnings(action="ignore", category=UserWarning):  # what they say, the line below does
-            _own(told) if on == _RAY else ray.init(on, **told)
+            if on == _RAY:
+                _own(told)
+            else:
+                ray.init(on, **told)
     except (ConnectionError, OSError, RuntimeError, ValueError) as error:
         first = str(error).strip().splitlines()[0]
         raise CotraceError(
@@ -111,6 +114,8 @@ def _own(told: dict[str, Any]) -> None:
 
 def _is_gone() -> bool:
     """Whether the cluster that Ray remembers as this machine's was killed: Ray would wait for it for minutes."""
+    if os.environ.get("RAY_ADDRESS"):
+        return False
     folder = os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()
     try:
         host, _, port = (Path(folder) / _REMEMBERED).read_text(encoding="utf-8").strip().rpartition(":")
@@ -119,7 +124,7 @@ def _is_gone() -> bool:
     try:
         socket.create_connection((host, int(port)), timeout=_ANSWERS_S).close()
     except (OSError, ValueError):
-        return not os.environ.get("RAY_ADDRESS")
+        return True
     return False
 
 
