@@ -7,6 +7,7 @@ run's folder (`all_metrics.json`, `summary.json`, `result.txt`, `eval_game_ids.j
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Iterator, Mapping
@@ -21,7 +22,7 @@ from games.einstein.game import AGENTS, stop_reason
 from games.einstein.match_log import NO_VERIFIER, action_arguments, is_undo, refusal, refusal_text, utterances_of
 from games.einstein.replay import Step, replay
 from games.einstein.text.verifiers import Verifier, verify
-from ingest.einstein.manifest import Manifest, manifest_of, run_name
+from ingest.einstein.manifest import Manifest, manifest_file, manifest_of, run_name
 from ingest.einstein.measures import progress, replay_rows, success_by_rules
 from ingest.einstein.samples import sampled_actions
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
@@ -30,7 +31,7 @@ from schemas.errors import BadInputError, UsageError
 from schemas.records import Action, Agent, Episode, Json, LogDisagreement, Run, Turn, Utterance
 from schemas.text import excerpt
 
-__all__ = ["FORMAT", "PATH_PARTS", "UNKNOWN_MODEL", "VERSION", "read", "sniff"]
+__all__ = ["FORMAT", "PATH_PARTS", "UNKNOWN_MODEL", "VERSION", "companions", "read", "sniff"]
 
 FORMAT: Final = "einstein"
 VERSION: Final = 2
@@ -83,6 +84,12 @@ class _Game:
 def sniff(head: bytes) -> bool:
     """Tell from a file's first bytes whether this is a published Einstein dialog."""
     return head.lstrip()[:1] == b"{" and sum(mark.search(head) is not None for mark in _MARKS) >= _MIN_MARKS
+
+
+def companions(path: Path) -> tuple[Path, ...]:
+    """The manifest that a dialog is read with; one that cannot be opened costs no game, so it is none."""
+    found = manifest_file(path)
+    return () if found is None or not os.access(found, os.R_OK) else (found,)
 
 
 def read(data: bytes, place: Place) -> Reading:

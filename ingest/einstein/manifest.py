@@ -17,7 +17,7 @@ from games.einstein.text.verifiers import VERIFIERS
 from schemas.errors import BadInputError
 from schemas.text import excerpt
 
-__all__ = ["Manifest", "manifest_of", "run_name"]
+__all__ = ["Manifest", "manifest_file", "manifest_of", "run_name"]
 
 _NAME: Final = "manifest.csv"
 _DIALOG_FOLDER: Final = "json"
@@ -52,12 +52,13 @@ def manifest_of(path: str) -> Manifest:
     Raises:
         BadInputError: the nearest manifest cannot be read, or has an impossible value in the run's row.
     """
-    name = run_name(path)
-    for folder in list(Path(path).parents)[:3]:
-        found = folder / _NAME
-        if found.is_file():
-            return _typed(_rows(str(found), found.stat().st_mtime_ns).get(name, {}), name)
-    return Manifest()
+    name, found = run_name(path), manifest_file(Path(path))
+    return Manifest() if found is None else _typed(_rows(str(found), found.stat().st_mtime_ns).get(name, {}), name)
+
+
+def manifest_file(path: Path) -> Path | None:
+    """The manifest that a dialog file is read with: the nearest; None where there is none."""
+    return next((found for folder in list(path.parents)[:3] if (found := folder / _NAME).is_file()), None)
 
 
 @lru_cache(maxsize=16)

@@ -131,6 +131,25 @@ def test_a_bad_manifest_is_told_and_the_game_kept(store: Store, run: Path, manif
     assert rows(store, "SELECT condition ->> 'verifier' FROM runs") == [(None,)]
 
 
+def test_a_manifest_that_changes_has_its_games_read_again(store: Store, run: Path) -> None:
+    """One that comes after the games, says something else, or goes away: nothing of the dialogs has changed, and other games are left alone."""
+    write(run, dialog())
+    (run.parent.parent / "elsewhere" / "json").mkdir(parents=True)
+    write(run.parent.parent / "elsewhere", dialog(), f"dialog_1_{GAME}.json")
+
+    def known(manifest: str | None) -> tuple[int, int, list[tuple[Any, ...]]]:
+        beside = run / "manifest.csv"
+        beside.unlink(missing_ok=True) if manifest is None else beside.write_text(manifest)
+        report = ingest_paths([run.parent.parent], store, workers=1)
+        return report.episodes, report.unchanged, rows(store, "SELECT condition ->> 'verifier', name FROM runs ORDER BY name")
+
+    assert known(None)[0] == 2
+    assert known(MANIFEST) == (1, 1, [(None, "elsewhere"), ("none", "mine")])
+    assert known(MANIFEST) == (0, 2, [(None, "elsewhere"), ("none", "mine")])
+    assert known(MANIFEST.replace("none", "reasoning")) == (1, 1, [(None, "elsewhere"), ("reasoning", "mine")])
+    assert known(None) == (1, 1, [(None, "elsewhere"), (None, "mine")])
+
+
 def test_a_manifest_that_says_something_else_is_a_disagreement(store: Store, run: Path) -> None:
     """Mode and prompt kind stand in the prompts, and those count."""
     write(run, dialog())
