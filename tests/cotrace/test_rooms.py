@@ -73,6 +73,18 @@ def test_a_package_that_python_finds_first_is_told(home: Path, tmp_path_factory:
     )
 
 
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_command_says_it_in_one_line(home: Path, tmp_path_factory: pytest.TempPathFactory, room: str) -> None:
+    """As pip installs it; whichever of the packages another distribution brings too."""
+    other, script = tmp_path_factory.mktemp("other"), tmp_path_factory.mktemp("bin") / "cotrace"
+    (other / room).mkdir()
+    (other / room / "__init__.py").write_text("")
+    script.write_text(f"import sys; sys.path.insert(0, {str(other)!r})\nfrom cotrace.cli import main\nmain()\n")
+    told = imported(home, str(script), "--version")
+    found = f"cotrace needs its own package '{room}' ({home}/{room}) but Python finds {other}/{room}"
+    assert (told.returncode, told.stderr) == (2, f"cotrace: {found}; install cotrace into an environment of its own\n")
+
+
 @pytest.mark.parametrize("room", ["cotrace", *ROOMS])
 def test_each_room_tells_type_checkers_that_it_is_typed(room: str) -> None:
     """By the file that an installation brings along."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from analytics.findings import findings
@@ -14,7 +17,9 @@ from games.craft.planted import fault_in, play_planted
 from ingest.files.run import ingest_paths
 from judges.attribution.findings import LINKS
 from judges.attribution.job import attribute_games
+from schemas.batches import to_arrow
 from schemas.errors import UsageError
+from schemas.records import Attribution
 from schemas.store import Store
 
 GAMES = 36
@@ -123,6 +128,26 @@ def test_lost_in_sentences(planted: Store) -> None:
     told = [sentence for sentence in games["sentence"] if "mostly by" in sentence]
     assert all(" was lost; " in sentence and "(turn " in sentence for sentence in told)
     assert told
+
+
+_ALIKE = (("D3", 1, 0.3), ("D2", 1, 0.1), ("D2", 2, 0.2), ("D1", 1, 0.3), ("Builder", 1, 0.9), (None, 1, 0.9))
+"""Agent, turn and cost: the directors lost the same, and as much together as the builder."""
+
+
+def test_who_lost_the_same_is_named_in_one_order(planted: Store, tmp_path: Path) -> None:
+    """By name, and of agents nobody last; Polars gives groups in any order, and 0.1 + 0.2 is not 0.3."""
+    alike = Store(shutil.copy(planted.path, tmp_path / "alike.duckdb"))
+    games = query(alike, "select distinct episode_id from turn_costs where cost > 0")["episode_id"]
+    rows = [Attribution(game, turn, who, "not_said", cost, None, "so", "engine", "answered") for game in games for who, turn, cost in _ALIKE]
+    with alike.writing() as connection:
+        connection.execute("DELETE FROM attributions")
+    alike.transact(lambda transaction: transaction.insert(to_arrow({"attributions": rows})))
+
+    told = lost_report(alike)
+    for sentence in told.filter(pl.col("what") == "game", pl.col("lost") > 0)["sentence"]:
+        assert re.findall(r"; (\w+)(?: cost|'s)", sentence) == ["Builder", "D1", "D2", "D3", "nobody"]
+    for sentence in told.filter(what="condition")["sentence"]:
+        assert re.findall(r"; (\w+) \d+ %", sentence) == ["builder", "director", "nobody"]
 
 
 def test_what_a_store_shows_begins_its_why_with_who_lost_it(planted: Store) -> None:
