@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, cast
 
 from games.einstein.dialog import Dialog, Disagreement, disagreements, read_dialog, sound_part

@@ -126,7 +126,7 @@ class Bucket(Place):
         self._looked = -float("inf")
 
     def state(self) -> tuple[object, ...]:
-        """The lake's newest version, asked for at most once a second; one request, however many commits there were."""
+        """The lake's newest version, asked for at most once a second: by two requests, and two more for each commit since."""
         from deltalake.exceptions import TableNotFoundError
 
         with self._lock, self.told():

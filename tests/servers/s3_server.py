@@ -1,21 +1,26 @@
 """A local object store that speaks S3: moto's, one request at a time, so that a conditional put is as whole as Amazon's.
 
 `s3_server()` starts it as a process of its own and sets the usual variables of the environment for the block.
+`asked(url)` tells what it was asked.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import urllib.request
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 from unittest import mock
 
-__all__ = ["BUCKET", "s3_server"]
+__all__ = ["BUCKET", "asked", "s3_server"]
 
 BUCKET = "games"
+_ASKED = "/what-was-asked"
 
 
 @contextmanager
@@ -34,13 +39,33 @@ def s3_server() -> Iterator[str]:
         process.stdout.close()
 
 
+def asked(url: str) -> list[tuple[str, str, str]]:
+    """Method, path and range of bytes (empty: all) of each request so far, in order."""
+    with urllib.request.urlopen(f"{url}{_ASKED}") as answer:  # noqa: S310 - the server's own address
+        return [(method, path, part) for method, path, part in json.load(answer)]
+
+
+def _telling(app: Callable[..., Iterable[bytes]]) -> Callable[..., Iterable[bytes]]:
+    """An object store that also tells what it was asked."""
+    found: list[tuple[str, str, str]] = []
+
+    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        if environ["PATH_INFO"] == _ASKED:
+            start_response("200 OK", [("Content-Type", "application/json")])
+            return [json.dumps(found).encode()]
+        found.append((environ["REQUEST_METHOD"], environ["PATH_INFO"], environ.get("HTTP_RANGE", "")))
+        return app(environ, start_response)
+
+    return answer
+
+
 def _serve() -> None:
     from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
     from werkzeug.serving import make_server
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     os.environ |= {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
-    server = make_server("127.0.0.1", 0, DomainDispatcherApplication(create_backend_app), threaded=False)
+    server = make_server("127.0.0.1", 0, _telling(DomainDispatcherApplication(create_backend_app)), threaded=False)
     from moto.s3.models import s3_backends
 
     s3_backends["123456789012"]["aws"].create_bucket(BUCKET, "us-east-1")

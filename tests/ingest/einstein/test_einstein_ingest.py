@@ -132,7 +132,7 @@ def test_a_bad_manifest_is_told_and_the_game_kept(store: Store, run: Path, manif
 
 
 def test_a_manifest_that_changes_has_its_games_read_again(store: Store, run: Path) -> None:
-    """One that comes after the games, says something else, or goes away: nothing of the dialogs has changed, and other games are left alone."""
+    """One that comes after the games, says something else, or goes away; games that are read with no manifest are left alone."""
     write(run, dialog())
     (run.parent.parent / "elsewhere" / "json").mkdir(parents=True)
     write(run.parent.parent / "elsewhere", dialog(), f"dialog_1_{GAME}.json")

@@ -138,7 +138,9 @@ def test_who_lost_the_same_is_named_in_one_order(planted: Store, tmp_path: Path)
     """By name, and of agents nobody last; Polars gives groups in any order, and 0.1 + 0.2 is not 0.3."""
     alike = Store(shutil.copy(planted.path, tmp_path / "alike.duckdb"))
     games = query(alike, "select distinct episode_id from turn_costs where cost > 0")["episode_id"]
-    rows = [Attribution(game, turn, who, "not_said", cost, None, "so", "engine", "answered") for game in games for who, turn, cost in _ALIKE]
+    rows = [
+        Attribution(game, turn, who, "not_said", cost, None, "so", "engine", "answered") for game in games for who, turn, cost in _ALIKE
+    ]
     with alike.writing() as connection:
         connection.execute("DELETE FROM attributions")
     alike.transact(lambda transaction: transaction.insert(to_arrow({"attributions": rows})))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import fsspec
 import pytest
 from click.testing import CliRunner
 
@@ -24,13 +27,14 @@ from judges.runs.runner import run
 from schemas.batches import to_arrow
 from schemas.errors import StoreError
 from schemas.lake.bucket import bucket_at
+from schemas.lake.remote_files import LakeFiles
 from schemas.lake.store import LakeStore
 from schemas.records import EpisodeMetric
 from schemas.store import Store
 from schemas.stores import state_of, store_at
 from schemas.transaction import Transaction
 from tests.schemas.lake.test_lake import KILLED, contents, logs_in
-from tests.servers.s3_server import BUCKET, s3_server
+from tests.servers.s3_server import BUCKET, asked, s3_server
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -107,6 +111,60 @@ def test_pages_know_of_every_commit(logs: Path) -> None:
         states.append(state_of(lake.path))
     assert len(set(states)) == 3
     assert state_of(Path(lake.path)) == states[-1]
+
+
+def fetched_of(file: str, asked: list[tuple[str, str, str]]) -> list[str]:
+    """The ranges in which a data file was fetched; empty: all of it."""
+    return [part for method, path, part in asked if method == "GET" and path.endswith(file)]
+
+
+def test_an_open_page_asks_for_the_version_once_a_second(server: str) -> None:
+    """By two requests, however often the page asks."""
+    lake = LakeStore(f"s3://{BUCKET}/idle")
+    lake.create()
+    state_of(lake.path)
+    lake.place.committed()
+    before, begun = len(asked(server)), time.monotonic()
+    while time.monotonic() - begun < 1.5:
+        state_of(lake.path)
+        time.sleep(0.01)
+    assert 0 < len(asked(server)) - before <= 2 * (1 + int(time.monotonic() - begun))
+
+
+def test_of_large_files_only_what_a_query_reads_is_fetched(server: str) -> None:
+    """Small ones come whole, and once."""
+    lake = LakeStore(f"s3://{BUCKET}/large")
+    lake.create()
+    lake.transact(count_on)
+    rows = [EpisodeMetric("game", hashlib.blake2b(b"%d" % at).hexdigest(), float(at)) for at in range(150_000)]
+    lake.transact(lambda it: it.insert(to_arrow({"episode_metrics": rows})))
+    small, large = (Path(file.path).name for file in lake.snapshot().files["episode_metrics"])
+    for _ in range(2):
+        before = len(asked(server))
+        assert query(lake, "SELECT sum(value) FROM episode_metrics").item() == sum(range(150_000)) + 1
+        fetched = [part.removeprefix("bytes=").split("-") for part in fetched_of(large, asked(server)[before:])]
+        assert 0 < sum(int(last) - int(first) + 1 for first, last in fetched) < 8 << 19
+    assert lake.size() > 8 << 20
+    assert fetched_of(small, asked(server)) == [""]
+
+
+def test_the_latest_256_mb_are_kept(tmp_path: Path) -> None:
+    """What lies in memory is served although it is gone elsewhere; what later files put out, or is above 8 MB, is not."""
+    sizes = {str(tmp_path / f"{number:02}"): 8 << 20 for number in range(33)} | {str(tmp_path / "large"): (8 << 20) + 1}
+    for path, size in sizes.items():
+        Path(path).touch()
+        os.truncate(path, size)  # holes, which take up no disk
+    files = LakeFiles("s3", fsspec.filesystem("file"), sizes)
+    *small, large = sizes
+    for path in (large, *small[:32], small[0], small[32]):
+        with files.open(path) as file:
+            assert len(file.read()) == sizes[path]
+        Path(path).unlink(missing_ok=True)
+    for path in (large, small[1]):
+        with pytest.raises(FileNotFoundError):
+            files.open(path)
+    for path in (small[0], *small[2:]):
+        files.open(path).close()
 
 
 def count_on(transaction: Transaction) -> None:

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ from schemas.store import Store
 from schemas.stores import store_at
 from schemas.transaction import Transaction
 from tests.ingest.craft.craft_logs import published, write
+from tests.judges.judged_games import ask_model, store_of, verdict_counts
+from tests.servers.stub_server import stub_server
 
 _BY_CHANCE = {"ingested_at", "started_at", "finished_at", "judge_run_id", "call_id"}
 """Columns that differ from one job to the next."""
@@ -262,6 +265,22 @@ def test_a_writer_waits_for_no_reader(logs: Path, tmp_path: Path) -> None:
         patient._views.lock_wait_s = 0.5
         assert ingest_paths([logs / "two"], patient, workers=1).episodes == 2
         reader.communicate()
+
+
+def test_verdicts_go_to_a_lake_while_a_run_goes_on(tmp_path: Path) -> None:
+    """Every ten seconds; here more often, so that a short run has some before its end."""
+    lake = LakeStore(tmp_path / "lake")
+    copy_from(lake, store_of(tmp_path / "s.duckdb", games=2, turns=10))
+    assert lake.save_every_s == 10
+    lake.save_every_s = 0.2
+    seen = set()
+    with stub_server("--latency-ms", "100") as url, ThreadPoolExecutor(1) as thread:
+        going_on = thread.submit(run, ask_model(url, concurrency=2), lake)
+        while not going_on.done():
+            seen.add(verdict_counts(LakeStore(tmp_path / "lake")).get("answered", 0))
+            time.sleep(0.05)
+    assert verdict_counts(lake) == {"answered": 120}
+    assert len(seen - {0, 120}) > 1
 
 
 @pytest.mark.parametrize("name", ["st*ar", "br[1]ack", "quo'te", "sp ace", "uñi中", "a/../b"])
