@@ -40,16 +40,22 @@ _WIDTH: Final = 16
 _MOVES: Final = 24
 """Memory is made for a multiple of so many budgets: few sizes serve all games."""
 _FIELD: Final = (1 << PLAN_BITS) - 1
+_NO_EXTRA: Final = (1 << 2 * PLAN_BITS) - 1
+_NO_PLAN: Final = -(1 << 62)
+"""A rank so low that adding the ranks of all cells leaves it below 0."""
 
 
-class _Fronts(NamedTuple):
-    """The plans kept before each cell, by state and moves."""
+class _Best(NamedTuple):
+    """The best plan before each cell, by state and moves: what the first pass keeps."""
+
+    ranks: Ints
+    """(cells + 1, states, moves): how good the plan is, see `_rank`; below 0 where there is none."""
 
     plans: Ints
-    """(cells + 1, states, moves, width): sums over the cells before, as `games.craft.value.fills` packs them."""
+    """The same shape: sums over the cells before, as `games.craft.value.fills` packs them."""
 
-    counts: npt.NDArray[np.int32]
-    """(cells + 1, states, moves): how many plans there are."""
+    fewest: Ints
+    """(cells + 1, states): least moves of a plan."""
 
     states: Ints
     """(cells + 1, states): what the cell before hands on, as `games.craft.value.fills` numbers it."""
@@ -58,15 +64,34 @@ class _Fronts(NamedTuple):
     """(cells + 1,): how many states there are."""
 
 
+class _Fronts(NamedTuple):
+    """The plans before each cell that no other one beats, by state and moves: what the second pass keeps."""
+
+    plans: Ints
+    """(cells + 1, states, moves, width): sums over the cells before."""
+
+    counts: npt.NDArray[np.int32]
+    """(cells + 1, states, moves): how many plans there are."""
+
+    states: Ints
+    """As those of `_Best`."""
+
+    used: Ints
+    """As that of `_Best`."""
+
+
 class _Scratch(NamedTuple):
     """Memory for a search, used again by the next one."""
 
-    few: _Fronts
-    every: _Fronts
+    best: _Best
+    fronts: _Fronts
     rows: Ints
     fills: Ints
     held: Ints
     """(plans, 2): moves and plan of each in a state."""
+
+    reached: Floats
+    """(plans,): three times the progress of each."""
 
     slots: Ints
     """State number -> its place in the fronts, -1 where it has none."""
@@ -100,21 +125,25 @@ def highest_progress(boards: Positions, target: Wanted, low: Sequence[int], high
 
 @lru_cache(maxsize=8)
 def _scratch(moves: int, width: int) -> _Scratch:
-    few, every = (
-        _Fronts(
-            np.empty((CELLS + 1, _STATES, moves, room), np.int64),
-            np.empty((CELLS + 1, _STATES, moves), np.int32),
-            np.empty((CELLS + 1, _STATES), np.int64),
-            np.empty(CELLS + 1, np.int64),
-        )
-        for room in (1, width)
-    )
+    per_state = CELLS + 1, _STATES
     return _Scratch(
-        few,
-        every,
+        _Best(
+            np.empty((*per_state, moves), np.int64),
+            np.empty((*per_state, moves), np.int64),
+            np.empty(per_state, np.int64),
+            np.empty(per_state, np.int64),
+            np.empty(CELLS + 1, np.int64),
+        ),
+        _Fronts(
+            np.empty((*per_state, moves, width), np.int64),
+            np.empty((*per_state, moves), np.int32),
+            np.empty(per_state, np.int64),
+            np.empty(CELLS + 1, np.int64),
+        ),
         np.empty((MOST_FILLS, LAYERS), np.int64),
         np.empty((MOST_FILLS, FILL_FIELDS), np.int64),
         np.empty((moves * width, 2), np.int64),
+        np.empty(moves * width),
         np.full(STATE_NUMBERS, -1),
         new_bounds(moves),
     )
@@ -129,11 +158,9 @@ def _search(boards: Positions, target: Wanted, low: Ints, high: Ints, start: int
         known = row > start and high[row] <= high[row - 1]
         first, last = first_difference(boards, row) if known else (0, CELLS - 1)
         bound(boards, target, row, last, high[row] + 1, scratch.rows, scratch.bounds)
-        aims[:] = -np.inf
-        if not _pass(boards, target, row, first, low[row], high[row], floors, aims, scratch.few, scratch, True):
-            return False
+        _try_few(boards, target, row, first, high[row], floors, scratch)
         least, most = _aimed(boards, row, low, high, floors, aims)
-        if most >= 0 and not _pass(boards, target, row, 0, least, most, floors, aims, scratch.every, scratch, False):
+        if most >= 0 and not _try_every(boards, target, row, least, most, floors, aims, scratch):
             return False
     return True
 
@@ -157,47 +184,104 @@ def _aimed(boards: Positions, row: int, low: Ints, high: Ints, floors: Floats, a
 
 
 @compiled_inside
-def _pass(
-    boards: Positions,
-    target: Wanted,
-    row: int,
-    first: int,
-    low: int,
-    high: int,
-    floors: Floats,
-    aims: Floats,
-    fronts: _Fronts,
-    scratch: _Scratch,
-    few: bool,
-) -> bool:
-    """Raise a board's floors by plans that could beat the aims; False if there is no room for them.
-
-    The fronts up to the first cell that is asked for are there from the board before.
-    """
-    stacks, links, goals, masks = boards.stacks, boards.links, target.stacks, target.masks
-    plans, counts, states, used = fronts
+def _try_few(boards: Positions, target: Wanted, row: int, first: int, high: int, floors: Floats, scratch: _Scratch) -> None:
+    """Raise a board's floors by plans of few blocks. The best plans up to the first cell asked for are there from the board before."""
+    best, rows, fills, slots = scratch.best, scratch.rows, scratch.fills, scratch.slots
+    ranks, plans, fewest, states, used = best
     kinds, entries = target.kinds, target.entries
-    rows, fills, slots, held = scratch.rows, scratch.fills, scratch.slots, scratch.held
     if first == 0:
-        used[0], states[0, 0], plans[0, 0, 0, 0], counts[0, 0] = 1, 0, 0, 0
-        counts[0, 0, 0] = 1
+        used[0], states[0, 0], fewest[0, 0] = 1, 0, 0
+        _clear(best, 0, 0, high)
+        ranks[0, 0, 0] = plans[0, 0, 0] = 0
     for cell in range(first, CELLS):
-        joined = ALONE <= cell < CELLS - 1
-        here = Cell(
-            stacks[row, cell],
-            links[row, cell],
-            goals[cell],
-            masks[cell],
-            goals[cell + 1] if joined else -1,
-            masks[cell + 1] if joined else 0,
-            links[row, cell + 1] if joined else 0,
-            entries,
-            few,
-        )
+        here = _cell(boards, target, row, cell, True)
         after = 0
         for slot in range(used[cell]):
-            count = _hold(plans, counts, cell, slot, high, held)
-            ways = fill_cell(here, states[cell, slot], high - held[0, 0], rows, fills) if count else 0
+            ways = fill_cell(here, states[cell, slot], high - fewest[cell, slot], rows, fills)
+            for way in range(ways):
+                goal = slots[fills[way, 0]]
+                if goal < 0:
+                    goal = after
+                    slots[fills[way, 0]] = goal
+                    states[cell + 1, goal], fewest[cell + 1, goal] = fills[way, 0], high + 1
+                    _clear(best, cell + 1, goal, high)
+                    after += 1
+                _extend_best(best, cell, slot, goal, fills[way, 1], fills[way, 3], _rank(fills[way, 3], kinds, entries), high)
+        _free_slots(slots, states, cell + 1, after)
+        used[cell + 1] = after
+    for slot in range(used[CELLS]):
+        for moves in range(fewest[CELLS, slot], high + 1):
+            if ranks[CELLS, slot, moves] >= 0:
+                _raise(floors, row, high, moves, plans[CELLS, slot, moves], kinds, entries)
+
+
+@compiled_inside
+def _cell(boards: Positions, target: Wanted, row: int, cell: int, few: bool) -> Cell:
+    """What there is to know of a cell."""
+    stacks, links, goals, masks = boards.stacks, boards.links, target.stacks, target.masks
+    joined = ALONE <= cell < CELLS - 1
+    return Cell(
+        stacks[row, cell],
+        links[row, cell],
+        goals[cell],
+        masks[cell],
+        goals[cell + 1] if joined else -1,
+        masks[cell + 1] if joined else 0,
+        links[row, cell + 1] if joined else 0,
+        target.entries,
+        few,
+    )
+
+
+@compiled_inside
+def _free_slots(slots: Ints, states: Ints, cell: int, count: int) -> None:
+    """Take back the places that were given to the states before a cell."""
+    for slot in range(count):
+        slots[states[cell, slot]] = -1
+
+
+@compiled_inside
+def _rank(plan: int, kinds: int, entries: int) -> int:
+    """How good a plan is if extra kinds did not count; that of two plans together is the sum of theirs."""
+    return (plan >> PLAN_BITS & _FIELD) * CELLS * entries + (plan & _FIELD) * kinds
+
+
+@compiled_inside
+def _clear(best: _Best, cell: int, slot: int, high: int) -> None:
+    for moves in range(high + 1):
+        best.ranks[cell, slot, moves] = _NO_PLAN
+
+
+@compiled_inside
+def _extend_best(best: _Best, cell: int, slot: int, goal: int, moves: int, more: int, rank: int, high: int) -> None:
+    """Add a way to fill a cell to the best plans of a state; of two with as many moves, the better one stays."""
+    ranks, plans, fewest = best.ranks, best.plans, best.fewest
+    start = fewest[cell, slot]
+    fewest[cell + 1, goal] = min(fewest[cell + 1, goal], start + moves)
+    for before in range(start, high + 1 - moves):
+        found = ranks[cell, slot, before] + rank
+        if found > ranks[cell + 1, goal, before + moves]:
+            ranks[cell + 1, goal, before + moves] = found
+            plans[cell + 1, goal, before + moves] = plans[cell, slot, before] + more
+
+
+@compiled_inside
+def _try_every(
+    boards: Positions, target: Wanted, row: int, low: int, high: int, floors: Floats, aims: Floats, scratch: _Scratch
+) -> bool:
+    """Raise a board's floors by plans of any blocks that could beat the aims; False if there is no room for them."""
+    fronts, rows, fills, slots = scratch.fronts, scratch.rows, scratch.fills, scratch.slots
+    plans, counts, states, used = fronts
+    kinds, entries = target.kinds, target.entries
+    used[0], states[0, 0], plans[0, 0, 0, 0] = 1, 0, 0
+    counts[0, 0] = 0
+    counts[0, 0, 0] = 1
+    for cell in range(CELLS):
+        here = _cell(boards, target, row, cell, False)
+        after = 0
+        for slot in range(used[cell]):
+            count = _hold(fronts, cell, slot, high, kinds, entries, scratch)
+            ways = fill_cell(here, states[cell, slot], high - scratch.held[0, 0], rows, fills) if count else 0
             for way in range(ways):
                 goal = slots[fills[way, 0]]
                 if goal < 0:
@@ -205,15 +289,14 @@ def _pass(
                     slots[fills[way, 0]] = goal
                     states[cell + 1, goal], counts[cell + 1, goal] = fills[way, 0], 0
                     after += 1
-                if not _extend(
-                    plans, counts, held, count, cell, goal, fills, way, scratch.bounds.limits, aims, low, high, kinds, entries, few
-                ):
+                if not _extend(fronts, count, cell, goal, way, aims, low, high, kinds, entries, scratch):
                     return False
-        for slot in range(after):
-            slots[states[cell + 1, slot]] = -1
+        _free_slots(slots, states, cell + 1, after)
         used[cell + 1] = after
     for slot in range(used[CELLS]):
-        _raise(floors, row, high, plans, counts, slot, kinds, entries)
+        for moves in range(high + 1):
+            for index in range(counts[CELLS, slot, moves]):
+                _raise(floors, row, high, moves, plans[CELLS, slot, moves, index], kinds, entries)
     return True
 
 
@@ -221,69 +304,86 @@ def _pass(
 
 
 @compiled_inside
-def _hold(plans: Ints, counts: npt.NDArray[np.int32], cell: int, slot: int, high: int, held: Ints) -> int:
-    """Gather the moves and plans of a state, fewest moves first; gives how many there are."""
+def _hold(fronts: _Fronts, cell: int, slot: int, high: int, kinds: int, entries: int, scratch: _Scratch) -> int:
+    """Gather the moves, plans and progress of a state, fewest moves first; gives how many there are."""
+    plans, counts, held, reached = fronts.plans, fronts.counts, scratch.held, scratch.reached
     count = 0
     for moves in range(high + 1):
         for index in range(counts[cell, slot, moves]):
-            held[count, 0], held[count, 1] = moves, plans[cell, slot, moves, index]
+            plan = plans[cell, slot, moves, index]
+            held[count, 0], held[count, 1], reached[count] = moves, plan, _progress(plan, kinds, entries)
             count += 1
     return count
 
 
 @compiled_inside
+def _progress(plan: int, kinds: int, entries: int) -> float:
+    """Three times the progress of the cells of a plan."""
+    extra, shared, worth = plan >> 2 * PLAN_BITS, plan >> PLAN_BITS & _FIELD, plan & _FIELD
+    return shared / max(kinds + extra, 1) + worth / (CELLS * entries)
+
+
+@compiled_inside
 def _extend(
-    plans: Ints,
-    counts: npt.NDArray[np.int32],
-    held: Ints,
+    fronts: _Fronts,
     count: int,
     cell: int,
     goal: int,
-    fills: Ints,
     way: int,
-    limits: Floats,
     aims: Floats,
     low: int,
     high: int,
     kinds: int,
     entries: int,
-    few: bool,
+    scratch: _Scratch,
 ) -> bool:
-    """Add a way to fill a cell to all plans of a state; False if a state has no room for another plan."""
+    """Add a way to fill a cell to all plans of a state; False if a state has no room for another plan.
+
+    What the way adds to progress is first taken as if its extra kinds did not count: it is the same for all plans.
+    """
+    fills, held, reached, limits = scratch.fills, scratch.held, scratch.reached, scratch.bounds.limits
     moves, ahead, more = fills[way, 1], fills[way, 2], fills[way, 3]
-    unit = 1.0 / (CELLS * entries)
+    most = _progress(more & _NO_EXTRA, kinds, entries)
     for index in range(count):
-        used, plan = held[index, 0] + moves, held[index, 1] + more
-        extra, shared, worth = plan >> 2 * PLAN_BITS, plan >> PLAN_BITS & _FIELD, plan & _FIELD
-        so_far = shared / max(kinds + extra, 1) + worth * unit
-        for budget in range(max(low, used), high + 1):
-            if so_far + limits[cell + 1, 2 * (budget - used) + ahead] > aims[budget]:
-                if not _insert(plans, counts, cell + 1, goal, used, plan, kinds, entries, few):
-                    return False
-                break
+        used = held[index, 0] + moves
+        if used > high:
+            return True
+        if not _beats(reached[index] + most, used, ahead, cell, limits, aims, low, high):
+            continue
+        plan = held[index, 1] + more
+        if not _beats(_progress(plan, kinds, entries), used, ahead, cell, limits, aims, low, high):
+            continue
+        if not _insert(fronts, cell + 1, goal, used, plan, kinds, entries):
+            return False
     return True
 
 
 @compiled_inside
-def _insert(
-    plans: Ints, counts: npt.NDArray[np.int32], cell: int, slot: int, moves: int, plan: int, kinds: int, entries: int, few: bool
-) -> bool:
-    """Keep a plan unless another one beats it, and drop those that it beats; False if there is no room. Of few, only the best one is kept.
+def _beats(progress: float, used: int, ahead: int, cell: int, limits: Floats, aims: Floats, low: int, high: int) -> bool:
+    """Whether a plan up to a cell could beat the aim of a budget."""
+    for budget in range(max(low, used), high + 1):
+        if progress + limits[cell + 1, 2 * (budget - used) + ahead] > aims[budget]:
+            return True
+    return False
+
+
+@compiled_inside
+def _insert(fronts: _Fronts, cell: int, slot: int, moves: int, plan: int, kinds: int, entries: int) -> bool:
+    """Keep a plan unless another one beats it, and drop those that it beats; False if there is no room.
 
     Progress is (wanted kinds / (kinds of the target + extra kinds) + worth) / 3. Which of two plans is better can depend on the extra kinds
     still to come, at most three a cell, but not if one is better for none and for the most: between them it is linear.
     """
-    unit, many = CELLS * entries, kinds + CELLS * LAYERS
-    extra, shared, worth = plan >> 2 * PLAN_BITS, plan >> PLAN_BITS & _FIELD, plan & _FIELD
-    best, worst = shared * unit + worth * kinds, shared * unit + worth * many
+    plans, counts = fronts.plans, fronts.counts
+    many = kinds + CELLS * LAYERS
+    extra, best, worst = plan >> 2 * PLAN_BITS, _rank(plan, kinds, entries), _rank(plan, many, entries)
     count, index = counts[cell, slot, moves], 0
     while index < count:
         other = plans[cell, slot, moves, index]
-        other_extra, other_shared, other_worth = other >> 2 * PLAN_BITS, other >> PLAN_BITS & _FIELD, other & _FIELD
-        other_best, other_worst = other_shared * unit + other_worth * kinds, other_shared * unit + other_worth * many
-        if other_best >= best and (few or (other_extra <= extra and other_worst >= worst)):
+        other_extra, other_best, other_worst = other >> 2 * PLAN_BITS, _rank(other, kinds, entries), _rank(other, many, entries)
+        if other_best >= best and other_extra <= extra and other_worst >= worst:
             return True
-        if best >= other_best and (few or (extra <= other_extra and worst >= other_worst)):
+        if best >= other_best and extra <= other_extra and worst >= other_worst:
             count -= 1
             plans[cell, slot, moves, index] = plans[cell, slot, moves, count]
         else:
@@ -296,12 +396,8 @@ def _insert(
 
 
 @compiled_inside
-def _raise(floors: Floats, row: int, high: int, plans: Ints, counts: npt.NDArray[np.int32], slot: int, kinds: int, entries: int) -> None:
-    """Raise the floors to what whole plans of a state reach."""
-    for moves in range(high + 1):
-        for index in range(counts[CELLS, slot, moves]):
-            plan = plans[CELLS, slot, moves, index]
-            extra, shared, worth = plan >> 2 * PLAN_BITS, plan >> PLAN_BITS & _FIELD, plan & _FIELD
-            reached = (shared / max(kinds + extra, 1) + worth / (CELLS * entries)) / 3
-            for budget in range(moves, high + 1):
-                floors[row, budget] = max(floors[row, budget], reached)
+def _raise(floors: Floats, row: int, high: int, moves: int, plan: int, kinds: int, entries: int) -> None:
+    """Raise the floors to what a whole plan reaches."""
+    reached = _progress(plan, kinds, entries) / 3
+    for budget in range(moves, high + 1):
+        floors[row, budget] = max(floors[row, budget], reached)
