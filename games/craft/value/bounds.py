@@ -53,37 +53,54 @@ def new_bounds(moves: int) -> Bounds:
 
 
 @compiled_inside
-def bound(boards: Positions, target: Wanted, row: int, last: int, budgets: int, rows: Ints, found: Bounds) -> None:
+def bound(boards: Positions, target: Wanted, row: int, first: int, last: int, budgets: int, rows: Ints, found: Bounds) -> None:
     """Bound what is still to come.
 
     Args:
         boards: some boards.
         target: progress towards what.
         row: which of the boards is meant.
+        first: the first cell whose own gains ``found`` does not hold already; at most ``last``.
         last: the last cell for which ``found`` does not hold already what it is to hold, with those after it.
         budgets: how many there are, from 0 moves on.
         rows: memory for combinations.
         found: where to.
     """
-    stacks, links, goals, masks = boards.stacks, boards.links, target.stacks, target.masks
     gains, limits = found
     width = 2 * budgets + _MOST + 1
-    per_kind, per_entry = 1.0 / max(target.kinds, 1), 1.0 / target.entries
     if last == CELLS - 1:
         limits[CELLS] = 0.0
     for cell in range(last, -1, -1):
-        gains[cell] = _IMPOSSIBLE
-        height = height_of(stacks[row, cell])
-        wanted = masks[cell] & (SMALL | LARGE) | _OTHER_LARGE if cell >= ALONE else masks[cell] & SMALL | _OTHER_SMALL
-        for kept in range(height + 1):
-            cost = _cost(height, links[row, cell], kept)
-            if cost >= 0:
-                _gains(stacks[row, cell], goals[cell], masks[cell], kept, cost, wanted, per_kind, per_entry, rows, gains, cell)
-        for limit in range(width):
-            best = _IMPOSSIBLE
-            for own in range(min(limit, _MOST) + 1):
-                best = max(best, gains[cell, own] + limits[cell + 1, limit - own])
-            limits[cell, limit] = best
+        if cell >= first:
+            _bound_cell(boards, target, row, cell, rows, gains)
+        _add_cell(gains, limits, cell, width)
+
+
+@compiled_inside
+def _bound_cell(boards: Positions, target: Wanted, row: int, cell: int, rows: Ints, gains: Floats) -> None:
+    """What a cell can add by half moves."""
+    stack, links, goal, mask = boards.stacks[row, cell], boards.links[row, cell], target.stacks[cell], target.masks[cell]
+    per_kind, per_entry = 1.0 / max(target.kinds, 1), 1.0 / target.entries
+    height = height_of(stack)
+    wanted = mask & (SMALL | LARGE) | _OTHER_LARGE if cell >= ALONE else mask & SMALL | _OTHER_SMALL
+    gains[cell] = _IMPOSSIBLE
+    for kept in range(height + 1):
+        cost = _cost(height, links, kept)
+        if cost >= 0:
+            _gains(stack, goal, mask, kept, cost, wanted, per_kind, per_entry, rows, gains, cell)
+
+
+@compiled_inside
+def _add_cell(gains: Floats, limits: Floats, cell: int, width: int) -> None:
+    """The limits from a cell on: its gains and the limits of the cells after it, the half moves shared out in the best way."""
+    limits[cell, :width] = _IMPOSSIBLE
+    most = _IMPOSSIBLE
+    for own in range(_MOST + 1):
+        gain = gains[cell, own]
+        if gain > most:  # else fewer half moves gain as much
+            most = gain
+            for limit in range(own, width):
+                limits[cell, limit] = max(limits[cell, limit], gain + limits[cell + 1, limit - own])
 
 
 @compiled_inside

@@ -6,20 +6,22 @@ The engine refuses dominoes over the hidden cells (1,1) and (2,1). The other sev
 How stacks become numbers: `games.craft.value.stacks`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from games.craft.engine.blocks import BLOCKS, CELL_INDEX, CELLS, HIDDEN_CELLS, is_large
-from games.craft.engine.board import Board, Stack
-from games.craft.value.stacks import FIXED, FREE, LINK_BITS, STACK_BITS, TO_NEXT, TO_PREVIOUS, UNKNOWN, Ints, Positions
+from games.craft.engine.board import Board, LayerSpans, Stack
+from games.craft.value.stacks import FIXED, LINK_BITS, STACK_BITS, TO_NEXT, TO_PREVIOUS, UNKNOWN, Ints, Positions
 
-__all__ = ["ALONE", "Wanted", "has_halves", "positions", "wanted"]
+__all__ = ["ALONE", "Numbered", "Wanted", "numbered", "positions", "wanted"]
 
 _PATH: Final = ("(2,0)", "(1,0)", "(0,0)", "(0,1)", "(0,2)", "(1,2)", "(2,2)")
 _CHAIN: Final = tuple(CELL_INDEX[cell] for cell in (*HIDDEN_CELLS, *_PATH))
+_chained: Final = itemgetter(*_CHAIN)
 ALONE: Final = len(HIDDEN_CELLS)
 """How many cells of the chain, its first ones, no domino can cover."""
 
@@ -44,56 +46,76 @@ class Wanted(NamedTuple):
 @lru_cache(maxsize=1024)
 def wanted(target: Board) -> Wanted:
     """Number a target."""
-    chain = [target.stacks[index] for index in _CHAIN]
+    chain = _chained(target.stacks)
     masks = [sum({_BIT.get(block, UNKNOWN) for block in stack}) for stack in chain]
     entries = max(1, sum(map(len, chain)))
-    return Wanted(np.array([_numbered(stack) for stack in chain]), np.array(masks), sum(mask.bit_count() for mask in masks), entries)
+    return Wanted(np.array([_numbered(stack)[0] for stack in chain]), np.array(masks), sum(mask.bit_count() for mask in masks), entries)
 
 
-def positions(boards: Iterable[Board], *, halves_go: bool) -> Positions:
-    """Number boards; `halves_go`: whether one move takes away a domino whose record names no second cell of the board."""
-    stacks, links = [], []
-    for board in boards:
-        stacks.append([_numbered(board.stacks[index]) for index in _CHAIN])
-        found = [0] * len(_CHAIN)
-        for place, layer, link in _linked(board):
-            found[place] |= ((FREE if halves_go else FIXED) if link is None else link) << layer * LINK_BITS
-        links.append(found)
-    return Positions(np.array(stacks), np.array(links))
+class Numbered(NamedTuple):
+    """A board; the lists have an entry a cell of the chain."""
+
+    stacks: list[int]
+    links: list[int]
+    """Dominoes whose record names no second cell of the board are FIXED."""
+
+    halves: list[int]
+    """The links of those, 0 where there is none."""
 
 
-def has_halves(board: Board) -> bool:
-    """Tell whether a domino stands there whose record names a cell that is none of the nine, or does not hold its other half."""
-    return any(link is None for _, _, link in _linked(board))
+def numbered(board: Board) -> Numbered:
+    """Number a board."""
+    chain = _chained(board.stacks)
+    read = [_numbered(stack) for stack in chain]
+    found = Numbered([number for number, _ in read], [0] * len(_CHAIN), [0] * len(_CHAIN))
+    partners = _partners(board.spans)
+    for place, (_, layers) in enumerate(read):
+        for layer in layers:
+            link = _link(chain, place, layer, partners)
+            shift = layer * LINK_BITS
+            found.links[place] |= (FIXED if link is None else link) << shift
+            if link is None:
+                found.halves[place] |= FIXED << shift
+    return found
+
+
+def positions(boards: Iterable[Numbered], *, halves_go: bool) -> Positions:
+    """Put boards together; `halves_go`: whether one move takes away a domino whose record names no second cell of the board."""
+    stacks, links, halves = zip(*boards, strict=True)
+    return Positions(np.array(stacks), np.array(links) ^ np.array(halves) if halves_go else np.array(links))
 
 
 @lru_cache(maxsize=4096)
-def _numbered(stack: Stack) -> int:
-    return sum(_BIT.get(block, UNKNOWN) << layer * STACK_BITS for layer, block in enumerate(stack))
-
-
-@lru_cache(maxsize=256)  # a board's halves are looked for before it is numbered
-def _linked(board: Board) -> list[tuple[int, int, int | None]]:
-    """Place in the chain, layer and link of every half."""
-    return [
-        (place, layer, _link(board, place, layer)) for place, index in enumerate(_CHAIN) for layer in _large_layers(board.stacks[index])
-    ]
+def _numbered(stack: Stack) -> tuple[int, tuple[int, ...]]:
+    """The number of a stack, and the layers of its large blocks."""
+    number = sum(_BIT.get(block, UNKNOWN) << layer * STACK_BITS for layer, block in enumerate(stack))
+    return number, tuple(layer for layer, block in enumerate(stack) if is_large(block))
 
 
 @lru_cache(maxsize=4096)
-def _large_layers(stack: Stack) -> tuple[int, ...]:
-    return tuple(layer for layer, block in enumerate(stack) if is_large(block))
+def _partners(spans: LayerSpans) -> dict[tuple[int, int], int | None]:
+    """Place and layer of each recorded half -> place of the other half; None where that is no neighbour on the path.
+
+    As `Board.partner` has it: the first record counts.
+    """
+    partners: dict[tuple[int, int], int | None] = {}
+    for layer, records in dict(reversed(spans)).items():
+        for record in records:
+            for one, other in (record, record[::-1]):
+                if one in _PLACE:
+                    partners.setdefault((_PLACE[one], layer), _neighbour(_PLACE[one], _PLACE.get(other)))
+    return partners
 
 
-def _link(board: Board, place: int, layer: int) -> int | None:
+def _neighbour(place: int, other: int | None) -> int | None:
+    return other if other is not None and min(place, other) >= ALONE and abs(place - other) == 1 else None
+
+
+def _link(chain: Sequence[Stack], place: int, layer: int, partners: Mapping[tuple[int, int], int | None]) -> int | None:
     """How a half hangs together with the rest; None where its record names no other half."""
-    cell = CELLS[_CHAIN[place]]
-    partner = board.partner(cell, layer)
-    if partner is None:
+    other = partners.get((place, layer), place)
+    if other == place:
         return FIXED  # pre-filled: the engine has no record of it
-    other = _PLACE.get(partner)
-    if other is None or min(place, other) < ALONE or abs(place - other) != 1:
-        return None
-    if board.stack(partner)[layer : layer + 1] != board.stack(cell)[layer : layer + 1]:
+    if other is None or chain[other][layer : layer + 1] != chain[place][layer : layer + 1]:
         return None
     return TO_PREVIOUS if other < place else TO_NEXT

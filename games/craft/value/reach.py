@@ -4,12 +4,12 @@
 That a game stops at 0.95 is left out.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from games.craft.engine.board import Board
-from games.craft.value.position import has_halves, positions, wanted
+from games.craft.value.position import Numbered, numbered, positions, wanted
 from games.craft.value.search import highest_progress
 
 __all__ = ["BoardTurn", "ReachWorth", "best_progress", "turn_values"]
@@ -60,11 +60,11 @@ def best_progress(board: Board, target: Board, moves: int, *, halves_go: bool = 
 
 @lru_cache(maxsize=8192)  # of one turn, many moves are asked for; games of one target begin alike
 def _reach(board: Board, target: Board, low: int, high: int, *, halves_go: bool) -> list[float]:
-    return _searched([board], target, [(low, high)], halves_go=halves_go)[0]
+    return _searched([numbered(board)], target, [(low, high)], halves_go=halves_go)[0]
 
 
 def _searched(
-    boards: Collection[Board], target: Board, asked: Sequence[tuple[int, int]], *, halves_go: bool, first: Sequence[float] = ()
+    boards: Iterable[Numbered], target: Board, asked: Sequence[tuple[int, int]], *, halves_go: bool, first: Sequence[float] = ()
 ) -> list[list[float]]:
     low, high = zip(*asked, strict=True)
     values: list[list[float]] = highest_progress(positions(boards, halves_go=halves_go), wanted(target), low, high, first).tolist()
@@ -73,12 +73,16 @@ def _searched(
 
 def turn_values(steps: Sequence[BoardTurn], target: Board) -> Iterator[ReachWorth]:
     """Value the turns of a game, in their order; one search a board."""
+    if not steps:
+        return
     rows: dict[Board, int] = {}
     places = [_places(step, rows) for step in steps]
     asked = _asked(steps, places)
-    broken = {row: board for board, row in rows.items() if has_halves(board)}
-    never = dict(enumerate(_values(rows, target, asked, halves_go=False)))
-    once = never | dict(zip(broken, _values(broken.values(), target, [asked[row] for row in broken], halves_go=True), strict=True))
+    boards = [numbered(board) for board in rows]
+    broken = [row for row, board in enumerate(boards) if any(board.halves)]
+    first = _reach(next(iter(rows)), target, *asked[0], halves_go=False)
+    never = dict(enumerate(_searched(boards, target, asked, halves_go=False, first=first)))
+    once = never | _of_rows(broken, boards, target, asked)
     for step, (before, after) in zip(steps, places, strict=True):
         now, then = _limited(step.turns_left), _limited(step.turns_left - 1)
         yield ReachWorth(
@@ -89,6 +93,14 @@ def turn_values(steps: Sequence[BoardTurn], target: Board) -> Iterator[ReachWort
             after_most=once[after][then],
             half_domino=before in broken or after in broken,
         )
+
+
+def _of_rows(rows: Sequence[int], boards: Sequence[Numbered], target: Board, asked: Sequence[tuple[int, int]]) -> dict[int, list[float]]:
+    """What some of a game's boards are worth if half dominoes can be taken away."""
+    if not rows:
+        return {}
+    values = _searched([boards[row] for row in rows], target, [asked[row] for row in rows], halves_go=True)
+    return dict(zip(rows, values, strict=True))
 
 
 def _places(step: BoardTurn, rows: dict[Board, int]) -> tuple[int, int]:
@@ -106,14 +118,6 @@ def _asked(steps: Sequence[BoardTurn], places: Sequence[tuple[int, int]]) -> lis
             known_low, known_high = asked.get(row, (low, high))
             asked[row] = min(low, known_low), max(high, known_high)
     return list(asked.values())
-
-
-def _values(boards: Collection[Board], target: Board, asked: Sequence[tuple[int, int]], *, halves_go: bool) -> list[list[float]]:
-    """What each of a game's boards is worth, by moves left."""
-    if not boards:
-        return []
-    first = _reach(next(iter(boards)), target, *asked[0], halves_go=halves_go)
-    return _searched(boards, target, asked, halves_go=halves_go, first=first)
 
 
 def _limited(moves: int) -> int:

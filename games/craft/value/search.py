@@ -157,7 +157,7 @@ def _search(boards: Positions, target: Wanted, low: Ints, high: Ints, start: int
         floors[row] = -1.0
         known = row > start and high[row] <= high[row - 1]
         first, last = first_difference(boards, row) if known else (0, CELLS - 1)
-        bound(boards, target, row, last, high[row] + 1, scratch.rows, scratch.bounds)
+        bound(boards, target, row, first, last, high[row] + 1, scratch.rows, scratch.bounds)
         _try_few(boards, target, row, first, high[row], floors, scratch)
         least, most = _aimed(boards, row, low, high, floors, aims)
         if most >= 0 and not _try_every(boards, target, row, least, most, floors, aims, scratch):
@@ -266,9 +266,7 @@ def _extend_best(best: _Best, cell: int, slot: int, goal: int, moves: int, more:
 
 
 @compiled_inside
-def _try_every(
-    boards: Positions, target: Wanted, row: int, low: int, high: int, floors: Floats, aims: Floats, scratch: _Scratch
-) -> bool:
+def _try_every(boards: Positions, target: Wanted, row: int, low: int, high: int, floors: Floats, aims: Floats, scratch: _Scratch) -> bool:
     """Raise a board's floors by plans of any blocks that could beat the aims; False if there is no room for them."""
     fronts, rows, fills, slots = scratch.fronts, scratch.rows, scratch.fills, scratch.slots
     plans, counts, states, used = fronts
@@ -361,7 +359,7 @@ def _extend(
 @compiled_inside
 def _beats(progress: float, used: int, ahead: int, cell: int, limits: Floats, aims: Floats, low: int, high: int) -> bool:
     """Whether a plan up to a cell could beat the aim of a budget."""
-    for budget in range(max(low, used), high + 1):
+    for budget in range(max(low, used), high + 1):  # noqa: SIM110  # a generator takes longer, compiled too
         if progress + limits[cell + 1, 2 * (budget - used) + ahead] > aims[budget]:
             return True
     return False
