@@ -1,7 +1,8 @@
 """A logged game, recomputed move by move."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from games.craft.engine.board import Board
 from games.craft.engine.errors import MoveError
@@ -16,8 +17,7 @@ from games.craft.measures.taxonomy import PublishedCategory, RepairedCategory, p
 __all__ = ["ReplayedTurn", "replay"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayedTurn:
+class ReplayedTurn(Struct, frozen=True, kw_only=True):
     """One turn. Fields about following and categories are as if the builder had seen ``listed``."""
 
     turn: int

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from games.craft.engine.board import Board
 from games.craft.engine.move import Move
 
@@ -14,8 +16,7 @@ BUILDER = "Builder"
 """The builder's name as an agent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CraftTurn:
+class CraftTurn(Struct, frozen=True, kw_only=True):
     """One turn, as logged. None means that the log does not say."""
 
     turn: int

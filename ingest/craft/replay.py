@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from games.craft.engine.board import Board
 from games.craft.engine.errors import ErrorCode, code_of
 from games.craft.measures.metrics import Metrics, progress
@@ -22,8 +24,7 @@ from schemas.records import LogDisagreement
 __all__ = ["DerivedGame", "DerivedTurn", "derive"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DerivedTurn:
+class DerivedTurn(Struct, frozen=True, kw_only=True):
     """What replay adds to a turn's own rows."""
 
     metrics: Metrics

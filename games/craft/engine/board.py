@@ -9,8 +9,9 @@ the board keeps it, so that a logged game can be replayed exactly.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from games.craft.engine.blocks import CELL_INDEX, CELLS, Cell
 
@@ -29,8 +30,7 @@ _NO_STACKS: tuple[Stack, ...] = ((),) * len(CELLS)
 _TEXT: Final = frozenset((str,))
 
 
-@dataclass(frozen=True, slots=True)
-class Board:
+class Board(Struct, frozen=True, cache_hash=True):
     """Stacks in canonical cell order, span records by layer, ghost cells by their odd name."""
 
     stacks: tuple[Stack, ...] = _NO_STACKS

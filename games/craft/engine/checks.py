@@ -7,8 +7,9 @@ implied: the layer must equal the height of the stack.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from games.craft.engine.blocks import BLOCKS, CELL_INDEX, HIDDEN_CELLS, MAX_HEIGHT, NEIGHBORS, is_large
 from games.craft.engine.board import Board

@@ -1,16 +1,16 @@
 """The builder's move as a typed record, and its form in logs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from games.craft.engine.blocks import Cell, is_large
 
 __all__ = ["Move"]
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True, cache_hash=True):
     """One PLACE or REMOVE, as the builder wrote it or as the engine tidied it."""
 
     action: str

@@ -4,7 +4,8 @@ Two coordinates are in play. Checks read the tidied one (``(0, 1)`` becomes ``(0
 changed under the text as the builder wrote it. ``board`` tells about the ghost cells this makes.
 """
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from games.craft.engine.blocks import is_large
 from games.craft.engine.board import Board
@@ -15,8 +16,7 @@ from games.craft.engine.move import Move
 __all__ = ["Outcome", "accepts", "execute", "validate"]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What a move did to a board."""
 
     board: Board

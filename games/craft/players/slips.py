@@ -2,8 +2,10 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
+
+from msgspec.structs import replace
 
 from games.craft.engine.blocks import CELLS, COLORS, MAX_HEIGHT, NEIGHBORS, WALLS, Director, is_large
 from games.craft.engine.board import Board
