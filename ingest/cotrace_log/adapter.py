@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -19,6 +20,7 @@ from ingest.cotrace_log import as_written
 from ingest.cotrace_log.calls import call_row
 from ingest.cotrace_log.consistency import contradictions
 from ingest.cotrace_log.derivation import BadTurnError, Derivation, Derived
+from ingest.cotrace_log.kept import json_of
 from ingest.cotrace_log.lines import LogLines, header_line, lost, read_lines
 from ingest.cotrace_log.planted import planted_claims, planted_labels
 from ingest.reading.adapter_types import Place, Reading, episode_id, run_id
@@ -85,9 +87,9 @@ def read(data: bytes, place: Place) -> Reading:
 
 
 def _read(data: bytes, place: Place) -> Reading:
-    log = read_lines(data)
+    log = read_lines(data, _keeps)
     _tell_agents(log.header)
-    derivation: Derivation = getattr(module(log.header.benchmark, "ingest", "own"), "derive", as_written.derive)
+    derivation: Derivation = getattr(_rules(log.header), "derive", as_written.derive)
     episode = episode_id(log.header.benchmark, place.path)
     started = time.perf_counter()
     derived = _derived(log, derivation, episode)
@@ -96,6 +98,14 @@ def _read(data: bytes, place: Place) -> Reading:
     replayed = derivation is not as_written.derive
     rows = _rows(log, derived, episode, place, replayed=replayed)
     return Reading(rows, [episode], len(log.turns), rejects, replay_s, coded=_planted(log, episode))
+
+
+def _rules(header: Header) -> ModuleType | None:
+    return module(header.benchmark, "ingest", "own")
+
+
+def _keeps(header: Header) -> bool:
+    return bool(getattr(_rules(header), "KEEPS", False))
 
 
 def _derived(log: LogLines, derivation: Derivation, episode: str) -> Derived:
@@ -219,8 +229,9 @@ def _agents(header: Header, episode: str) -> Iterator[Agent]:
         yield Agent(episode, agent.agent, agent.role, agent.model, agent.persona, view, agent.view_kind, source)
 
 
-def _json(value: Any) -> Json | None:
-    return None if value is None else Json(dumps(value))
+def _json(value: object) -> Json | None:
+    text = json_of(value)
+    return None if text is None else Json(text)
 
 
 def _turn(episode: str, turn: Turn, progress: float | None, *, replayed: bool) -> TurnRow:

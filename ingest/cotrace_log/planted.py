@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Final
 
-from ingest.reading.json_text import dumps
+from ingest.cotrace_log.kept import PlannedClaim, claims_in
 from schemas.batches import Coded, Group
 from schemas.claims import text_hash
 from schemas.game import Turn
@@ -19,7 +19,6 @@ __all__ = ["PLANTED", "planted_claims", "planted_labels"]
 PLANTED: Final = "planted"
 """`labels.source` of the truth that scripted players write into their logs, and `claims.reader` of what they know their texts to claim."""
 
-_READ: Final = {"kind": "read"}
 _SCORES: Final = {"Yes": 1.0, "No": 0.0}
 
 _CLAIM_ALWAYS: Final = ("episode_id", "reader", "words", "start_char", "end_char", "certain", "reason", "prompt_hash")
@@ -35,24 +34,16 @@ _LABEL_SAID: Final = ("rubric", "question", "answer", "score", "basis", "planted
 def planted_claims(episode: str, turns: Sequence[Turn]) -> Coded:
     """What the authors of the texts know them to claim: first the row that says so, then a row a claim."""
     texts: list[tuple[object, ...]] = []
-    said: dict[str, int] = {}
-    said_rows: list[tuple[object, ...]] = []
+    said: dict[PlannedClaim, int] = {}
     of_text: list[int] = []
     of_said: list[int] = []
     numbers: list[int] = []
     for turn in turns:
         for seq, utterance in enumerate(turn.utterances, start=1):
-            if utterance.claims is None:
+            claims = claims_in(utterance.claims)
+            if claims is None:
                 continue
-            says_so = utterance.claims and utterance.claims[0].get("kind") == "read"
-            claims = utterance.claims if says_so else (_READ, *utterance.claims)
-            for claim in claims:
-                text = dumps(claim)
-                place = said.get(text)
-                if place is None:
-                    place = said[text] = len(said_rows)
-                    said_rows.append((str(claim.get("kind")), text))
-                of_said.append(place)
+            of_said += [said.setdefault(claim, len(said)) for claim in claims]
             of_text += [len(texts)] * len(claims)
             numbers += range(len(claims))
             texts.append((turn.turn, seq, utterance.agent, text_hash(utterance.text)))
@@ -62,7 +53,7 @@ def planted_claims(episode: str, turns: Sequence[Turn]) -> Coded:
             Group(_CLAIM_ALWAYS, [always], [0] * len(of_said)),
             Group(_CLAIM_TEXT, texts, of_text),
             Group(("number",), [(number,) for number in range(max(numbers, default=-1) + 1)], numbers),
-            Group(_CLAIM_SAID, said_rows, of_said),
+            Group(_CLAIM_SAID, list(said), of_said),
         )
     )
 
