@@ -5,9 +5,11 @@ They are most of the rows of such a game, and few of them differ, so they are gi
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from operator import attrgetter
-from typing import Final
+from typing import Final, TypeVar
 
 from ingest.cotrace_log.kept import PlannedClaim, claims_in
 from schemas.batches import Coded, Group
@@ -27,14 +29,17 @@ _CLAIM_SAID: Final = ("kind", "claim")
 
 _LABEL_ALWAYS: Final = ("source", "episode_id", "imported_at")
 _LABEL_UNIT: Final = ("annotator", "unit_key", "turn", "agent")
+_AGENT: Final = attrgetter("agent")
 _SAID: Final = attrgetter("rubric", "question", "answer", "basis", "planted")
+_Key = TypeVar("_Key")
+
 _LABEL_SAID: Final = ("rubric", "question", "answer", "score", "basis", "planted")
 
 
 def planted_claims(episode: str, turns: Sequence[Turn]) -> Coded:
     """What the authors of the texts know them to claim: first the row that says so, then a row a claim."""
     texts: list[tuple[object, ...]] = []
-    said: dict[PlannedClaim, int] = {}
+    said = _numbering(PlannedClaim)
     of_text: list[int] = []
     of_said: list[int] = []
     numbers: list[int] = []
@@ -43,7 +48,7 @@ def planted_claims(episode: str, turns: Sequence[Turn]) -> Coded:
             claims = claims_in(utterance.claims)
             if claims is None:
                 continue
-            of_said += [said.setdefault(claim, len(said)) for claim in claims]
+            of_said += map(said.__getitem__, claims)
             of_text += [len(texts)] * len(claims)
             numbers += range(len(claims))
             texts.append((turn.turn, seq, utterance.agent, text_hash(utterance.text)))
@@ -60,27 +65,28 @@ def planted_claims(episode: str, turns: Sequence[Turn]) -> Coded:
 
 def planted_labels(episode: str, turns: Sequence[Turn], personas: Mapping[str, str | None], model: str) -> Coded:
     """Answers that the authors know to be true; ``personas``: who plays each agent, ``model``: who is evaluated."""
-    units: list[tuple[object, ...]] = []
-    said: dict[tuple[str, ...], int] = {}
+    units = _numbering(tuple[int, str | None])
+    said = _numbering(tuple[str, ...])
     of_unit: list[int] = []
     of_said: list[int] = []
     for turn in turns:
-        known: dict[str | None, int] = {}
-        for label in turn.labels:
-            unit = known.get(label.agent)
-            if unit is None:
-                unit = known[label.agent] = len(units)
-                units.append(_unit(episode, turn.turn, label.agent, personas, model))
-            of_unit.append(unit)
-            of_said.append(said.setdefault(_SAID(label), len(said)))
+        of_unit += map(units.__getitem__, zip(repeat(turn.turn), map(_AGENT, turn.labels)))
+        of_said += map(said.__getitem__, map(_SAID, turn.labels))
     answers = [(rubric, question, answer, _SCORES.get(answer), basis, planted) for rubric, question, answer, basis, planted in said]
     return Coded(
         (
             Group(_LABEL_ALWAYS, [(PLANTED, episode, None)], [0] * len(of_said)),
-            Group(_LABEL_UNIT, units, of_unit),
+            Group(_LABEL_UNIT, [_unit(episode, turn, agent, personas, model) for turn, agent in units], of_unit),
             Group(_LABEL_SAID, answers, of_said),
         )
     )
+
+
+def _numbering(_: type[_Key]) -> defaultdict[_Key, int]:
+    """Numbers its keys from 0, in the order in which they are first asked for."""
+    numbers: defaultdict[_Key, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    return numbers
 
 
 def _unit(episode: str, turn: int, agent: str | None, personas: Mapping[str, str | None], model: str) -> tuple[object, ...]:

@@ -60,13 +60,7 @@ class Metrics:
 
 def progress(board: Board, target: Board) -> Metrics:
     """Score a board against a target."""
-    shared = either = right = matching = 0
-    for stack, wanted in zip(board.stacks, target.stacks, strict=True):
-        cell = _cell_counts(stack, wanted)
-        shared += cell[0]
-        either += cell[1]
-        right += cell[2]
-        matching += cell[3]
+    shared, either, right, matching = map(sum, zip(*map(_cell_counts, board.stacks, target.stacks), strict=True))
     sizes = shared + either
     total = target.blocks_total()
     iou = shared / either if either else 0.0
