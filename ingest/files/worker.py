@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import os
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -93,8 +94,9 @@ class Chunk:
 
 
 def start_reader() -> None:
-    """Prepare a worker process: what is imported is not searched for garbage."""
+    """Prepare a worker process: what is imported is not searched for garbage, and OpenBLAS, which nothing here needs, starts no threads."""
     start_worker()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.freeze()
 
 

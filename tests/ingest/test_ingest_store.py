@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from ingest.files.worker import Chunk, FileToRead
 from ingest.reading.adapter_types import Place, Reading
 from schemas.batches import insert, to_arrow
 from schemas.errors import StoreError
+from schemas.processes import worker_pool
 from schemas.records import Json, Label, Verdict
 from schemas.store import Store
 from schemas.tables import TABLES
@@ -202,6 +204,18 @@ def test_workers_have_work_waiting_while_a_transaction_is_written(megabytes: int
     next(chunks)
     assert len(given) == submitted
     assert len([*chunks]) == 39
+
+
+@pytest.mark.parametrize(("set_by_user", "threads"), [(None, "1"), ("2", "2")])
+def test_readers_start_no_threads_for_linear_algebra(monkeypatch: pytest.MonkeyPatch, set_by_user: str | None, threads: str) -> None:
+    """Unless the user wants them; the process that called keeps what it had."""
+    name = "OPENBLAS_NUM_THREADS"
+    monkeypatch.delenv(name, raising=False)
+    if set_by_user:
+        monkeypatch.setenv(name, set_by_user)
+    with worker_pool(1, start=worker.start_reader) as readers:
+        assert readers.submit(os.getenv, name).result() == threads
+    assert os.environ.get(name) == set_by_user
 
 
 def test_reader_of_own_logs_imports_no_other_adapter(tmp_path: Path) -> None:
