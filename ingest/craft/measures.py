@@ -23,6 +23,9 @@ from schemas.records import EpisodeMetric, Failure, Json, OracleAction, TurnMetr
 __all__ = ["arguments", "episode_metrics", "failures", "oracle_actions", "scores", "turn_facts"]
 
 _NAMES: Final = tuple((name, f"craft.{name}") for name in METRICS)
+_READINGS: Final = tuple(
+    (followed, f"craft.{followed.__name__}") for followed in (followed_full, followed_physical, followed_action_position_layer)
+)
 _FLAGS: Final = tuple((flag.name, f"craft.{flag.name}") for flag in fields(Flags))
 _FACTS: Final = tuple(
     (field.name, f"craft.structure.{field.name}") for field in fields(StructureFacts) if field.name not in {"structure_id", "complexity"}
@@ -43,8 +46,8 @@ def scores(episode: str, turn: int, metrics: Metrics) -> Iterator[TurnMetric]:
 def turn_facts(episode: str, turn: CraftTurn, step: ReplayedTurn) -> Iterator[TurnMetric]:
     """Three readings of following, where candidates were listed; flags of an accepted move, by replay where not logged."""
     if turn.listed and turn.attempted is not None:
-        for followed in (followed_full, followed_physical, followed_action_position_layer):
-            yield TurnMetric(episode, turn.turn, f"craft.{followed.__name__}", float(followed(turn.listed, turn.attempted)))
+        for followed, metric in _READINGS:
+            yield TurnMetric(episode, turn.turn, metric, float(followed(turn.listed, turn.attempted)))
     if not turn.accepted:
         return
     for name, metric in _FLAGS:

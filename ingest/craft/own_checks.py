@@ -62,11 +62,11 @@ def turn_differences(header: Header, turn: Turn, error_code: ErrorCode | None) -
     for rank, candidate in enumerate(turn.oracle or (), start=1):
         if candidate.undoes != (candidate.verb == "remove"):
             yield ReplayDifference(f"oracle[{rank}].undoes", dumps(candidate.undoes), dumps(candidate.verb == "remove"))
-    everybody = {agent.agent for agent in header.agents}
+    everybody = [agent.agent for agent in header.agents]
     last = {(said.agent, said.channel): seq for seq, said in enumerate(turn.utterances)}
     for seq, said in enumerate(turn.utterances):
-        due = everybody if said.channel == "public" else {said.agent}
-        if said.audience is not None and (set(said.audience) != due or len(said.audience) != len(due)):
+        due = everybody if said.channel == "public" else [said.agent]
+        if said.audience is not None and said.audience != due and sorted(said.audience) != sorted(due):
             yield ReplayDifference(f"utterances[{seq + 1}].audience", dumps(list(said.audience)), dumps(sorted(due)))
         if not said.superseded and last[said.agent, said.channel] != seq:
             yield ReplayDifference(f"utterances[{seq + 1}].superseded", dumps(said.superseded), dumps(not said.superseded))

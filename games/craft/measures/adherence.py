@@ -13,7 +13,7 @@ def followed_action_position_layer(listed: Sequence[Move], attempted: Move) -> b
     This is the logs' ``builder_followed_oracle``: block and second cell are not compared and the
     engine may have refused the move.
     """
-    return any(same_place(move, attempted) for move in listed)
+    return attempted in listed or any(same_place(move, attempted) for move in listed)
 
 
 def followed_full(listed: Sequence[Move], attempted: Move) -> bool:
@@ -29,7 +29,7 @@ def followed_physical(listed: Sequence[Move], attempted: Move) -> bool:
 
     As in ``followed_full`` a superfluous second cell on a small block does not count as following; ``same_effect`` lets it pass.
     """
-    return any(_same_ends(move, attempted) for move in listed)
+    return attempted in listed or any(_same_ends(move, attempted) for move in listed)
 
 
 def same_place(first: Move, second: Move) -> bool:

@@ -133,7 +133,7 @@ def repaired_category(listed: Sequence[Move], attempted: Move | None, error: Mov
         return "no_oracle_or_attempt"
     if error is not None:
         return ERROR_KINDS[error.code]
-    if any(same_effect(move, attempted) for move in listed):
+    if attempted in listed or any(same_effect(move, attempted) for move in listed):
         return "correct"
     near = [_difference(move, attempted) for move in listed if _touches(move, attempted)]
     return min(near, key=_NEAREST_FIRST.index, default="wrong_position")
