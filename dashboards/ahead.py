@@ -66,15 +66,18 @@ def _break_off(thread: threading.Thread, opened: Sequence[duckdb.DuckDBPyConnect
 
 def _watch(store: Store, rubric_folders: Sequence[Path]) -> None:
     done: object = None
-    seen, changed = state_of(store.path), -math.inf  # what was there before the start is at rest
+    seen: object = None
+    changed = -math.inf
     with suppress(SystemExit):
         while True:
-            now = state_of(store.path)
-            if now != seen:
-                seen, changed = now, time.monotonic()
-            if seen != done and time.monotonic() - changed >= _REST_S and store.exists():
-                draw_ahead(store, addresses(store), rubric_folders)
-                done = seen
+            with suppress(CotraceError):  # it may be back in a moment, and pages say themselves what is wrong with it
+                now = state_of(store.path)
+                if now != seen:
+                    changed = time.monotonic() if seen else -math.inf  # what was there before the start is at rest
+                    seen = now
+                if seen != done and time.monotonic() - changed >= _REST_S and store.exists():
+                    draw_ahead(store, addresses(store), rubric_folders)
+                    done = seen
             time.sleep(_LOOK_S)
 
 

@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from schemas.errors import StoreError, UsageError
 from schemas.extras import needed
-from schemas.lake.place import Place
+from schemas.lake.place import Place, Seen, version_file
 from schemas.lake.remote_files import LakeFiles
 
 if TYPE_CHECKING:
     import duckdb
-    from deltalake import DeltaTable
 
     from schemas.lake.files import DataFile
 
@@ -70,7 +69,7 @@ class Bucket(Place):
         self._known: dict[str, int] = {}
         self._files: LakeFiles | None = None
         self._lock = threading.Lock()
-        self._seen: DeltaTable | None = None
+        self._newest: Seen | None = None
         self._looked = -float("inf")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -126,18 +125,25 @@ class Bucket(Place):
         self._looked = -float("inf")
 
     def state(self) -> tuple[object, ...]:
-        """The lake's newest version, asked for at most once a second: by two requests, and two more for each commit since."""
+        """The lake's newest version, asked for at most once a second: by three requests, and two more for each commit since."""
         from deltalake.exceptions import TableNotFoundError
 
         with self._lock, self.told():
             if time.monotonic() - self._looked > _LOOKS_EVERY_S:
                 try:
-                    self._seen = self._seen or self.delta()
-                    self._seen.update_incremental()
+                    self._newest = self.newest(self._newest)
                 except TableNotFoundError:
-                    self._seen = None
+                    self._newest = None
                 self._looked = time.monotonic()
-            return self.uri, self._seen.version() if self._seen else -1
+            return self.uri, (self._newest.version, self._newest.mark) if self._newest else None
+
+    def mark(self, version: int) -> object:
+        """What tells a version of this lake from the same version of one that lies here later; None: the version is not there."""
+        try:
+            told: dict[str, Any] = self._remote().info(f"{self.uri}/{version_file(version)}")
+        except FileNotFoundError:
+            return None
+        return told.get("ETag") or told.get("etag")
 
     def _remote(self) -> Any:
         import fsspec

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PosixPath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from schemas.errors import StoreError, UsageError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from schemas.lake.files import DataFile
 
-__all__ = ["Address", "Place", "place_of"]
+__all__ = ["Address", "Place", "Seen", "place_of", "version_file"]
 
 _OWN: Final = "_cotrace"
 """Folder beside the data for what is no data; Delta passes over names that begin so."""
@@ -31,6 +31,14 @@ class Address(PosixPath):
 
     def __str__(self) -> str:
         return re.sub(r"^(lake:\w+):/(?=[^/])", r"\1://", super().__str__())
+
+
+class Seen(NamedTuple):
+    """A Delta table as it was at a look at it."""
+
+    delta: DeltaTable
+    version: int
+    mark: object
 
 
 class Place:
@@ -93,11 +101,39 @@ class Place:
     def serve(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Let a connection read the lake's files by their names."""
 
+    def newest(self, seen: Seen | None) -> Seen:
+        """The Delta table as it is now; one that was seen before is brought up to date, unless another lies in its place meanwhile.
+
+        Args:
+            seen: what this gave before; not to be used any more.
+
+        Raises:
+            TableNotFoundError: there is none.
+        """
+        from deltalake.exceptions import DeltaError
+
+        if seen is None:
+            return self._seen(self.delta())
+        delta, version, mark = seen
+        try:
+            delta.update_incremental()
+        except DeltaError:
+            if self.mark(version) == mark:
+                raise
+        if self.mark(version) != mark:
+            return self._seen(self.delta())
+        return seen if delta.version() == version else self._seen(delta)
+
+    def _seen(self, delta: DeltaTable) -> Seen:
+        return Seen(delta, delta.version(), self.mark(delta.version()))
+
+    def mark(self, version: int) -> object:
+        """What tells a version of this lake from the same version of one that lies here later; None: the version is not there."""
+        return _told_apart(Path(self.uri, version_file(version)))
+
     def state(self) -> tuple[object, ...]:
         """What changes with every commit."""
-        log = Path(self.uri, "_delta_log")
-        stat = log.stat() if log.exists() else None
-        return (self.uri, *((stat.st_ino, stat.st_mtime_ns, stat.st_size) if stat else ()))
+        return self.uri, _told_apart(Path(self.uri, "_delta_log"))
 
     def know(self, files: Iterable[DataFile]) -> None:
         """Be told of files of the lake: a connection can read no others."""
@@ -122,6 +158,20 @@ def place_of(name: str | Path) -> Place:
     from schemas.lake.bucket import bucket_at
 
     return bucket_at(_REMOTE.sub(r"\1://", str(name)).rstrip("/"))
+
+
+def version_file(version: int) -> str:
+    """The entry of the log that made a version, from the lake's place."""
+    return f"_delta_log/{version:020}.json"
+
+
+def _told_apart(path: Path) -> tuple[int, ...] | None:
+    """What differs for a file or folder that was written since, or lies in its place; None where none can be seen: reading tells why."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
 
 def _reason(error: Exception) -> str:

@@ -22,7 +22,7 @@ from schemas.errors import StoreError, UsageError
 from schemas.extras import needed
 from schemas.lake.files import Snapshot, literal, quoted, selection, snapshot_of
 from schemas.lake.layout import LAKE_TABLES, PARTITION, TABLE, lake_schema
-from schemas.lake.place import Address, Place, place_of
+from schemas.lake.place import Address, Place, Seen, place_of
 from schemas.lake.transaction import added, lake_transaction
 from schemas.read_only_sql import SEALED
 from schemas.store import SCHEMA_VERSION, Store
@@ -111,7 +111,7 @@ class LakeStore(Store):
         super().__init__(Address(f"lake:{self.place.uri}{f'?{asked}' if asked else ''}"))
         self._parts = {"benchmark": benchmark, "run": run}
         self._views = _Views(self.place)
-        self._state: tuple[DeltaTable, Snapshot] | None = None
+        self._state: tuple[Seen, Snapshot] | None = None
         self._looking = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -291,17 +291,18 @@ class LakeStore(Store):
         from deltalake.exceptions import TableNotFoundError
 
         with self._looking, self.place.told():
+            before = self._state[0] if self._state else None
             try:
-                delta = self._state[0] if self._state else self.place.delta()
-                delta.update_incremental()
+                seen = self.place.newest(before)
             except TableNotFoundError:
+                self._state = None
                 raise StoreError(f"no lake at {self.place.uri}: make one with `cotrace ingest PATH --store {self.path}`") from None
-            if self._state is None or self._state[1].version != delta.version():
-                self._check_kind(delta)
-                snapshot = snapshot_of(delta, self.place.uri, **self._parts)
+            if self._state is None or seen is not before:
+                self._check_kind(seen.delta)
+                snapshot = snapshot_of(seen.delta, self.place.uri, **self._parts)
                 self.place.know(file for files in snapshot.files.values() for file in files)
-                self._state = (delta, snapshot)
-            return self._state
+                self._state = (seen, snapshot)
+            return seen.delta, self._state[1]
 
     def _check_kind(self, delta: DeltaTable) -> None:
         told = delta.metadata().description or ""

@@ -283,6 +283,25 @@ def test_verdicts_go_to_a_lake_while_a_run_goes_on(tmp_path: Path) -> None:
     assert len(seen - {0, 120}) > 1
 
 
+@pytest.mark.parametrize("commits", [0, 2])
+def test_a_lake_that_another_takes_the_place_of_is_seen_anew(filled: tuple[LakeStore, Store], tmp_path: Path, commits: int) -> None:
+    """By whoever has it open: gone, and back with fewer or more versions, none of which may be laid over what was there."""
+    _, store = filled
+    lake = LakeStore(tmp_path / "lake")
+    ingest_paths([logs_in(tmp_path / "logs", "yz")], lake, workers=1)
+    versions = lake.snapshot().version
+    shutil.rmtree(tmp_path / "lake")
+    with pytest.raises(StoreError, match="no lake at"), lake.reading():
+        pass
+    assert not (tmp_path / "lake").exists()
+    assert copy_from(LakeStore(tmp_path / "lake"), store) > 0
+    more = to_arrow({"episode_metrics": [EpisodeMetric("game", "number", 1.0)]})
+    for _ in range(commits):
+        LakeStore(tmp_path / "lake").transact(lambda it: it.insert(more))
+    assert (LakeStore(tmp_path / "lake").snapshot().version > versions) == (commits > 1)
+    assert contents(lake) == contents(LakeStore(tmp_path / "lake"))
+
+
 @pytest.mark.parametrize("name", ["st*ar", "br[1]ack", "quo'te", "sp ace", "uñi中", "a/../b"])
 def test_a_folder_of_any_name_is_its_own(logs: Path, tmp_path: Path, name: str) -> None:
     """Not even one with a name that the first might stand for, and files of the same names, is read in its place."""
