@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from cotrace.options.shared import say
+from cotrace.options.shared import say, writing_to
 from schemas.extras import needed
 from schemas.store import Store
 
@@ -96,7 +96,7 @@ def _play(logs: Path, structures: int) -> None:
     request = PlayRequest(
         out=logs, personas=tuple(_PLANTED), builders=_BUILDERS, structures=structures, rules=StructureRules(reachable=True)
     )
-    with progress_bar("playing") as show:
+    with writing_to(logs.parent, "--dir"), progress_bar("playing") as show:
         played = play(request, show)
     kept = f", {played.kept} were there already" if played.kept else ""
     say(f"   {played.played} games of CRAFT on {structures} targets played{kept}; what was planted stands beside them as labels")

@@ -55,7 +55,7 @@ def command(context: click.Context, folder: Path | None, form: str, where: str, 
         return
     if folder is None:
         raise UsageError("say where to: --to FOLDER")
-    with writing_to(folder):
+    with writing_to(folder, "--to"):
         for path, count in exported(store, folder, form, where, views=views):
             say(f"{count:>9} rows  {path}" if form == "parquet" else f"{count:>9}  {path}")
     say(_HOW_TO_READ[form].format(folder=folder))

@@ -53,7 +53,7 @@ def command(folder: Path, where: str, roles: tuple[str, ...], keep: str, splits:
     except ValueError as error:
         raise UsageError(f"--splits {splits}: write three shares such as 0.8,0.1,0.1") from error
     wanted = Wanted(where=where, roles=roles, keep=cast("Keep", keep), reasoning=reasoning, pairs=pairs, shares=shares)
-    with writing_to(folder):
+    with writing_to(folder, "--to"):
         told = export_chats(store, folder, wanted)
     what = "pairs" if pairs else "chats"
     by_split = ", ".join(f"{count} {split}" for split, count in told.lines.items()) or "none"

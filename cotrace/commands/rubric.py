@@ -7,7 +7,7 @@ from typing import get_args
 
 import click
 
-from cotrace.options.shared import say
+from cotrace.options.shared import say, writing_to
 from judges.rubric.model import UnitKind
 from schemas.store import Store
 
@@ -95,8 +95,9 @@ def new(name: str, folder: Path, unit: UnitKind | None, benchmark: str | None) -
     if path.exists():
         raise UsageError(f"{path} exists already: choose another name, or edit it")
     text = template(name) if unit is None and benchmark is None else draft(name, unit or "turn", benchmark or "any")
-    folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    with writing_to(folder, "--dir"):
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     say(f"wrote {path}; edit it, then: cotrace rubric check {path} && cotrace judge --rubric {path} --model provider/model --dry-run")
 
 

@@ -89,10 +89,8 @@ def demonstrations_of(options: Mapping[str, Any]) -> int:
 
 def cache_of(options: Mapping[str, Any], store: Store) -> Path:
     """Where answers are kept: beside the store, unless the user says otherwise."""
-    from judges.runs.journal import folder_of
+    from judges.runs.journal import folder_of, made
 
     if options["cache"]:
         return Path(options["cache"])
-    folder = folder_of(store)
-    folder.mkdir(exist_ok=True)
-    return folder
+    return made(folder_of(store))

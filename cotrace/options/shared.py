@@ -84,8 +84,12 @@ def format_option(*formats: str) -> Callable[[F], F]:
 
 
 @contextmanager
-def writing_to(out: Path) -> Iterator[None]:
+def writing_to(out: Path, option: str = "--out") -> Iterator[None]:
     """Tell in one line which file of an output folder cannot be written, and the mend.
+
+    Args:
+        out: the folder.
+        option: which named it.
 
     Raises:
         UsageError: the file system refused.
@@ -96,7 +100,9 @@ def writing_to(out: Path) -> Iterator[None]:
         raise  # a matter of the network, which Python counts among the errors of files
     except OSError as error:
         where = error.filename or out
-        raise UsageError(f"--out {out}: {where} cannot be used ({error.strerror or error}); choose a folder that can be written") from error
+        raise UsageError(
+            f"{option} {out}: {where} cannot be used ({error.strerror or error}); choose a folder that can be written"
+        ) from error
 
 
 _ONE_OF_MANY: Final = re.compile(

@@ -18,7 +18,7 @@ from judges.attribution.asking import MANNERS, Answered, Ask
 from judges.attribution.decisive import RUBRIC, decisive_error
 from judges.attribution.job import selected_games
 from judges.evidence.transcript import Transcript, load
-from judges.runs.journal import folder_of
+from judges.runs.journal import folder_of, made
 from judges.runs.verdict_store import Progressed, save
 from providers.asker import Asker, JobTerms, JournalEntry, Request
 from providers.cache import ReplyCache
@@ -137,8 +137,7 @@ class _Job:
         return self.report
 
     def _journal_path(self) -> Path:
-        folder = folder_of(self._store) / RUBRIC
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = made(folder_of(self._store) / RUBRIC)
         name = f"{self._request.settings.model} {self._request.manner}"
         return folder / f"{hashlib.blake2b(name.encode(), digest_size=6).hexdigest()}.jsonl"
 

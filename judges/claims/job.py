@@ -18,7 +18,7 @@ from judges.claims.extraction import form_of, read_reply
 from judges.claims.questions import ReadingQuestion, ReadingRequest, open_texts
 from judges.claims.rows import rows_of
 from judges.claims.stored import put
-from judges.runs.journal import folder_of
+from judges.runs.journal import folder_of, made
 from providers.asker import Asker, JobTerms, JournalEntry, Reply, Request
 from providers.cache import ReplyCache
 from providers.event_loop import run_to_end
@@ -99,8 +99,7 @@ class _Job:
         return self.report
 
     def _journal_path(self) -> Path:
-        folder = folder_of(self._store) / "claims"
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = made(folder_of(self._store) / "claims")
         return folder / f"{hashlib.blake2b(self._request.settings.model.encode(), digest_size=6).hexdigest()}.jsonl"
 
     async def _ask_all(self, questions: Sequence[ReadingQuestion], journal: Journal[dict[str, str], JournalEntry]) -> None:

@@ -25,7 +25,7 @@ from schemas.errors import StoreError, UsageError
 from schemas.records import JudgeRun
 from schemas.store import Store
 
-__all__ = ["JournalHead", "Leftover", "folder_of", "leftovers", "set_aside", "starting"]
+__all__ = ["JournalHead", "Leftover", "folder_of", "leftovers", "made", "set_aside", "starting"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -60,6 +60,23 @@ def folder_of(store: Store) -> Path:
     return store.journals
 
 
+def made(folder: Path) -> Path:
+    """A folder for journals, made if it is missing.
+
+    Raises:
+        StoreError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unusable(folder, error) from error
+    return folder
+
+
+def _unusable(folder: Path, error: OSError) -> StoreError:
+    return StoreError(f"journal folder {folder} cannot be used: {error.strerror}; make it writable, or move the store")
+
+
 @contextmanager
 def starting(store: Store) -> Iterator[Path]:
     """The journal folder, held so that only one run at a time looks for leftovers and starts.
@@ -67,12 +84,11 @@ def starting(store: Store) -> Iterator[Path]:
     Raises:
         StoreError: the folder cannot be made.
     """
-    folder = folder_of(store)
+    folder = made(folder_of(store))
     try:
-        folder.mkdir(exist_ok=True)
         lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
-        raise StoreError(f"journal folder {folder} cannot be used: {error.strerror}; make it writable, or move the store") from error
+        raise _unusable(folder, error) from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield folder

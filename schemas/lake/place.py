@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -87,16 +89,28 @@ class Place:
         except DeltaError as error:
             raise StoreError(f"lake {self.uri} cannot be used: {_reason(error)}") from error
         except OSError as error:
-            raise StoreError(f"lake {self.uri} cannot be used: {error.strerror or error}; name another place with --store") from error
+            what = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
+            raise StoreError(f"lake {self.uri} cannot be used: {what}; {_mend(what)}") from error
 
     @contextmanager
     def receiving(self) -> Iterator[Path]:
-        """A folder into which files are written, in the lake's own order; they are in the lake's place on leaving."""
-        yield Path(self.uri)
+        """A folder into which files are written, in the lake's own order; they are in the lake's place on leaving.
+
+        Raises:
+            StoreError: they cannot be written.
+        """
+        import duckdb
+
+        with self.told():
+            try:
+                yield Path(self.uri)
+            except duckdb.IOException as error:
+                raise OSError(str(error).splitlines()[0].removeprefix("IO Error: ")) from error
 
     def drop(self, logged: str) -> None:
         """Delete a file that no version of the lake names."""
-        Path(self.uri, logged).unlink()
+        with self.told():
+            Path(self.uri, logged).unlink(missing_ok=True)
 
     def serve(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Let a connection read the lake's files by their names."""
@@ -178,6 +192,14 @@ def _reason(error: Exception) -> str:
     """The first line of what deltalake says, below which stand its own stack; and the mend where the log itself is damaged."""
     text = str(error)
     line = text.strip().splitlines()[0][:_LONGEST] if text.strip() else type(error).__name__
+    if "Could not create local directory" in line:
+        return f"{line}; {_mend(line)}"
     if "Kernel error" not in line and "log" not in line.lower():
         return line
     return f"{line}; if files in _delta_log are cut or missing, put a copy of them back, or ingest the logs again into another folder"
+
+
+def _mend(reason: str) -> str:
+    if os.strerror(errno.ENOSPC) in reason:
+        return "make room and start the same command again"
+    return "make it readable and writable (chmod u+rwX), or name another place with --store"

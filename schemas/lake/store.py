@@ -168,7 +168,9 @@ class LakeStore(Store):
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A read-only connection that sees the lake as it is now and can reach nothing else; closed on leaving."""
         _, snapshot = self._now()
-        if not self._views.exists():
+        with self.place.told():
+            has_views = self._views.exists()
+        if not has_views:
             self._make_views()
         with self._views.reading() as connection, self.loss_told(snapshot):
             for spec in LAKE_TABLES:

@@ -99,6 +99,23 @@ def test_wrong_use_is_one_line_and_exit_code_2(arguments: list[str], complaint: 
 
 
 @pytest.mark.parametrize(
+    ("arguments", "option"),
+    [(("rubric", "new", "mine"), "--dir"), (("demo", "--no-serve"), "--dir"), (("export",), "--to")],
+    ids=lambda found: found if isinstance(found, str) else found[0],
+)
+def test_a_folder_that_cannot_be_written_is_named_with_its_option(
+    arguments: tuple[str, ...], option: str, store: Store, tmp_path: Path
+) -> None:
+    """Whichever command it is; here a file stands where the folder above should be."""
+    (tmp_path / "file").touch()
+    done = run(*arguments, option, "file/x", store=store if "export" in arguments else None, cwd=tmp_path)
+    assert done.returncode == 2
+    line = done.stderr.strip().splitlines()[-1]
+    assert line.startswith(f"cotrace: {option} file/x: file/x")
+    assert line.endswith("cannot be used (Not a directory); choose a folder that can be written")
+
+
+@pytest.mark.parametrize(
     ("option", "value"),
     [
         ("--max-cost", "nan"),

@@ -342,6 +342,36 @@ def test_damage_is_told_in_one_line_with_the_mend(
         assert "internal error" not in said[0]
 
 
+@pytest.mark.parametrize(
+    ("in_place_of", "command"),
+    [
+        ("table=attributions", ["attribute"]),
+        ("table=judge_runs", ["judge", "--rubric", "spatial_grounding", "--judge", "engine"]),
+        ("table=claims/part_benchmark=craft", ["claims"]),
+        ("_cotrace/journal", ["claims", "--reader", "llm:openai/x", "--base-url", "http://127.0.0.1:9/v1"]),
+        ("_cotrace", ["sql", "SELECT 1"]),
+    ],
+)
+def test_a_folder_that_cannot_be_written_is_told_in_one_line(
+    logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], in_place_of: str, command: list[str]
+) -> None:
+    """As one without rights is; a file in its place stops everybody, also those who have all rights."""
+    root = tmp_path / "lake"
+    ingest_paths([logs / "one"], LakeStore(root), workers=1)
+    shutil.rmtree(root / in_place_of, ignore_errors=True)
+    (root / in_place_of).parent.mkdir(exist_ok=True)
+    (root / in_place_of).touch()
+    before = LakeStore(root).snapshot()
+    with pytest.raises(SystemExit, match="2"):
+        main([*command, "--store", f"lake:{root}"])
+    said = capsys.readouterr().err.strip().splitlines()
+    assert len(said) == 1, said
+    assert "internal error" not in said[0]
+    assert str(root / in_place_of) in said[0]
+    assert "make it" in said[0]
+    assert LakeStore(root).snapshot() == before
+
+
 def test_copying_what_is_not_there_leaves_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(StoreError, match="no lake at"):
         copy_to(LakeStore(tmp_path / "none"), Store(tmp_path / "one.duckdb"))
