@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
@@ -71,9 +71,9 @@ def load(transaction: Transaction, files: Sequence[FileResult], tables: Mapping[
     return loaded
 
 
-def _sort(transaction: Transaction, files: Iterable[FileResult], loaded: Loaded) -> list[str]:
+def _sort(transaction: Transaction, files: Sequence[FileResult], loaded: Loaded) -> list[str]:
     """Tell new, changed and doubled files apart; gives the ids of sources that are to be deleted."""
-    stored = transaction.execute("SELECT source_id, path, format, adapter_version FROM sources").fetchall()
+    stored = _stored(transaction, files)
     by_path = {path: source_id for source_id, path, _, _ in stored}
     by_bytes = {source_id: (path, log_format, version) for source_id, path, log_format, version in stored}
     outdated: list[str] = []
@@ -93,6 +93,15 @@ def _sort(transaction: Transaction, files: Iterable[FileResult], loaded: Loaded)
         (loaded.ingested if before is None and twin is None else loaded.replaced).append(file)
         by_path[path], by_bytes[file.source_id] = file.source_id, (path, file.format, file.adapter_version)
     return outdated
+
+
+def _stored(transaction: Transaction, files: Sequence[FileResult]) -> list[tuple[str, str, str | None, int | None]]:
+    """Sources with the path or the bytes of one of the files, and no others: to fetch all with each batch would grow with the square."""
+    return transaction.execute(
+        "SELECT source_id, path, format, adapter_version FROM sources "
+        "WHERE path IN (SELECT unnest($1::VARCHAR[])) OR source_id IN (SELECT unnest($2::VARCHAR[]))",
+        [[file.found.stored_path for file in files], [file.source_id for file in files]],
+    ).fetchall()
 
 
 def _delete(transaction: Transaction, source_ids: Sequence[str]) -> None:
