@@ -94,11 +94,12 @@ def _joined(groups: Sequence[Group]) -> pa.Array:
     import numpy as np
     import pyarrow as pa
 
-    before, places = 0, [np.empty(0, dtype=np.int32)]
-    for group in groups:
-        places.append(np.asarray(group.rows, dtype=np.int32) + np.int32(before))
-        before += len(group.values)
-    return pa.array(np.concatenate(places))
+    values = np.array([len(group.values) for group in groups])
+    before = (values.cumsum() - values).astype(np.int32)
+    places = np.repeat(before, [len(group.rows) for group in groups])
+    if values.max() > 1:  # of one value each, all rows have that one
+        places += np.fromiter(chain.from_iterable(group.rows for group in groups), np.int32, len(places))
+    return pa.array(places)
 
 
 def _array(values: Sequence[object], field: pa.Field) -> pa.Array:
