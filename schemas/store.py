@@ -6,6 +6,7 @@ and each write opens the file, does its work and closes it, and waits its turn w
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import threading
@@ -180,7 +181,7 @@ class Store:
         is_new = not self.exists()
         connection = self._open(read_only=False)
         try:
-            with self._damage_told():
+            with self._damage_told(), self._full_told():
                 if not (is_new and _has_no_tables(connection)):
                     self._check_version(connection)
                 connection.execute(_WRITTEN_ONCE)
@@ -205,6 +206,19 @@ class Store:
             if "Corrupt database file" not in str(error):
                 raise
             raise StoreError(self._damaged(str(error).splitlines()[0])) from error
+
+    @contextmanager
+    def _full_told(self) -> Iterator[None]:
+        """Say which disk is full; what DuckDB had written down by then counts, and doing it again changes nothing of it."""
+        import duckdb
+
+        full = os.strerror(errno.ENOSPC)
+        try:
+            yield
+        except duckdb.Error as error:
+            if full not in str(error):
+                raise
+            raise StoreError(f"store {self.path} cannot be written ({full}): make room and start the same command again") from error
 
     def _damaged(self, finding: str) -> str:
         return f"store {self.path} was cut or is damaged ({finding}): put a copy in its place, or delete it and ingest the logs again"

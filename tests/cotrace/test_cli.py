@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -351,6 +352,30 @@ def test_a_full_disk_is_told(store: Store, output_format: str, unbuffered: str) 
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment, timeout=120, check=False, text=True)
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith("cotrace: cannot be written: no space left on device")
+
+
+_ON_A_FULL_DISK = """
+mount -t tmpfs -o size=$1 tmpfs disk && cp "$2" disk/s.duckdb && shift 2 || exit 77
+cat /dev/zero > disk/fill 2> /dev/null
+"$@"
+"""
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="needs util-linux")
+@pytest.mark.parametrize(
+    "command", [("judge", "--rubric", "spatial_grounding", "--judge", "engine"), ("attribute",)], ids=lambda found: found[0]
+)
+def test_a_store_on_a_full_disk_is_named(store: Store, tmp_path: Path, command: tuple[str, ...]) -> None:
+    """A disk of its own, which is as small as it can be; where no process may mount one there is nothing to see."""
+    (tmp_path / "disk").mkdir()
+    size = str(store.path.stat().st_size + (1 << 15))
+    own = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", _ON_A_FULL_DISK, "sh", size, str(store.path))
+    cotrace = (sys.executable, "-c", "from cotrace.cli import main; main()", *command, "--store", "disk/s.duckdb")
+    done = subprocess.run([*own, *cotrace], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode == 77 or done.stderr.startswith("unshare:"):
+        pytest.skip(f"no disk of its own here: {done.stderr.strip()}")
+    full = "cotrace: store disk/s.duckdb cannot be written (No space left on device): make room and start the same command again\n"
+    assert (done.returncode, done.stderr) == (2, full)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
