@@ -257,7 +257,7 @@ def _utterances(episode: str, turn: Turn, everybody: list[str]) -> Iterator[Utte
 
 def _audience(said: UtteranceEntry, everybody: list[str]) -> list[str]:
     if said.audience is not None:
-        return list(said.audience)
+        return everybody if said.audience == everybody else list(said.audience)  # the same texts, not equal ones: tables are made faster
     return [said.agent] if said.channel == "private" else everybody
 
 
