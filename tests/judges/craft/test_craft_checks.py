@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from msgspec.structs import replace as changed
 
 from games.craft.engine.blocks import DIRECTORS
 from games.craft.engine.board import Board
@@ -286,10 +287,10 @@ GROUPS: list[tuple[str, Played, str | None]] = [
     ("PS4", turn(messages=[VAGUE]), "no"),
     ("PS4", turn(messages=[CLEAR, VAGUE]), None),
     ("PS5", turn(messages=[CLEAR], move=YELLOW_CORNER), "yes"),
-    ("PS5", turn(messages=[CLEAR], move=replace(YELLOW_CORNER, layer=1), accepted=False), "yes"),
-    ("PS5", turn(messages=[CLEAR], move=replace(YELLOW_CORNER, position="(2,0)")), "no"),
-    ("PS5", turn(messages=[CLEAR], move=replace(YELLOW_CORNER, block="rs")), "no"),
-    ("PS5", turn(messages=[CLEAR], move=replace(YELLOW_CORNER, block="small_yellow"), accepted=False), None),
+    ("PS5", turn(messages=[CLEAR], move=changed(YELLOW_CORNER, layer=1), accepted=False), "yes"),
+    ("PS5", turn(messages=[CLEAR], move=changed(YELLOW_CORNER, position="(2,0)")), "no"),
+    ("PS5", turn(messages=[CLEAR], move=changed(YELLOW_CORNER, block="rs")), "no"),
+    ("PS5", turn(messages=[CLEAR], move=changed(YELLOW_CORNER, block="small_yellow"), accepted=False), None),
     ("PS5", turn(messages=[VAGUE], move=YELLOW_CORNER), None),
     ("PS5", turn(messages=[CLEAR], move=Move("place", "yl", "(0,0)", 0, "(1,0)")), None),
     ("PS5", turn(messages=[HALF], move=BLUE_DOMINO), "yes"),
@@ -297,9 +298,9 @@ GROUPS: list[tuple[str, Played, str | None]] = [
     ("PS6", turn(messages=[CLEAR], move=YELLOW_CORNER), "na"),
     ("PS6", turn(messages=[CLEAR], move=YELLOW_CORNER, listed=()), "na"),
     ("PS6", turn(messages=[CLEAR], question="Which one?"), "na"),
-    ("PS6", turn(messages=[VAGUE], move=replace(YELLOW_CORNER, position="(1,0)")), "yes"),
-    ("PS6", turn(messages=[CLEAR], move=replace(YELLOW_CORNER, layer=2), accepted=False), "no"),
-    ("PS6", turn(messages=[CLEAR], move=replace(YELLOW_CORNER, position="(1,0)")), None),
+    ("PS6", turn(messages=[VAGUE], move=changed(YELLOW_CORNER, position="(1,0)")), "yes"),
+    ("PS6", turn(messages=[CLEAR], move=changed(YELLOW_CORNER, layer=2), accepted=False), "no"),
+    ("PS6", turn(messages=[CLEAR], move=changed(YELLOW_CORNER, position="(1,0)")), None),
 ]
 
 
