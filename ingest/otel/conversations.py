@@ -12,6 +12,7 @@ from ingest.conversation.scores import numbers, outcome
 from ingest.conversation.thread import ModelRequest, thread_of
 from ingest.otel.spans import Span, messages
 from schemas.errors import BadInputError
+from schemas.text import excerpt
 
 __all__ = ["BENCHMARK", "conversation_of", "grouped"]
 
@@ -22,6 +23,8 @@ _FRAMES: Final = frozenset({"invoke_agent", "create_agent", "invoke_workflow", _
 """Spans around requests to models, which repeat their messages."""
 _MODEL_ROLE: Final = "assistant"
 """Who asked, where the log names no agent."""
+_MOST_TOKENS: Final = 10**12
+"""No model takes or gives so many at once."""
 
 
 def grouped(spans: Sequence[Span]) -> dict[str, list[Span]]:
@@ -121,8 +124,17 @@ def _call(span: Span, inputs: Sequence[Mapping[str, Any]]) -> ModelCall:
 
 
 def _count(told: Mapping[str, Any], *names: str) -> int:
-    values = (told.get(f"gen_ai.usage.{name}") for name in names)
-    return next((int(value) for value in values if isinstance(value, int | float)), 0)
+    for name in (f"gen_ai.usage.{name}" for name in names):
+        value = told.get(name)
+        if isinstance(value, int | float):
+            return _tokens(value, name)
+    return 0
+
+
+def _tokens(value: float, name: str) -> int:
+    if not 0 <= value <= _MOST_TOKENS or value != int(value):
+        raise BadInputError(f"{name} is {excerpt(repr(value), 40)}, no count of tokens: the span is damaged", locator=f".attributes.{name}")
+    return int(value)
 
 
 def _with_tools(found: list[ParsedMessage], spans: Sequence[Span], by_id: Mapping[str, Span]) -> list[ParsedMessage]:

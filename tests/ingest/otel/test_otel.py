@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from tests.ingest.asked import Ingested, ingested, written
 def value(given: Any) -> dict[str, Any]:
     if isinstance(given, int):
         return {"intValue": str(given)}
+    if isinstance(given, float):
+        return {"doubleValue": given}
     return {"arrayValue": {"values": [value(one) for one in given]}} if isinstance(given, list) else {"stringValue": given}
 
 
@@ -236,6 +239,13 @@ def test_damaged_spans_are_one_line(tmp_path: Path, change: dict[str, Any], reas
     found = read(tmp_path, document(span(1, "chat") | change))
     assert len(found.refused) == 1
     assert reason in found.refused[0]
+
+
+@pytest.mark.parametrize("tokens", [math.inf, math.nan, -3, 2.5, 10**15])
+def test_a_count_of_tokens_that_is_none_is_one_line(tmp_path: Path, tokens: float) -> None:
+    found = read(tmp_path, document(chat(1, 0, [said("user")], said("assistant"), gen_ai__usage__output_tokens=tokens)))
+    assert len(found.refused) == 1
+    assert f"gen_ai.usage.output_tokens is {tokens!r}, no count of tokens: the span is damaged" in found.refused[0]
 
 
 def test_an_operation_that_is_no_name_is_none(tmp_path: Path) -> None:
