@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
+from typing import Any, Final
 
-__all__ = ["excerpt", "near", "printable"]
+__all__ = ["excerpt", "near", "printable", "without_half_pairs"]
+
+_HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
@@ -18,6 +22,17 @@ def printable(text: str) -> str:
 def excerpt(text: str, length: int = 200) -> str:
     """The first characters, printable."""
     return printable(text[:length])
+
+
+def without_half_pairs(value: Any) -> Any:
+    """A parsed value with halves of surrogate pairs, which models write and no table takes, replaced by U+FFFD, in keys too."""
+    if isinstance(value, str):
+        return _HALF_PAIR.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, dict):
+        return {without_half_pairs(key): without_half_pairs(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [without_half_pairs(entry) for entry in value]
+    return value
 
 
 def _shown(character: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NoReturn
 
 from games.asympuzl.puzzle import Entry, Vocabulary
+from schemas.text import without_half_pairs
 
 __all__ = ["FAULTS", "Answer", "Fault", "RequestedAction", "parse_answer", "read_request"]
 
@@ -127,7 +128,7 @@ def _last_object(text: str) -> tuple[dict[str, Any], int, int] | None:
             pass  # a brace in the prose, or an object that was cut
         else:
             if "message" in value or "actions" in value:
-                found, after = (value, start, end), end
+                found, after = (without_half_pairs(value), start, end), end
         start = text.find("{", after)
     return found
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from games.coordination.players import PLAYERS
 from ingest.coordination.parts import ReplayDifference
+from schemas.text import without_half_pairs
 
 __all__ = ["hanabi_row_differences", "kitchen_row_differences"]
 
@@ -93,6 +94,6 @@ def _contents(message: str) -> list[str]:
 
 def _literal(text: str) -> object:
     try:
-        return ast.literal_eval(text)
+        return without_half_pairs(ast.literal_eval(text))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None

@@ -25,7 +25,7 @@ from ingest.coordination.records import HanabiStep
 from ingest.reading.json_text import loads
 from ingest.reading.records import checked
 from schemas.errors import BadInputError
-from schemas.text import excerpt
+from schemas.text import excerpt, without_half_pairs
 
 __all__ = ["HEADING", "hanabi_record", "player_of"]
 
@@ -282,7 +282,7 @@ def _calls(fields: Mapping[str, str]) -> list[dict[str, str]]:
 
 def _rejected(message: str) -> list[str]:
     try:
-        entries = ast.literal_eval(message)
+        entries = without_half_pairs(ast.literal_eval(message))
         replies = [str(entry["content"]) for entry in entries if entry["role"] == "assistant"]
     except (ValueError, SyntaxError, TypeError, KeyError, MemoryError, RecursionError):
         return []

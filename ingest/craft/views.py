@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from games.craft.engine.blocks import DIRECTORS, Director
 from games.craft.engine.board import Board
 from games.craft.engine.views import VIEW_KINDS, ViewKind, all_views, views_json
+from schemas.text import without_half_pairs
 
 __all__ = ["OTHER_VIEW", "ShownView", "shown_in_prompt", "shown_views"]
 
@@ -45,7 +46,7 @@ def shown_in_prompt(prompt: str) -> object | None:
         view, _ = json.JSONDecoder().raw_decode(prompt, heading.end())
     except ValueError:  # the prompt was cut inside the view
         return None
-    return view if isinstance(view, dict) else None
+    return without_half_pairs(view) if isinstance(view, dict) else None
 
 
 def shown_views(target: Board, prompts: Mapping[str, object], logged: Mapping[str, object]) -> dict[Director, ShownView]:

@@ -14,6 +14,7 @@ from ingest.conversation.chat import ParsedMessage, said_by
 from ingest.conversation.rows import LoggedMessage
 from ingest.reading.json_text import loads
 from schemas.errors import BadInputError
+from schemas.text import without_half_pairs
 
 __all__ = ["said_in"]
 
@@ -62,7 +63,7 @@ def _parsed(text: str) -> Any:
     except BadInputError:
         pass
     try:
-        return ast.literal_eval(text)
+        return without_half_pairs(ast.literal_eval(text))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
 

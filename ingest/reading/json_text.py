@@ -9,18 +9,16 @@ from __future__ import annotations
 import codecs
 import json
 import math
-import re
 from typing import Any, Final
 
 import orjson
 
 from schemas.errors import BadInputError
-from schemas.text import excerpt
+from schemas.text import excerpt, without_half_pairs
 
 __all__ = ["dumps", "loads", "utf8"]
 
 _BYTE_ORDER_MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 
 
 def utf8(data: bytes) -> bytes:
@@ -57,8 +55,9 @@ def dumps(value: object, *, finite: bool = False) -> str:
     """
     try:
         text = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
-    except TypeError:  # an integer beyond 64 bits
-        return json.dumps(_finite(value), ensure_ascii=False)
+    except TypeError:  # an integer beyond 64 bits, or half a surrogate pair
+        text = json.dumps(_finite(value), ensure_ascii=False)
+        return str(without_half_pairs(text))
     return text if finite or "null" not in text or _is_surely_finite(value) or _is_finite(value) else orjson.dumps(_finite(value)).decode()
 
 
@@ -72,7 +71,7 @@ def _loads_slowly(data: bytes) -> Any:
             excerpt=excerpt(data[max(0, error.start - 40) : error.start + 40].decode(errors="replace")),
         ) from error
     try:
-        return _without_half_pairs(json.loads(text))
+        return without_half_pairs(json.loads(text))
     except json.JSONDecodeError as error:
         raise _not_json(text, error) from error
     except RecursionError:
@@ -90,16 +89,6 @@ def _not_json(text: str, error: json.JSONDecodeError) -> BadInputError:
     return BadInputError(
         reason, locator=f"line {error.lineno}, column {error.colno}", excerpt=excerpt(text[max(0, error.pos - 40) : error.pos + 160])
     )
-
-
-def _without_half_pairs(value: Any) -> Any:
-    if isinstance(value, str):
-        return _HALF_PAIR.sub("\N{REPLACEMENT CHARACTER}", value)
-    if isinstance(value, dict):
-        return {_without_half_pairs(key): _without_half_pairs(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_without_half_pairs(entry) for entry in value]
-    return value
 
 
 def _is_surely_finite(value: Any) -> bool:

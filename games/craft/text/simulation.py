@@ -17,6 +17,7 @@ from games.craft.engine.move import Move
 from games.craft.engine.rules import execute
 from games.craft.measures.metrics import progress
 from providers.messages import Tool, ToolCall
+from schemas.text import without_half_pairs
 
 __all__ = ["CALL", "TOOL", "SimulationCall", "asked_for", "simulated", "written_call"]
 
@@ -73,7 +74,7 @@ def asked_for(answer: str) -> tuple[SimulationCall, ...]:
         except (ValueError, RecursionError):
             found.append(SimulationCall(rest.split("\n", 1)[0], None))
             continue
-        found.append(SimulationCall(rest[:end], _move(value)))
+        found.append(SimulationCall(rest[:end], _move(without_half_pairs(value))))
     return tuple(found)
 
 

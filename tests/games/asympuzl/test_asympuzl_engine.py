@@ -171,6 +171,13 @@ def test_faulty_fields_are_flagged_and_empty(text: str, message_ok: bool, action
     assert found.requests == ()
 
 
+def test_half_a_surrogate_pair_in_an_answer_can_be_stored() -> None:
+    """Models write them now and then; no table takes them."""
+    found = parse_answer(answer("so \ud83d", replace(2, "\ud83d", "navy")), THREE.vocabulary)
+    assert found.message == "so \N{REPLACEMENT CHARACTER}"
+    assert [(one.shape, one.fault) for one in found.requests] == [("\N{REPLACEMENT CHARACTER}", "unknown_shape")]
+
+
 @pytest.mark.parametrize(
     ("action", "fault"),
     [

@@ -61,6 +61,9 @@ def test_people_s_annotations_go_by_their_words_where_numbers_differ(tmp_path: P
             "{'trajectory': [{'role': 'user', 'content': ['a']}, {'role': 'assistant', 'name': 'bob'}]}", ["user", "bob"], id="python"
         ),
         pytest.param(
+            r"[{'role': 'user', 'content': 'half a pair: \ud83d'}, {'role': 'assistant', 'name': 'bob'}]", ["user", "bob"], id="half pair"
+        ),
+        pytest.param(
             "[2025-03-31 19:23:37 INFO] Programmer: **a**\nx\n[2025-03-31 19:24:00 INFO] Reviewer: **b**\ny",
             ["Programmer", "Reviewer"],
             id="chatdev",
