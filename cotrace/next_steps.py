@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from schemas.store import DEFAULT_STORE, Store
+from schemas.text import in_shell
 
 if TYPE_CHECKING:
     from judges.rubric.model import Rubric
@@ -19,7 +20,7 @@ _FOR_ANY_GAME = "mast"
 def next_line(store: Store, *commands: str) -> str | None:
     """`next: ...` with the store where it is not the default one; None without commands."""
     is_default = store.path.resolve() == Store(os.environ.get("COTRACE_STORE", DEFAULT_STORE)).path.resolve()
-    where = "" if is_default else f" --store {store.path}"
+    where = "" if is_default else f" --store {in_shell(store.path)}"
     return f"next: {', '.join(command + where for command in commands)}" if commands else None
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cotrace.options.shared import say, writing_to
 from cotrace.progress import playing_bar, progress_bar
+from schemas.text import in_shell
 
 if TYPE_CHECKING:
     from games.players.progress import PlayProgress
@@ -22,7 +23,7 @@ def play_scripts(out: Path, play: Callable[[Callable[[int, int], None]], PlayRep
     with writing_to(out), progress_bar("playing") as show:
         report = play(show)
     _tell_played(report, out, steps)
-    say(f"next: cotrace ingest {out}")
+    say(f"next: cotrace ingest {in_shell(out)}")
     return 0
 
 
@@ -36,7 +37,7 @@ def play_planted(family: str, games: int, seed: int, out: Path, game: str | None
     with writing_to(out), progress_bar("playing") as show:
         report = play(out, games, seed, show)
     _tell_played(report, out, "turns")
-    say(f"next: cotrace ingest {out} && cotrace attribute && cotrace report attribution-accuracy")
+    say(f"next: cotrace ingest {in_shell(out)} && cotrace attribute && cotrace report attribution-accuracy")
     return 0
 
 
@@ -62,5 +63,5 @@ def tell(report: RunReport, out: Path, *, next_step: bool = True) -> int:
     if report.failed:
         say(f"  {report.failed} calls failed and were played on as the published loop does; the first: {report.first_error}")
     if next_step:
-        say(f"next: cotrace ingest {out}")
+        say(f"next: cotrace ingest {in_shell(out)}")
     return 1 if report.failed or report.stopped else 0

@@ -20,6 +20,7 @@ from dashboards.reader import reader
 from dashboards.requests import tell
 from dashboards.shell import navigation
 from schemas.errors import CotraceError, UsageError
+from schemas.text import in_shell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,7 +138,7 @@ def _title(page: ModuleType, read: Reader) -> str:
 def _empty(store: Store) -> Part:
     return note(
         f"The store {store.path} has no games yet. Read some logs, then reload this page:",
-        html.Pre(f"cotrace ingest path/to/logs --store {store.path}"),
+        html.Pre(f"cotrace ingest path/to/logs --store {in_shell(store.path)}"),
         html.P("No logs at hand? Let cotrace play some:"),
-        html.Pre(f"cotrace play craft --out logs/ && cotrace ingest logs/ --store {store.path}"),
+        html.Pre(f"cotrace play craft --out logs/ && cotrace ingest logs/ --store {in_shell(store.path)}"),
     )

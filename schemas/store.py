@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from schemas.errors import StoreError
 from schemas.read_only_sql import SEALED, seal
 from schemas.tables import TABLES, Table
+from schemas.text import in_shell
 from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -137,9 +138,8 @@ class Store:
             StoreError: there is no store at the path, it is no DuckDB file, of a newer version, or stays locked.
         """
         if not self.path.exists():
-            raise StoreError(
-                f"no store at {self.path}: make one with `cotrace ingest PATH --store {self.path}`, or name another with --store"
-            )
+            made = f"make one with `cotrace ingest PATH --store {in_shell(self.path)}`"
+            raise StoreError(f"no store at {self.path}: {made}, or name another with --store")
         self._check_file()
         connection = self._open(read_only=True)
         try:
@@ -231,6 +231,8 @@ class Store:
 
     def _check_writable(self) -> None:
         parent = self.path.parent
+        if "?" in str(self.path):  # what follows it is no part of the name of DuckDB's log beside the store
+            raise StoreError(f"store {self.path}: DuckDB cannot write to a path with '?' in it: name another with --store")
         if self.path.is_dir():
             raise StoreError(f"{self.path} is a folder: name a file with --store")
         if not parent.is_dir():

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any, Final
 
-__all__ = ["excerpt", "near", "printable", "without_half_pairs"]
+__all__ = ["excerpt", "in_shell", "near", "printable", "without_half_pairs"]
 
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 
@@ -41,6 +41,13 @@ def _shown(character: str) -> str:
     if character == "\t":
         return " "
     return "�" if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} else character
+
+
+def in_shell(word: object) -> str:
+    """A path, an address or a name as it stands in a command that people copy: quoted where a shell would read it otherwise."""
+    import shlex
+
+    return shlex.quote(str(word))
 
 
 def near(word: str, known: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ import click
 from cotrace.options.shared import say, store_option
 from schemas.errors import UsageError
 from schemas.store import Store
+from schemas.text import in_shell
 
 if TYPE_CHECKING:
     from dashboards.server import ServedAt
@@ -111,7 +112,7 @@ def _serve_tables(place: ServedAt, partners: tuple[str, ...], base_url: str | No
     serve_tables(
         Tables(out, partners, terms),
         place,
-        on_ready=lambda link: say(f"tables: {link}   (Ctrl-C ends them); logs in {out}, next: cotrace ingest {out}"),
+        on_ready=lambda link: say(f"tables: {link}   (Ctrl-C ends them); logs in {out}, next: cotrace ingest {in_shell(out)}"),
     )
 
 

@@ -12,6 +12,7 @@ import click
 from cotrace.options.shared import say, writing_to
 from schemas.extras import needed
 from schemas.store import Store
+from schemas.text import in_shell, printable
 
 __all__ = ["command"]
 
@@ -66,7 +67,7 @@ def command(folder: Path, structures: int, host: str, port: int, *, serve: bool)
     with _step("5. What was found"):
         _tell(store)
     say(f"{time.monotonic() - started:.0f} s in all; the store is {store.path}, the logs are in {logs}")
-    say(f"everything on one page: cotrace report all --format html --store {store.path} > report.html")
+    say(f"everything on one page: cotrace report all --format html --store {in_shell(store.path)} > report.html")
     if serve:
         from cotrace.commands.dash import announce
         from dashboards.server import ServedAt
@@ -75,7 +76,7 @@ def command(folder: Path, structures: int, host: str, port: int, *, serve: bool)
         say("6. Dashboard")
         serve_pages(store, ServedAt(host, port), on_ready=lambda link: announce(store, link))
     else:
-        say(f"6. Look at it: cotrace dash --store {store.path}")
+        say(f"6. Look at it: cotrace dash --store {in_shell(store.path)}")
     return code if is_clean else 1
 
 
@@ -136,12 +137,11 @@ def _attribute(store: Store) -> None:
 def _tell(store: Store) -> None:
     """The findings under what they are about, each with the command that shows its numbers."""
     from analytics.findings import findings
-    from schemas.text import printable
 
     found = findings(store)
     for topic, title in _TOPICS.items():
         for place, one in enumerate(finding for finding in found if finding.topic == topic):
             if place == 0:
                 click.echo(f"\n{title}")
-            click.echo(f"  {printable(one.sentence)}\n    cotrace report {one.report} --store {store.path}")
+            click.echo(f"  {printable(one.sentence)}\n    cotrace report {one.report} --store {in_shell(store.path)}")
     click.echo()

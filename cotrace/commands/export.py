@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from json import dumps
 from pathlib import Path
 from typing import Final
 
@@ -12,13 +13,14 @@ from cotrace.lazy_group import LazyGroup
 from cotrace.options.shared import say, store_option, writing_to
 from schemas.errors import UsageError
 from schemas.store import Store
+from schemas.text import in_shell
 
 __all__ = ["command", "exported"]
 
 _HOW_TO_READ: Final = {
-    "parquet": "read them back with: duckdb -c \"SELECT * FROM '{folder}/turns/*.parquet'\"",
-    "inspect": "see them with: inspect view start --log-dir {folder}; verdicts are scores, cotrace ingest reads them back",
-    "dataset": 'load it with: datasets.load_dataset("{folder}", "games")',
+    "parquet": "read them back with: cd {in_shell} && duckdb -c \"SELECT * FROM 'turns/*.parquet'\"",
+    "inspect": "see them with: inspect view start --log-dir {in_shell}; verdicts are scores, cotrace ingest reads them back",
+    "dataset": 'load it with: datasets.load_dataset({in_python}, "games")',
     "otlp": "send it line by line to any collector that takes OTLP over HTTP (POST /v1/traces)",
 }
 
@@ -58,7 +60,7 @@ def command(context: click.Context, folder: Path | None, form: str, where: str, 
     with writing_to(folder, "--to"):
         for path, count in exported(store, folder, form, where, views=views):
             say(f"{count:>9} rows  {path}" if form == "parquet" else f"{count:>9}  {path}")
-    say(_HOW_TO_READ[form].format(folder=folder))
+    say(_HOW_TO_READ[form].format(in_shell=in_shell(folder), in_python=dumps(str(folder), ensure_ascii=False)))
 
 
 def exported(store: Store, folder: Path, form: str, where: str = "true", *, views: bool = False) -> Iterator[tuple[Path, int]]:

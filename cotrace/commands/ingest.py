@@ -10,6 +10,7 @@ import click
 from cotrace.next_steps import after_ingest
 from cotrace.options.shared import on_option, say, store_option
 from schemas.store import Store
+from schemas.text import in_shell
 
 if TYPE_CHECKING:
     from ingest.files.report import Report
@@ -98,7 +99,7 @@ def _tell_refused(report: Report, store: Store, most: int | None) -> None:
         say(f"  rejected: {part.path}{f' at {part.locator}' if part.locator else ''}: {part.reason}")
     if report.rejected:
         more = f", {len(report.rejected) - _LISTED} more" if len(report.rejected) > len(report.rejected[:most]) else ""
-        say(f"{len(report.rejected)} parts rejected{more}: cotrace report rejects --store {store.path}")
+        say(f"{len(report.rejected)} parts rejected{more}: cotrace report rejects --store {in_shell(store.path)}")
     for path in report.without_logs:
         say(f"  no log: {path} holds no file of a format that cotrace knows (`cotrace formats` lists them; --map reads rows of your own)")
 

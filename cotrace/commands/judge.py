@@ -14,6 +14,7 @@ from cotrace.options.models import endpoints_of, model_options, show_prompt, tel
 from cotrace.options.shared import on_option, say, store_option
 from schemas.errors import UsageError
 from schemas.store import Store
+from schemas.text import in_shell
 
 if TYPE_CHECKING:
     from judges.claims.readers import Reader
@@ -176,7 +177,7 @@ def _submit(request: JudgeRequest, store: Store) -> None:
     left_out = f", {sent.left_out} left out by --max-cost" if sent.left_out else ""
     say(
         f"{request.rubric.name} by {request.judge}: {sent.calls} calls in batch {sent.batch_id or '(none)'}, "
-        f"{sent.skipped} with nothing to judge{left_out}; get the answers with: cotrace judge --collect --store {store.path}"
+        f"{sent.skipped} with nothing to judge{left_out}; get the answers with: cotrace judge --collect --store {in_shell(store.path)}"
     )
 
 

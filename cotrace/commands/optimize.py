@@ -16,6 +16,7 @@ from cotrace.options.shared import say, store_option
 from schemas import wording
 from schemas.extras import needed
 from schemas.store import Store
+from schemas.text import in_shell
 
 if TYPE_CHECKING:
     from analytics.judging.optimization_gain import Gain, Judged
@@ -102,7 +103,7 @@ def command(rubric_name: str, folders: tuple[Path, ...], out: Path | None, store
     test = HeldOutTest(options["labels"], metric, gained, sentence, place)
     write_new_rubric(path, found.rubric, parent.name, provenance(parent, request, found, test))
     say(sentence)
-    say(f"wrote {path}: read it before you ask with it (cotrace judge --rubric {path}); {parent.name} stays as it is")
+    say(f"wrote {path}: read it before you ask with it (cotrace judge --rubric {in_shell(path)}); {parent.name} stays as it is")
     return 0
 
 

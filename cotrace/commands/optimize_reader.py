@@ -16,6 +16,7 @@ from cotrace.options.shared import say, store_option
 from schemas.errors import UsageError
 from schemas.extras import needed
 from schemas.store import Store
+from schemas.text import in_shell
 
 if TYPE_CHECKING:
     from analytics.reading.gain import ReadingGain
@@ -87,7 +88,8 @@ def command(out: Path | None, store: Store, *, dry_run: bool, **options: Any) ->
     write_prompt(path, found.prompt, [_made(request), *figures, sentence])
     for line in (*(f"  held-out {figure}" for figure in figures), sentence):
         say(line)
-    say(f"wrote {path}: read it before you ask with it (cotrace claims --reader llm:{request.asked.model} --prompt {path})")
+    command = f"cotrace claims --reader {in_shell(f'llm:{request.asked.model}')} --prompt {in_shell(path)}"
+    say(f"wrote {path}: read it before you ask with it ({command})")
     return 0
 
 

@@ -10,6 +10,7 @@ import click
 from cotrace.options.shared import say, writing_to
 from judges.rubric.model import UnitKind
 from schemas.store import Store
+from schemas.text import in_shell
 
 __all__ = ["command"]
 
@@ -98,7 +99,8 @@ def new(name: str, folder: Path, unit: UnitKind | None, benchmark: str | None) -
     with writing_to(folder, "--dir"):
         folder.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    say(f"wrote {path}; edit it, then: cotrace rubric check {path} && cotrace judge --rubric {path} --model provider/model --dry-run")
+    named = in_shell(path)
+    say(f"wrote {path}; edit it, then: cotrace rubric check {named} && cotrace judge --rubric {named} --model provider/model --dry-run")
 
 
 @command.command()

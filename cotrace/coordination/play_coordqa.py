@@ -9,6 +9,7 @@ import click
 
 from cotrace.options.models import asking, asking_options, tell_models
 from cotrace.options.shared import say, writing_to
+from schemas.text import in_shell
 
 __all__ = ["command"]
 
@@ -53,5 +54,5 @@ def command(
     with writing_to(out), progress_bar("asking") as show:
         report = ask_questions(request, show)
     say(f"{report.asked} questions asked, {report.kept} were answered before, {report.failed} came to nothing; answers in {report.path}")
-    say(f"next: cotrace ingest {out}")
+    say(f"next: cotrace ingest {in_shell(out)}")
     return 1 if report.failed else 0

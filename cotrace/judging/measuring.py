@@ -12,6 +12,7 @@ from cotrace.judging.reading import have_read, refuse_batch_of_rules, tell_colle
 from cotrace.options.shared import say
 from schemas.errors import UsageError
 from schemas.store import Store
+from schemas.text import in_shell
 
 if TYPE_CHECKING:
     from judges.claims.messages import AnnotatedMessages, FamilyMessages
@@ -50,7 +51,8 @@ def measured(
     from judges.claims.readers import PLANTED
 
     if file is None or file.name == "<stdin>":
-        raise UsageError(f"--against {against}: give the file of the messages, too: cotrace claims MESSAGES.jsonl --against {against}")
+        command = f"cotrace claims MESSAGES.jsonl --against {in_shell(against)}"
+        raise UsageError(f"--against {against}: give the file of the messages, too: {command}")
     if reader.stored == PLANTED:
         raise UsageError(
             f"--reader {reader.name}: what was planted is what is written in {against}; measure rules, llm:... or both:llm:..."

@@ -10,6 +10,7 @@ from cotrace.options.models import endpoints_of, show_prompt, tell_models
 from cotrace.options.shared import say
 from schemas.errors import UsageError
 from schemas.store import Store
+from schemas.text import in_shell
 
 if TYPE_CHECKING:
     from judges.claims.batch import CollectedReading
@@ -88,7 +89,7 @@ def _submit(reader: Reader, request: ReadingRequest, store: Store) -> int:
     left_out = f", {sent.left_out} left out by --max-cost" if sent.left_out else ""
     say(
         f"reading by {reader.model}: {sent.calls} calls in batch {sent.batch_id or '(none)'} for {sent.texts} texts, "
-        f"{sent.read_before} of them read before{left_out}; get the readings with: cotrace claims --collect --store {store.path}"
+        f"{sent.read_before} of them read before{left_out}; get the readings with: cotrace claims --collect --store {in_shell(store.path)}"
     )
     return 0
 

@@ -14,7 +14,7 @@ from dashboards.one_benchmark import benchmark_choices, shown_benchmark
 from dashboards.parts import Later, Part, card, figure, link_choices, note
 from dashboards.reader import Reader
 from dashboards.tables import TableRows
-from schemas.text import printable
+from schemas.text import in_shell, printable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -112,7 +112,7 @@ def _rows(read: Reader, part: str) -> TableRows:
     question = next((one for one in QUESTIONS.values() if one.report == name), next(iter(QUESTIONS.values())))
     return TableRows(
         frame=_report(read, question.report, benchmark),
-        source=f"cotrace report {question.report} --benchmark {benchmark}",
+        source=f"cotrace report {question.report} --benchmark {in_shell(benchmark)}",
         columns=question.columns,
     )
 

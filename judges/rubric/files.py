@@ -18,7 +18,7 @@ from schemas.errors import UsageError
 from schemas.families import modules
 from schemas.plugins import rubric_folders
 from schemas.store import Store
-from schemas.text import excerpt, near
+from schemas.text import excerpt, in_shell, near
 from schemas.yaml_lines import YamlLines, read_with_lines
 
 __all__ = ["Problem", "check", "clashes", "find", "load", "names", "shipped"]
@@ -111,7 +111,7 @@ def load(path: Path) -> Rubric:
     """
     rubric, problems, _ = _read(path)
     if rubric is None or problems:
-        more = f" (and {len(problems) - 1} more: cotrace rubric check {path})" if len(problems) > 1 else ""
+        more = f" (and {len(problems) - 1} more: cotrace rubric check {in_shell(path)})" if len(problems) > 1 else ""
         raise UsageError(f"rubric {problems[0]}{more}")
     return rubric
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import quote, urlencode
 
 from schemas.errors import StoreError, UsageError
 from schemas.extras import needed
@@ -27,6 +28,7 @@ from schemas.lake.transaction import added, lake_transaction
 from schemas.read_only_sql import SEALED
 from schemas.store import SCHEMA_VERSION, Store
 from schemas.tables import TABLES
+from schemas.text import in_shell
 from schemas.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -107,7 +109,8 @@ class LakeStore(Store):
     def __init__(self, root: str | Path, *, benchmark: str | None = None, run: str | None = None) -> None:
         needed("deltalake", "a lake")
         self.place = place_of(root)
-        asked = "&".join(f"{name}={value}" for name, value in (("benchmark", benchmark), ("run", run)) if value is not None)
+        parts = {name: value for name, value in (("benchmark", benchmark), ("run", run)) if value is not None}
+        asked = urlencode(parts, quote_via=quote)  # a name may hold what parts an address, and paths are read again
         super().__init__(Address(f"lake:{self.place.uri}{f'?{asked}' if asked else ''}"))
         self._parts = {"benchmark": benchmark, "run": run}
         self._views = _Views(self.place)
@@ -298,7 +301,8 @@ class LakeStore(Store):
                 seen = self.place.newest(before)
             except TableNotFoundError:
                 self._state = None
-                raise StoreError(f"no lake at {self.place.uri}: make one with `cotrace ingest PATH --store {self.path}`") from None
+                made = f"make one with `cotrace ingest PATH --store {in_shell(self.path)}`"
+                raise StoreError(f"no lake at {self.place.uri}: {made}") from None
             if self._state is None or seen is not before:
                 self._check_kind(seen.delta)
                 snapshot = snapshot_of(seen.delta, self.place.uri, **self._parts)

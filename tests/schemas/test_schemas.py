@@ -227,6 +227,16 @@ def test_damage_inside_a_store_is_told_when_it_is_met(tmp_path: Path) -> None:
         connection.execute("SELECT source_id, path FROM sources").fetchall()
 
 
+@pytest.mark.parametrize("name", ["why?/s.duckdb", "s?.duckdb"])
+def test_a_path_that_duckdb_cannot_write_to_is_told(tmp_path: Path, name: str) -> None:
+    """DuckDB puts the name of its log before the question mark: in a folder of such a name it ended with an internal error."""
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    with pytest.raises(StoreError, match="cannot write to a path with"):
+        Store(path).create()
+    assert not path.exists()
+
+
 def test_folder_in_place_of_a_store_is_told(tmp_path: Path) -> None:
     """Reading and writing say the same."""
     for attempt in (Store(tmp_path).create, Store(tmp_path).check):
