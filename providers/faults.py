@@ -19,6 +19,7 @@ __all__ = [
     "ForeignRedirectError",
     "HopelessError",
     "NobodyThere",
+    "NodeLost",
     "OversizeError",
     "RefusedError",
     "Unusable",
@@ -106,6 +107,13 @@ class NobodyThere(Fault):
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason, status=None, retry_after_s=None, again=True)
+
+
+class NodeLost(Fault):
+    """The machine that sent the request was lost, which says nothing of the server: another one sends it again."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, status=None, retry_after_s=0.0, again=True)
 
 
 def classify(error: BaseException) -> Fault:

@@ -13,7 +13,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
 from providers.completion import NO_TOKENS, Completion, Tokens
 from providers.endpoints.endpoint import connect_to
-from providers.faults import Fault, HopelessError, NobodyThere, RefusedError, Unusable, wait_after
+from providers.faults import Fault, HopelessError, NobodyThere, NodeLost, RefusedError, Unusable, wait_after
 from providers.forms import Form, reask
 from providers.health import Health
 from providers.messages import Message, Tool
@@ -156,6 +156,8 @@ class Server:
 
     def _out_of_patience(self, state: RetryCallState) -> bool:
         error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, NodeLost):
+            return False  # no node is lost twice
         if isinstance(error, Fault) and error.limited:
             waits_since = max(state.start_time, self._last_reply_at)
             return time.monotonic() - waits_since > self._settings.patience_s or state.attempt_number >= _MOST_LIMITED_TRIES

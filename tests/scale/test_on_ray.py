@@ -34,6 +34,10 @@ from tests.servers.stub_server import stub_server
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning", "ignore::DeprecationWarning")
 
 
+_AT_ONCE = 32
+"""Calls; half of them are lost with one of two nodes, more than failures after which a server is taken for ill."""
+
+
 class Nodes:
     """The nodes of a real cluster on this machine: one for the job itself, one that is lost again and again."""
 
@@ -135,7 +139,7 @@ def test_costs_are_put_down_to_links_on_a_cluster_as_here(nodes: Nodes, tmp_path
 
 
 def test_a_model_judges_from_all_nodes_once_and_within_one_budget(nodes: Nodes, tmp_path: Path) -> None:
-    """A node is killed while calls are under way: only they are asked again, and each verdict stands once."""
+    """A node is killed while calls are under way: only they are asked again, each verdict stands once, the server is well."""
     here, there = (store_of(tmp_path / name, games=6, turns=10) for name in ("here.duckdb", "there.duckdb"))
     with stub_server("--latency-ms", "30") as url:
         run(ask_model(url), here)
@@ -143,12 +147,12 @@ def test_a_model_judges_from_all_nodes_once_and_within_one_budget(nodes: Nodes, 
     with stub_server("--latency-ms", "30") as url, cluster.using("ray"):
         killer = threading.Thread(target=_kill_when, args=(nodes, lambda: counted(url)["answers"] >= once_each // 3))
         killer.start()
-        report = run(ask_model(url), there)
+        report = run(ask_model(url, concurrency=_AT_ONCE), there)
         killer.join()
         asked = counted(url)["answers"]
     assert (report.first_error, report.failed, nodes.killed) == (None, 0, 1)
     assert verdict_counts(there) == verdict_counts(here)
-    assert once_each <= asked <= once_each + 8  # calls under way at once
+    assert once_each <= asked <= once_each + _AT_ONCE
     assert contents(there)["verdicts"] == contents(here)["verdicts"]
 
 

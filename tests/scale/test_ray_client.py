@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -46,9 +48,18 @@ def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[st
         [*RAY, "start", "--head", "--block", *ports, *sizes], stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT, env=environment
     ) as head:
         try:
+            _wait_for(port)
             yield f"ray://127.0.0.1:{port}", environment
         finally:
             head.terminate()
+
+
+def _wait_for(port: int) -> None:
+    last = time.monotonic() + 60
+    while time.monotonic() < last:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.1)
 
 
 def test_files_are_read_and_games_judged_through_rays_client(cluster: tuple[str, Mapping[str, str]], tmp_path: Path) -> None:
