@@ -153,6 +153,7 @@ def _add_labels(reading: Reading, found: _File, speakers: list[_Speaker], place:
 
 def _step(written: Any) -> int | None:
     try:
-        return int(written)
-    except (TypeError, ValueError):
+        step = int(written)
+    except (TypeError, ValueError, OverflowError):
         return None
+    return None if isinstance(written, float) and step != written else step

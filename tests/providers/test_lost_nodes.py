@@ -25,11 +25,13 @@ class Losing:
         self._losses = losses
 
     async def send(self, sheet: Sheet) -> Completion:
+        """One request, or the loss of it."""
         if self._losses:
             raise self._losses.pop()
         return await self._endpoint.send(sheet)
 
     async def close(self) -> None:
+        """As the endpoint."""
         await self._endpoint.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,13 @@ def test_a_label_of_somebody_who_does_not_speak_there_is_told_and_kept(tmp_path:
         (4, "mistake_agent", "Orchestrator", "WebSurfer")
     ]
     assert query(store, "SELECT answer FROM labels WHERE question = 'agent'")["answer"].to_list() == ["Orchestrator"]
+
+
+@pytest.mark.parametrize("step", [math.inf, math.nan, 2.5, "soon", None])
+def test_a_step_that_is_none_has_no_label(tmp_path: Path, step: Any) -> None:
+    store, refused = store_of(tmp_path, RUN | {"mistake_step": step})
+    assert refused == []
+    assert query(store, "SELECT question, answer FROM labels").rows() == [("agent", "WebSurfer")]
 
 
 @pytest.mark.parametrize(
