@@ -1,28 +1,86 @@
-"""Functions compiled to machine code by Numba, kept on disk so that it happens once a machine."""
+"""Functions compiled to machine code by Numba, kept on disk so that it happens once a machine.
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+Numba itself finds what it has kept by the one file in which the function stands, and would go on with old code after a change in a file of
+its helpers. So the name under which it keeps a function says what the machine code is made from, wherever that stands.
+"""
 
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from functools import cache, wraps
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Final, ParamSpec, TypeVar, cast
+
+import numpy as np
 from numba import njit
 
 __all__ = ["compiled", "compiled_inside"]
 
+_Result = TypeVar("_Result")
+_Arguments = ParamSpec("_Arguments")
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
+_OPTIONS: Final[dict[str, Any]] = {"error_model": "numpy"}
+_INSIDE: Final[dict[str, Any]] = _OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Making ways into a function from Python takes a third of the time."""
 
-def compiled(function: _Function) -> _Function:
-    """Have a function compiled when it is called first; where no folder can be written to, in every process anew."""
-    return _compiled(function, inside=False)
+
+def compiled(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Have a function compiled when it is called first; where no folder can be written to, in every process anew.
+
+    Compiled functions cannot call it; what they call is `compiled_inside`.
+    """
+
+    @cache
+    def machine_code() -> Callable[_Arguments, _Result]:  # at the first call: only then all that it calls is there
+        made_from = "\n".join(_made_from(cast("FunctionType", function), set()))
+        function.__qualname__ = f"{function.__name__}-{hashlib.sha256(made_from.encode()).hexdigest()[:16]}"
+        try:
+            return cast("Callable[_Arguments, _Result]", njit(cache=True, **_OPTIONS)(function))
+        except RuntimeError:
+            return cast("Callable[_Arguments, _Result]", njit(**_OPTIONS)(function))
+
+    @wraps(function)
+    def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        return machine_code()(*args, **kwargs)
+
+    return call
 
 
 def compiled_inside(function: _Function) -> _Function:
-    """The same for a function that only compiled ones call: making ways into it from Python takes a third of the time."""
-    return _compiled(function, inside=True)
+    """The same for a function that only compiled ones call: it is kept as a part of them."""
+    return cast("_Function", njit(**_INSIDE)(function))
 
 
-def _compiled(function: _Function, *, inside: bool) -> _Function:
-    options: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": inside, "no_cfunc_wrapper": inside}
-    try:
-        return cast("_Function", njit(cache=True, **options)(function))
-    except RuntimeError:
-        return cast("_Function", njit(**options)(function))
+def _made_from(function: FunctionType, seen: set[FunctionType]) -> Iterator[str]:
+    """The function's code, the numbers outside that it names, and the same of each function that it calls."""
+    seen.add(function)
+    yield repr(function.__defaults__)
+    for code in _codes(function.__code__):
+        yield repr((code.co_code, code.co_names, [value for value in code.co_consts if not isinstance(value, CodeType)]))
+        for name in sorted(function.__globals__.keys() & code.co_names):
+            value = function.__globals__[name]
+            called = getattr(value, "py_func", None)
+            if called is None:
+                yield f"{name} {_told(value)}"
+            elif called not in seen:
+                yield from _made_from(called, seen)
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _codes(inner)
+
+
+def _told(value: object) -> str:
+    """A value that machine code holds, so that another reads otherwise."""
+    if isinstance(value, ModuleType):
+        return value.__name__
+    if hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__} {getattr(value, '_fields', '')}"
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape} {value.tobytes()!r}"
+    return repr(value)

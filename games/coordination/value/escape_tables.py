@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from games.compiled import compiled
+from games.compiled import compiled, compiled_inside
 from games.coordination.escape.rules import EXIT, FIXES_NEEDED, GENERATORS, ROOMS
 from games.coordination.players import Player
 
@@ -113,7 +113,7 @@ def _classes(keeps: bool) -> tuple[Ints, Ints]:
     return classes, firsts[:count]
 
 
-@compiled
+@compiled_inside
 def _parts(state: int) -> tuple[int, int, int, int, int]:
     """Rooms of Alice, Bob and the killer, from 0, and both counters."""
     rest = state // _SEEN
@@ -162,7 +162,7 @@ def _transitions(keeps: bool, classes: Ints, states: Ints) -> tuple[Ints, Ints, 
     return plans, draws[: action + 1], after[:draw]
 
 
-@compiled
+@compiled_inside
 def _act(room: int, choice: int) -> int:
     """The room a player is in after a choice: a neighbour, then waiting, then repairing; -1 where there is no such choice."""
     if choice < _MOST_NEIGHBOURS:
@@ -170,18 +170,18 @@ def _act(room: int, choice: int) -> int:
     return room if choice == _MOST_NEIGHBOURS or room in (_FIRST, _SECOND) else -1
 
 
-@compiled
+@compiled_inside
 def _fixes(room: int, choice: int) -> bool:
     return choice == _MOST_NEIGHBOURS + 1 and room in (_FIRST, _SECOND)
 
 
-@compiled
+@compiled_inside
 def _counter(counter: int, fixing: int) -> int:
     """A generator's counter after a turn: it falls back to 0 where nobody works and it is not fixed."""
     return min(counter + fixing, FIXES_NEEDED) if counter == FIXES_NEEDED or fixing else 0
 
 
-@compiled
+@compiled_inside
 def _killer(alice: int, bob: int, killer: int, seen: int, keeps: bool, options: Ints, marks: Ints) -> int:
     """Write down the rooms the killer can decide for, and whom it has then seen; gives how many there are."""
     near_alice = near_bob = False
@@ -222,7 +222,7 @@ def _values(plans: Ints, draws: Ints, after: Ints) -> Tables:
     return Tables(chance, mean, best, sure)
 
 
-@compiled
+@compiled_inside
 def _more_chance(plans: Ints, draws: Ints, after: Ints, chance: Floats, turns: int) -> None:
     for state in range(len(plans) - 1):
         highest = 0.0
@@ -237,7 +237,7 @@ def _more_chance(plans: Ints, draws: Ints, after: Ints, chance: Floats, turns: i
         chance[turns, state] = highest
 
 
-@compiled
+@compiled_inside
 def _fewer(plans: Ints, draws: Ints, after: Ints, turns: Floats, over_draws: int) -> float:
     """Lower the turns of all states by one look ahead; over the draws by the best (0), the worst (1) or the mean (2).
 
