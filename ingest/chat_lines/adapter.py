@@ -10,6 +10,7 @@ from typing import Final
 from ingest.chat_lines.conversations import conversations
 from ingest.chat_lines.mapping import DEFAULT, Mapping, mapping_of
 from ingest.chat_lines.rows import PARQUET, rows_of
+from ingest.chat_lines.unmet import Unmet
 from ingest.conversation.rows import reading_of
 from ingest.reading.adapter_types import Place, Reading
 from schemas.errors import BadInputError, UsageError
@@ -47,12 +48,13 @@ def read_mapped(data: bytes, place: Place, mapping: Mapping) -> Reading:
     """
     reading = Reading()
     rejects: list[BadInputError] = []
-    for found in conversations(rows_of(data, rejects), mapping, place.file):
+    unmet = Unmet(mapping)
+    for found in conversations(rows_of(data, rejects), mapping, place.file, unmet):
         if isinstance(found.conversation, BadInputError):
             rejects.append(found.conversation)
         else:
             reading.add(reading_of(found.conversation, place, found.name))
-    reading.rejects += rejects
+    reading.rejects += rejects + unmet.rejects()
     if not reading.episodes and not rejects:
         raise BadInputError("no row: the file is empty")
     return reading

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from ingest.chat_lines.mapping import Mapping
+from ingest.chat_lines.unmet import Unmet
 from ingest.conversation.chat import ParsedMessage, said_by
 from ingest.conversation.parts import text_of
 from ingest.conversation.rows import Conversation, LoggedMessage
@@ -37,12 +38,14 @@ class FoundConversation(NamedTuple):
     conversation: Conversation | BadInputError
 
 
-def conversations(rows: Iterable[Row], mapping: Mapping, file: str) -> Iterator[FoundConversation]:
-    """The conversations of a file, in order of their first rows; one that cannot be read costs no other."""
+def conversations(rows: Iterable[Row], mapping: Mapping, file: str, unmet: Unmet) -> Iterator[FoundConversation]:
+    """The conversations of a file, in order of their first rows; one that cannot be read costs no other. `unmet` sees them all."""
     grouped = _by_row(rows, mapping) if mapping.conversation.messages else _by_id(rows, mapping)
     for name, locator, first, messages in grouped:
         try:
-            yield FoundConversation(name, _conversation(name, first, messages(), mapping, file))
+            raw = messages()
+            unmet.look(first, raw)
+            yield FoundConversation(name, _conversation(name, first, raw, mapping, file))
         except BadInputError as error:
             yield FoundConversation(name, BadInputError(error.reason, locator=f"{locator}{error.locator}", excerpt=error.excerpt))
 

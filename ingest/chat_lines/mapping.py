@@ -96,6 +96,9 @@ def mapping_of(path: Path) -> Mapping:
 
 def _told(error: ValidationError) -> str:
     first = error.errors()[0]
+    if first["type"] == "model_type":
+        where = ".".join(map(str, first["loc"])) or "the file"
+        return f"{where} holds {excerpt(str(first['input']))}, not entries: write them as `key: column`"
     *around, name = [str(part) for part in first["loc"]] or [""]
     if first["type"] != "extra_forbidden":
         return f"{'.'.join([*around, name]) or 'the file'}: {first['msg']}"

@@ -109,6 +109,8 @@ def test_a_changed_mapping_reads_the_same_file_again(tmp_path: Path) -> None:
     [
         pytest.param("conversation: {id: x}\nmessage: {speeker: a}", "did you mean speaker?", id="typo"),
         pytest.param("benchmark: a\nconversation: {}", "neither id nor messages", id="no column"),
+        pytest.param("benchmark negotiation", "the file holds benchmark negotiation, not entries: write them as", id="no entries"),
+        pytest.param("message: says", "message holds says, not entries", id="part without entries"),
         pytest.param("[1, 2", "no YAML", id="no yaml"),
         pytest.param("[" * 3_000, "nested deeper than any mapping", id="deep"),
     ],
@@ -140,3 +142,37 @@ def test_tool_calls_that_are_no_list_are_told(tmp_path: Path) -> None:
     found = ingested(tmp_path, written(tmp_path / "chat.jsonl", *rows))
     assert found.report.episodes == 1
     assert ["tool_calls is no list" in reason for reason in found.refused] == [True]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        pytest.param(
+            "text: words", "text: wordz", "no message has wordz, which the mapping names as message.text: did you mean words?", id="text"
+        ),
+        pytest.param(
+            "speaker: who", "speaker: name", "no message has name, which the mapping names as message.speaker: there are", id="speaker"
+        ),
+        pytest.param("id: deal", "id: dael", "no row has dael, which the mapping names as conversation.id: did you mean deal?", id="id"),
+        pytest.param("to: heard_by", "to: heardby", "no message has heardby, which the mapping names as message.to: did you mean", id="to"),
+        pytest.param(
+            "success: won",
+            "success: end.wun",
+            "no row has end.wun, which the mapping names as outcome.success: did you mean end.won?",
+            id="success",
+        ),
+    ],
+)
+def test_a_column_that_no_row_has_is_told(tmp_path: Path, old: str, new: str, told: str) -> None:
+    """It would leave texts empty, private words public and outcomes unknown; the rest is read."""
+    found = mapped(tmp_path, MAP.replace(old, new), *({**DEAL, "deal": deal, "end": {"won": True}} for deal in ("d1", "d2")))
+    assert found.rows("SELECT count(*) FROM episodes") == [(2,)]
+    assert [told in reason for reason in found.refused] == [True]
+
+
+def test_columns_that_one_row_has_or_that_hold_nothing_are_no_mistake(tmp_path: Path) -> None:
+    """An outcome that one conversation alone lacks, a thought in one message, an error that no conversation met."""
+    text = MAP.replace("turn: round", "turn: round, thought: thinks").replace("task: item", "task: item, error: crash")
+    thinking = {**DEAL, "deal": "d2", "talk": [*TALK, {"who": "cy", "words": "So.", "thinks": "Hm.", "round": 1}], "won": None}
+    assert mapped(tmp_path, text, DEAL, thinking).refused == []
+    assert mapped(tmp_path, MAP, {key: value for key, value in DEAL.items() if key not in {"won", "points"}}).refused == []
