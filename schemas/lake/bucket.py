@@ -5,6 +5,7 @@ What changes is small and lies on this machine: the views, which are made anew w
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -95,13 +96,32 @@ class Bucket(Place):
 
     @contextmanager
     def receiving(self) -> Iterator[Path]:
-        """A folder of this machine, whose files are taken to the bucket on leaving, several at once."""
-        with tempfile.TemporaryDirectory(prefix="cotrace-lake-") as name:
+        """A folder of this machine, whose files are taken to the bucket on leaving, several at once.
+
+        Raises:
+            StoreError: the folder for temporary files has no room, or the bucket does not take them.
+        """
+        with self._room_told(), tempfile.TemporaryDirectory(prefix="cotrace-lake-") as name:
             yield Path(name)
             paths = [str(path) for path in Path(name).rglob("*") if path.is_file()]
             if paths:
                 with self.told():
                     self._remote().put(paths, [f"{self.uri}/{Path(path).relative_to(name).as_posix()}" for path in paths])
+
+    @contextmanager
+    def _room_told(self) -> Iterator[None]:
+        import duckdb
+
+        full = os.strerror(errno.ENOSPC)
+        try:
+            yield
+        except (OSError, duckdb.IOException) as error:
+            if full not in str(error):
+                raise
+            raise StoreError(
+                f"lake:{self.uri}: {full.lower()} for temporary files in {tempfile.gettempdir()}: "
+                "make room there, or set TMPDIR to another folder, and start the same command again"
+            ) from error
 
     def drop(self, logged: str) -> None:
         """Delete a file that no version of the lake names."""

@@ -37,6 +37,7 @@ from schemas.stores import state_of, store_at
 from schemas.transaction import Transaction
 from tests.schemas.lake.test_lake import KILLED, contents, logs_in
 from tests.servers.s3_server import BUCKET, asked, s3_server
+from tests.small_disk import on_a_small_disk
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -199,6 +200,17 @@ def test_writers_at_once_and_one_that_is_killed_lose_and_double_nothing() -> Non
         list(threads.map(lambda _: LakeStore(lake.place.uri).transact(count_on), range(6)))
     assert [row[2] for row in sorted(contents(lake)["episode_metrics"], key=lambda row: row[2])] == list(range(1, 7))
     assert lake.vacuum(0) == 1
+
+
+def test_a_full_folder_for_temporary_files_is_told(logs: Path, tmp_path: Path) -> None:
+    """What goes to a bucket is written there first; the lake holds nothing of it, and takes it once there is room."""
+    place, disk = f"{PLACE}/no-room", tmp_path / "disk"
+    ingest = (sys.executable, "-m", "cotrace", "ingest", str(logs), "--store", place, "--workers", "1")
+    done = on_a_small_disk(disk, 1 << 15, *ingest, environment={"TMPDIR": str(disk)})
+    told = f"cotrace: {place}: no space left on device for temporary files in {disk}: make room there, or set TMPDIR to another folder"
+    assert (done.returncode, done.stderr.splitlines()[-1:]) == (2, [f"{told}, and start the same command again"])
+    assert "Traceback" not in done.stderr
+    assert "3 games" in subprocess.run(ingest, capture_output=True, text=True, check=True).stderr
 
 
 def test_a_commit_whose_answer_is_lost_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
