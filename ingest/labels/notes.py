@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Final
 
-from schemas.batches import check, insert, to_arrow
+from schemas.batches import check, to_arrow
 from schemas.errors import UsageError
 from schemas.records import Note
 from schemas.store import Store
+from schemas.transaction import Transaction
 
 __all__ = ["LONGEST_NAME", "LONGEST_NOTE", "add_note", "remove_note"]
 
@@ -39,10 +40,13 @@ def add_note(store: Store, episode_id: str, turn: int, *, author: str, text: str
         raise UsageError(f"a name has at most {LONGEST_NAME} characters, a note {LONGEST_NOTE}: shorten it")
     batch = to_arrow({"notes": [note]})
     check(batch)
-    with store.writing() as connection:
-        if not connection.execute("SELECT 1 FROM turns WHERE episode_id = ? AND turn = ?", [episode_id, turn]).fetchall():
+
+    def write(transaction: Transaction) -> None:
+        if not transaction.execute("SELECT 1 FROM turns WHERE episode_id = ? AND turn = ?", [episode_id, turn]).fetchall():
             raise UsageError(f"the store has no turn {turn} of {episode_id} any more")
-        insert(connection, batch)
+        transaction.insert(batch)
+
+    store.transact(write)
     return note
 
 
@@ -52,5 +56,4 @@ def remove_note(store: Store, note_id: str) -> None:
     Raises:
         StoreError: the store cannot be written.
     """
-    with store.writing() as connection:
-        connection.execute("DELETE FROM notes WHERE note_id = ?", [note_id])
+    store.transact(lambda transaction: transaction.delete("notes", "note_id = ?", [note_id]))

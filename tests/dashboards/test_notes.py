@@ -13,8 +13,10 @@ from playwright.sync_api import Page
 from analytics.forgetting import forget
 from analytics.query import query
 from cotrace.cli import cli
-from ingest.labels.notes import add_note
+from ingest.labels.notes import add_note, remove_note
 from schemas.errors import UsageError
+from schemas.lake.store import LakeStore
+from schemas.lake.upkeep import copy_from
 from schemas.store import Store
 from tests.dashboards.sites import serve
 
@@ -77,6 +79,18 @@ def test_notes_that_make_no_sense_are_refused_and_an_author_is_forgotten(store: 
     add_note(store, episode, 1, author="bob", text="first")
     assert forget(store, "notes", "bob", really=True).rows == {"notes": 1}
     assert query(store, "SELECT count(*) FROM turn_notes").item() == 0
+
+
+def test_notes_are_written_to_a_lake_and_taken_back(store: Store, tmp_path: Path) -> None:
+    """As to a file."""
+    lake = LakeStore(tmp_path / "lake")
+    copy_from(lake, store)
+    episode = query(lake, "SELECT min(episode_id) FROM episodes").item()
+    kept, gone = (add_note(lake, episode, turn, author="ann", text=TEXT) for turn in (1, 2))
+    remove_note(lake, gone.note_id)
+    assert query(lake, "SELECT note_id, turn, text FROM notes").rows() == [(kept.note_id, 1, TEXT)]
+    with pytest.raises(UsageError, match="no turn 99"):
+        add_note(lake, episode, 99, author="ann", text=TEXT)
 
 
 def test_notes_outlive_their_game(store: Store, tmp_path: Path) -> None:
