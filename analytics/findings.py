@@ -130,7 +130,7 @@ def _losses(store: Store) -> _Losses:
         return {}
     from analytics.losses.lost import lost_report
 
-    models = lost_report(store).filter(what="model").iter_rows(named=True)
+    models = lost_report(store).filter(what="model").remove(lost=0).iter_rows(named=True)
     return {(row["benchmark"], row["model"], row["condition"]): row["sentence"] for row in models}
 
 

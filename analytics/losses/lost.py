@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,12 +26,24 @@ _FEWEST: Final = 3
 _EVIDENCE: Final = 160
 """Characters of an evidence that a sentence quotes."""
 
-_COSTS: Final = """
-    SELECT costs.episode_id, costs.turn, games.benchmark, games.model, games.condition, games.task_id, costs.unit,
-        costs.value_before, greatest(costs.cost, 0) AS cost
-    FROM turn_costs AS costs INNER JOIN games USING (episode_id)
-    WHERE isfinite(costs.cost) AND costs.episode_id IN (SELECT episode_id FROM attributions) ORDER BY ALL
+_COSTS: Final = f"""
+    WITH costs AS (
+        SELECT turns.episode_id, turns.turn, games.benchmark, games.model, games.condition, games.task_id, turns.unit, turns.value_before,
+            greatest(turns.cost, 0) AS cost, turns.episode_id IN (SELECT episode_id FROM attributions) AS attributed
+        FROM turn_costs AS turns INNER JOIN games USING (episode_id)
+        WHERE isfinite(turns.cost)
+    ),
+    totals AS (SELECT benchmark, model, condition, episode_id, attributed, sum(cost) AS lost FROM costs GROUP BY ALL),
+    teams AS (
+        SELECT benchmark, model, condition, bool_or(lost > {_NOTHING} AND NOT attributed) AS is_open FROM totals GROUP BY ALL
+    )
+    SELECT costs.* FROM costs
+    INNER JOIN teams ON costs.benchmark = teams.benchmark
+        AND costs.model IS NOT DISTINCT FROM teams.model AND costs.condition IS NOT DISTINCT FROM teams.condition
+    WHERE attributed OR (NOT is_open AND costs.benchmark IN (SELECT benchmark FROM costs WHERE attributed)) ORDER BY ALL
     """
+"""Attributed games, and of families that have some those that lost nothing, where there is nothing to attribute: a mean without them would
+be one of the games that went wrong. Not those of a team with losses that nobody has attributed: of it they alone would count."""
 _FOUND: Final = """
     SELECT episode_id, turn, agent, role, archetype, link, cost, evidence FROM attributed_costs
     WHERE starts_with(judge, 'engine') AND cost > 0 AND isfinite(cost) ORDER BY ALL
@@ -50,7 +63,7 @@ def lost_report(store: Store) -> pl.DataFrame:
 
     - what: `model`, `role`, `archetype`, `condition`, `link`, `category`, `spirals` or `game`: what a row is about; name: which one.
     - benchmark, model, condition: as in the view games; null in rows about all of them.
-    - games: attributed games, of the condition or model, that the row is about. turns: turns that lost something of it.
+    - games: attributed games, and games that lost nothing, of the condition or model, that the row is about. turns: with a loss.
     - lost: what it lost a game, in `unit`; of a category or of spirals what one of its turns lost. low, high: the 95 % interval of the mean
       over games (`losses_interval`); null below two games, where losses without a bound are all alike, and for categories and spirals.
     - share: of all that the games which the row is about lost, 0 to 1.
@@ -58,7 +71,8 @@ def lost_report(store: Store) -> pl.DataFrame:
     - sentence: the row in words.
 
     Args:
-        store: a store whose games were attributed (`cotrace attribute`); others are left out.
+        store: a store whose games were attributed (`cotrace attribute`); others that lost something are left out, and so is their team's
+            every game that lost nothing.
 
     Raises:
         StoreError: the store cannot be read.
@@ -244,19 +258,25 @@ def _categories(rows: pl.DataFrame) -> Iterator[_Row]:
 
 def _spirals(rows: pl.DataFrame) -> Iterator[_Row]:
     for found in rows.iter_rows(named=True):
-        inside, outside = (None if found[side] is None else amount(found[side], found["unit"]) for side in ("cost_inside", "cost_outside"))
-        words = (
-            f"{_who(found)}: a turn inside a correction spiral lost {inside or '0'}, one outside {outside or '0'}; "
-            f"spirals carry {100 * found['share_inside']:.0f} % of the loss."
-        )
         yield found | {
             "what": "spirals",
             "name": found["model"],
             "turns": found["turns_inside"],
             "lost": found["cost_inside"],
             "share": found["share_inside"],
-            "sentence": words,
+            "sentence": f"{_who(found)}: {_in_spirals(found)}.",
         }
+
+
+def _in_spirals(found: _Row) -> str:
+    """What turns inside lost against those outside; a side without turns lost neither something nor nothing."""
+    inside, outside = (None if found[side] is None else amount(found[side], found["unit"]) for side in ("cost_inside", "cost_outside"))
+    if inside is None:
+        return f"no turn was inside a correction spiral; a turn lost {outside}"
+    share = f"spirals carry {100 * found['share_inside']:.0f} % of the loss"
+    if outside is None:
+        return f"every turn was inside a correction spiral, and lost {inside}; {share}"
+    return f"a turn inside a correction spiral lost {inside}, one outside {outside}; {share}"
 
 
 # -- games ---------------------------------------------------------------------------------------------------
@@ -264,7 +284,7 @@ def _spirals(rows: pl.DataFrame) -> Iterator[_Row]:
 
 def _games(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
     by_game = dict(iter(found.group_by("episode_id")))
-    for (episode,), part in costs.group_by("episode_id", maintain_order=True):
+    for (episode,), part in costs.filter("attributed").group_by("episode_id", maintain_order=True):
         first, lost = part.row(0, named=True), float(part["cost"].sum())
         row = {name: first[name] for name in ("benchmark", "model", "condition", "unit")}
         row |= {"what": "game", "name": str(episode), "games": 1, "turns": int((part["cost"] > _NOTHING).sum()), "lost": lost, "share": 1.0}
@@ -276,7 +296,8 @@ def _games(costs: pl.DataFrame, found: pl.DataFrame) -> Iterator[_Row]:
 
 def _of_start(lost: float, first: _Row) -> str:
     if first["unit"] in ("progress", "probability", "points"):
-        return f"{amount(lost, first['unit'])} of {amount(first['value_before'], first['unit'])} was lost"
+        verb = "were" if first["unit"] == "points" and lost != 1 else "was"
+        return f"{amount(lost, first['unit'])} of {amount(first['value_before'], first['unit'])} {verb} lost"
     return f"{amount(lost, first['unit'])} more than the {amount(first['value_before'], first['unit'])} that were needed"
 
 
@@ -292,4 +313,9 @@ def _agents(found: pl.DataFrame, unit: str) -> Iterator[str]:
             continue
         worst = part.filter(pl.col("link") == link).sort("cost", "turn", descending=[True, False]).row(0, named=True)
         often = _turns_in_words(turns)
-        yield f"{agent} cost {cost} in {often}, mostly by {of_link(link)} (turn {worst['turn']}: {worst['evidence'][:_EVIDENCE]})"
+        yield f"{agent} cost {cost} in {often}, mostly by {of_link(link)} (turn {worst['turn']}: {_quoted(str(worst['evidence']))})"
+
+
+def _quoted(evidence: str) -> str:
+    """Its beginning, ended at a word, so that a cut is seen to be one."""
+    return textwrap.shorten(evidence, _EVIDENCE, placeholder=" ...")

@@ -1,0 +1,91 @@
+"""The report `lost`: means over all of a team's games, and words that say no more than is known."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analytics.losses.lost import lost_report
+from analytics.query import query
+from schemas.store import Store
+from tests.played import played_store
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Nine games; `clear` completes some, which lost nothing and so have nothing attributed."""
+    return played_store(tmp_path_factory.mktemp("lost"))
+
+
+def changed(store: Store, folder: Path, *statements: str) -> Store:
+    """A copy after these statements."""
+    other = Store(shutil.copy(store.path, folder / "changed.duckdb"))
+    with other.writing() as connection:
+        for statement in statements:
+            connection.execute(statement)
+    return other
+
+
+NOTHING_LOST = "UPDATE turn_values SET cost = 0 WHERE episode_id = '{0}'"
+NOT_ATTRIBUTED = "DELETE FROM attributions WHERE episode_id = '{0}'"
+
+
+def test_a_team_s_mean_is_over_all_its_games(store: Store, tmp_path: Path) -> None:
+    """A game that lost nothing has nothing to attribute; left out, a team looked the worse the more of its games went well."""
+    game = query(store, "SELECT min(episode_id) FROM games WHERE model = 'over_remover'").item()
+    before = lost_report(store).filter(what="model", model="over_remover").row(0, named=True)
+    lost = query(store, f"SELECT sum(greatest(cost, 0)) FROM turn_costs WHERE episode_id = '{game}'").item()
+    spared = changed(store, tmp_path, NOTHING_LOST.format(game), NOT_ATTRIBUTED.format(game))
+    for what in ("model", "condition", "role"):
+        rows = lost_report(spared).filter(what=what)
+        assert rows["games"].to_list() == lost_report(store).filter(what=what)["games"].to_list()
+    after = lost_report(spared).filter(what="model", model="over_remover").row(0, named=True)
+    assert (before["games"], after["games"]) == (3, 3)
+    assert after["lost"] == pytest.approx(before["lost"] - lost / 3)
+    assert game not in lost_report(spared).filter(what="game")["name"].to_list()
+
+
+def test_a_team_that_lost_nothing_has_a_row(store: Store, tmp_path: Path) -> None:
+    games = query(store, "SELECT episode_id FROM games WHERE model = 'over_remover'")["episode_id"]
+    spared = changed(store, tmp_path, *(text.format(game) for game in games for text in (NOTHING_LOST, NOT_ATTRIBUTED)))
+    row = lost_report(spared).filter(what="model", model="over_remover").row(0, named=True)
+    assert (row["games"], row["turns"], row["lost"], row["sentence"]) == (3, 0, 0, "over_remover (3 games): 0 [0, .56] a game was lost.")
+
+
+def test_of_a_team_that_is_attributed_in_part_only_that_part_counts(store: Store, tmp_path: Path) -> None:
+    """Its games that lost nothing are not told from a choice of `cotrace attribute --where`; nor are families without any."""
+    first, second, third = query(store, "SELECT episode_id FROM games WHERE model = 'over_remover' ORDER BY 1")["episode_id"]
+    partly = changed(store, tmp_path, NOTHING_LOST.format(first), NOT_ATTRIBUTED.format(first), NOT_ATTRIBUTED.format(second))
+    assert lost_report(partly).filter(what="model", model="over_remover")["games"].to_list() == [1]
+    assert lost_report(partly).filter(pl.col("name").is_in([first, second, third]))["name"].to_list() == [third]
+    with partly.writing() as connection:
+        connection.execute("DELETE FROM attributions")
+    assert lost_report(partly).filter(what="model").is_empty()
+
+
+def test_a_side_without_turns_has_no_loss(store: Store, tmp_path: Path) -> None:
+    """Where no turn was in a spiral, none can have lost 0 there."""
+    rows = query(store, "SELECT model, turns_inside, turns_outside FROM cost_in_spirals").rows()
+    told = {row["name"]: row["sentence"] for row in lost_report(store).filter(what="spirals").iter_rows(named=True)}
+    for model, inside, outside in rows:
+        assert ("no turn was inside" in told.get(model, "no turn was inside")) == (inside == 0 or model not in told), (
+            model,
+            inside,
+            outside,
+        )
+    straight = changed(store, tmp_path, "DROP VIEW correction_spirals", "CREATE VIEW correction_spirals AS FROM game_spirals WHERE false")
+    for sentence in lost_report(straight).filter(what="spirals")["sentence"]:
+        assert "no turn was inside a correction spiral; a turn lost ." in sentence
+        assert "spirals carry" not in sentence
+
+
+def test_an_evidence_that_is_cut_says_so(store: Store) -> None:
+    """At a word, with dots."""
+    cut = [
+        part for sentence in lost_report(store).filter(what="game")["sentence"] for part in sentence.split("(turn ")[1:] if " ...)" in part
+    ]
+    assert cut
+    assert all(len(part.partition(" ...)")[0]) <= 170 for part in cut)
