@@ -14,15 +14,16 @@ from flask import Flask, Response, request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, validate_call
 from werkzeug.exceptions import BadRequest, HTTPException
 
-from schemas.errors import CotraceError
+from schemas.errors import CotraceError, UsageError
 from schemas.text import excerpt
 
-__all__ = ["Click", "answer_faults", "checked", "tell"]
+__all__ = ["Click", "answer_faults", "checked", "saved", "tell"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _LOG: Final = logging.getLogger(__name__)
+_STAYS: Final = "What you gave stays on this page: save it again after that"
 _OURS: Final = frozenset({"dashboards", "analytics", "judges", "ingest", "games", "schemas"})
 
 
@@ -50,6 +51,19 @@ def checked(callback: Callable[P, R]) -> Callable[P, R]:
             raise BadRequest(excerpt(str(error.errors()[0]["msg"]))) from error
 
     return call
+
+
+def saved(write: Callable[[], object]) -> str:
+    """Store what a person gave; why it could not be stored, in one line, or nothing."""
+    try:
+        write()
+    except UsageError as error:
+        return f"Not saved: {error}"
+    except CotraceError as error:
+        return f"Not saved: {error}. {_STAYS}"
+    except Exception as error:  # noqa: BLE001 - one of the named boundaries: whatever fails, the person is told beside what they gave
+        return f"Not saved: {tell('saving', error)}. {_STAYS}"
+    return ""
 
 
 def answer_faults(server: Flask) -> None:

@@ -218,7 +218,7 @@ class Store:
         except duckdb.Error as error:
             if full not in str(error):
                 raise
-            raise StoreError(f"store {self.path} cannot be written ({full}): make room and start the same command again") from error
+            raise StoreError(f"store {self.path} cannot be written ({full}): make room and try again") from error
 
     def _damaged(self, finding: str) -> str:
         return f"store {self.path} was cut or is damaged ({finding}): put a copy in its place, or delete it and ingest the logs again"

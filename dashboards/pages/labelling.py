@@ -15,7 +15,7 @@ from dashboards.address import Address
 from dashboards.label_queue import LABELLED_HERE, ORDERS, next_task, progress
 from dashboards.parts import Part, card, data, link_choices, note
 from dashboards.reader import Reader, reader
-from dashboards.requests import checked
+from dashboards.requests import checked, saved
 from ingest.labels.load import add_labels
 from judges.evidence.labelling import Answer, Task, annotator_name, labels_of, tasks
 from judges.evidence.shows import PIECES
@@ -23,7 +23,7 @@ from judges.evidence.text import clean
 from judges.evidence.transcript import read_games
 from judges.rubric.files import find, names
 from judges.rubric.model import ANY_BENCHMARK, Question, Rubric
-from schemas.errors import CotraceError
+from schemas.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -179,10 +179,8 @@ def register(app: Dash, store: Store, rubric_folders: Sequence[Path]) -> None:
             return dash.no_update, ""
         address = Address.parse(PATH, search)
         answers = {entry.get("question", ""): value for entry, value in zip(ids, values, strict=False)}
-        try:
-            _save(store, rubric_folders, address, asked, answers)
-        except CotraceError as error:
-            return dash.no_update, f"Not saved. {error}"
+        if problem := saved(lambda: _save(store, rubric_folders, address, asked, answers)):
+            return dash.no_update, problem
         return address.to(saved=address.number("saved", 0) + 1), ""  # another address, so that the next unit is drawn
 
     @app.callback(
@@ -203,17 +201,18 @@ def _save(store: Store, folders: Sequence[Path], address: Address, asked: _Asked
     """Store the answers to a task, in one short transaction.
 
     Raises:
-        CotraceError: a question is not answered, the unit is gone, or the store cannot be written.
+        UsageError: a question is not answered, or the unit or the rubric is gone.
+        StoreError: the store cannot be written.
     """
     name = asked.rubric
     if name not in names(folders):  # a browser may send anything: a path must not be followed
-        raise CotraceError("there is no such rubric any more: choose another")
+        raise UsageError("there is no such rubric any more: choose another")
     rubric = find(name, folders)
     unit_id = asked.unit
     with reader(store, address) as read:
         games = read_games(read.connection, [unit_id.partition("/")[0]])
     found = [task for game in games.values() for task in tasks(rubric, game, unit_id) if task.number == asked.group]
     if not found:
-        raise CotraceError(f"{unit_id} is not in the store any more: skip it")
+        raise UsageError(f"{unit_id} is not in the store any more: skip it")
     source = ORDERS.get(address.one("order"), ORDERS["random"])[1]
     add_labels(store, labels_of(rubric, found[0], answers, annotator=address.one("annotator"), source=source))

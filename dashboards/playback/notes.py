@@ -11,9 +11,8 @@ from dash import ALL, Dash, Input, Output, State, dcc, html
 
 from dashboards.address import Address
 from dashboards.parts import Part, aria, data
-from dashboards.requests import checked
+from dashboards.requests import checked, saved
 from ingest.labels.notes import LONGEST_NAME, LONGEST_NOTE, add_note, remove_note
-from schemas.errors import CotraceError
 from schemas.text import printable
 from schemas.wording import count
 
@@ -98,22 +97,20 @@ def register_notes(app: Dash, store: Store) -> None:
         if not clicks:
             return dash.no_update, ""
         address = Address.parse("/game", search)
-        try:
-            add_note(store, address.one("episode"), address.number("turn", 1), author=author or "", text=text or "")
-        except CotraceError as error:
-            return dash.no_update, f"Not saved: {error}"
-        return token_hex(4), ""
+        episode, turn = address.one("episode"), address.number("turn", 1)
+        problem = saved(lambda: add_note(store, episode, turn, author=author or "", text=text or ""))
+        return dash.no_update if problem else token_hex(4), problem
 
     @app.callback(
         Output("redraw", "data", allow_duplicate=True),
+        Output("note-problem", "children", allow_duplicate=True),
         Input({"type": _REMOVE, "note": ALL}, "n_clicks"),
         prevent_initial_call=True,
     )
     @checked
-    def remove(clicks: list[int | None]) -> Any:
+    def remove(clicks: list[int | None]) -> tuple[Any, str]:
         place = dash.ctx.triggered_id
-        if not any(clicks) or not place:
-            return dash.no_update
-        if isinstance(place, dict) and isinstance(place.get("note"), str):
-            remove_note(store, place["note"])
-        return token_hex(4)
+        if not any(clicks) or not isinstance(place, dict) or not isinstance(note := place.get("note"), str):
+            return dash.no_update, ""
+        problem = saved(lambda: remove_note(store, note))
+        return dash.no_update if problem else token_hex(4), problem

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from schemas.errors import StoreError, UsageError
 from schemas.extras import needed
-from schemas.lake.place import Place, Seen, version_file
+from schemas.lake.place import Place, Seen, in_one_line, version_file
 from schemas.lake.remote_files import LakeFiles
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Bucket(Place):
             raise StoreError(f"lake {self.uri}: {self._why(error)}") from error
 
     def _why(self, error: Exception) -> str:
-        words = " ".join(re.sub(r"\x1b\[\d+m|↳", " ", str(error)).split())
+        words = in_one_line(error)
         for pattern, meaning in _REASONS:
             if re.search(pattern, words):
                 endpoint = os.environ.get("AWS_ENDPOINT_URL", "")

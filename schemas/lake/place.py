@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from schemas.lake.files import DataFile
 
-__all__ = ["Address", "Place", "Seen", "place_of", "version_file"]
+__all__ = ["Address", "Place", "Seen", "in_one_line", "place_of", "version_file"]
 
 _OWN: Final = "_cotrace"
 """Folder beside the data for what is no data; Delta passes over names that begin so."""
@@ -26,6 +26,7 @@ _REMOTE: Final = re.compile(r"^(\w+):/+(?=[^/])")
 _UNUSABLE: Final = re.compile(r"[%\\\x00-\x1f\x7f]")
 """What deltalake takes for an escape or a separator, or refuses."""
 _LONGEST: Final = 200
+_MEND: Final = "make it readable and writable (chmod u+rwX), or name another place with --store"
 
 
 class Address(PosixPath):
@@ -84,13 +85,13 @@ class Place:
         """
         from deltalake.exceptions import DeltaError
 
+        full = os.strerror(errno.ENOSPC)
         try:
             yield
-        except DeltaError as error:
+        except (DeltaError, OSError) as error:
+            if full in str(error):
+                raise StoreError(f"lake {self.uri} cannot be written ({full}): make room and try again") from error
             raise StoreError(f"lake {self.uri} cannot be used: {_reason(error)}") from error
-        except OSError as error:
-            what = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
-            raise StoreError(f"lake {self.uri} cannot be used: {what}; {_mend(what)}") from error
 
     @contextmanager
     def receiving(self) -> Iterator[Path]:
@@ -188,18 +189,19 @@ def _told_apart(path: Path) -> tuple[int, ...] | None:
     return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
 
+def in_one_line(error: Exception) -> str:
+    """What an error says, without the colours and arrows of deltalake's."""
+    return " ".join(re.sub(r"\x1b\[\d+m|↳", " ", str(error)).split())
+
+
 def _reason(error: Exception) -> str:
-    """The first line of what deltalake says, below which stand its own stack; and the mend where the log itself is damaged."""
+    """What the file system says, or the first line of what deltalake says, below which stands its own stack; with the mend."""
+    if isinstance(error, OSError):
+        return f"{f'{error.filename}: {error.strerror}' if error.filename else in_one_line(error)}; {_MEND}"
     text = str(error)
     line = text.strip().splitlines()[0][:_LONGEST] if text.strip() else type(error).__name__
     if "Could not create local directory" in line:
-        return f"{line}; {_mend(line)}"
+        return f"{line}; {_MEND}"
     if "Kernel error" not in line and "log" not in line.lower():
         return line
     return f"{line}; if files in _delta_log are cut or missing, put a copy of them back, or ingest the logs again into another folder"
-
-
-def _mend(reason: str) -> str:
-    if os.strerror(errno.ENOSPC) in reason:
-        return "make room and start the same command again"
-    return "make it readable and writable (chmod u+rwX), or name another place with --store"

@@ -271,11 +271,12 @@ class LakeStore(Store):
             at.create_write_transaction(
                 actions, "append", at.schema(), list(PARTITION), commit_properties=CommitProperties(max_commit_retries=0)
             )
-        except (DeltaError, OSError) as error:
+        except (DeltaError, OSError):
             now = self._now()[0]
             if now.version() == version:
                 self._drop(actions)
-                raise StoreError(f"{self.path} cannot be written: {error}") from error
+                with self.place.told():
+                    raise
             if not self._is_ours(now, actions):
                 self._drop(actions)
                 return False

@@ -374,7 +374,7 @@ def test_a_store_on_a_full_disk_is_named(store: Store, tmp_path: Path, command: 
     done = subprocess.run([*own, *cotrace], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode == 77 or done.stderr.startswith("unshare:"):
         pytest.skip(f"no disk of its own here: {done.stderr.strip()}")
-    full = "cotrace: store disk/s.duckdb cannot be written (No space left on device): make room and start the same command again\n"
+    full = "cotrace: store disk/s.duckdb cannot be written (No space left on device): make room and try again\n"
     assert (done.returncode, done.stderr) == (2, full)
 
 

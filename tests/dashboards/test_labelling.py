@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from schemas.store import Store
 from tests.analytics.test_views_judges import STARTED
 from tests.dashboards.sites import serve
 from tests.judges.judged_games import mark, store_of
+from tests.small_disk import on_a_small_disk
 
 MM = find("mind_modeling")
 
@@ -199,7 +201,7 @@ def test_a_person_labels_resumes_and_exports(site: str, store: Store, page: Page
     assert first is not None
 
     page.locator("#label-save").click()
-    page.get_by_text("Not saved. MM1: no answer", exact=False).wait_for()
+    page.get_by_text("Not saved: MM1: no answer", exact=False).wait_for()
     for question in first.group.questions:
         page.locator(".question", has_text=f"{question.id}: ").locator("input").first.check()
     page.locator("#label-save").click()
@@ -215,6 +217,64 @@ def test_a_person_labels_resumes_and_exports(site: str, store: Store, page: Page
     with page.expect_download() as download:
         page.locator("#label-export").click()
     assert download.value.path().read_text(encoding="utf-8") == stored.write_csv()
+
+
+def test_what_cannot_be_saved_stays_on_the_page(site: str, store: Store, page: Page) -> None:
+    """Why stands beside it, whatever it is; the same answers are saved once it is mended."""
+    page.goto(f"{site}/labelling?rubric=mind_modeling&annotator=ann")
+    page.locator("#label-save").wait_for()
+    first = asked(store)
+    assert first is not None
+    for question in first.group.questions:
+        page.locator(".question", has_text=f"{question.id}: ").locator("input").first.check()
+    with store.writing() as connection:
+        connection.execute("ALTER TABLE labels RENAME TO elsewhere")
+    page.locator("#label-save").click()
+    page.get_by_text("What you gave stays on this page", exact=False).wait_for()
+    assert page.locator("#label-problem").inner_text().startswith("Not saved: CatalogException: ")
+    with store.writing() as connection:
+        connection.execute("ALTER TABLE elsewhere RENAME TO labels")
+    page.locator("#label-save").click()
+    page.get_by_text("ann has labelled 1 of 18 units", exact=False).wait_for()
+    assert set(exported(store, annotator="ann")["question"]) == {question.id for question in first.group.questions}
+
+
+_FILLS_THE_DISK = """
+import sys
+from pathlib import Path
+from analytics.query import query
+from dashboards.requests import saved
+from ingest.labels.notes import add_note
+from schemas.lake.upkeep import copy_from
+from schemas.stores import store_at
+from tests.judges.judged_games import store_of
+
+disk, kind = Path(sys.argv[1]), sys.argv[2]
+store = store_of(disk / "s.duckdb")
+if kind == "lake":
+    lake = store_at(f"lake:{disk / 'lake'}")
+    copy_from(lake, store)
+    store = lake
+write = lambda: add_note(store, "game-0", 1, author="ann", text="look")
+try:
+    with (disk / "fill").open("wb", buffering=0) as fill:
+        while fill.write(bytes(4096)):
+            pass
+except OSError:
+    print(saved(write))
+(disk / "fill").unlink()
+print(saved(write) or "saved", query(store, "SELECT count(*) FROM notes").item())
+"""
+
+
+@pytest.mark.parametrize("kind", ["store", "lake"])
+def test_a_full_disk_is_told_beside_what_was_given(tmp_path: Path, kind: str) -> None:
+    """In one line; nothing of it is there, and it is saved once there is room."""
+    disk = tmp_path / "disk"
+    done = on_a_small_disk(disk, 8 << 20, sys.executable, "-c", _FILLS_THE_DISK, str(disk), kind)
+    place = disk / {"store": "s.duckdb", "lake": "lake"}[kind]
+    full = f"Not saved: {kind} {place} cannot be written (No space left on device): make room and try again."
+    assert done.stdout.splitlines() == [f"{full} What you gave stays on this page: save it again after that", "saved 1"], done.stderr
 
 
 def test_the_page_shows_what_the_judge_is_shown_and_nothing_else(site: str, store: Store, page: Page) -> None:

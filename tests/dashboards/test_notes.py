@@ -70,6 +70,21 @@ def test_a_note_is_written_seen_in_lists_exported_and_taken_back(store: Store, s
     assert query(store, "SELECT count(*) FROM notes").item() == 0
 
 
+@pytest.mark.browser
+def test_a_note_that_cannot_be_taken_back_says_why(played: Store, tmp_path: Path, page: Page) -> None:
+    """Beside the notes, where one that cannot be saved says so."""
+    store = Store(shutil.copy(played.path, tmp_path / "own.duckdb"))
+    episode = query(store, "SELECT min(episode_id) FROM games").item()
+    add_note(store, episode, 1, author="ann", text=TEXT)
+    for site in serve(store):
+        page.goto(f"{site}/game?episode={episode}&turn=1")
+        page.get_by_role("button", name="take this note back").wait_for()
+        with store.writing() as connection:
+            connection.execute("DROP VIEW IF EXISTS turn_notes; ALTER TABLE notes RENAME TO elsewhere")
+        page.get_by_role("button", name="take this note back").click()
+        page.locator("#note-problem", has_text="Not saved: CatalogException: ").wait_for(state="attached")
+
+
 def test_notes_that_make_no_sense_are_refused_and_an_author_is_forgotten(store: Store) -> None:
     """No name, no text, no such turn, too long: one line; `forget --notes` takes all notes of a person."""
     episode = query(store, "SELECT min(episode_id) FROM games").item()
