@@ -42,15 +42,15 @@ _CAPTURE_STATE: Final = re.compile(
 _CAPTURE_ANSWER: Final = re.compile(r"^LLM Response: (.*?)^SELECTED ACTION:[ \t]*([^\n]*?)[ \t]*$", re.MULTILINE | re.DOTALL)
 _CAPTURE_MOVED: Final = re.compile(r"^Alice is in Room (\d), Bob is in Room (\d), Thief is in Room (\d)\.", re.MULTILINE)
 _CAPTURE_OFFERED: Final = re.compile(r"^[A-Z]\.? (Stay in current room|Move to room (\d)|Press button in room \d)", re.MULTILINE)
-_CAPTURE_END: Final = re.compile(r"^Turns to Completion:\s*(\d+)", re.MULTILINE)
+_CAPTURE_END: Final = re.compile(r"^Turns to Completion:\s*(\d{1,9})", re.MULTILINE)
 _ESCAPE_ASKED: Final = re.compile(
-    r"^My name is (Alice|Bob)\. I am in room (\d+)\.([^\n]*)Available Actions: ([^\n]*)\n(.*?)(?=^My name is |^Current State:|\Z)",
+    r"^My name is (Alice|Bob)\. I am in room (\d{1,9})\.([^\n]*)Available Actions: ([^\n]*)\n(.*?)(?=^My name is |^Current State:|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 _ESCAPE_TARGET: Final = re.compile(r"certainly move to the room where (Alice|Bob|I)\b")
 _ESCAPE_STATE: Final = re.compile(
-    r"^Current State:\s*-+\s*Alice is in room (\d+)\s+Bob is in room (\d+)\s+Adversary is in room (\d+)\s+Generators:\s+"
-    r"- room 1: (\d+)/2 fixed\s+- room 6: (\d+)/2 fixed\s+Exit Gate: (Open|Closed)",
+    r"^Current State:\s*-+\s*Alice is in room (\d{1,9})\s+Bob is in room (\d{1,9})\s+Adversary is in room (\d{1,9})\s+Generators:\s+"
+    r"- room 1: (\d{1,9})/2 fixed\s+- room 6: (\d{1,9})/2 fixed\s+Exit Gate: (Open|Closed)",
     re.MULTILINE,
 )
 _ESCAPE_MARKS: Final = ("Current State", "Generators:", "Exit Gate")

@@ -21,9 +21,11 @@ _QUOTED: Final = ("My Card Knowledge", "Partner Card Knowledge", "Soft Constrain
 
 _CARD: Final = re.compile(r"\[Card \d: (\w+ \d)\]")
 _BOARD: Final = re.compile(
-    r"We have (\d+) reveal tokens, (\d+) life tokens\. The discard pile consists (\[.*?\]) and the deck size is (\d+)"
+    r"We have (\d{1,9}) reveal tokens, (\d{1,9}) life tokens\. The discard pile consists (\[.*?\]) and the deck size is (\d{1,9})"
 )
-_TABLE: Final = re.compile(r"Remaining Reveal Tokens: (\d+)\s+Remaining Lives: (\d+)\s+Deck Size: (\d+)\s+The discard pile is: (\[.*?\])")
+_TABLE: Final = re.compile(
+    r"Remaining Reveal Tokens: (\d{1,9})\s+Remaining Lives: (\d{1,9})\s+Deck Size: (\d{1,9})\s+The discard pile is: (\[.*?\])"
+)
 _NOTHING_DONE: Final = "My Action History:"
 _COUNTS: Final = {
     "_num_onions": "{name} contains {value} out of 3 onions",

@@ -38,7 +38,7 @@ _OWN: Final = re.compile(r"^Card \d could be: \[([^\]]*)\] \[([^\]]*)\]", re.MUL
 _PARTNERS: Final = re.compile(r"^\w+ believes (?:his|her) Card \d could be: \[([^\]]*)\] \[([^\]]*)\]", re.MULTILINE)
 _CARD: Final = re.compile(r"^\[Card \d: (Red|Yellow|Green|White|Blue) ([1-5])\]", re.MULTILINE)
 _COUNTS: Final = re.compile(
-    r"^Remaining Reveal Tokens: (\d)\s+Remaining Lives: (\d)\s+Deck Size: (\d+)\s+The discard pile is: \[([^\]]*)\]", re.MULTILINE
+    r"^Remaining Reveal Tokens: (\d)\s+Remaining Lives: (\d)\s+Deck Size: (\d{1,9})\s+The discard pile is: \[([^\]]*)\]", re.MULTILINE
 )
 _MOVE: Final = re.compile(r"\((Play|Discard) (\d)\)|\(Reveal player \+1 (color|rank) ([RYGWB1-5])\)")
 _LETTER: Final = re.compile(r"^[A-Z]+\. ")

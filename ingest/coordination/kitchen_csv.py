@@ -18,6 +18,7 @@ from ingest.coordination.csv_checks import kitchen_row_differences
 from ingest.coordination.csv_rows import TextTable
 from ingest.coordination.parts import Category, GameParts, PrivateReply, TurnParts, act, state_text
 from schemas.errors import BadInputError
+from schemas.text import excerpt
 
 __all__ = ["HEADING", "kitchen_record", "player_of"]
 
@@ -26,6 +27,7 @@ HEADING: Final = b",action_history,player_held_object,other_player_held_object,"
 
 _DISTANCE: Final = re.compile(r"([opcds]\d+)_distance_from_(Alice|Bob)")
 _NO_REPLY: Final = ("failed_call", "no reply: the published harness waits instead")
+_MOST_DIGITS: Final = 9
 _TICKS: Final = {"not cooking": 0, "still cooking": 1, "cooked": COOKING_TICKS}
 """Words for a soup -> ticks that mean the same to the rules."""
 
@@ -99,8 +101,11 @@ def _state(layout: Layout, player: Player, row: Mapping[str, str], place: int) -
 
 def _cooker(name: str, row: Mapping[str, str], place: int) -> dict[str, object]:
     onions, soup = row.get(f"{name}_num_onions", ""), row.get(f"{name}_soup_in_cooker_status", "")
-    if not onions.isdecimal() or soup not in _TICKS:
-        raise BadInputError(f"the contents of cooker {name} cannot be read ({onions!r} onions, soup {soup!r})", locator=f"row {place}")
+    if not onions.isdecimal() or len(onions) > _MOST_DIGITS or soup not in _TICKS:
+        raise BadInputError(
+            f"the contents of cooker {name} cannot be read ({excerpt(onions, 20)!r} onions, soup {excerpt(soup, 20)!r})",
+            locator=f"row {place}",
+        )
     return {"onions": int(onions), "soup": soup}
 
 

@@ -22,8 +22,8 @@ __all__ = ["Span", "messages", "spans_of"]
 
 _WHOLE: Final = re.compile(r"-?[0-9]{1,19}")
 _MOST: Final = 2**63 - 1
-_NUMBERED: Final = re.compile(r"\.(\d+)\.(?:message\.)?(.+)")
-_TOOL_CALL: Final = re.compile(r"(?:message\.)?tool_calls?\.(\d+)\.(?:tool_call\.)?(?:function\.)?(.+)")
+_NUMBERED: Final = re.compile(r"\.(\d{1,9})\.(?:message\.)?(.+)")
+_TOOL_CALL: Final = re.compile(r"(?:message\.)?tool_calls?\.(\d{1,9})\.(?:tool_call\.)?(?:function\.)?(.+)")
 _OLD_NAMES: Final = {"input": ("gen_ai.prompt", "llm.input_messages"), "output": ("gen_ai.completion", "llm.output_messages")}
 
 

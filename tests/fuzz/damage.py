@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -68,7 +69,10 @@ _HOSTILE_IN: Final[Mapping[Layout, tuple[Any, ...]]] = {
 }
 """The same, of values that only some layouts can hold."""
 
+_NUMBER: Final = re.compile(rb"\d+")
 _DEEP: Final = 3_000
+_LONG: Final = b"9" * 5_000
+"""Python makes no number of so many digits out of a text."""
 _MOST_CHANGES: Final = 4
 
 
@@ -241,6 +245,12 @@ def _flipped(data: bytes, draw: random.Random) -> bytes:
     return data[:at] + bytes([data[at] ^ (1 << draw.randrange(8))]) + data[at + 1 :]
 
 
+def _lengthened(data: bytes, draw: random.Random) -> bytes:
+    numbers = [found.span() for found in _NUMBER.finditer(data)]
+    first, last = draw.choice(numbers) if numbers else (0, 0)
+    return data[:first] + _LONG + data[last:]
+
+
 def _twice(data: bytes, draw: random.Random) -> bytes:
     first, last = sorted(draw.randint(0, len(data)) for _ in range(2))
     return data[:last] + data[first:last] + data[last:]
@@ -265,4 +275,5 @@ _TO_BYTES: Final[Sequence[Callable[[bytes, random.Random], bytes]]] = (
     _twice,
     _inserted,
     _recoded,
+    _lengthened,
 )
