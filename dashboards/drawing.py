@@ -15,7 +15,7 @@ from dashboards.address import FILTERS, Address
 from dashboards.computed import kept
 from dashboards.markup import compact
 from dashboards.pages import pages
-from dashboards.parts import Part, note
+from dashboards.parts import Part, data, note
 from dashboards.reader import reader
 from dashboards.requests import tell
 from dashboards.shell import navigation
@@ -115,9 +115,9 @@ def _with_views(store: Store, address: Address, rubric_folders: Sequence[Path], 
 
 
 def _headed(content: Part, title: str) -> Part:
-    """A page that is one note has a heading too: screen readers go by them."""
+    """A page that is one note has a heading too: screen readers go by them. It follows the store, which may soon have what is missing."""
     is_note = getattr(content, "className", None) == "note"
-    return html.Div([html.H1(title), content]) if is_note else content
+    return html.Div([html.H1(title), content], **data(live="")) if is_note else content
 
 
 def _or_why(draw: Callable[[], T], instead: Callable[[Part], T]) -> T:
@@ -137,7 +137,7 @@ def _title(page: ModuleType, read: Reader) -> str:
 
 def _empty(store: Store) -> Part:
     return note(
-        f"The store {store.path} has no games yet. Read some logs, then reload this page:",
+        f"The store {store.path} has no games yet. Read some logs, and this page shows them:",
         html.Pre(f"cotrace ingest path/to/logs --store {in_shell(store.path)}"),
         html.P("No logs at hand? Let cotrace play some:"),
         html.Pre(f"cotrace play craft --out logs/ && cotrace ingest logs/ --store {in_shell(store.path)}"),

@@ -24,7 +24,11 @@
   const look = async () => {
     if (document.hidden || !document.getElementById("news")) return;
     const answer = await fetch("/-/state").catch(() => null);
-    if (!answer || !answer.ok) return;
+    if (!answer) return;
+    if (!answer.ok) {
+      known ??= ""; // there is no telling what the store was when this page was drawn: what comes is new
+      return;
+    }
     const now = await answer.text();
     if (known !== null && now !== known && Date.now() > mine) {
       known = now;

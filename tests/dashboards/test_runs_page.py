@@ -11,7 +11,10 @@ from analytics.query import query
 from judges.rubric.files import find
 from judges.runs.job import JudgeRequest
 from judges.runs.runner import run
+from schemas.lake.store import LakeStore
+from schemas.lake.upkeep import copy_from
 from schemas.store import Store
+from schemas.stores import store_at
 from tests.dashboards.sites import serve
 from tests.played import played_store
 
@@ -31,6 +34,29 @@ def test_every_kind_has_the_rows_of_the_store(played: Store, played_site: str, p
         number = query(played, f"SELECT count(*) FROM {table}").item()
         page.wait_for_function("number => document.querySelectorAll('.ag-row').length === number", arg=number)
         page.wait_for_function(_WHOLE_ROWS)
+
+
+@pytest.mark.parametrize("kind", ["file", "lake", "empty"])
+def test_a_store_that_comes_later_shows_without_a_reload(played: Store, tmp_path: Path, page: Page, kind: str) -> None:
+    """Whatever page it is: one that has nothing to show yet follows the store."""
+    path = tmp_path / "later"
+    store = store_at(f"lake:{path}" if kind == "lake" else path)
+    if kind == "empty":
+        store.create()
+    for site in serve(store):
+        page.goto(f"{site}/runs")
+        page.get_by_text(
+            "has no games yet" if kind == "empty" else f"no {'lake' if kind == 'lake' else 'store'} at", exact=False
+        ).wait_for()
+        page.wait_for_timeout(3500)  # it has looked once
+        if kind == "lake":
+            assert isinstance(store, LakeStore)
+            copy_from(store, played)
+        else:
+            path.with_suffix(".new").write_bytes(played.path.read_bytes())
+            path.with_suffix(".new").replace(path)
+        page.get_by_text("Nothing is under way.", exact=False).wait_for()
+        page.goto("about:blank")
 
 
 def test_new_verdicts_show_without_a_reload(tmp_path: Path, page: Page) -> None:
