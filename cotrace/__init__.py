@@ -53,4 +53,8 @@ def __getattr__(name: str) -> object:
     return getattr(importlib.import_module(module), attribute)
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})  # what completion offers: names that nobody has used yet, too
+
+
 rooms.check(__version__)

@@ -79,7 +79,8 @@ def _about_two(row: Row, people: Row | None) -> Iterator[str]:
     if people is not None and people["alpha_nominal"] is not None and people["alpha_nominal"] < _TENTATIVE and row["rater_a"] == "people":
         yield f"people differ among themselves too (alpha {people['alpha_nominal']:.2f})"
     if row["unanswered"]:
-        yield f"{judge} left {row['unanswered']} further units without an answer"
+        units = "1 further unit" if row["unanswered"] == 1 else f"{row['unanswered']} further units"
+        yield f"{judge} left {units} without an answer"
 
 
 def _about_constant(judge: str, reference: str, always: str, said: Mapping[str, float]) -> Iterator[str]:

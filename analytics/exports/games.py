@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from analytics.query import condition, query
+from schemas.errors import UsageError
 from schemas.store import Store
 
 __all__ = ["AgentMessage", "GameOut", "games", "messages_of"]
@@ -73,6 +74,18 @@ def games(store: Store, where: str = "true") -> Iterator[GameOut]:
         parts = {name: _by_game(_rows(store, sql, some)) for name, sql in _PARTS.items()}
         for episode in some:
             yield GameOut(facts[episode], runs[facts[episode]["run_id"]], **{name: found.get(episode, []) for name, found in parts.items()})
+
+
+def ensure_some_game(store: Store, where: str) -> None:
+    """Refuse a condition that no game fits: what is written then is empty.
+
+    Raises:
+        UsageError: no game fits, or it is no condition on `episodes`.
+    """
+    if where == "true" or query(store, f"SELECT 1 FROM episodes WHERE {condition(where)} LIMIT 1").rows():
+        return
+    there = ", ".join(name for (name,) in query(store, "SELECT DISTINCT benchmark FROM episodes ORDER BY 1").rows()) or "nothing"
+    raise UsageError(f"--where {where}: no game fits; the store has games of {there}")
 
 
 def _rows(store: Store, sql: str, these: Sequence[str]) -> list[dict[str, Any]]:

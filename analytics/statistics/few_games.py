@@ -91,7 +91,8 @@ def _worth(few: pl.DataFrame, report: str) -> str:
             "rates), 80 (kappa) or 89 % on (docs/coverage.md)"
         )
     worst, best = min(held, key=lambda one: one.least), max(held, key=lambda one: one.mean)
-    means = share(worst.mean) if best.method == worst.method else f"{share(min(one.mean for one in held))} to {share(best.mean)}"
+    least = worst.mean if best.method == worst.method else min(one.mean for one in held)
+    means = " to ".join(dict.fromkeys((share(least), share(worst.mean if best.method == worst.method else best.mean))))
     return (
         f"simulated with {worst.games} of them, intervals of this kind held the truth in {means} of the data sets, "
         f"in the worst scene in {share(worst.least)} (docs/coverage.md)"

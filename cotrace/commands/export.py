@@ -67,9 +67,10 @@ def exported(store: Store, folder: Path, form: str, where: str = "true", *, view
     """Write a store in a form; gives each file with what it holds: rows, games or samples.
 
     Raises:
-        UsageError: there is no such form, what it needs is not installed, or the condition is none.
+        UsageError: there is no such form, what it needs is not installed, or the condition is none, or fits no game.
     """
     from analytics.exports.dataset import export_dataset
+    from analytics.exports.games import ensure_some_game
     from analytics.exports.inspect_log import export_inspect
     from analytics.exports.otlp import export_otlp
     from analytics.exports.tables import export_tables
@@ -83,4 +84,5 @@ def exported(store: Store, folder: Path, form: str, where: str = "true", *, view
         return export_tables(store, folder, views=views)
     if form not in others:
         raise UsageError(f"no form {form!r}: there are {', '.join(_HOW_TO_READ)}")
+    ensure_some_game(store, where)
     return others[form](store, folder, where)

@@ -44,6 +44,7 @@ def command(folder: Path, where: str, roles: tuple[str, ...], keep: str, splits:
     from typing import cast
 
     from analytics.exports.chats import Keep, Wanted, export_chats
+    from analytics.exports.games import ensure_some_game
     from analytics.views import ensure_installed
 
     store.check()
@@ -52,6 +53,7 @@ def command(folder: Path, where: str, roles: tuple[str, ...], keep: str, splits:
         shares = tuple(float(share) for share in splits.split(","))
     except ValueError as error:
         raise UsageError(f"--splits {splits}: write three shares such as 0.8,0.1,0.1") from error
+    ensure_some_game(store, where)
     wanted = Wanted(where=where, roles=roles, keep=cast("Keep", keep), reasoning=reasoning, pairs=pairs, shares=shares)
     with writing_to(folder, "--to"):
         told = export_chats(store, folder, wanted)

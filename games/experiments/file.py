@@ -91,7 +91,7 @@ class Source(NamedTuple):
         try:
             return kind.model_validate(content)
         except ValidationError as error:
-            first = error.errors()[0]
+            first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")  # a slip of the pen is a missing key, too
             raise self.wrong((*where, *first["loc"]), _explained(first, where, kind)) from error
 
 

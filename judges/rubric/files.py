@@ -95,6 +95,8 @@ def find(name: str, folders: Sequence[Path] = ()) -> Rubric:
         return load(Path(name))
     known = _files(folders)
     if name not in known:
+        if Path(f"{name}.yaml").is_file():
+            raise UsageError(f"there is no rubric {name}, but a file {name}.yaml: name the file, or its folder with --rubrics")
         close = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known))}"
         raise UsageError(f"there is no rubric {name}: {hint}")

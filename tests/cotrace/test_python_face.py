@@ -168,3 +168,9 @@ def test_the_public_names_are_those_of_all() -> None:
     assert all(getattr(cotrace, name) is not None for name in cotrace.__all__)
     with pytest.raises(AttributeError, match="has no attribute"):
         _ = cotrace.nothing
+
+
+def test_completion_offers_every_public_name() -> None:
+    """Also those that are looked up only when they are used."""
+    code = "import cotrace; print(set(cotrace.__all__) - set(dir(cotrace)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "set()"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 import pytest
+from playwright.sync_api import Page
 
 from dashboards.craft.page import _title
 from dashboards.figures.theme import numbered, styled
@@ -30,3 +31,15 @@ def test_a_panel_of_a_team_has_a_title_of_short_lines() -> None:
     lines = _title(TeamName("edge", "12 turns, starts from D1's wall, run 3")).split("<br>")
     assert lines[0] == "edge"
     assert max(len(line.removeprefix("<sup>").removesuffix("</sup>")) for line in lines) <= 15
+
+
+@pytest.mark.browser
+def test_the_head_of_a_phone_s_page_is_one_line_under_the_longest_name(page: Page, played_site: str) -> None:
+    """The switch of light and dark stood alone on a second line where a page is named after its family."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{played_site}/remove-gap")
+    page.wait_for_selector(".nav-open")
+    height = "document.querySelector('header').offsetHeight"
+    before = page.evaluate(height)
+    page.evaluate("document.querySelector('.nav-open').textContent = 'LLM-Coordination'")
+    assert page.evaluate(height) == before

@@ -280,3 +280,11 @@ def test_installed_packages_offer_rubrics_and_checks(tmp_path: Path, monkeypatch
             names()
     finally:
         all_checks.cache_clear()
+
+
+def test_a_file_of_that_name_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--rubric mine` beside mine.yaml: what is there, and how it is named."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").touch()
+    with pytest.raises(UsageError, match=r"no rubric mine, but a file mine\.yaml: name the file, or its folder with --rubrics"):
+        find("mine")

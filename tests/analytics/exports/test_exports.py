@@ -123,3 +123,11 @@ def test_views_are_written_too_and_wrong_words_are_one_line(tmp_path: Path) -> N
         written(small, tmp_path, "csv")
     with pytest.raises(UsageError, match="--where chooses games"):
         written(small, tmp_path, "parquet", where="score > 1")
+
+
+@pytest.mark.parametrize("form", ["inspect", "dataset", "otlp"])
+def test_a_condition_that_no_game_fits_is_told(store: Store, tmp_path: Path, form: str) -> None:
+    """Nothing is written then: a misspelt benchmark gave an empty folder, and the line that says how to read it."""
+    with pytest.raises(UsageError, match=r"--where benchmark = 'crft': no game fits; the store has games of craft"):
+        written(store, tmp_path / "out", form, where="benchmark = 'crft'")
+    assert not (tmp_path / "out").exists()

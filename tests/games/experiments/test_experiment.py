@@ -237,6 +237,7 @@ def test_the_store_has_games_that_are_still_played(tmp_path: Path, monkeypatch: 
     [
         ("game: craft", "game: crafty", "line 3: there is no game 'crafty': did you mean craft?"),
         ("seeds:", "seedz:", "line 5: unknown key seedz: did you mean seeds?"),
+        ("teams:", "team:", "unknown key team: did you mean teams?"),
         ("seeds: [1]", "seeds: [1, 1]", "line 5: seeds is [1, 1]: a seed is given twice"),
         ("generate: 2", "generate: 2, take: 3", "line 4: tasks is .*: take goes with file: delete it"),
         ("generate: 2, reachable: true", "file: no.json", "line 4: .*no.json cannot be read"),
