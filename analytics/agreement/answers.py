@@ -137,7 +137,7 @@ def _in_order(rows: pl.DataFrame) -> pl.DataFrame:
 
 def numbers_of_answers(rubric: str) -> dict[str, float | None]:
     """The numbers of the answers of a rubric, where it comes with cotrace, by the answers as `answers` has them; else none."""
-    found = find(rubric).answers if rubric in names() else {}
+    found = find(rubric, to_judge=False).answers if rubric in names() else {}
     return {answer.lower().replace("/", ""): score for answer, score in found.items()}
 
 

@@ -85,14 +85,19 @@ def _clash(name: str, paths: Sequence[Path]) -> str:
     return f"{len(paths)} rubrics are called {name}: {' and '.join(map(str, paths))}; rename one of them"
 
 
-def find(name: str, folders: Sequence[Path] = ()) -> Rubric:
+def find(name: str, folders: Sequence[Path] = (), *, to_judge: bool = True) -> Rubric:
     """The rubric of that name, or in that file when the name ends in .yaml.
+
+    Args:
+        name: of the rubric, or its file.
+        folders: further ones with rubrics.
+        to_judge: False: as in `load`.
 
     Raises:
         UsageError: there is none, there are two (names both), or its file has mistakes.
     """
     if name.endswith((".yaml", ".yml")):
-        return load(Path(name))
+        return load(Path(name), to_judge=to_judge)
     known = _files(folders)
     if name not in known:
         if Path(f"{name}.yaml").is_file():
@@ -102,16 +107,21 @@ def find(name: str, folders: Sequence[Path] = ()) -> Rubric:
         raise UsageError(f"there is no rubric {name}: {hint}")
     if len(known[name]) > 1:
         raise UsageError(_clash(name, known[name]))
-    return load(known[name][0])
+    return load(known[name][0], to_judge=to_judge)
 
 
-def load(path: Path) -> Rubric:
+def load(path: Path, *, to_judge: bool = True) -> Rubric:
     """The rubric in the file.
+
+    Args:
+        path: the file.
+        to_judge: whether its parts fit one another as well; False where its answers alone are asked for: what can be shown to a judge
+            is told by the code of every benchmark, whose import takes longer than a report does.
 
     Raises:
         UsageError: the file cannot be read or has mistakes; shows the first one and how many there are.
     """
-    rubric, problems, _ = _read(path)
+    rubric, problems, _ = _read(path, to_judge=to_judge)
     if rubric is None or problems:
         more = f" (and {len(problems) - 1} more: cotrace rubric check {in_shell(path)})" if len(problems) > 1 else ""
         raise UsageError(f"rubric {problems[0]}{more}")
@@ -154,7 +164,7 @@ def check(path: Path, store: Store | None = None) -> list[Problem]:
     return sorted(problems, key=lambda problem: problem.line)
 
 
-def _read(path: Path) -> tuple[Rubric | None, list[Problem], list[tuple[Any, ...]]]:
+def _read(path: Path, *, to_judge: bool = True) -> tuple[Rubric | None, list[Problem], list[tuple[Any, ...]]]:
     """The rubric, mended where it can be; its mistakes, by line; and the places that stand-ins were put in."""
     try:
         data, lines = read_with_lines(path.read_text("utf-8"))
@@ -176,7 +186,8 @@ def _read(path: Path) -> tuple[Rubric | None, list[Problem], list[tuple[Any, ...
         if rest is None:
             return None, sorted(problems, key=lambda problem: problem.line), []
         rubric, places = rest
-    problems += [Problem(path, lines.of(where), message) for where, message in contradictions(path, rubric) if not hangs_on(where, places)]
+    found = contradictions(path, rubric) if to_judge else ()
+    problems += [Problem(path, lines.of(where), message) for where, message in found if not hangs_on(where, places)]
     return rubric, sorted(problems, key=lambda problem: problem.line), places
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -288,3 +290,26 @@ def test_a_file_of_that_name_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (tmp_path / "mine.yaml").touch()
     with pytest.raises(UsageError, match=r"no rubric mine, but a file mine\.yaml: name the file, or its folder with --rubrics"):
         find("mine")
+
+
+def test_the_answers_of_a_rubric_need_no_code_of_the_benchmarks() -> None:
+    """Reports ask for the answers' numbers alone: what judges can be shown, which every family's rules tell, is not imported for it."""
+    code = (
+        "import sys; from analytics.agreement.answers import numbers_of_answers; print(numbers_of_answers('spatial_grounding'));"
+        "print([name for name in sys.modules if name == 'judges.evidence.shows' or name.startswith('games.')])"
+    )
+
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()
+
+    assert told == ["{'yes': 1.0, 'no': 0.0, 'unclear': 0.5, 'na': None}", "[]"]
+
+
+def test_a_rubric_that_is_not_to_judge_still_has_to_have_the_form_of_one(tmp_path: Path) -> None:
+    """Only what its parts say about one another is left to whoever judges by it."""
+    contradicted = file_with(tmp_path, "shows: [public_messages]", "shows: [public_mesages]")
+
+    assert load(contradicted, to_judge=False).answers == {"yes": 1.0, "no": 0.0, "na": None}
+    with pytest.raises(UsageError, match="there is no piece of evidence public_mesages"):
+        load(contradicted)
+    with pytest.raises(UsageError, match="answers"):
+        load(file_with(tmp_path, 'answers: {"yes": 1, "no": 0, na: null}', "answers: 5"), to_judge=False)
