@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -370,6 +371,44 @@ def test_a_folder_that_cannot_be_written_is_told_in_one_line(
     assert str(root / in_place_of) in said[0]
     assert "make it" in said[0]
     assert LakeStore(root).snapshot() == before
+
+
+_WITHOUT_RIGHTS = """
+import os, sys
+from pathlib import Path
+from schemas.batches import to_arrow
+from schemas.errors import StoreError
+from schemas.lake.store import LakeStore
+from schemas.records import EpisodeMetric
+
+def count_on(transaction):
+    transaction.insert(to_arrow({"episode_metrics": [EpisodeMetric("game", "number", 1.0)]}))
+
+lake = LakeStore(sys.argv[1])
+lake.transact(count_on)
+for path in Path(sys.argv[1]).rglob("*"):
+    path.chmod(0o555 if path.name == "_delta_log" else 0o777)
+if os.geteuid() == 0:
+    os.setresuid(65534, 65534, 65534)  # root may write anything
+try:
+    lake.transact(count_on)
+except StoreError as error:
+    print(error)
+"""
+
+
+def test_a_log_that_may_not_be_written_is_told_in_one_line() -> None:
+    """What deltalake says of it has several lines, in colours."""
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are its user's alone
+        Path(folder).chmod(0o755)
+        lake = LakeStore(Path(folder) / "lake")
+        lake.create()
+        done = subprocess.run([sys.executable, "-c", _WITHOUT_RIGHTS, lake.place.uri], capture_output=True, text=True, check=True)
+        assert done.stdout.count("\n") == 1
+        assert done.stdout.strip().isprintable()
+        assert done.stdout.startswith(f"lake {lake.place.uri} cannot be used: ")
+        assert done.stdout.endswith("make it readable and writable (chmod u+rwX), or name another place with --store\n")
+        assert len(contents(lake)["episode_metrics"]) == 1
 
 
 def test_copying_what_is_not_there_leaves_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
