@@ -26,6 +26,9 @@ _SILENT: Final = CommunicationRecord()
 _FAULTLESS: Final = ErrorRecord()
 _UNCORRECTED: Final[tuple[list[CorrectionRecord], ...]] = ([], [CorrectionRecord()])
 
+_NO_TALK: Final = "[EMPTY]"
+"""A say with this opens none either."""
+
 _ONE_EACH: Final = (0, len(AGENTS))
 """How many entries a list of one for each agent has, if there is such a list."""
 
@@ -134,12 +137,12 @@ def _of_conversation(step: StepRecord, agent: int) -> Iterator[_Compared]:
         yield "content.agent", speakers, spoken + [agent] * (len(speakers) - len(spoken))
     if min(counted.token, default=0) < 0:
         yield "communication.tokens", counted.token, None
-    if messages and not counted.turn:
+    refused = step.statistical_data.error[agent].validator_error.error_num
+    if len(messages) > refused and not counted.turn and _NO_TALK not in messages[0].say:  # what corrects a refused action opens no talk
         yield "content.say", messages[0].say or NOTHING, NOTHING
     says = iter([message.say for message in messages])
     if not all(said in says for said in counted.turn):
         yield "communication.turn", counted.turn, [message.say for message in messages]
-    refused = step.statistical_data.error[agent].validator_error.error_num
     if speakers and not len(spoken) <= len(speakers) <= len(spoken) + refused:
         yield "content", len(speakers), len(spoken) + refused
 

@@ -19,8 +19,8 @@ from schemas.game import End, Header, Turn
 
 __all__ = ["derive"]
 
-_TABLES: Final = ("episode_metrics", "turn_metrics", "turn_values", "oracle_actions", "failures", "log_disagreements")
-"""What the rules give; the rest is taken from the log."""
+_TABLES: Final = ("episode_metrics", "turn_metrics", "turn_values", "oracle_actions", "failures")
+"""What the rules give; the rest is taken from the log. Playing again tells what differs, not a look at what was played again."""
 
 
 def derive(header: Header, turns: Sequence[Turn], end: End | None, episode: str) -> Derived:

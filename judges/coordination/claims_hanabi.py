@@ -25,7 +25,7 @@ _STACK: Final = re.compile(rf"\b(?:the )?({_COLOR}) stack is (?:currently )?(?:a
 _EMPTY_STACK: Final = re.compile(rf"\bthe ({_COLOR}) stack is (?:still )?empty", _FLAGS)
 _TOKENS: Final = re.compile(r"\b(?:we|there) (?:have|are|is) (?:only )?(\d|no) (?:(?:reveal|information|clue|hint) )?tokens?\b", _FLAGS)
 _LIVES: Final = re.compile(r"\b(?:we|there) (?:have|are|is) (?:only )?([0-3]) (?:life tokens?|li(?:fe|ves))\b", _FLAGS)
-_DECK: Final = re.compile(r"\b(?:the )?deck (?:has|size is) (\d+)\b", _FLAGS)
+_DECK: Final = re.compile(r"\b(?:the )?deck (?:has|size is) (\d{1,9})\b", _FLAGS)
 _UNKNOWN: Final = re.compile(
     rf"\b(Alice|Bob)(?:'?s)? card (\d) is (?:{_COLOR}) [1-5]\b.*?\b\1 (does not|doesn't) (?:yet )?know its (rank|colou?r)", _FLAGS
 )

@@ -15,23 +15,23 @@ from judges.evidence.transcript import TurnView
 __all__ = ["capture_forms", "escape_forms"]
 
 _FLAGS: Final = re.IGNORECASE
-_IN: Final = r"(not )?(?:currently |now |still |located |already )*in room (\d+)\b"
+_IN: Final = r"(not )?(?:currently |now |still |located |already )*in room (\d{1,9})\b"
 
 _SOMEBODY: Final = re.compile(rf"\b(?:the )?(Alice|Bob|thief|killer|adversary) is {_IN}", _FLAGS)
 _MYSELF: Final = re.compile(rf"\b(I) (?:\((?:Alice|Bob)\) )?am {_IN}", _FLAGS)
-_HUNTED: Final = re.compile(r"\b(?:to|on) the (thief|killer) in room (\d+)\b", _FLAGS)
+_HUNTED: Final = re.compile(r"\b(?:to|on) the (thief|killer) in room (\d{1,9})\b", _FLAGS)
 _DOOR: Final = re.compile(
     r"\bdoor (?:between )?(?:room )?([13])(?:-| and )(?:room )?([24]) is (?:currently |still |already )?(open|closed)\b", _FLAGS
 )
 _NO_WAY: Final = re.compile(r"\bthere is no open (?:path|way) from room (\d) to (?:the thief in )?room (\d)\b", _FLAGS)
-_HEADING: Final = re.compile(r"\b(?:the )?killer is (?:heading|moving|going) (?:to|towards) room (\d+)\b", _FLAGS)
+_HEADING: Final = re.compile(r"\b(?:the )?killer is (?:heading|moving|going) (?:to|towards) room (\d{1,9})\b", _FLAGS)
 _GENERATOR: Final = re.compile(
-    r"\bgenerator in room (\d+) (?:has (?:already )?(not been touched|been fixed)|is (?:already |still )?(fixed|not fixed)|"
+    r"\bgenerator in room (\d{1,9}) (?:has (?:already )?(not been touched|been fixed)|is (?:already |still )?(fixed|not fixed)|"
     r"(still needs work)|(?:still )?needs (?:only )?(\d|one|two|no) more (?:fix(?:es)?|repairs?))",
     _FLAGS,
 )
 _GATE: Final = re.compile(r"\bexit (?:gate )?is (?:currently |still |already |now )?(open|closed)\b", _FLAGS)
-_NEAR: Final = re.compile(r"\broom (\d+) is next to the killer\b", _FLAGS)
+_NEAR: Final = re.compile(r"\broom (\d{1,9}) is next to the killer\b", _FLAGS)
 _COUNTS: Final = {"no": 0, "one": 1, "two": 2}
 
 _Form = tuple[re.Pattern[str], Callable[[re.Match[str]], bool | None]]

@@ -20,7 +20,7 @@ __all__ = ["read_thoughts"]
 _CLAUSE: Final = re.compile(
     r"[.!?;:\n]+|,\s*(?:and |so |but |which means that |therefore )?|\b(?:so|because|but|therefore|which means that)\b", re.IGNORECASE
 )
-_BLOCK: Final = re.compile(r"\bblock[ _]?(\d+)\b", re.IGNORECASE)
+_BLOCK: Final = re.compile(r"\bblock[ _]?(\d{1,9})\b", re.IGNORECASE)
 _CORNER: Final = re.compile(r"\b(top|bottom|upper|lower)[-_ ](left|right)(?:[-_ ]bin)?(?![a-z])", re.IGNORECASE)
 _ROWS: Final = {"top": "top", "upper": "top", "bottom": "bottom", "lower": "bottom"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,29 @@ from schemas.store import Store
 from tests.servers.seats.overcooked import KITCHEN
 
 WORDS = ("Please help.", "Put it on the left.", "I do not know; what do you see?")
+STRANGE = (
+    "9" * 5_000,
+    "1e999",
+    "-1",
+    "\ud83d",
+    "\0",
+    "null",
+    "[]",
+    "{}",
+    '"',
+    "2.5",
+    "\N{ARABIC-INDIC DIGIT ONE}",
+    "\r\n",
+    "</message>",
+    "[EMPTY]",
+)
 GAMES: dict[tuple[str, str], dict[str, Any]] = {
     ("craft", ""): {"turns": 4},
     ("einstein", ""): {"step_limit": 12},
     ("asympuzl", ""): {"turns": 4},
     ("overcooked", ""): {"horizon": 14},
     ("overcooked", "own"): {"horizon": 14, "rules": "paper"},
+    ("overcooked", "silent"): {"horizon": 14, "rounds": 0},
     ("coordination", "hanabi"): {},
     ("coordination", "overcooked"): {"ticks": 20},
     ("coordination", "collab_capture"): {},
@@ -56,11 +74,24 @@ class ByLot:
         return written(form, filled)
 
 
-def played(family: str, kind: str, switches: dict[str, Any], folder: Path) -> None:
+class Careless(ByLot):
+    """The same, with a word or two exchanged for what no rule expects."""
+
+    async def reply(self, seen: Observation, *, episode: str) -> PlayerReply:
+        """A form, and a slip of the pen."""
+        text = (await super().reply(seen, episode=episode)).text
+        for _ in range(self._rng.randrange(3)):
+            words = [found.span() for found in re.finditer(r"\w+", text)]
+            first, last = self._rng.choice(words) if words else (0, 0)
+            text = f"{text[:first]}{self._rng.choice(STRANGE)}{text[last:]}"
+        return PlayerReply(text)
+
+
+def played(family: str, kind: str, switches: dict[str, Any], folder: Path, player: type[ByLot]) -> None:
     """Two games of a family into logs."""
     game = game_of(family)
     for seed in (1, 2):
-        asked = game.one_game(seed, "" if kind == "own" else kind)
+        asked = game.one_game(seed, "" if kind in ("own", "silent") else kind)
         known = game.seats(asked)
         (task, *_) = game.tasks(asked, folder)
         if kind == "own":
@@ -68,19 +99,19 @@ def played(family: str, kind: str, switches: dict[str, Any], folder: Path) -> No
         taken = dict.fromkeys(known.roles, ByLot.name)
         path = folder / f"{family}{kind}{seed}.jsonl"
         job = game.job(Match(task, game.Condition(**switches), taken, seed, path, "lots", path.stem, {}))
-        asyncio.run(_play(job.play, {agent: ByLot(family, f"{path.stem}{agent}") for agent in known.roles}))
+        asyncio.run(_play(job.play, {agent: player(family, f"{path.stem}{agent}") for agent in known.roles}))
 
 
 async def _play(play: Any, players: Any) -> None:
     await play(players)
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+@pytest.fixture(scope="module", params=[ByLot, Careless])
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """All of them."""
     home = tmp_path_factory.mktemp("lots")
     for (family, kind), switches in GAMES.items():
-        played(family, kind, switches, home)
+        played(family, kind, switches, home, request.param)
     filled = Store(home / "s.duckdb")
     report = ingest_paths([home], filled, workers=1)
     assert (report.rejected, report.episodes) == ([], 2 * len(GAMES))

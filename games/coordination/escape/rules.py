@@ -90,11 +90,15 @@ class KillerChoice(NamedTuple):
     target: Player | None
 
 
+_DIGITS: Final = 10
+"""From here on no room's number; Python reads no number of thousands."""
+
+
 @lru_cache(maxsize=4096)
 def room_in(action: str) -> int | None:
     """The room that an action names."""
     last = action.rpartition(" ")[2]
-    return int(last) if last.isdecimal() else None
+    return int(last) if last.isdecimal() and len(last) < _DIGITS else None
 
 
 class _Placed(Protocol):

@@ -57,10 +57,16 @@ def is_over(world: World, agent: int, action: str, waited: int) -> bool:
     return waited >= wait_steps(call)
 
 
+_DIGITS: Final = 18
+"""Those of a number that is longer than any game; Python reads no number of thousands."""
+
+
 def wait_steps(call: WrittenAction) -> int:
     """Give how long a wait lasts, in steps; a number that cannot be read counts as 1."""
     number = call.arguments[0] if call.arguments else ""
-    return int(number) if number.isdecimal() and number.isascii() else 1
+    if not (number.isdecimal() and number.isascii()):
+        return 1
+    return int(number.lstrip("0")[:_DIGITS] or "0")
 
 
 def _targets(world: World, agent: int, call: WrittenAction) -> tuple[Cell, ...]:

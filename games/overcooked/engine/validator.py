@@ -6,6 +6,7 @@ The messages are ours; each holds the fragment by which `games.overcooked.engine
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from games.overcooked.engine.execution import wait_steps
 from games.overcooked.engine.layout import AGENTS, DISH, DISH_DISPENSER, INGREDIENT_DISPENSER
 from games.overcooked.engine.vocabulary import DELIVER, PLACE
 from games.overcooked.engine.world import World
@@ -142,8 +143,7 @@ def _fill(world: World, agent: int, call: WrittenAction) -> str | None:
 
 
 def _wait(world: World, _agent: int, call: WrittenAction) -> str | None:
-    number = call.arguments[0] if call.arguments else ""
-    too_long = number.isdecimal() and number.isascii() and int(number) > world.layout.wait_limit
+    too_long = wait_steps(call) > world.layout.wait_limit
     return f"Too long wait time. It should be at most {world.layout.wait_limit}." if too_long else None
 
 

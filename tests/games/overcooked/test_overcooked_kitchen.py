@@ -272,6 +272,8 @@ REFUSALS = [
     (0, "place_obj_on_counter()", "V_PLACE_EMPTY"),
     (0, "deliver_soup()", "V_DELIVER_EMPTY"),
     (0, "wait(6)", "P_WAIT"),
+    (0, f"wait({'0' * 5000}6)", "P_WAIT"),
+    (0, f"wait({'9' * 5000})", "P_WAIT"),
 ]
 
 

@@ -158,6 +158,18 @@ def test_disagreements_are_said(tmp_path: Path, log: dict[str, Any], change: Any
     assert query(store, "select field from log_disagreements").to_series().to_list() == [field]
 
 
+def test_what_is_said_while_correcting_opens_no_talk(tmp_path: Path, log: dict[str, Any]) -> None:
+    """An action of a queue is refused: the agent is asked for another one, and may say what it likes."""
+    changed = deepcopy(log)
+    step = next(step for step in changed["content"] if not step["content"]["content"][0])
+    step["content"]["content"][0] = [{"agent": 0, "analysis": "It was refused.", "say": "Sorry.", "plan": "wait(1)"}]
+    step["content"]["observation"][0] = f"Scene {step['timestamp']}: <Chef> holds nothing."
+    step["statistical_data"]["error"][0]["validator_error"] = {"error_num": 1, "error_message": ["There is no dish in hand."]}
+    store = ingested(tmp_path, (FILE, json.dumps(changed)))
+    assert query(store, "select field from log_disagreements").rows() == []
+    assert query(store, "select count(*) from utterances where text = 'Sorry.'").item() == 1
+
+
 def test_too_late_is_no_success(tmp_path: Path) -> None:
     """Delivered behind the time limit: a success for the code, none for the paper, and a second row as cut to the limit."""
     *_, late = play_order("baked_carrot_soup", "repetitive-request", horizon=120)
