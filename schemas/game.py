@@ -321,8 +321,15 @@ def turn_line(turn: Turn) -> bytes:
 def _line(value: Any) -> bytes:
     try:
         return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # what a model wrote: half a surrogate pair, or a number of more than 64 bits
-        return orjson.dumps(_storable(value), option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # what a model wrote: half a surrogate pair, a number of more than 64 bits; or one of numpy
+        return orjson.dumps(_storable(value), option=orjson.OPT_APPEND_NEWLINE, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """A number or array of numpy as Python has it."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError
 
 
 def _storable(value: Any) -> Any:

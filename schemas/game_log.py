@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime
+from numbers import Real
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -80,6 +81,7 @@ class GameLog:
         )
         self._log = LogWriter(Path(path), header)
         self._turns = 0
+        self._ended = False
 
     def turn(
         self,
@@ -114,13 +116,18 @@ class GameLog:
             error: what broke the turn.
 
         Raises:
-            UsageError: an entry has an unknown field or agent, or lacks one that it needs.
+            UsageError: an entry has an unknown field or agent, or lacks one that it needs; a value is none that a log holds; the game has
+                ended. Nothing is written then, and the game can go on.
             OSError: the file cannot be written.
         """
+        number = self._turns + 1
+        if self._ended:
+            raise UsageError(f"turn {number}: the game has ended: give its turns before `end`")
+        if progress is not None and not _is_share(progress):
+            raise UsageError(f"turn {number}: progress is {progress!r}: give a number from 0 to 1")
         said = [_said(message) for message in messages] + [{"agent": who, "text": text, "channel": "private"} for who, text in thoughts]
-        self._turns += 1
         turn = Turn(
-            turn=self._turns,
+            turn=number,
             at=_now(),
             state_before=state_before,
             utterances=[_entry(UtteranceEntry, entry, "messages") for entry in said],
@@ -134,10 +141,15 @@ class GameLog:
             failures=[_entry(FailureEntry, entry, "failures") for entry in failures],
             metrics=metrics or {},
         )
-        for who in (*(said.agent for said in turn.utterances), *(done.agent for done in turn.actions)):
+        heard = (name for said in turn.utterances for name in said.audience or ())
+        for who in (*(said.agent for said in turn.utterances), *heard, *(done.agent for done in turn.actions)):
             if who not in self._agents:
-                raise UsageError(f"turn {self._turns}: no agent {who!r} in this game: there are {', '.join(self._agents)}")
-        self._log.turn(turn)
+                raise UsageError(f"turn {number}: no agent {who!r} in this game: there are {', '.join(self._agents)}")
+        try:
+            self._log.turn(turn)
+        except TypeError as refused:
+            raise UsageError(f"turn {number}: a value is no JSON ({refused}): give numbers, texts, lists and dictionaries") from refused
+        self._turns = number
 
     def end(
         self,
@@ -156,8 +168,20 @@ class GameLog:
             reason: why it ended.
             metrics: further numbers of the game by name.
             error: what broke the game.
+
+        Raises:
+            UsageError: success is neither True, False nor None, score is no number, or the game has ended.
+            OSError: the file cannot be written.
         """
+        if self._ended:
+            raise UsageError("the game has ended: call `end` once")
+        if success not in (True, False, None) or isinstance(success, str):
+            raise UsageError(f"success is {success!r}: give True, False, or None where the game has no such thing")
+        if score is not None and not isinstance(score, Real):
+            raise UsageError(f"score is {score!r}: give a number, or None where the game has none")
+        success, score = None if success is None else bool(success), None if score is None else float(score)
         self._log.end(End(success=success, score=score, stop_reason=reason, turns_taken=self._turns, error=error, metrics=metrics or {}))
+        self._ended = True
 
     def __enter__(self) -> Self:
         return self
@@ -179,6 +203,11 @@ def _entry(kind: type[_Entry], value: Mapping[str, Any], where: str) -> _Entry:
         return kind(**value)
     except TypeError as error:
         raise UsageError(f"{where}: {str(error).partition('() ')[2]} in {dict(value)!r}") from error
+
+
+def _is_share(value: object) -> bool:
+    """A number from 0 to 1; NaN is one that is not known."""
+    return isinstance(value, Real) and not (float(value) < 0 or float(value) > 1)
 
 
 def _now() -> str:
