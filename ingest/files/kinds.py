@@ -37,6 +37,12 @@ def _is_json(head: bytes, name: str) -> bool:
     return head.lstrip()[:1] in (b"{", b"[") or name.lower().endswith(_JSON_SUFFIXES)
 
 
+_UNKNOWN: Final = (
+    "JSON, but no log format that cotrace knows (`cotrace formats`): rows of your own take --map FILE (docs/formats/chat_lines.md), "
+    "or the log is damaged"
+)
+
+
 def judge_unknown(head: bytes, name: str) -> Judgement:
     """What a file is that no adapter recognised, by its first bytes (UTF-8)."""
     damaged = resembled(head, PurePath(name).name)
@@ -53,7 +59,7 @@ def judge_unknown(head: bytes, name: str) -> Judgement:
     for kind in _kinds():
         if all(re.search(mark, head) for mark in kind.marks):
             return Judgement(is_log=False, reason=f"not a game log: {kind.name}")
-    return Judgement(is_log=True, reason="JSON, but no log format that cotrace knows: see `cotrace ingest --help`, or the log is damaged")
+    return Judgement(is_log=True, reason=_UNKNOWN)
 
 
 def _kinds() -> Iterator[FileKind]:

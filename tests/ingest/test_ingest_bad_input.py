@@ -56,7 +56,10 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     "nul_bytes.json": (good_text().encode()[:3000] + b"\0" * 3000, "damaged"),
     "deep.json": (b'{"experiment_info": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", "nested deeper"),
     "number_too_long.json": (b'{"experiment_info": {"run": ' + b"1" * 6000 + b'}, "games": []}', "digits"),
-    "other_kind.json": (b'{"name": "package", "version": "1.0.0"}', "no log format that cotrace knows"),
+    "other_kind.json": (
+        b'{"name": "package", "version": "1.0.0"}',
+        "no log format that cotrace knows (`cotrace formats`): rows of your own",
+    ),
     "no_games.json": (b'{"experiment_info": {"run": 3}}', "no list `games`"),
     "games_is_a_number.json": (b'{"experiment_info": {"run": 3}, "games": 7}', "no list `games`"),
     "no_models.json": (json.dumps(published(models=None)).encode(), "valid dictionary"),
