@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 from games.players.player import Observation, Player, PlayerReply, all_replies, call_entry
 from schemas.errors import BadInputError
 from schemas.game import CallEntry, End, Header, LogWriter, ReplyEntry, Turn
+from schemas.text import without_half_pairs
 
 __all__ = ["Course", "PlayedAgain", "Said", "Step", "ask", "play_again", "play_course"]
 
@@ -69,7 +70,7 @@ async def play_course(path: Path, header: Header, course: Course, players: Mappi
                     step = course.send(())
                     continue
                 asked = [_placed(seen, places) for seen in step]
-                got = await all_replies(players[seen.agent].reply(seen, episode=episode) for seen in asked)
+                got = [_storable(reply) for reply in await all_replies(players[seen.agent].reply(seen, episode=episode) for seen in asked)]
                 calls += [call_entry(reply.call, seen.agent) for seen, reply in zip(asked, got, strict=True) if reply.call is not None]
                 replies += [_entry(seen, reply) for seen, reply in zip(asked, got, strict=True)]
                 step = course.send(tuple(Said(reply.text, reply.reasoning, reply.error) for reply in got))
@@ -81,6 +82,11 @@ async def play_course(path: Path, header: Header, course: Course, players: Mappi
 def _placed(seen: Observation, places: Counter[str]) -> Observation:
     places[seen.agent] += 1
     return replace(seen, place=places[seen.agent])
+
+
+def _storable(reply: PlayerReply) -> PlayerReply:
+    """What the log will hold of it: the game goes by the same."""
+    return reply._replace(text=without_half_pairs(reply.text), reasoning=without_half_pairs(reply.reasoning))
 
 
 def _entry(seen: Observation, reply: PlayerReply) -> ReplyEntry:

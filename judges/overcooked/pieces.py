@@ -6,7 +6,8 @@ from typing import Final
 
 from games.overcooked.engine.layout import AGENTS, kitchen
 from games.overcooked.engine.tasks import recipe_text
-from games.overcooked.text.grammar import requests_in
+from games.overcooked.measures.collaboration import TimestepOutput
+from games.overcooked.text.grammar import NOTHING, requests_in
 from judges.evidence.pieces import AGENT_UNITS, TURN_UNITS, Piece, UnitContext
 from judges.evidence.text import Entry, one_line
 from judges.evidence.transcript import JsonObject
@@ -67,12 +68,16 @@ def _requests(context: UnitContext) -> list[Entry]:
     return [Entry(f"{one_line(context.agent_name)} requests:", "\n".join(asked))] if asked else []
 
 
+_SILENT: Final = TimestepOutput(-1, "", "", NOTHING)
+"""What an answer leaves that was empty, or could not be read."""
+
+
 def _opening(context: UnitContext) -> list[Entry]:
     """What the judged agent said first, if that opened a conversation."""
     if event_at(context.game, context.now.turn, context.agent_name) is None:
         return []
-    said = context.now.said("public", context.agent_name)[0]
-    return [Entry(f"{one_line(context.agent_name)} said:", said.text)]
+    said = context.now.said("public", context.agent_name)[:1]
+    return [Entry(f"{one_line(context.agent_name)} said:", entry.text) for entry in said]
 
 
 def _asked(context: UnitContext) -> list[Entry]:
@@ -88,7 +93,7 @@ def _answer(context: UnitContext) -> list[Entry]:
     if event_at(context.game, context.now.turn, partner) is None:
         return []
     answers = (message for message in messages_of(context.game, context.now, partner) if AGENTS[message.agent] == context.agent_name)
-    first = next(answers)
+    first = next(answers, _SILENT)
     name = one_line(context.agent_name)
     return [Entry(f"{name} planned:", first.plan or "nothing"), Entry(f"{name} said:", first.say)]
 

@@ -17,6 +17,10 @@ from games.overcooked.engine.tasks import task_of
 from games.players.forms import Form, written
 from games.players.player import Observation, PlayerReply
 from ingest.files.run import ingest_paths
+from judges.attribution.job import attribute_games
+from judges.rubric.files import find, names
+from judges.runs.job import JudgeRequest
+from judges.runs.runner import run
 from schemas.store import Store
 from tests.servers.seats.overcooked import KITCHEN
 
@@ -75,11 +79,13 @@ class ByLot:
 
 
 class Careless(ByLot):
-    """The same, with a word or two exchanged for what no rule expects."""
+    """The same, with a word or two exchanged for what no rule expects, or nothing at all."""
 
     async def reply(self, seen: Observation, *, episode: str) -> PlayerReply:
         """A form, and a slip of the pen."""
         text = (await super().reply(seen, episode=episode)).text
+        if self._rng.random() < 0.2:
+            return PlayerReply("")
         for _ in range(self._rng.randrange(3)):
             words = [found.span() for found in re.finditer(r"\w+", text)]
             first, last = self._rng.choice(words) if words else (0, 0)
@@ -129,3 +135,12 @@ def test_what_was_drawn_was_carried_out_or_refused(store: Store) -> None:
     found = query(store, "SELECT benchmark FROM actions JOIN episodes USING (episode_id) WHERE accepted GROUP BY 1 ORDER BY 1")
     assert found["benchmark"].to_list() == ["asympuzl", "coordination", "craft", "einstein", "overcooked"]
     assert query(store, "SELECT count(*) AS n FROM actions WHERE accepted = false")["n"].item() > 0
+
+
+def test_the_engine_judges_whatever_was_said(store: Store) -> None:
+    """Every rubric with checks, and what every turn cost: nothing that a player can say stops them."""
+    for name in names():
+        rubric = find(name)
+        if any(question.engine for question in rubric.questions.values()):
+            assert run(JudgeRequest(rubric=rubric), store).status == "finished"
+    assert attribute_games(store).games > 0

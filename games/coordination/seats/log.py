@@ -47,8 +47,8 @@ def earlier(actions: Sequence[str], switches: Switches) -> str:
 
 
 def voices(player: Player, decided: Decided) -> Iterator[UtteranceEntry]:
-    """The replies of a decision, for their author alone; a choice that was rejected is superseded."""
-    last = max(place for place, (stage, _) in enumerate(decided.said) if stage == "generator")
+    """The replies of a decision, for their author alone; a choice that was rejected is superseded by the next one, if that has words."""
+    last = max((place for place, (stage, said) in enumerate(decided.said) if stage == "generator" and said.text), default=-1)
     for place, (stage, said) in enumerate(decided.said):
         if said.reasoning:
             yield UtteranceEntry(agent=player, channel="private", audience=[player], text=said.reasoning)
