@@ -20,16 +20,14 @@ class SampleOutcome(NamedTuple):
 
 
 def number(value: Any) -> float | None:
-    """A value as Inspect's metrics count it; None for what is no number."""
-    if isinstance(value, bool | int | float):
-        return float(value) if math.isfinite(value) else None
-    if not isinstance(value, str):
+    """A value as Inspect's metrics count it; None for what is no number, or a larger one than a float can be."""
+    if not isinstance(value, bool | int | float | str):
         return None
-    if value in _WORDS or value.lower() in _WORDS:
+    if isinstance(value, str) and (value in _WORDS or value.lower() in _WORDS):
         return _WORDS.get(value, _WORDS.get(value.lower()))
     try:
         read = float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return read if math.isfinite(read) else None
 

@@ -87,3 +87,13 @@ def test_an_addressee_that_is_no_name_is_nobody(tmp_path: Path, to: Any) -> None
     found = ingested(tmp_path, path)
     assert found.refused == []
     assert found.rows("SELECT text, channel, audience FROM utterances") == [("Hi", "private", ["GM"])]
+
+
+def test_a_score_larger_than_a_float_is_no_number(tmp_path: Path) -> None:
+    """It stays in the details as it stands in the file; the other scores count."""
+    path = written(tmp_path / "interactions.json", OLD)
+    written(path.with_name("scores.json"), {"episode scores": {"Success": 10**400, "Lose": 1, "Main Score": 5}})
+    found = ingested(tmp_path, path)
+    assert found.refused == []
+    facts = "SELECT success, score, stop_reason, contains(details, '1' || repeat('0', 400)) FROM episodes"
+    assert found.rows(facts) == [(False, 5.0, "lose", True)]
