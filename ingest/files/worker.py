@@ -32,6 +32,9 @@ __all__ = ["MOST_BYTES", "Chunk", "FileResult", "FileToRead", "KnownPath", "Stat
 Status = Literal["read", "unchanged", "other"]
 
 _HEAD_BYTES: Final = 1 << 16
+_LEFT_OVER: Final = 2_000_000
+"""So many objects that nobody gave back are looked through for cycles: more than a portion's rows and what is kept between portions."""
+
 MOST_BYTES: Final = 1 << 30
 """Larger files are rejected: they would not fit into memory several times over."""
 
@@ -94,10 +97,11 @@ class Chunk:
 
 
 def start_reader() -> None:
-    """Prepare a worker process: what is imported is not searched for garbage, and OpenBLAS, which nothing here needs, starts no threads."""
+    """Prepare a worker process: cycles are looked for seldom, and OpenBLAS, which nothing here needs, starts no threads."""
     start_worker()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.freeze()
+    gc.set_threshold(_LEFT_OVER)
 
 
 def read_chunk(jobs: Sequence[FileToRead], forced_reader: str | Adapter | None) -> Chunk:
