@@ -9,13 +9,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from providers.catalogue import PROVIDERS
 from providers.completion import Tokens
 from schemas.errors import UsageError
 from schemas.extras import needed
+from schemas.yaml_lines import read_yaml
 
 __all__ = ["Budget", "BudgetSpentError", "Price", "PriceLine", "TokenEstimate", "price_line", "price_of", "similar_models"]
 
@@ -146,16 +146,11 @@ def _first(price: Any) -> float | None:
 
 def _read(path: Path) -> dict[str, _Entry]:
     try:
-        data = yaml.safe_load(path.read_text("utf-8"))
-        return TypeAdapter(dict[str, _Entry]).validate_python(data or {})
-    except OSError as error:
-        raise UsageError(f"price file {path} cannot be read: {error.strerror}") from error
+        return TypeAdapter(dict[str, _Entry]).validate_python(read_yaml(path, "price file") or {})
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise UsageError(f"price file {path}, {where}: {first['msg']}; write provider/model: {{input: 0.15, output: 0.60}}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UsageError(f"price file {path} is not YAML: {' '.join(str(error).split())}") from error
 
 
 class TokenEstimate:

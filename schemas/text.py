@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any, Final
 
-__all__ = ["excerpt", "in_shell", "near", "printable", "without_half_pairs"]
+__all__ = ["excerpt", "in_shell", "near", "printable", "quoted", "without_half_pairs"]
 
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 
@@ -22,6 +22,14 @@ def printable(text: str) -> str:
 def excerpt(text: str, length: int = 200) -> str:
     """The first characters, printable."""
     return printable(text[:length])
+
+
+def quoted(value: object, length: int = 200) -> str:
+    """A value of a file as Python writes it, from its beginning, printable."""
+    try:
+        return excerpt(repr(value), length)
+    except ValueError:  # Python writes no whole number of more than 4,300 digits
+        return "a number of thousands of digits"
 
 
 def without_half_pairs(value: Any) -> Any:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-__all__ = ["NodePath", "YamlLines", "read_with_lines"]
+from schemas.errors import UsageError
+from schemas.text import excerpt
+
+__all__ = ["NodePath", "YamlLines", "read_with_lines", "read_yaml"]
 
 NodePath = tuple[str | int, ...]
 """Keys and list indices from the top of the document."""
@@ -56,6 +60,24 @@ def read_with_lines(text: str) -> tuple[Any, YamlLines]:
         return loader.construct_document(node), lines
     finally:
         loader.dispose()
+
+
+def read_yaml(path: Path, called: str) -> Any:
+    """What a user's file holds; ``called`` is what it is to them, such as the option that names it.
+
+    Raises:
+        UsageError: it cannot be read, or is not YAML.
+    """
+    try:
+        return yaml.safe_load(path.read_text("utf-8"))
+    except OSError as error:
+        raise UsageError(f"{called} {path} cannot be read ({error.strerror}): check the path") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{called} {path} is not UTF-8 (byte {error.start}): save it as UTF-8") from error
+    except RecursionError as error:
+        raise UsageError(f"{called} {path} is nested too deeply, or refers to itself: is it the right file?") from error
+    except (yaml.YAMLError, ValueError) as error:  # a date or a number that cannot be is a ValueError
+        raise UsageError(f"{called} {path} is not YAML ({excerpt(' '.join(str(error).split()))}): mend it there") from error
 
 
 def _walk(node: yaml.Node, path: NodePath, lines: YamlLines) -> None:

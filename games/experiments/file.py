@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError, field_validator
 from games.experiments.family import Part
 from providers.provider import Effort
 from schemas.errors import UsageError
-from schemas.text import excerpt, near
+from schemas.text import near, quoted
 from schemas.yaml_lines import NodePath, YamlLines, read_with_lines
 
 __all__ = ["DEFAULT", "ExperimentFile", "Limits", "ModelEntry", "Source", "read_experiment"]
@@ -128,7 +128,7 @@ def _explained(error: Any, where: NodePath, kind: type[Part]) -> str:
     if error["type"] == "missing":
         return f"{name} is missing: add it"
     reason = error["msg"].removeprefix("Value error, ")
-    return f"{name} is {excerpt(repr(error['input']), _LONGEST_GIVEN)}: {reason[0].lower()}{reason[1:]}"
+    return f"{name} is {quoted(error['input'], _LONGEST_GIVEN)}: {reason[0].lower()}{reason[1:]}"
 
 
 def _keys(kind: type[Part], loc: tuple[str | int, ...]) -> list[str]:

@@ -6,11 +6,11 @@ import difflib
 from pathlib import Path
 from typing import Final
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from schemas.errors import UsageError
-from schemas.text import excerpt
+from schemas.text import quoted
+from schemas.yaml_lines import read_yaml
 
 __all__ = ["DEFAULT", "ConversationColumns", "Mapping", "MessageColumns", "OutcomeColumns", "mapping_of"]
 
@@ -78,15 +78,7 @@ def mapping_of(path: Path) -> Mapping:
         UsageError: it cannot be read, or is no mapping; one line says what and the mend.
     """
     try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--map {path}: cannot be read ({error}): check the path") from error
-    except RecursionError as error:
-        raise UsageError(f"--map {path}: nested deeper than any mapping: see docs/formats/chat_lines.md") from error
-    except yaml.YAMLError as error:
-        raise UsageError(f"--map {path}: no YAML ({excerpt(str(error))}): see docs/formats/chat_lines.md") from error
-    try:
-        found = Mapping.model_validate(raw or {})
+        found = Mapping.model_validate(read_yaml(path, "--map") or {})
     except ValidationError as error:
         raise UsageError(f"--map {path}: {_told(error)}; see docs/formats/chat_lines.md") from error
     if found.conversation.id is None and found.conversation.messages is None:
@@ -98,7 +90,7 @@ def _told(error: ValidationError) -> str:
     first = error.errors()[0]
     if first["type"] == "model_type":
         where = ".".join(map(str, first["loc"])) or "the file"
-        return f"{where} holds {excerpt(str(first['input']))}, not entries: write them as `key: column`"
+        return f"{where} holds {quoted(first['input'])}, not entries: write them as `key: column`"
     *around, name = [str(part) for part in first["loc"]] or [""]
     if first["type"] != "extra_forbidden":
         return f"{'.'.join([*around, name]) or 'the file'}: {first['msg']}"

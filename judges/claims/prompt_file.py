@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judges.claims.extraction import Example
 from judges.claims.questions import PromptParts
 from schemas.errors import UsageError
+from schemas.yaml_lines import read_yaml
 
 __all__ = ["PromptFile", "prompt_in"]
 
@@ -33,9 +33,7 @@ def prompt_in(path: Path | None) -> PromptParts:
     if path is None:
         return PromptParts()
     try:
-        found = PromptFile.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise UsageError(f"--prompt {path}: cannot be read ({' '.join(str(error).split())})") from error
+        found = PromptFile.model_validate(read_yaml(path, "--prompt"))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"

@@ -117,7 +117,13 @@ def test_the_users_price_comes_first_and_ours_is_the_fallback(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("a/b: {input: -1, output: 1}", r"a/b\.input: "), ("a/b: cheap", "a/b: "), ("a: [", "is not YAML"), (None, "cannot be read")],
+    [
+        ("a/b: {input: -1, output: 1}", r"a/b\.input: "),
+        ("a/b: cheap", "a/b: "),
+        ("a: [", "is not YAML"),
+        ("a: 2024-13-45", "is not YAML"),
+        (None, "cannot be read"),
+    ],
 )
 def test_a_bad_price_file_is_named_with_the_place(tmp_path: Path, text: str | None, message: str) -> None:
     """File, key, and how a line should look."""

@@ -109,10 +109,13 @@ def test_a_changed_mapping_reads_the_same_file_again(tmp_path: Path) -> None:
     [
         pytest.param("conversation: {id: x}\nmessage: {speeker: a}", "did you mean speaker?", id="typo"),
         pytest.param("benchmark: a\nconversation: {}", "neither id nor messages", id="no column"),
-        pytest.param("benchmark negotiation", "the file holds benchmark negotiation, not entries: write them as", id="no entries"),
-        pytest.param("message: says", "message holds says, not entries", id="part without entries"),
-        pytest.param("[1, 2", "no YAML", id="no yaml"),
-        pytest.param("[" * 3_000, "nested deeper than any mapping", id="deep"),
+        pytest.param("benchmark negotiation", "the file holds 'benchmark negotiation', not entries: write them as", id="no entries"),
+        pytest.param("message: says", "message holds 'says', not entries", id="part without entries"),
+        pytest.param("[1, 2", "is not YAML", id="no yaml"),
+        pytest.param("9" * 5_000, "is not YAML", id="number without end"),
+        pytest.param("0x" + "f" * 5_000, "holds a number of thousands of digits, not entries", id="number that Python writes not"),
+        pytest.param("2024-13-45", "is not YAML", id="no date"),
+        pytest.param("[" * 3_000, "nested too deeply", id="deep"),
     ],
 )
 def test_bad_mappings_are_one_line(tmp_path: Path, text: str, told: str) -> None:
